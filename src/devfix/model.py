@@ -1,0 +1,319 @@
+"""Every record that flows through devfix, from the target to the report.
+
+All records are frozen and made of the standard library alone. Paths of owned files are relative to the repository and
+use forward slashes; paths of foreign files are absolute. Lines count from 1, columns from 0 in UTF-8 bytes, as in
+`code.co_positions()`. Devices are strings as `str(torch.device)` gives them: "cpu", "cuda:0".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from types import MappingProxyType
+
+
+@dataclass(frozen=True)
+class World:
+    """The machine that a program sees: no GPU, real GPUs, or simulated ones.
+
+    `kind` is "cpu", "real" or "simulated"; `current` is the device index that is current when the program starts.
+    """
+
+    kind: str
+    gpus: int = 0
+    current: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name under which verdicts list this world: "cpu", "cuda x1", "cuda x2, current 1"."""
+        if self.kind == "cpu":
+            return "cpu"
+        return f"cuda x{self.gpus}" + (f", current {self.current}" if self.current else "")
+
+
+@dataclass(frozen=True)
+class Place:
+    """An expression in a source file; the columns are None where the interpreter does not know them (Python 3.10)."""
+
+    path: str
+    line: int
+    function: str = ""
+    end_line: int | None = None
+    column: int | None = None
+    end_column: int | None = None
+    owned: bool = False
+
+
+@dataclass(frozen=True)
+class Binding:
+    """An expression in scope at a place, and the device of what it holds.
+
+    `kind` is "tensor", "module", "device" (a torch.device), "string" (a string that names a device) or "optimizer";
+    `device` is "mixed" for a module that lies on several devices, "" where it holds nothing; `type` is the class name.
+    """
+
+    expression: str
+    kind: str
+    device: str
+    type: str = ""
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+    history: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happened to a tensor or module: a birth, a move or a derivation.
+
+    `kind` is "factory", "constant", "random", "load", "numpy", "parameter", "made" (a module), "move", "view", "op" or
+    "unknown"; `op` is the qualified operator ("aten::arange") or function; `device` is where the result lies. `places`
+    has the innermost frame outside of torch first and goes outward, owned frames included.
+    """
+
+    kind: str
+    op: str
+    device: str
+    places: tuple[Place, ...] = ()
+    scope: tuple[Binding, ...] = ()
+
+    @property
+    def owned_place(self) -> Place | None:
+        """The innermost place that lies in the repository, if any does."""
+        return next((place for place in self.places if place.owned), None)
+
+
+@dataclass(frozen=True)
+class Held:
+    """A name for an operand in a frame of the failure.
+
+    `relation` is "same" where the expression holds the operand itself, "source" where the operand was derived from it
+    without a move (a view, a cast), "storage" where both share memory.
+    """
+
+    frame: int
+    expression: str
+    relation: str = "same"
+
+
+@dataclass(frozen=True)
+class Owner:
+    """The module that holds an operand: `kind` is "parameter", "buffer" or "attribute" (which `.to()` does not see)."""
+
+    expression: str
+    frame: int
+    type: str
+    attribute: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A tensor argument of the failing operator, with its history (oldest event first: the birth)."""
+
+    argument: str
+    device: str
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+    names: tuple[Held, ...] = ()
+    history: tuple[Event, ...] = ()
+    owner: Owner | None = None
+
+    @property
+    def birth(self) -> Event | None:
+        """The oldest event known, if any is."""
+        return self.history[0] if self.history else None
+
+    @property
+    def moves(self) -> tuple[Event, ...]:
+        """The moves between devices, oldest first."""
+        return tuple(event for event in self.history if event.kind == "move")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One frame of the failing call stack; `scope` is filled for owned frames."""
+
+    place: Place
+    scope: tuple[Binding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What went wrong in a run: the exception, the operator, its operands, the stack (outermost frame first)."""
+
+    kind: str
+    exception: str
+    message: str
+    op: str = ""
+    frames: tuple[Frame, ...] = ()
+    operands: tuple[Operand, ...] = ()
+    thread: str = "MainThread"
+    traceback: str = ""
+
+    @property
+    def owned_frames(self) -> tuple[Frame, ...]:
+        """The frames that lie in the repository, outermost first."""
+        return tuple(frame for frame in self.frames if frame.place.owned)
+
+    @property
+    def at(self) -> Place | None:
+        """Where the repository handed the tensors over: its deepest frame, else the deepest frame of all."""
+        frames = self.owned_frames or self.frames
+        return frames[-1].place if frames else None
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Copies between devices made by one source line; `direction` is "to-device", "to-host" or "between-devices"."""
+
+    place: Place
+    direction: str
+    count: int
+    bytes: int
+
+
+class Outcome(Enum):
+    """What a run of the program said."""
+
+    CLEAN = "clean"
+    FAILED = "failed"  # a device failure: `Run.failure` tells it
+    OTHER = "failed otherwise"  # another exception, or an exit code without one
+    TIMEOUT = "timed out"
+    SIGNAL = "killed by a signal"
+    NOT_STARTED = "did not start"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the program in one world; trouble with our own letters is data in `trouble`."""
+
+    world: World
+    command: tuple[str, ...]
+    outcome: Outcome
+    exit_code: int | None
+    seconds: float
+    stdout: str = ""
+    stderr: str = ""
+    failure: Failure | None = None
+    transfers: tuple[Transfer, ...] = ()
+    watched: tuple[tuple[Place, tuple[Binding, ...]], ...] = ()
+    modules: tuple[Binding, ...] = ()
+    torch: str = ""
+    signal: str = ""
+    trouble: tuple[str, ...] = ()
+
+    @property
+    def copies(self) -> int:
+        """How many copies between host and devices the program made."""
+        return sum(transfer.count for transfer in self.transfers)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is to be repaired: a commit of a repository, and how its program is run."""
+
+    root: Path
+    commit: str
+    command: tuple[str, ...]
+    python: Path
+    world: World
+    timeout: float
+    subfolder: str = ""
+    exclude: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Blame:
+    """What a rule says of a failure: which operand is wrong (its index), and why, in one sentence."""
+
+    operand: int
+    because: str
+    device: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A rule's blame, with the failure it speaks of."""
+
+    rule: str
+    title: str
+    failure: Failure
+    blame: Blame
+
+
+@dataclass(frozen=True)
+class Edit:
+    """New contents of one file; `path` is relative to the repository, `line` the first line that changes."""
+
+    path: str
+    line: int
+    before: bytes
+    after: bytes
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A candidate: edits that belong together, why, and how safe they are ("safe", "likely", "unsure")."""
+
+    rule: str
+    title: str
+    because: str
+    safety: str
+    edits: tuple[Edit, ...]
+    rank: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What running a patch showed.
+
+    `outcome` is "holds", "moved" (another failure came instead), "same" (the same failure), "worse" (a world that ran
+    before fails now), "differs" (the CPU output changed), or "broken". `worlds` maps world names to outcomes;
+    `transfers` is the number of copies between host and devices before and after.
+    """
+
+    outcome: str
+    worlds: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    transfers_before: int = 0
+    transfers_after: int = 0
+    because: str = ""
+    next_failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A patch that was tried, and its verdict."""
+
+    patch: Patch
+    verdict: Verdict
+    diff: str
+
+
+@dataclass(frozen=True)
+class Repair:
+    """One failure, what was tried against it, and the fix that was kept (None when none held)."""
+
+    failure: Failure
+    diagnoses: tuple[Diagnosis, ...]
+    fix: Fix | None
+    dropped: tuple[Fix, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of `devfix repair`; `outcome` is repaired, clean, unrepaired, not-yours or error."""
+
+    outcome: str
+    world: World
+    command: str
+    root: str
+    commit: str
+    repairs: tuple[Repair, ...] = ()
+    branch: str = ""
+    commits: tuple[str, ...] = ()
+    diff: str = ""
+    seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    notes: tuple[str, ...] = ()
+    last_run: Run | None = None
