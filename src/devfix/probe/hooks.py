@@ -1,0 +1,47 @@
+"""Where the simulated device and the provenance of tensors meet: slots that start as no-ops.
+
+The dispatcher (`dispatch.py`) and the patches call these slots; provenance fills them on entering a world by assigning
+to the module's attributes (`hooks.born = ...`). Callers must therefore say `hooks.born(...)`, never import the names.
+
+Every tensor, plain or simulated, has the attribute `_devfix_record`: None at first (a class attribute of
+`torch.Tensor`), free for provenance to set on the instance. It is neither copied nor pickled with the tensor.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def _ignore_birth(result: Any, func: Any, args: Any, kwargs: Any) -> None:
+    """Do nothing; see `born`."""
+
+
+def _ignore_move(result: Any, source: Any, func: Any) -> None:
+    """Do nothing; see `moved`."""
+
+
+def _ignore_failure(exception: BaseException, func: Any, args: Any, kwargs: Any) -> None:
+    """Do nothing; see `failed`."""
+
+
+born = _ignore_birth
+"""born(result, func, args, kwargs): an operator made `result` (a tensor, or a tuple or list of them).
+
+`func` is the OpOverload, or the qualified name of a function outside the dispatcher ("torch.from_numpy"). It is called
+for plain CPU tensors and for simulated ones, before the caller gets the result; not for results that are not tensors.
+"""
+
+moved = _ignore_move
+"""moved(result, source, func): `result` holds a copy of `source` on another device (`result is not source`).
+
+`func` as in `born`. For `copy_` between devices `result` is the tensor written to. Bytes are
+`result.numel() * result.element_size()`. Called instead of `born`, never beside it.
+"""
+
+failed = _ignore_failure
+"""failed(exception, func, args, kwargs): an operator raised; the exception is about to leave the probe.
+
+For errors raised outside the dispatcher (`numpy()`, `torch.load`, ordinals, generators, ...) `func` is the qualified name
+as a string, `args` the tensors concerned, and `kwargs` empty. An inner operator may report an exception before an outer
+one reports the same object again.
+"""
