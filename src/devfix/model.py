@@ -141,7 +141,11 @@ class Frame:
 
 @dataclass(frozen=True)
 class Failure:
-    """What went wrong in a run: the exception, the operator, its operands, the stack (outermost frame first)."""
+    """What went wrong in a run: the exception, the operator, its operands, the stack (outermost frame first).
+
+    `operations` counts the operators that had run in the process before it, so that two runs can be held side by side;
+    `scopes` has what a second look recorded at places that are no longer on the stack.
+    """
 
     kind: str
     exception: str
@@ -151,6 +155,8 @@ class Failure:
     operands: tuple[Operand, ...] = ()
     thread: str = "MainThread"
     traceback: str = ""
+    operations: int = 0
+    scopes: tuple[tuple[Place, tuple[Binding, ...]], ...] = ()
 
     @property
     def owned_frames(self) -> tuple[Frame, ...]:
@@ -226,10 +232,15 @@ class Target:
 
 @dataclass(frozen=True)
 class Blame:
-    """What a rule says of a failure: which operand is wrong (its index), and why, in one sentence."""
+    """What a rule says of a failure: which operand is wrong (its index), and why, in one sentence.
+
+    `strength` is the kind of evidence, 1 (a birth without a device in owned code) to 9 (a guess); `device` is where the
+    operand should be, "" for where its peer is.
+    """
 
     operand: int
     because: str
+    strength: int = 5
     device: str = ""
 
 
