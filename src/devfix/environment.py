@@ -1,0 +1,45 @@
+"""The environment for programs under repair: the user's own, without secrets and without what is devfix's."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+
+# Whole words between underscores, so that TOKENIZERS_PARALLELISM and MONKEY stay.
+_SECRET = re.compile(
+    r"(?:^|_)(?:TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASS|PASSPHRASE|PWD|CREDENTIALS?|CREDS|JWT|PAT|COOKIE|AUTH|"
+    r"(?:API|ACCESS|PRIVATE|SIGNING|ENCRYPTION|ACCOUNT|DEPLOY|SERVICE)_?KEYS?)(?:_|$)"
+)
+_SECRET_RUN_TOGETHER = re.compile(r"(?:TOKEN|SECRET|PASSWORD|APIKEY)$")
+_PASSWORD_IN_ADDRESS = re.compile(r"://[^/@\s]*:[^/@\s]+@")
+
+# Ways into the rest of a build: a program that may append to these files or reach these sockets acts in later steps.
+_CONTINUOUS_INTEGRATION = re.compile(
+    r"ACTIONS_.*|GITHUB_(?:ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)|RUNNER_TRACKING_ID|SYSTEM_ACCESSTOKEN|"
+    r"BUILDKITE_AGENT_.*|CI_JOB_.*|CI_REGISTRY_.*|VAULT_.*|KUBECONFIG|DOCKER_(?:HOST|CONFIG)|"
+    r"SSH_(?:AUTH_SOCK|AGENT_PID|ASKPASS)|GPG_AGENT_INFO|GIT_ASKPASS|NETRC"
+)
+# Set by git when it runs devfix in a hook: git in the program, or ours, would work on the user's own repository.
+REPOSITORY_OF_A_HOOK = re.compile(
+    r"GIT_(?:DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|"
+    r"QUARANTINE_PATH|CONFIG_PARAMETERS|CONFIG_COUNT|CONFIG_KEY_\d+|CONFIG_VALUE_\d+)"
+)
+_KEPT = frozenset({"PWD", "OLDPWD"})
+
+
+def child_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return what a program under repair may see of `environment` (default: this process's)."""
+    given = os.environ if environment is None else environment
+    return {name: value for name, value in given.items() if _may_pass(name, value)}
+
+
+def _may_pass(name: str, value: str) -> bool:
+    word = name.upper()
+    if word in _KEPT:
+        return True
+    if word.startswith("DEVFIX_") or _SECRET.search(word) or _SECRET_RUN_TOGETHER.search(word):
+        return False
+    if _CONTINUOUS_INTEGRATION.fullmatch(word) or REPOSITORY_OF_A_HOOK.fullmatch(word):
+        return False
+    return not _PASSWORD_IN_ADDRESS.search(value)

@@ -1,0 +1,122 @@
+"""Start programs, bound their time and their output, and leave none of their processes behind.
+
+Each program runs below a keeper (program.py, keeper.py) that ends all of its processes when the program ends, when its
+time is over, and when devfix itself is killed.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from devfix.capture import Capture
+from devfix.environment import child_environment
+from devfix.program import GRACE, Program
+
+__all__ = ["Completed", "Program", "child_environment", "run"]
+
+
+@dataclass(frozen=True)
+class Completed:
+    """How a program ended; `exit_code` is None where a signal, the time limit or `trouble` ended it.
+
+    `signal` is a name ("SIGSEGV"), `seconds` the wall time, `trouble` what went wrong on our side ("cannot start 'x':
+    …"). Where a stream was longer than the limit its head and tail are kept, and `truncated` is true.
+    """
+
+    exit_code: int | None
+    signal: str
+    timed_out: bool
+    seconds: float
+    stdout: str
+    stderr: str
+    truncated: bool
+    trouble: str = ""
+
+
+def run(
+    command: Sequence[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+    timeout: float,
+    output_limit: int = 8_000_000,
+    echo: bool = False,
+) -> Completed:
+    """Run a command to its end, or for `timeout` seconds, and tell how it ended; what the program does never raises.
+
+    `output_limit` counts bytes of each stream; `echo` also shows both on standard error while they come.
+    """
+    began = time.monotonic()
+    try:
+        program = Program(command, cwd, environment)
+    except (OSError, ValueError) as error:
+        name = command[0] if command else ""
+        return Completed(None, "", False, 0.0, "", "", False, f"cannot start {name!r}: {error}")
+    captures = [Capture(output_limit), Capture(output_limit), Capture(100_000)]
+    with program:
+        deadline = began + timeout
+        timed_out = not _drain(program, captures, deadline, echo)
+        seconds = time.monotonic() - began
+        if timed_out:
+            program.stop()
+            _drain(program, captures, time.monotonic() + GRACE, echo)
+    stdout, stderr, status = (capture.text() for capture in captures)
+    truncated = bool(captures[0].dropped or captures[1].dropped)
+    exit_code, name, told, trouble = _ending(status)
+    if timed_out and told is None:
+        return Completed(None, "", True, seconds, stdout, stderr, truncated, trouble)
+    if told is None and not trouble:
+        trouble = "the keeper of the program was killed"
+    return Completed(exit_code, name, False, told or seconds, stdout, stderr, truncated, trouble)
+
+
+def _drain(program: Program, captures: Sequence[Capture], deadline: float, echo: bool) -> bool:
+    """Read what comes until all three streams close; False when the deadline passes first."""
+    streams = dict(zip((program.stdout, program.stderr, program.status), captures, strict=True))
+    with selectors.DefaultSelector() as selector:
+        for stream in streams:
+            selector.register(stream, selectors.EVENT_READ)
+        while selector.get_map():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            for key, _ in selector.select(left):
+                data = os.read(key.fd, 1 << 16)
+                if not data:
+                    selector.unregister(key.fd)
+                    continue
+                streams[key.fd].add(data)
+                if echo and key.fd != program.status:
+                    sys.stderr.write(data.decode("utf-8", "backslashreplace"))
+                    sys.stderr.flush()
+    return True
+
+
+def _ending(status: str) -> tuple[int | None, str, float | None, str]:
+    """Read the keeper's lines: exit code, signal name, seconds (None when the program has not ended), trouble."""
+    code, name, seconds, trouble = None, "", None, []
+    for line in status.splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "trouble":
+            trouble.append(rest)
+            continue
+        number, _, wall = rest.partition(" ")
+        seconds = float(wall)
+        if word == "exit":
+            code = int(number)
+        else:
+            name = _signal_name(int(number))
+    return code, name, seconds, "; ".join(trouble)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,85 @@
+"""Start a program below a keeper; the one place that starts processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+_KEEPER = Path(__file__).with_name("keeper.py")
+GRACE = 15.0  # seconds for the keeper to end everything; it gives up by itself after ten
+
+
+class Program:
+    """A started program; leaving the `with` block ends every process it has started.
+
+    `stdout` and `stderr` are the descriptors to read from, `status` one that closes when all is over. Raises OSError or
+    ValueError when the keeper cannot start (no such folder); a command that cannot start is told by `ending()`.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        stdin: int = subprocess.DEVNULL,
+        pass_fds: Sequence[int] = (),
+    ) -> None:
+        """Start the command below a keeper, with exactly this environment."""
+        if not command:
+            raise ValueError("the command is empty")
+        life, self._life = os.pipe()
+        self.status, status = os.pipe()
+        keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(life), str(status)]
+        try:
+            self.keeper = subprocess.Popen(
+                [*keeper, *command],
+                cwd=cwd,
+                env=dict(environment),
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+                pass_fds=(life, status, *pass_fds),
+            )
+        except BaseException:
+            os.close(self._life)
+            os.close(self.status)
+            raise
+        finally:
+            os.close(life)
+            os.close(status)
+        assert self.keeper.stdout is not None and self.keeper.stderr is not None
+        self.stdin = self.keeper.stdin
+        self.stdout, self.stderr = self.keeper.stdout.fileno(), self.keeper.stderr.fileno()
+
+    def stop(self) -> None:
+        """Have every process of the program ended; return at once."""
+        if self._life >= 0:
+            os.close(self._life)
+            self._life = -1
+
+    def __enter__(self) -> Program:
+        """Return the program itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End every process and close all descriptors."""
+        self.stop()
+        try:
+            self.keeper.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            self.keeper.kill()
+            self.keeper.wait()
+            os.close(self.status)
+            for stream in (self.keeper.stdin, self.keeper.stdout, self.keeper.stderr):
+                if stream is not None:
+                    stream.close()
