@@ -1,0 +1,73 @@
+"""A fix, why it was made, and what running it showed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from devfix.report.plain import one_line, plain
+
+Record = Mapping[str, Any]
+
+_OUTCOMES = {
+    "holds": "it holds",
+    "moved": "another failure came instead",
+    "same": "the same failure came again",
+    "worse": "a world that ran before fails with it",
+    "differs": "what the program prints on the CPU changed",
+    "broken": "the program broke",
+}
+
+
+def change(fix: Record) -> Iterator[RenderableType]:
+    """Yield the rule, the reason, the diff, and the verdict in each world."""
+    yield Text.assemble((plain(fix["rule"]), "bold magenta"), f"  {one_line(fix['title'])} ({fix['safety']})")
+    yield Text(plain(fix["because"]))
+    for edit in fix["edits"]:
+        yield Padding(colored_diff(edit["diff"]), (1, 0, 1, 0))
+    yield _verdict(fix["verdict"])
+
+
+def candidates(dropped: Sequence[Record]) -> Iterator[RenderableType]:
+    """Yield one line for each candidate that was not kept."""
+    if not dropped:
+        return
+    yield Text("\nTried and dropped:")
+    for fix in dropped:
+        verdict = fix["verdict"]
+        why = _OUTCOMES.get(verdict["outcome"], verdict["outcome"])
+        reason = f" ({one_line(verdict['because'], 160)})" if verdict.get("because") else ""
+        place = ", ".join(f"{edit['path']}:{edit['line']}" for edit in fix["edits"])
+        yield Text(f"  - {one_line(fix['title'])} at {plain(place)}: {why}{reason}")
+
+
+def colored_diff(diff: str) -> Text:
+    """Return a unified diff, harmless and with its lines coloured."""
+    shown = Text()
+    for line in plain(diff).splitlines(keepends=True):
+        shown.append(line, _style(line))
+    shown.rstrip()
+    return shown
+
+
+def _style(line: str) -> str:
+    if line.startswith(("--- ", "+++ ", "diff ")):
+        return "bold"
+    return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
+
+
+def _verdict(verdict: Record) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    table.add_column("world")
+    table.add_column(_OUTCOMES.get(verdict["outcome"]) or plain(verdict["outcome"]))
+    for world, outcome in verdict["worlds"].items():
+        table.add_row(Text(plain(world)), Text(plain(outcome), style="green" if outcome == "clean" else "red"))
+    transfers = verdict["transfers"]
+    table.add_row(Text("copies"), Text(f"{transfers['before']} before, {transfers['after']} after"))
+    return table

@@ -1,0 +1,79 @@
+"""The first words of a report, and the last: what came out, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from devfix.report.plain import one_line, plain
+
+Record = Mapping[str, Any]
+
+_STYLES = {"repaired": "bold green", "clean": "bold green", "not-yours": "bold yellow"}
+
+
+def headline(data: Record) -> Text:
+    """Return one sentence: what came out, for which command, in which world."""
+    words = Text(_sentence(data), style=_STYLES.get(data["outcome"], "bold red"))
+    if data["command"]:
+        words.append("\n" + one_line(data["command"]), style="bold")
+        words.append(f"  on {world(data['world'])}" if data["world"] else "", style="none")
+    return words
+
+
+def world(data: Record) -> str:
+    """Return a world in words: "a simulated GPU", "2 real GPUs, cuda:1 current", "a machine without GPUs"."""
+    if data["kind"] == "cpu" or not data["gpus"]:
+        return "a machine without GPUs"
+    number = f"a {data['kind']} GPU" if data["gpus"] == 1 else f"{data['gpus']} {data['kind']} GPUs"
+    return number + (f", cuda:{data['current']} current" if data.get("current") else "")
+
+
+def next_steps(data: Record) -> Iterator[RenderableType]:
+    """Yield what a person may want to type now."""
+    if not data["fixes"]:
+        return
+    if not data["branch"]:
+        yield Text("\nNo branch was made. To have one: run again without --dry-run.")
+        return
+    branch, count = shlex.quote(plain(data["branch"])), len(data["commits"])
+    yield Text.assemble(
+        "\nBranch ", (branch, "bold"), f", {count} commit{'s' if count != 1 else ''}. Your checkout is as it was."
+    )
+    yield Text(
+        f"  git diff HEAD...{branch}    see it\n  git merge {branch}    take it\n  git branch -D {branch}    drop it"
+    )
+
+
+def _sentence(data: Record) -> str:
+    outcome, failures, fixes = data["outcome"], len(data["failures"]), len(data["fixes"])
+    if outcome == "repaired":
+        return f"Repaired: {failures} device failure{'s' if failures != 1 else ''}, {fixes} fix{'es' if fixes != 1 else ''}."
+    if outcome == "clean":
+        return "Nothing to repair: the program runs clean."
+    if outcome == "not-yours":
+        return "Not repaired: the code at fault is not in this repository."
+    if outcome == "error":
+        return "devfix could not do its work: " + one_line(data.get("error", {}).get("message", "see the notes"))
+    if fixes:
+        return f"Not all repaired: {fixes} of {failures} failures, then one remains."
+    if failures:
+        return "Not repaired: a device failure remains."
+    return "Not repaired: " + _ending(data["last_run"])
+
+
+def _ending(run: Record | None) -> str:
+    """Tell how a program ended that did not fail by its devices."""
+    if run is None:
+        return "the program did not run."
+    if run["outcome"] == "timed out":
+        return f"the program was stopped after {run['seconds']:.0f} s (give it more with --timeout)."
+    if run["outcome"] == "killed by a signal":
+        return f"the program was killed by {run['signal'] or 'a signal'}."
+    if run["outcome"] == "did not start":
+        return "the program did not start."
+    return f"the program fails, but not by its devices (exit code {run['exit_code']}). Its own words:"

@@ -1,0 +1,27 @@
+"""The lines of source that a report quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from devfix.model import Edit
+
+Lines = Callable[[str, int], str]
+"""Gives a line of a file, without its end: `lines("train.py", 31)`; "" where the file or the line is not there."""
+
+
+def no_lines(path: str, line: int) -> str:
+    """Know no source at all."""
+    return ""
+
+
+def line_of(data: bytes, line: int) -> str:
+    """Return a line (from 1) of a file's bytes, "" past its end."""
+    rows = data.split(b"\n")
+    return rows[line - 1].decode("utf-8", "replace").rstrip("\r") if 0 < line <= len(rows) else ""
+
+
+def after(lines: Lines, edits: Sequence[Edit]) -> Lines:
+    """Return the lines as they are once the edits are made."""
+    changed = {edit.path: edit.after for edit in edits}
+    return lambda path, line: line_of(changed[path], line) if path in changed else lines(path, line)

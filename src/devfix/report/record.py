@@ -1,0 +1,102 @@
+"""The plain record of a report, from which every format is made: dicts, lists, strings and numbers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from devfix.model import Fix, Repair, Report, Run
+from devfix.report.diff import unified
+from devfix.report.failure import failure_record
+from devfix.report.listing import Lines, after, no_lines
+
+SCHEMA = "devfix-report/1"
+TAIL = 8000  # characters of a program's output that a report keeps: enough for any traceback a person reads
+
+
+def record(report: Report, lines: Lines = no_lines) -> dict[str, Any]:
+    """Return the record "devfix-report/1" (schema.json) of a report.
+
+    `lines(path, line)` gives a line of the source at `report.commit`, "" where it is not known; lines that an earlier
+    fix of the report had changed are taken from that fix.
+    """
+    return {
+        "schema": SCHEMA,
+        "outcome": report.outcome,
+        "world": {"kind": report.world.kind, "gpus": report.world.gpus, "current": report.world.current},
+        "command": report.command,
+        "commit": report.commit,
+        "failures": [failure_record(repair, seen) for repair, seen in _with_lines(report.repairs, lines)],
+        "fixes": _numbered(report, lambda repair: (repair.fix,) if repair.fix else ()),
+        "dropped": _numbered(report, lambda repair: repair.dropped),
+        "branch": report.branch,
+        "commits": list(report.commits),
+        "diff": report.diff,
+        "seconds": {name: round(value, 3) for name, value in report.seconds.items()},
+        "notes": list(report.notes),
+        "last_run": _run(report.last_run) if report.last_run else None,
+    }
+
+
+def failed(command: str, message: str, log: str = "") -> dict[str, Any]:
+    """Return the record of a repair that could not be done: wrong usage, or a fault of devfix with its `log` file."""
+    return {
+        "schema": SCHEMA,
+        "outcome": "error",
+        "world": None,
+        "command": command,
+        "commit": "",
+        "failures": [],
+        "fixes": [],
+        "dropped": [],
+        "branch": "",
+        "commits": [],
+        "diff": "",
+        "seconds": {},
+        "notes": [],
+        "last_run": None,
+        "error": {"message": message, "log": log},
+    }
+
+
+def _with_lines(repairs: Sequence[Repair], lines: Lines) -> Iterator[tuple[Repair, Lines]]:
+    """Pair each repair with the source as its failure saw it, the fixes before it applied."""
+    for repair in repairs:
+        yield repair, lines
+        if repair.fix:
+            lines = after(lines, repair.fix.patch.edits)
+
+
+def _numbered(report: Report, fixes: Callable[[Repair], Sequence[Fix]]) -> list[dict[str, Any]]:
+    """Return the fixes of all repairs, each with the index of the failure that it answers."""
+    return [{"failure": index, **_fix(fix)} for index, repair in enumerate(report.repairs) for fix in fixes(repair)]
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    patch, verdict = fix.patch, fix.verdict
+    return {
+        "rule": patch.rule,
+        "title": patch.title,
+        "because": patch.because,
+        "safety": patch.safety,
+        "edits": [{"path": edit.path, "line": edit.line, "diff": unified(edit)} for edit in patch.edits],
+        "verdict": {
+            "outcome": verdict.outcome,
+            "worlds": dict(verdict.worlds),
+            "transfers": {"before": verdict.transfers_before, "after": verdict.transfers_after},
+            "because": verdict.because,
+        },
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        "outcome": run.outcome.value,
+        "exit_code": run.exit_code,
+        "signal": run.signal,
+        "seconds": round(run.seconds, 3),
+        "stdout": run.stdout[-TAIL:],
+        "stderr": run.stderr[-TAIL:],
+        "torch": run.torch,
+        "trouble": list(run.trouble),
+    }

@@ -1,0 +1,94 @@
+"""The record of a report as a person reads it in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from devfix.report.fix import candidates, change
+from devfix.report.headline import headline, next_steps
+from devfix.report.plain import one_line, plain, tail
+from devfix.report.tensors import where_they_met
+
+Record = Mapping[str, Any]
+
+
+def text(data: Record, color: bool = False, width: int = 100) -> str:
+    """Return the record (see record.py) as text of `width` columns; with `color`, with terminal escapes of our own."""
+    return rendered(Group(*_parts(data)), color, width)
+
+
+def rendered(content: RenderableType, color: bool, width: int) -> str:
+    """Return what rich makes of the content, without spaces at the ends of lines."""
+    screen = Console(
+        file=StringIO(),
+        force_terminal=color,
+        color_system="standard" if color else None,
+        width=width,
+        legacy_windows=False,
+    )
+    with screen.capture() as capture:
+        screen.print(content, highlight=False, markup=False, emoji=False)
+    return "".join(line.rstrip() + "\n" for line in capture.get().splitlines())
+
+
+def _parts(data: Record) -> Iterator[RenderableType]:
+    yield headline(data)
+    failures = data["failures"]
+    for index, failure in enumerate(failures):
+        yield Text()
+        yield _title(index, len(failures), failure)
+        yield Padding(Group(*_failure(failure, _of(data["fixes"], index), _of(data["dropped"], index))), (0, 0, 0, 2))
+    if data["outcome"] in ("unrepaired", "error") and data["last_run"] and not failures:
+        yield Padding(_own_words(data["last_run"]), (1, 0, 0, 2))
+    if data["notes"]:
+        yield Text()
+        yield from (Text.assemble(("note: ", "yellow"), plain(note)) for note in data["notes"])
+    yield from next_steps(data)
+
+
+def _title(index: int, count: int, failure: Record) -> Text:
+    number = f"Failure {index + 1} of {count}" if count > 1 else "The failure"
+    at = failure["at"]
+    where = f" at {plain(at['path'])}:{at['line']}" if at else ""
+    return Text(number + where + (f" in {plain(at['function'])}" if at and at.get("function") else ""), style="bold")
+
+
+def _failure(failure: Record, fixes: Sequence[Record], dropped: Sequence[Record]) -> Iterator[RenderableType]:
+    if failure["at"] and failure["at"].get("source"):
+        yield Text("> " + plain(failure["at"]["source"]), style="cyan")
+    yield Text(f"{plain(failure['exception'])}: {one_line(failure['message'], 600)}", style="red")
+    yield from where_they_met(failure)
+    for fix in fixes:
+        yield Text()
+        yield from change(fix)
+    if not fixes:
+        yield Text()
+        yield from _no_fix(failure, dropped)
+    yield from candidates(dropped)
+
+
+def _no_fix(failure: Record, dropped: Sequence[Record]) -> Iterator[Text]:
+    for blame in failure.get("blamed", ()):
+        yield Text.assemble((plain(blame["rule"]), "bold magenta"), ": ", plain(blame["because"]))
+    tried = (
+        f"{len(dropped)} candidate{'s were' if len(dropped) != 1 else ' was'} tried"
+        if dropped
+        else "No rule had a patch"
+    )
+    yield Text(f"Not repaired. {tried}{', none held' if dropped else ' to propose'}.", style="red")
+
+
+def _own_words(run: Record) -> RenderableType:
+    """Quote a program that fails for a reason of its own."""
+    words = tail(run.get("stderr") or run.get("stdout") or "", 40)
+    return Text(words or "(it printed nothing)")
+
+
+def _of(fixes: Sequence[Record], failure: int) -> list[Record]:
+    return [fix for fix in fixes if fix.get("failure", 0) == failure]
