@@ -1,0 +1,61 @@
+"""Where a line of an edited file stood before the edit, and whether two failures have one cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+from devfix.model import Edit, Event, Failure, Operand, Place
+
+
+def place_before(place: Place, edits: Iterable[Edit]) -> Place:
+    """A place in the edited files, as it stood before the edits; columns are dropped on a line that was edited."""
+    edit = next((each for each in edits if each.path == place.path), None)
+    if edit is None or not place.owned:
+        return place
+    old, new = edit.before.splitlines(), edit.after.splitlines()
+    for tag, old_from, old_to, new_from, new_to in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if new_from <= place.line - 1 < new_to:
+            if tag == "equal":
+                shift = old_from - new_from
+                end = None if place.end_line is None else place.end_line + shift
+                return replace(place, line=place.line + shift, end_line=end)
+            inside = min(old_from + place.line - 1 - new_from, max(old_from, old_to - 1))
+            return replace(place, line=inside + 1, end_line=None, column=None, end_column=None)
+    return place
+
+
+def is_edited(place: Place, edits: Iterable[Edit]) -> bool:
+    """Whether an edit changed (or inserted) the line of a place in the edited files."""
+    edit = next((each for each in edits if each.path == place.path), None)
+    if edit is None:
+        return False
+    lines = edit.after.splitlines()
+    matcher = SequenceMatcher(None, edit.before.splitlines(), lines, autojunk=False)
+    return any(tag != "equal" and start < place.line <= stop for tag, _, _, start, stop in matcher.get_opcodes())
+
+
+def same_cause(before: Failure, wrong: Operand, after: Failure, edits: Iterable[Edit]) -> bool:
+    """Whether a failure after an edit comes from the tensor that was blamed before it: an operand with the same birth.
+
+    Where the blamed tensor has no known birth, the same failing place counts as the same cause.
+    """
+    edits = tuple(edits)
+    birth = _origin(wrong.birth)
+    if birth is None:
+        return before.at is not None and after.at is not None and _same(before.at, place_before(after.at, edits))
+    return any(
+        origin is not None and operand.device == wrong.device and _same(birth, place_before(origin, edits))
+        for operand in after.operands
+        for origin in [_origin(operand.birth)]
+    )
+
+
+def _origin(birth: Event | None) -> Place | None:
+    return birth.places[0] if birth and birth.places else None
+
+
+def _same(one: Place, other: Place) -> bool:
+    columns = other.column is None or one.column is None or one.column == other.column
+    return (one.path, one.line, one.function) == (other.path, other.line, other.function) and columns

@@ -1,0 +1,126 @@
+"""Expressions in scope that name the right device, in the idiom of the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.model import Binding, Diagnosis
+from devfix.sdk.evidence import names_in, peer, target_device
+from devfix.sdk.spots import Spot
+from devfix.source import File
+
+DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
+ROOT = re.compile(r"\w+")
+
+
+def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> list[str]:
+    """The expressions for the right device at a spot, best first, at most `limit`.
+
+    A `device` variable or argument comes before the peer's own `.device`, that before another tensor's, a module's
+    parameters last; what the file itself uses to place tensors gains. Only names bound before the spot count.
+    """
+    node = file.root_at(spot.place)
+    if node is None:
+        return []
+    wanted = target_device(diagnosis)
+    scored = [
+        (score - _idiom(file, text), len(text), text)
+        for score, text in _texts(diagnosis, spot, wanted)
+        if is_bound(file, node, text)
+    ]
+    unique = dict.fromkeys(text for _, _, text in sorted(scored))
+    return list(unique)[:limit]
+
+
+def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[float, str]]:
+    other = peer(diagnosis)
+    named = {held.expression for held in names_in(other, spot.frame)} if other and spot.frame is not None else set()
+    for binding in spot.scope:
+        text = binding.expression
+        if binding.kind in ("device", "string") and means(binding, wanted):
+            yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * text.count("."), text
+        elif binding.kind == "tensor" and binding.device == wanted:
+            parameter = binding.type.endswith("Parameter")
+            yield (2.0 if text in named else 3.0) + 0.5 * text.count(".") + parameter, f"{text}.device"
+        elif binding.kind == "module" and binding.device == wanted:
+            yield 6.0 + 0.5 * text.count("."), f"next({text}.parameters()).device"
+
+
+def means(binding: Binding, device: str) -> bool:
+    """Whether a device or string binding names `device`; an unindexed "cuda" means the current GPU."""
+    return binding.device == device or (binding.device == "cuda" and device.startswith("cuda"))
+
+
+def _idiom(file: File, text: str) -> float:
+    """How much a file's own habit speaks for an expression: 1.5 where it already places tensors by it."""
+    uses = re.findall(r"(?:\.to\(|device\s*=\s*)" + re.escape(text) + r"\b", file.module.code)
+    return 1.5 if uses else 0.0
+
+
+def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:
+    """Whether the name that an expression starts with is bound before `node` runs."""
+    name = next((match for match in ROOT.findall(text) if match != "next"), "")
+    function = file.function_of(node)
+    if function is not None and name in _parameters(function):
+        return True
+    lines = [file.line_of(each) for each in _bindings(function or file.module, name)]
+    if not lines:
+        return function is not None or name in ("self",)
+    # A loop's or a with's own target is bound on the statement's line; everything else must come earlier.
+    statement = file.statement_of(node)
+    return statement is not None and min(lines) < file.line_of(statement)
+
+
+def _parameters(function: cst.FunctionDef) -> set[str]:
+    every = function.params
+    groups = [*every.posonly_params, *every.params, *every.kwonly_params]
+    return {each.name.value for each in groups}
+
+
+def _bindings(scope: cst.CSTNode, name: str) -> list[cst.CSTNode]:
+    """The nodes in a scope that bind a name: assignments, loops, with, imports, definitions."""
+    found: list[cst.CSTNode] = []
+
+    class Collect(cst.CSTVisitor):
+        def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+            if node is not scope and node.name.value == name:
+                found.append(node)
+            return node is scope
+
+        def visit_ClassDef(self, node: cst.ClassDef) -> bool:
+            return node is scope
+
+        def visit_Lambda(self, node: cst.Lambda) -> bool:
+            return False
+
+        def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
+            self._target(node.target)
+
+        def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+            self._target(node.target)
+
+        def visit_For(self, node: cst.For) -> None:
+            self._target(node.target)
+
+        def visit_NamedExpr(self, node: cst.NamedExpr) -> None:
+            self._target(node.target)
+
+        def visit_AsName(self, node: cst.AsName) -> None:
+            self._target(node.name)
+
+        def visit_ImportAlias(self, node: cst.ImportAlias) -> None:
+            if node.asname is None and node.evaluated_name.split(".")[0] == name:
+                found.append(node)
+
+        def _target(self, target: cst.CSTNode) -> None:
+            if isinstance(target, cst.Name) and target.value == name:
+                found.append(target)
+            elif isinstance(target, cst.Tuple | cst.List):
+                for element in target.elements:
+                    self._target(element.value)
+
+    scope.visit(Collect())
+    return found

@@ -1,0 +1,121 @@
+"""Candidate edits at a spot: give a factory its device, or move the tensor on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.model import Diagnosis
+from devfix.sdk.anchors import anchors
+from devfix.sdk.changes import Change, change
+from devfix.sdk.edits import inserted_before, keyword_added, moved
+from devfix.sdk.spots import Spot
+from devfix.source import File, Sources, last_name
+
+# Factories that take `device=`; those that draw random numbers do not stand here: another device is another stream.
+FACTORIES = frozenset(
+    "zeros ones empty full arange range linspace logspace eye tensor as_tensor asarray zeros_like ones_like empty_like"
+    " full_like new_zeros new_ones new_empty new_full new_tensor tril_indices triu_indices scalar_tensor empty_strided"
+    " sparse_coo_tensor hann_window hamming_window blackman_window bartlett_window kaiser_window complex_zeros"
+    " fftfreq rfftfreq frombuffer".split()
+)
+
+
+def factory_given_device(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+    """Yield the factory call at a birth spot with `device=`, one change for each anchor.
+
+    Yields nothing where the call is no factory that takes a device.
+    """
+    file = source.file(spot.place)
+    call = file.call_at(spot.place, tuple(FACTORIES)) if file else None
+    if file is None or call is None:
+        return
+    for anchor in anchors(diagnosis, spot, file):
+        module = file.replaced({call: keyword_added(call, "device", anchor)})
+        found = change(file, module, f"Give `{file.code(call.func)}` the device `{anchor}`")
+        if found:
+            yield found
+
+
+def result_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+    """Yield the whole call at a birth, returned or derived spot with `.to(anchor)`, one change for each anchor."""
+    file = source.file(spot.place)
+    if file is None:
+        return
+    calls = [node for node in file.expressions_at(spot.place) if isinstance(node, cst.Call | cst.Subscript)]
+    if not calls or spot.place.column is None and len(calls) > 1:
+        return
+    for anchor in anchors(diagnosis, spot, file):
+        found = _replaced(file, calls[0], anchor)
+        if found:
+            yield found
+
+
+def argument_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+    """Yield the named tensor moved where a handover or use spot passes it on.
+
+    A name that is used again below is moved once, by a statement in front (outside of the loops in which it does not
+    change); one that is not is moved where it stands.
+    """
+    file = source.file(spot.place)
+    root = file.root_at(spot.place) if file else None
+    if file is None or root is None:
+        return
+    for text in spot.expressions:
+        nodes = occurrences(file, root, text)
+        if not nodes:
+            continue
+        for anchor in anchors(diagnosis, spot, file):
+            if anchor.startswith((f"{text}.", f"next({text}.")):
+                continue
+            inline, rebound = _replaced(file, nodes[0], anchor), _rebound(file, nodes[0], text, anchor)
+            again = _used_below(file, nodes[0], text)
+            yield from (each for each in ((rebound, inline) if again else (inline, rebound)) if each)
+
+
+def occurrences(file: File, root: cst.CSTNode, text: str) -> list[cst.BaseExpression]:
+    """Where an expression is read within a node, else within the rest of its statement line."""
+    statement = file.statement_of(root)
+    wider = statement if isinstance(statement, cst.SimpleStatementLine) else None
+    for scope in (root, wider):
+        found = [node for node in file.find(scope, text) if _is_read(file, node)] if scope is not None else []
+        if found:
+            return found
+    return []
+
+
+def _is_read(file: File, node: cst.BaseExpression) -> bool:
+    parent = file.parent(node)
+    if isinstance(parent, cst.AssignTarget | cst.AugAssign | cst.AnnAssign | cst.For):
+        return node is not getattr(parent, "target", None)
+    # `x.device` and `f(x)` where x is the function are not readings of the tensor that a move could stand in.
+    return not (isinstance(parent, cst.Attribute) and parent.attr is node)
+
+
+def _replaced(file: File, node: cst.BaseExpression, anchor: str) -> Change | None:
+    text = " ".join(file.code(node).split())
+    return change(file, file.replaced({node: moved(node, anchor)}), f"Move `{text}` to `{anchor}`")
+
+
+def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Change | None:
+    statement = file.statement_of(node)
+    if statement is None or not text.isidentifier() or file.function_of(node) is not file.function_of(statement):
+        return None
+    module = inserted_before(file, statement, [f"{text} = {text}.to({anchor})"])
+    return change(file, module, f"Move `{text}` to `{anchor}` before it is used")
+
+
+def _used_below(file: File, node: cst.BaseExpression, text: str) -> bool:
+    """Whether a name is read again in its function, in another statement further down, or in the same one."""
+    scope = file.function_of(node) or file.module
+    line = file.line_of(node)
+    reads = [each for each in file.find(scope, text) if each is not node and file.line_of(each) >= line]
+    return any(_is_read(file, each) for each in reads)
+
+
+def replaced_callee(call: cst.Call, name: str) -> cst.Call:
+    """The call with the last part of its name changed: `torch.zeros` to `torch.ones`."""
+    if isinstance(call.func, cst.Attribute):
+        return call.with_changes(func=call.func.with_changes(attr=cst.Name(name)))
+    return call.with_changes(func=cst.Name(name)) if last_name(call.func) else call

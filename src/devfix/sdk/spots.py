@@ -1,0 +1,81 @@
+"""The places at which an edit could put the blamed tensor right, in the order in which the data flows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from devfix.model import Binding, Diagnosis, Failure, Place
+from devfix.sdk.evidence import blamed, names_in
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One place on the blamed tensor's way.
+
+    `kind` is "birth" (owned code calls the factory), "returned" (a call in owned code through which the new tensor
+    comes back), "derived" (a cast or view on the way), "handover" (an argument of a call) or "use" (the failing
+    expression). `expressions` name the tensor at handovers and uses; elsewhere the whole expression at the place is
+    meant. `scope` is what was seen in scope there.
+    """
+
+    kind: str
+    place: Place
+    scope: tuple[Binding, ...]
+    expressions: tuple[str, ...] = ()
+    frame: int | None = None
+
+
+def spots(diagnosis: Diagnosis) -> list[Spot]:
+    """Every spot in owned code: the birth first, the failing expression last."""
+    return [*_birth(diagnosis), *_way(diagnosis)]
+
+
+def scope_at(failure: Failure, place: Place) -> tuple[Binding, ...]:
+    """What is known to be in scope at a place: a second look's record, else that of a frame of the same function."""
+    for seen, scope in failure.scopes:
+        if (seen.path, seen.line, seen.function) == (place.path, place.line, place.function):
+            return scope
+    for frame in reversed(failure.frames):
+        if (frame.place.path, frame.place.function) == (place.path, place.function):
+            return frame.scope
+    return ()
+
+
+def unseen(failure: Failure) -> Iterator[Place]:
+    """The owned places on the operands' ways whose scope nobody recorded yet: what a second look is for."""
+    seen = {(place.path, place.function) for place in (frame.place for frame in failure.frames)}
+    seen |= {(place.path, place.function) for place, _ in failure.scopes}
+    for operand in failure.operands:
+        for event in operand.history:
+            for place in event.places:
+                if place.owned and (place.path, place.function) not in seen:
+                    seen.add((place.path, place.function))
+                    yield place
+
+
+def _birth(diagnosis: Diagnosis) -> Iterator[Spot]:
+    birth = blamed(diagnosis).birth
+    for depth, place in enumerate(birth.places if birth else ()):
+        if place.owned:
+            kind = "returned" if depth else "birth"
+            yield Spot(kind, place, scope_at(diagnosis.failure, place))
+
+
+def _way(diagnosis: Diagnosis) -> Iterator[Spot]:
+    failure, operand = diagnosis.failure, blamed(diagnosis)
+    derived = [
+        Spot("derived", event.owned_place, scope_at(failure, event.owned_place))
+        for event in operand.history[1:]
+        if event.owned_place is not None
+    ]
+    stack = {(frame.place.path, frame.place.function) for frame in failure.frames}
+    yield from (spot for spot in derived if (spot.place.path, spot.place.function) not in stack)
+    owned = [index for index, frame in enumerate(failure.frames) if frame.place.owned]
+    for index in owned:
+        frame = failure.frames[index]
+        here = (frame.place.path, frame.place.function)
+        yield from (spot for spot in derived if (spot.place.path, spot.place.function) == here)
+        expressions = tuple(held.expression for held in names_in(operand, index))
+        kind = "use" if index == owned[-1] else "handover"
+        yield Spot(kind, frame.place, frame.scope, expressions, index)

@@ -1,0 +1,166 @@
+"""Patches -> the fix: run each candidate, in the world that failed and then in every other.
+
+The pipeline hands over the function that runs the program, so this stage knows nothing of processes or worktrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from devfix.lines import is_edited, same_cause
+from devfix.model import Diagnosis, Failure, Outcome, Patch, Run, Verdict, World
+
+Runner = Callable[[World, Mapping[str, bytes], bool], Run]
+CANDIDATES = 24
+BETTER = 6  # candidates looked at for fewer copies, after one that holds copies in a loop
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A patch, the files it leads to, what it did in the world that failed, and the verdict."""
+
+    patch: Patch
+    files: Mapping[str, bytes]
+    run: Run
+    verdict: Verdict
+
+
+class Verifier:
+    """Judges candidates against one failing run; `run` is called from up to `jobs` threads at once."""
+
+    def __init__(
+        self,
+        run: Runner,
+        before: Run,
+        files: Mapping[str, bytes],
+        worlds: Sequence[World],
+        baseline: Callable[[World], Run],
+        jobs: int = 2,
+    ) -> None:
+        self.run, self.before, self.files, self.worlds, self.baseline = run, before, files, worlds, baseline
+        self.jobs = jobs
+        self.flaky: list[str] = []
+
+    def choose(self, patches: Iterable[Patch], diagnoses: Sequence[Diagnosis]) -> tuple[Trial | None, list[Trial]]:
+        """The trial to keep, and those that were dropped.
+
+        The first candidate that holds in every world is kept, unless its edit copies in a loop and one of the next
+        makes fewer copies. Where none holds, the first that gets further, to a failure with another cause, is kept.
+        """
+        held: Trial | None = None
+        trials: list[Trial] = []
+        further: list[Trial] = []
+        blamed = {each.rule: each for each in diagnoses}
+        left = CANDIDATES
+        queue = iter(patches)
+        with ThreadPoolExecutor(self.jobs) as pool:
+            while left > 0 and (batch := list(islice(queue, 1 if not trials else self.jobs))):
+                left -= len(batch)
+                for trial in pool.map(lambda patch: self.attempt(patch, blamed[patch.rule]), batch):
+                    if trial.verdict.outcome == "holds" and not (held and trial.run.copies >= held.run.copies):
+                        trial = self.elsewhere(trial, pool)
+                    elif trial.verdict.outcome == "holds":
+                        trial = _dropped(trial, "another candidate that holds makes no more copies and stands nearer")
+                    trials.append(trial)
+                    if trial.verdict.outcome == "moved":
+                        further.append(trial)
+                    if trial.verdict.outcome == "holds":
+                        if held is None:
+                            left = min(left, BETTER)
+                        held = trial
+                if held is not None and not _copies_in_loop(held):
+                    break
+            if held is None and further:
+                held = self._furthest(further, pool)
+        return held, [trial for trial in trials if trial is not held and trial.patch is not (held and held.patch)]
+
+    def attempt(self, patch: Patch, diagnosis: Diagnosis) -> Trial:
+        """Run one candidate in the world that failed."""
+        files = {**self.files, **{edit.path: edit.after for edit in patch.edits}}
+        run = self.run(self.before.world, files, False)
+        outcome, because = self._outcome(patch, diagnosis, run)
+        worlds = {run.world.name: run.outcome.value}
+        verdict = Verdict(outcome, worlds, self.before.copies, run.copies, because, run.failure)
+        return Trial(patch, files, run, verdict)
+
+    def _outcome(self, patch: Patch, diagnosis: Diagnosis, run: Run) -> tuple[str, str]:
+        failure = self.before.failure
+        if run.outcome is Outcome.CLEAN:
+            return "holds", ""
+        if run.outcome is not Outcome.FAILED or run.failure is None or failure is None:
+            return "broken", f"the program {run.outcome.value}: {_last_line(run)}"
+        where = _where(run.failure)
+        if same_cause(failure, failure.operands[diagnosis.blame.operand], run.failure, patch.edits):
+            same = run.failure.at == failure.at and run.failure.operations == failure.operations
+            return "same", "the same failure comes again" if same else f"it only moves the crash to {where}: same cause"
+        if run.failure.operations < failure.operations:
+            return "broken", f"it fails earlier, at {where}"
+        return "moved", f"the next failure has a cause of its own, at {where}"
+
+    def _furthest(self, trials: Sequence[Trial], pool: ThreadPoolExecutor) -> Trial | None:
+        for trial in trials:
+            judged = self.elsewhere(trial, pool)
+            if judged.verdict.outcome == "moved":
+                return judged
+        return None
+
+    def elsewhere(self, trial: Trial, pool: ThreadPoolExecutor) -> Trial:
+        """Run a candidate that did well in the other worlds, and once more in a fresh process where it failed before."""
+        home = self.before.world
+        others = [world for world in self.worlds if world != home]
+        runs: dict[World, Future[Run]] = {
+            world: pool.submit(self.run, world, trial.files, world == home) for world in [home, *others]
+        }
+        worlds, outcome, because = {}, trial.verdict.outcome, trial.verdict.because
+        for world, future in runs.items():
+            run = future.result()
+            worlds[world.name] = run.outcome.value
+            if outcome in ("worse", "differs", "broken"):
+                continue
+            if world == home and run.outcome is not trial.run.outcome:
+                outcome, because = "broken", f"it does not repeat: {run.outcome.value} in a fresh process"
+            elif world != home and (worse := self._worse(world, run)):
+                outcome, because = worse
+        verdict = replace(trial.verdict, outcome=outcome, worlds=worlds, because=because)
+        return replace(trial, verdict=verdict)
+
+    def _worse(self, world: World, run: Run) -> tuple[str, str] | None:
+        if run.outcome is Outcome.CLEAN and world.kind != "cpu":
+            return None
+        before = self.baseline(world)
+        if run.outcome is not Outcome.CLEAN:
+            if before.outcome is Outcome.CLEAN:
+                return "worse", f"{world.name} ran before, now it {run.outcome.value}: {_last_line(run)}"
+            return None
+        if before.outcome is Outcome.CLEAN and before.stdout != run.stdout and self._repeats(world, before):
+            return "differs", f"the program prints something else in the world {world.name}"
+        return None
+
+    def _repeats(self, world: World, before: Run) -> bool:
+        if self.run(world, self.files, False).stdout == before.stdout:
+            return True
+        self.flaky.append(f"what the program prints in the world {world.name} changes from run to run: not compared")
+        return False
+
+
+def _dropped(trial: Trial, because: str) -> Trial:
+    return replace(trial, verdict=replace(trial.verdict, outcome="not needed", because=because))
+
+
+def _copies_in_loop(trial: Trial) -> bool:
+    """Whether a line that the patch changed copies more than once a run."""
+    return any(each.count > 1 and is_edited(each.place, trial.patch.edits) for each in trial.run.transfers)
+
+
+def _where(failure: Failure) -> str:
+    return f"{failure.at.path}:{failure.at.line}" if failure.at else "an unknown place"
+
+
+def _last_line(run: Run) -> str:
+    if run.failure is not None:
+        return f"{run.failure.exception}: {run.failure.message}".split("\n")[0][:200]
+    lines = run.stderr.strip().splitlines()
+    return run.signal or (lines[-1][:200] if lines else f"exit code {run.exit_code}")
