@@ -1,0 +1,87 @@
+"""Temporary folders that a later run clears when this one was killed."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+_NAME = re.compile(r"devfix-(\d+)-\w+")
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Make a folder named after this process, clear what killed runs have left, and remove the folder at the end."""
+    clear_stale()
+    folder = Path(tempfile.mkdtemp(prefix=f"devfix-{os.getpid()}-")).resolve()
+    # The lock, not the process id, tells the living from the dead: ids are used again.
+    lock = os.open(folder / "unlocked", os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        os.rename(folder / "unlocked", folder / "lock")
+        yield folder
+    finally:
+        remove(folder)
+        os.close(lock)
+
+
+def clear_stale() -> None:
+    """Remove the folders of devfix processes of this user that have died."""
+    for folder in Path(tempfile.gettempdir()).glob("devfix-*"):
+        found = _NAME.fullmatch(folder.name)
+        if found and _is_our_folder(folder) and _is_dead(folder, int(found[1])):
+            remove(folder)
+
+
+def _is_our_folder(path: Path) -> bool:
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+
+
+def _is_dead(folder: Path, process: int) -> bool:
+    try:
+        lock = os.open(folder / "lock", os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return not _is_alive(process)  # killed before it made the lock, or about to make it
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+    return True
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a whole folder, closed folders in it included; links are removed, never followed."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    with contextlib.suppress(OSError):
+        shutil.rmtree(path)
+        return
+    path.chmod(0o700)
+    for folder, names, _ in os.walk(path):
+        for name in names:
+            if not os.path.islink(inner := os.path.join(folder, name)):
+                os.chmod(inner, 0o700)
+    shutil.rmtree(path, ignore_errors=True)
