@@ -36,7 +36,7 @@ class File:
         self.data = data
         try:
             self.module = cst.parse_module(data)
-        except (cst.ParserSyntaxError, UnicodeDecodeError, LookupError, RecursionError) as error:
+        except (cst.ParserSyntaxError, SyntaxError, UnicodeDecodeError, LookupError, RecursionError) as error:
             raise SourceError(f"{path}: not editable, it does not parse: {str(error).splitlines()[0]}") from error
         if self.module.bytes != data:
             raise SourceError(f"{path}: not editable, LibCST does not print it back byte for byte")
@@ -102,9 +102,7 @@ class File:
         return [node for _, _, node in chosen]
 
     def _on_line(self, line: int) -> list[cst.BaseExpression]:
-        return [
-            node for node in self._spans if isinstance(node, cst.BaseExpression) and self.line_of(node) == line
-        ]
+        return [node for node in self._spans if isinstance(node, cst.BaseExpression) and self.line_of(node) == line]
 
     def call_at(self, place: Place, names: Sequence[str] = ()) -> cst.Call | None:
         """The call at a place; with `names`, only one whose last name is among them.
@@ -136,8 +134,10 @@ class File:
         return bisect_right(self._line_starts, max(self._spans[node][0], self._spans[node][1] - 1))
 
     def statement_of(self, node: cst.CSTNode) -> Statement | None:
-        """The statement line or compound statement around a node."""
+        """The statement line or compound statement around a node; None in a suite on one line (`if x: y`)."""
         for candidate in (node, *self.ancestors(node)):
+            if isinstance(candidate, cst.SimpleStatementSuite):
+                return None
             if isinstance(candidate, cst.SimpleStatementLine | cst.BaseCompoundStatement):
                 return candidate
         return None

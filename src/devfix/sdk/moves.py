@@ -15,10 +15,42 @@ from devfix.source import File, Sources, last_name
 
 # Factories that take `device=`; those that draw random numbers do not stand here: another device is another stream.
 FACTORIES = frozenset(
-    "zeros ones empty full arange range linspace logspace eye tensor as_tensor asarray zeros_like ones_like empty_like"
-    " full_like new_zeros new_ones new_empty new_full new_tensor tril_indices triu_indices scalar_tensor empty_strided"
-    " sparse_coo_tensor hann_window hamming_window blackman_window bartlett_window kaiser_window complex_zeros"
-    " fftfreq rfftfreq frombuffer".split()
+    {
+        "zeros",
+        "ones",
+        "empty",
+        "full",
+        "arange",
+        "range",
+        "linspace",
+        "logspace",
+        "eye",
+        "tensor",
+        "as_tensor",
+        "asarray",
+        "zeros_like",
+        "ones_like",
+        "empty_like",
+        "full_like",
+        "new_zeros",
+        "new_ones",
+        "new_empty",
+        "new_full",
+        "new_tensor",
+        "tril_indices",
+        "triu_indices",
+        "scalar_tensor",
+        "empty_strided",
+        "sparse_coo_tensor",
+        "hann_window",
+        "hamming_window",
+        "blackman_window",
+        "bartlett_window",
+        "kaiser_window",
+        "fftfreq",
+        "rfftfreq",
+        "frombuffer",
+    }
 )
 
 

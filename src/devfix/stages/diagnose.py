@@ -14,7 +14,7 @@ def diagnose(failure: Failure, rules: Iterable[Rule], notes: list[str]) -> list[
     for rule in rules:
         try:
             blame = rule.diagnose(failure)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a rule may be anybody's code
             notes.append(f"rule {rule.id} set aside: diagnose raised {type(error).__name__}: {error}")
             continue
         if blame is None:

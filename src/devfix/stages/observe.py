@@ -100,7 +100,7 @@ def _told(
         modules=tuple(item for letter in letters for item in letter.modules),
         torch=next((letter.torch for letter in letters if letter.torch), ""),
         signal=done.signal,
-        trouble=tuple([*trouble, *(note for letter in letters for note in letter.trouble), *filter(None, [done.trouble])]),
+        trouble=(*trouble, *(note for letter in letters for note in letter.trouble), *filter(None, [done.trouble])),
     )
 
 

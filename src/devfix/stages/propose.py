@@ -36,5 +36,5 @@ def _changes(rule: Rule, diagnosis: Diagnosis, source: Sources, notes: list[str]
                 yield change
             else:
                 notes.append(f"rule {rule.id}: yielded {type(change).__name__}, which is no change")
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a rule may be anybody's code
         notes.append(f"rule {rule.id} set aside: propose raised {type(error).__name__}: {error}")

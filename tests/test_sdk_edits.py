@@ -1,0 +1,76 @@
+"""The small codemods keep the style of what they touch."""
+
+import libcst as cst
+import pytest
+
+from devfix.sdk import File, inserted_after, inserted_before, keyword_added, moved
+
+
+def code(node: cst.CSTNode) -> str:
+    return cst.Module([]).code_for_node(node)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("torch.zeros(3)", "torch.zeros(3, device=d)"),
+        ("torch.zeros()", "torch.zeros(device=d)"),
+        ("torch.zeros(3, dtype=t)", "torch.zeros(3, dtype=t, device=d)"),
+        ("torch.zeros(3, device=None)", "torch.zeros(3, device=d)"),
+        ("torch.zeros(*s, **k)", "torch.zeros(*s, device=d, **k)"),
+        ("torch.zeros(3, 4,)", "torch.zeros(3, 4, device=d,)"),
+        ("torch.zeros(\n    3,\n    4,\n)", "torch.zeros(\n    3,\n    4,\n    device=d,\n)"),
+        ("torch.zeros(\n    3,\n)", "torch.zeros(\n    3,\n    device=d,\n)"),
+        ("torch.zeros(\n    3,\n    4  # rows\n)", "torch.zeros(\n    3,\n    4, device=d  # rows\n)"),
+    ],
+)
+def test_adds_a_keyword_in_the_style_of_the_call(before: str, after: str) -> None:
+    call = cst.ensure_type(cst.parse_expression(before), cst.Call)
+    assert code(keyword_added(call, "device", "d")) == after
+    compile(after, "m.py", "eval")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x", "x.to(d)"),
+        ("a + b", "(a + b).to(d)"),
+        ("-a", "(-a).to(d)"),
+        ("f(x)", "f(x).to(d)"),
+        ("x[0]", "x[0].to(d)"),
+        ("x.to(dtype)", "x.to(dtype=dtype, device=d)"),
+        ("x.to(torch.float32)", "x.to(dtype=torch.float32, device=d)"),
+        ("x.to(dtype=t, copy=True)", "x.to(dtype=t, copy=True, device=d)"),
+        ("x.to(other)", "x.to(other).to(d)"),
+        ("x.to(device=e)", "x.to(device=e).to(d)"),
+        ("(yield)", "(yield).to(d)"),
+    ],
+)
+def test_moves_an_expression(before: str, after: str) -> None:
+    assert code(moved(cst.parse_expression(before), "d")) == after
+
+
+def test_inserts_a_statement_below_the_comment_above() -> None:
+    file = File("m.py", b"def f(x, m):\n\n    # mix\n    return x * m  # here\n")
+    statement = file.statement_of(file.find(file.module, "x * m")[0])
+    assert statement is not None
+    before = inserted_before(file, statement, ["m = m.to(x.device)"])
+    after = inserted_after(file, statement, ["pass"])
+    assert before is not None and after is not None
+    assert before.code == "def f(x, m):\n\n    # mix\n    m = m.to(x.device)\n    return x * m  # here\n"
+    assert after.code == "def f(x, m):\n\n    # mix\n    return x * m  # here\n    pass\n"
+
+
+def test_inserts_nothing_into_a_suite_on_one_line() -> None:
+    file = File("m.py", b"if a: b = a * m\n")
+    assert file.statement_of(file.find(file.module, "a * m")[0]) is None
+    suite = file.parent(file.parent(file.find(file.module, "a * m")[0]) or file.module)
+    assert inserted_before(file, suite or file.module, ["pass"]) is None
+
+
+def test_keeps_line_endings_and_tabs() -> None:
+    file = File("m.py", b"if a:\r\n\tb = a * m\r\n")
+    statement = file.statement_of(file.find(file.module, "a * m")[0])
+    assert statement is not None
+    module = inserted_before(file, statement, ["m = m.to(a.device)"])
+    assert module is not None and module.bytes == b"if a:\r\n\tm = m.to(a.device)\r\n\tb = a * m\r\n"

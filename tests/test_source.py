@@ -1,0 +1,88 @@
+"""A file can be asked what stands at a place, and prints back byte for byte."""
+
+import pytest
+
+from devfix.model import Place
+from devfix.source import File, SourceError, Sources
+
+PYTHON = """import torch
+
+def forward(self, x):
+    # positions
+    idx = torch.arange(x.size(1))
+    y = self.embed(x) + self.position(
+        idx
+    )
+    y += idx
+    return y, torch.zeros(3) + torch.zeros(3)
+"""
+
+
+def places(code: str) -> list[tuple[int, Place]]:
+    """Every instruction's place, as the interpreter itself knows it."""
+    import types
+
+    found = []
+
+    def walk(each: types.CodeType) -> None:
+        for line, end_line, column, end_column in each.co_positions():
+            if line is not None:
+                found.append((line, Place("m.py", line, "", end_line, column, end_column, owned=True)))
+        for constant in each.co_consts:
+            if isinstance(constant, types.CodeType):
+                walk(constant)
+
+    walk(compile(code, "m.py", "exec"))
+    return found
+
+
+def test_finds_the_call_that_the_interpreter_means() -> None:
+    file = File("m.py", PYTHON.encode())
+    calls = {file.code(call) for _, place in places(PYTHON) if (call := file.call_at(place))}
+    assert {"torch.arange(x.size(1))", "x.size(1)", "self.embed(x)", "torch.zeros(3)"} <= calls
+
+
+def test_tells_two_equal_factories_on_one_line_apart() -> None:
+    file = File("m.py", PYTHON.encode())
+    found = {
+        id(call) for _, place in places(PYTHON) if (call := file.call_at(place, ("zeros",))) is not None
+    }
+    assert len(found) == 2
+
+
+def test_takes_an_augmented_assignment_as_its_statement() -> None:
+    file = File("m.py", PYTHON.encode())
+    roots = [file.root_at(place) for line, place in places(PYTHON) if line == 9]
+    assert "y += idx" in {file.code(root) for root in roots if root is not None}
+
+
+@pytest.mark.parametrize("python", ["# é\nx = ('é', f(a))\n", "\ufeffx = f(a)\n", "if x:\r\n\ty = f(a)\r\n", "x = f(a)"])
+def test_keeps_bytes_and_counts_columns_in_utf8(python: str) -> None:
+    file = File("m.py", python.encode())
+    plain = python.lstrip("\ufeff")
+    found = [file.call_at(place) for _, place in places(plain)]
+    assert "f(a)" in {file.code(call) for call in found if call}
+    assert file.edit(file.module) is None
+
+
+def test_knows_only_lines_on_old_interpreters() -> None:
+    file = File("m.py", b"x = f(a)\ny = f(a) + g(b)\n")
+    call = file.call_at(Place("m.py", 1))
+    assert call is not None and file.code(call) == "f(a)"
+    assert file.call_at(Place("m.py", 2)) is None
+    assert file.call_at(Place("m.py", 2), ("g",)) is not None
+
+
+@pytest.mark.parametrize("data", [b"x = (\n", b"x = '\xe9'\n", b"print 'python 2'\n"])
+def test_refuses_what_does_not_parse(data: bytes) -> None:
+    with pytest.raises(SourceError, match="not editable"):
+        File("m.py", data)
+
+
+def test_gives_no_file_for_foreign_and_excluded_places() -> None:
+    sources = Sources({"a.py": b"x = 1\n", "b.py": b"x = (\n"}.get)
+    assert sources.file(Place("a.py", 1, owned=True)) is not None
+    assert sources.file(Place("a.py", 1)) is None
+    assert sources.file(Place("c.py", 1, owned=True)) is None
+    assert sources.file(Place("b.py", 1, owned=True)) is None
+    assert "b.py" in sources.notes[0]

@@ -1,0 +1,144 @@
+"""The verdict on a patch, for programs that are functions: `verify` runs what it is handed and nothing else."""
+
+from collections.abc import Callable, Mapping
+
+from devfix.model import (
+    Blame,
+    Diagnosis,
+    Edit,
+    Event,
+    Failure,
+    Frame,
+    Operand,
+    Outcome,
+    Patch,
+    Place,
+    Run,
+    Transfer,
+    World,
+)
+from devfix.stages.verify import Verifier
+
+HOME, CPU, TWO = World("simulated", 1), World("cpu"), World("simulated", 2)
+SOURCE = b"a = make()\nb = other()\nuse(a)\nuse(b)\n"
+FILES = {"m.py": SOURCE}
+
+
+def failure(line: int, born: int, operations: int) -> Failure:
+    place = Place("m.py", line, "f", owned=True)
+    birth = Event("factory", "aten::zeros", "cpu", (Place("m.py", born, "f", owned=True),))
+    operands = (Operand("self", "cuda:0"), Operand("other", "cpu", history=(birth,)))
+    return Failure(
+        "device-mismatch", "RuntimeError", "two devices", "aten::add", (Frame(place),), operands, operations=operations
+    )
+
+
+FIRST = failure(3, 1, 10)
+
+
+def told(world: World, failed: Failure | None = None, stdout: str = "1\n", copies: int = 0, line: int = 1) -> Run:
+    transfers = (Transfer(Place("m.py", line, "f", owned=True), "to-device", copies, 8),) if copies else ()
+    outcome = Outcome.FAILED if failed else Outcome.CLEAN
+    return Run(world, (), outcome, 0, 0.1, stdout=stdout, failure=failed, transfers=transfers)
+
+
+def patch(after: bytes, rule: str = "p/r") -> Patch:
+    return Patch(rule, after.decode(), "", "safe", (Edit("m.py", 1, SOURCE, after),))
+
+
+def choose(program: Callable[[World, bytes], Run], *afters: bytes) -> tuple[object, list[tuple[str, str]]]:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool) -> Run:
+        return program(world, files["m.py"])
+
+    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU, TWO], lambda world: program(world, SOURCE))
+    diagnosis = Diagnosis("p/r", "", FIRST, Blame(1, ""))
+    kept, dropped = verifier.choose([patch(after) for after in afters], [diagnosis])
+    return (kept and kept.patch.title.encode()), [(each.verdict.outcome, each.verdict.because) for each in dropped]
+
+
+def test_keeps_the_first_that_holds_in_every_world() -> None:
+    assert choose(lambda world, data: told(world), b"one", b"two")[0] == b"one"
+
+
+def test_drops_one_that_breaks_the_world_without_a_gpu() -> None:
+    def program(world: World, data: bytes) -> Run:
+        return told(world, failure(1, 1, 1) if world == CPU and data == b"one" else None)
+
+    kept, dropped = choose(program, b"one", b"two")
+    assert kept == b"two"
+    assert dropped[0][0] == "worse" and "cpu ran before" in dropped[0][1]
+
+
+def test_forgives_a_world_that_failed_before() -> None:
+    assert choose(lambda world, data: told(world, FIRST if world == TWO else None), b"one")[0] == b"one"
+
+
+def test_drops_one_that_breaks_two_gpus() -> None:
+    def program(world: World, data: bytes) -> Run:
+        return told(world, FIRST if world == TWO and data == b"one" else None)
+
+    kept, dropped = choose(program, b"one", b"two")
+    assert kept == b"two" and dropped[0][0] == "worse"
+
+
+def test_drops_one_that_prints_something_else_on_the_cpu() -> None:
+    def program(world: World, data: bytes) -> Run:
+        return told(world, stdout="2\n" if world == CPU and data == b"one" else "1\n")
+
+    kept, dropped = choose(program, b"one", b"two")
+    assert kept == b"two" and dropped[0][0] == "differs"
+
+
+def test_does_not_compare_what_changes_from_run_to_run() -> None:
+    count = iter(range(99))
+    assert choose(lambda world, data: told(world, stdout=str(next(count))), b"one")[0] == b"one"
+
+
+def test_drops_one_that_holds_only_once() -> None:
+    seen: list[bytes] = []
+
+    def program(world: World, data: bytes) -> Run:
+        seen.append(data)
+        again = world == HOME and data == b"one" and seen.count(b"one") > 1
+        return told(world, FIRST if again else None)
+
+    kept, dropped = choose(program, b"one", b"two")
+    assert kept == b"two" and "does not repeat" in dropped[0][1]
+
+
+def test_rejects_one_that_only_moves_the_crash_of_the_same_tensor() -> None:
+    def program(world: World, data: bytes) -> Run:
+        moved = world == HOME and data != b"good"
+        return told(world, failure(4, 1, 11) if moved else None)
+
+    kept, dropped = choose(program, b"a = make()\nb = other()\nuse(a.to(d))\nuse(b)\n", b"good")
+    assert kept == b"good"
+    assert dropped[0][0] == "same" and "same cause" in dropped[0][1]
+
+
+def test_keeps_one_that_gets_to_a_failure_with_another_cause() -> None:
+    def program(world: World, data: bytes) -> Run:
+        return told(world, failure(4, 2, 11) if world.kind != "cpu" else None)
+
+    assert choose(program, b"a = make(d)\nb = other()\nuse(a)\nuse(b)\n")[0] is not None
+
+
+def test_tells_two_equal_births_apart_after_lines_have_shifted() -> None:
+    def program(world: World, data: bytes) -> Run:
+        return told(world, failure(5, 3, 11) if world.kind != "cpu" else None)
+
+    assert choose(program, b"import d\na = make(d)\nb = other()\nuse(a)\nuse(b)\n")[0] is not None
+
+
+def test_drops_one_that_fails_earlier() -> None:
+    kept, dropped = choose(lambda world, data: told(world, failure(1, 2, 3)), b"one")
+    assert kept is None and dropped[0][0] == "broken" and "earlier" in dropped[0][1]
+
+
+def test_prefers_fewer_copies_over_one_in_a_loop() -> None:
+    def program(world: World, data: bytes) -> Run:
+        return told(world, copies=9 if data == b"loop" else 1)
+
+    kept, dropped = choose(program, b"loop", b"once", b"last")
+    assert kept == b"once"
+    assert "no more copies" in dropped[-1][1] or dropped
