@@ -12,7 +12,8 @@ from devfix.catalog import Rule, rules
 from devfix.model import Diagnosis, Fix, Outcome, Repair, Report, Run, World
 from devfix.report.message import commit_message
 from devfix.sdk.spots import unseen
-from devfix.session import Session, opened, worlds_for
+from devfix.opening import Asked, opened
+from devfix.session import Session, worlds_for
 from devfix.stages.diagnose import diagnose
 from devfix.stages.propose import propose
 from devfix.stages.verify import Trial, Verifier
@@ -41,7 +42,8 @@ def repair(
     `dry_run` leaves no branch. Raises UserError for wrong usage, before anything is run.
     """
     began = time.monotonic()
-    with opened(path, run, world, gpus, python, exclude, timeout, branch, progress) as session:
+    asked = Asked(run, None if world == "auto" else world, gpus, python, tuple(exclude), timeout, branch)
+    with opened(path, asked, progress) as session:
         loop = _Loop(session, max_fixes or session.config.max_fixes or MAX_FIXES)
         final = loop.repair()
         commits: list[str] = []
@@ -129,7 +131,10 @@ class _Loop:
         assert run.failure is not None
         watch = list(unseen(run.failure))
         again = self.session.observer.run(run.world, self.session.files, watch=watch, fresh=False)
-        same = again.failure is not None and (again.failure.kind, again.failure.op) == (run.failure.kind, run.failure.op)
+        same = again.failure is not None and (again.failure.kind, again.failure.op) == (
+            run.failure.kind,
+            run.failure.op,
+        )
         if again.outcome is not Outcome.FAILED or not same:
             self.session.notes.append(
                 f"the failure is flaky: a second run of the same program {again.outcome.value}; it is left alone"
@@ -178,10 +183,10 @@ def _publish(session: Session, loop: _Loop, branch: str | None) -> tuple[list[st
     for repair in loop.repairs:
         if repair.fix:
             files = {edit.path: edit.after for edit in repair.fix.patch.edits}
-            message = commit_message(repair.failure, repair.fix, session.command_text, session.target.world)
+            message = commit_message(repair.failure, repair.fix, session.command_text, session.world)
             commits.append(session.worktrees.commit(files, message))
     name = branch or f"devfix/{_slug(loop.fixes[0])}"
-    return commits, session.worktrees.publish(name)
+    return commits, session.worktrees.publish(name, exactly=branch is not None)
 
 
 def _slug(fix: Fix) -> str:

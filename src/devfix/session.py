@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
-from pathlib import Path
 
 from devfix.config import Config
-from devfix.model import Run, Target, World
+from devfix.model import Outcome, Run, Target, World
 from devfix.sdk import Sources
+from devfix.stages.discover import Command
 from devfix.stages.observe import Observer
-from devfix.warm import Warm
-from devfix.workspace import Repository, Worktrees
+from devfix.workspace import Repository
+from devfix.worktrees import Worktrees
+
 
 
 @dataclass
@@ -26,7 +26,10 @@ class Session:
     config: Config
     worktrees: Worktrees
     observer: Observer
+    commands: tuple[Command, ...]
+    gpus_seen: int
     progress: Callable[[str], None]
+    command_text: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -35,6 +38,11 @@ class Session:
     def target(self) -> Target:
         """The program under repair."""
         return self.observer.target
+
+    @property
+    def world(self) -> World:
+        """The world in which failures are looked for."""
+        return self.target.world
 
     def run(self, world: World, files: Mapping[str, bytes], fresh: bool) -> Run:
         """Run the program with `files` changed: what `verify` is handed."""
@@ -63,6 +71,29 @@ class Session:
             self.seconds[step] = round(self.seconds.get(step, 0.0) + time.monotonic() - began, 3)
 
 
+    def diff(self) -> str:
+        """Every change so far as git prints it."""
+        return self.worktrees.diff(self.before(self.files), self.files) if self.files else ""
+
+    def first_run(self) -> Run:
+        """Run the commands, cheapest first, until one fails on a device; the target is that command from then on."""
+        runs = []
+        for command in self.commands:
+            self.observer.target = replace(self.target, command=command.words)
+            self.command_text = command.shown
+            self.progress(f"running {command.shown} on {self.world.name}")
+            run = self.observer.run(self.world)
+            runs.append(run)
+            if len(self.commands) > 1:
+                self.notes.append(f"tried `{command.shown}` ({command.origin}): {run.outcome.value}")
+            if run.outcome is Outcome.FAILED:
+                return run
+        # Of several commands that do not fail on a device, one that runs says more than one that lacks an argument.
+        best = next((index for index, run in enumerate(runs) if run.outcome is Outcome.CLEAN), 0)
+        self.command_text = self.commands[best].shown
+        return runs[best]
+
+
 def worlds_for(home: World, python_sees: int) -> list[World]:
     """Every world in which a fix must be no worse: none, one, two GPUs, and two of which the second is current.
 
@@ -75,18 +106,3 @@ def worlds_for(home: World, python_sees: int) -> list[World]:
 
     others = [World("cpu"), gpus(1), gpus(2), gpus(2, 1)]
     return [home, *(world for world in others if (world.gpus, world.current) != (home.gpus, home.current))]
-
-
-def real_gpus() -> bool:
-    """Whether the machine may have an NVIDIA or AMD GPU at all: a look that costs nothing, before asking torch."""
-    return any(os.path.exists(path) for path in ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd"))
-
-
-def is_plain_script(command: Sequence[str], python: Path) -> bool:
-    """Whether a command is `python script.py …`, which a warm process can run."""
-    return len(command) > 1 and command[0] == str(python) and command[1].endswith(".py")
-
-
-def warm_for(target_python: Path, environment: Mapping[str, str]) -> Warm:
-    """A warm process for the target's interpreter."""
-    return Warm(target_python, environment)

@@ -13,7 +13,7 @@ from devfix.letter import Letter, read_all
 from devfix.model import Failure, Outcome, Place, Run, Target, Transfer, World
 from devfix.process import Completed, child_environment, run
 from devfix.warm import Warm, WarmError
-from devfix.workspace import Worktrees
+from devfix.worktrees import Worktrees
 
 ENTRY = Path(__file__).resolve().parent.parent / "probe" / "entry"
 

@@ -1,0 +1,106 @@
+"""Open a session: check what was asked for, before anything of the repository is run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from devfix.config import read_config
+from devfix.errors import UserError
+from devfix.model import Target, World
+from devfix.process import child_environment
+from devfix.session import Session
+from devfix.stages.discover import discover, examine, interpreter
+from devfix.stages.observe import Observer
+from devfix.warm import Warm
+from devfix.workspace import Repository
+
+TIMEOUT = 600.0  # seconds for one run of the program
+JOBS = 2  # runs at once; each is given a worktree of its own
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the caller asked for; None and empty mean: as configured, else the default."""
+
+    run: str | None = None
+    world: str | None = None
+    gpus: int | None = None
+    python: str | None = None
+    exclude: tuple[str, ...] = ()
+    timeout: float | None = None
+    branch: str | None = None
+
+
+@contextmanager
+def opened(
+    path: str | Path,
+    asked: Asked,
+    progress: Callable[[str], None] | None,
+) -> Iterator[Session]:
+    """Open everything that a repair needs; all of it is gone when the block is left.
+
+    Raises UserError for wrong usage.
+    """
+    began = time.monotonic()
+    repository = Repository.open(Path(path))
+    if asked.branch:
+        repository.check_branch(asked.branch)
+    folder = repository.root / repository.subfolder
+    config = read_config(repository.root, repository.subfolder)
+    python = interpreter(folder, asked.python or config.python)
+    told = examine(python, folder)
+    world = _world(asked.world or config.world or "auto", asked.gpus or config.gpus or 1, told.gpus)
+    tracked = repository.tracked()
+    prefix = f"{repository.subfolder}/" if repository.subfolder else ""
+    below = frozenset(name.removeprefix(prefix) for name in tracked if name.startswith(prefix))
+    source = "--run" if asked.run else f"{config.source}: run"
+    commands = discover(folder, below, asked.run or config.run, python, source)
+    target = Target(
+        root=repository.root,
+        commit=repository.commit,
+        command=commands[0].words,
+        python=python,
+        world=world,
+        timeout=asked.timeout or config.timeout or TIMEOUT,
+        subfolder=repository.subfolder,
+        exclude=(*asked.exclude, *config.exclude),
+    )
+    warm = Warm(python, child_environment()) if _is_plain_script(target) else None
+    try:
+        with repository.worktrees(JOBS) as worktrees:
+            observer = Observer(target, worktrees, tracked, warm)
+            session = Session(repository, config, worktrees, observer, commands, told.gpus, progress or _silent)
+            session.notes += _notes(repository)
+            session.seconds["open"] = round(time.monotonic() - began, 3)
+            yield session
+    finally:
+        if warm is not None:
+            warm.close()
+
+
+def _silent(step: str) -> None:
+    """Show nothing."""
+
+
+def _notes(repository: Repository) -> Iterator[str]:
+    if dirty := repository.dirty:
+        shown = ", ".join(dirty[:3]) + (f" and {len(dirty) - 3} more" if len(dirty) > 3 else "")
+        yield f"work starts from the commit {repository.commit[:10]}: changes that are not committed are left out ({shown})"
+
+
+def _world(kind: str, gpus: int, seen: int) -> World:
+    if kind == "auto":
+        kind = "real" if seen >= gpus else "simulated"
+    if kind == "real" and seen < gpus:
+        raise UserError(f"--world real: the interpreter sees {seen} GPUs, not {gpus}; use --world simulated or --python")
+    return World(kind, gpus)
+
+
+def _is_plain_script(target: Target) -> bool:
+    """Whether the command is `python script.py …`, which a warm process can run."""
+    command = target.command
+    return len(command) > 1 and command[0] == str(target.python) and command[1].endswith(".py")
