@@ -41,9 +41,7 @@ def next_steps(data: Record) -> Iterator[RenderableType]:
         yield Text("\nNo branch was made. To have one: run again without --dry-run.")
         return
     branch, count = shlex.quote(plain(data["branch"])), len(data["commits"])
-    yield Text.assemble(
-        "\nBranch ", (branch, "bold"), f", {count} commit{'s' if count != 1 else ''}. Your checkout is as it was."
-    )
+    yield Text.assemble("\nBranch ", (branch, "bold"), f", {_count(count, 'commit')}. Your checkout is as it was.")
     yield Text(
         f"  git diff HEAD...{branch}    see it\n  git merge {branch}    take it\n  git branch -D {branch}    drop it"
     )
@@ -52,18 +50,22 @@ def next_steps(data: Record) -> Iterator[RenderableType]:
 def _sentence(data: Record) -> str:
     outcome, failures, fixes = data["outcome"], len(data["failures"]), len(data["fixes"])
     if outcome == "repaired":
-        return f"Repaired: {failures} device failure{'s' if failures != 1 else ''}, {fixes} fix{'es' if fixes != 1 else ''}."
+        return f"Repaired: {_count(failures, 'device failure')}, {_count(fixes, 'fix', 'fixes')}."
     if outcome == "clean":
         return "Nothing to repair: the program runs clean."
     if outcome == "not-yours":
         return "Not repaired: the code at fault is not in this repository."
-    if outcome == "error":
-        return "devfix could not do its work: " + one_line(data.get("error", {}).get("message", "see the notes"))
+    if data.get("error"):
+        return "devfix could not do its work: " + one_line(data["error"]["message"])
     if fixes:
         return f"Not all repaired: {fixes} of {failures} failures, then one remains."
     if failures:
         return "Not repaired: a device failure remains."
     return "Not repaired: " + _ending(data["last_run"])
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _ending(run: Record | None) -> str:

@@ -7,17 +7,17 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from devfix.model import Failure, Fix
+from devfix.model import Failure, Fix, World
 from devfix.report.failure import operand_name
 from devfix.report.plain import one_line, plain
 
 SUBJECT = 72  # git log and most forges cut longer ones
 
 
-def commit_message(failure: Failure, fix: Fix, command: str) -> str:
+def commit_message(failure: Failure, fix: Fix, command: str, world: World) -> str:
     """Return the commit message of a fix: what it does, the rule, the reason, the failure before, the verdict after.
 
-    `command` is what was run, as a shell would take it.
+    `command` is what was run, as a shell would take it, in `world`.
     """
     return (
         _templates()
@@ -29,6 +29,7 @@ def commit_message(failure: Failure, fix: Fix, command: str) -> str:
             operands=[(operand_name(operand, failure), operand) for operand in failure.operands],
             verdict=fix.verdict,
             command=command,
+            world=world,
         )
     )
 
