@@ -1,0 +1,137 @@
+"""How failures become the letter's one: marked when raised, chosen when one ends the process, a thread or a test."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import threading
+from collections import Counter, OrderedDict
+from pathlib import Path
+from typing import Any
+
+from . import failure, kinds, places, watch
+from .letter import Letter
+
+MARK = "_devfix_failure"
+_RANK = {"": 0, "thread": 1, "test": 2, "process": 3}
+_REPEATS = 20
+
+
+class Endings:
+    """Keeps the latest failures of one process and decides which of them the letter tells."""
+
+    def __init__(self, letter: Letter) -> None:
+        """Gather for `letter`."""
+        self.letter = letter
+        self._captured: OrderedDict[int, failure.Json] = OrderedDict()
+        self._numbers = itertools.count(1)
+        self._at: Counter[Any] = Counter()
+        self._rank = 0
+        self._busy = threading.local()
+        self.eager = False  # write at once, for a process that may be ended without notice
+
+    def failed(self, exception: BaseException, func: Any, args: Any, kwargs: Any) -> None:
+        """Take down an exception that an operator raised; the slot `hooks.failed`."""
+        if getattr(self._busy, "now", False) or getattr(exception, MARK, None) is not None:
+            return
+        kind = kinds.kind_of(failure.message_of(exception))
+        if not kind:
+            return
+        self._busy.now = True
+        try:
+            self._take(exception, kind, func, args, kwargs)
+        except Exception as error:
+            self.letter.complain(error)
+        finally:
+            self._busy.now = False
+
+    def _take(self, exception: BaseException, kind: str, func: Any, args: Any, kwargs: Any) -> None:
+        spots = places.nearest(1)
+        self._at[(kind, id(spots[0]), spots[1]) if spots else kind] += 1
+        if self._at[(kind, id(spots[0]), spots[1]) if spots else kind] > _REPEATS:
+            return  # a program that lives on failures (a search by trying) must not pay for each
+        with failure.quiet():
+            if watch.wanted():
+                watch.look()
+            told = failure.capture(exception, kind, func, args, kwargs)
+        number = next(self._numbers)
+        self._captured[number] = told
+        if len(self._captured) > 16:
+            self._captured.popitem(last=False)
+        with contextlib.suppress(AttributeError):
+            setattr(exception, MARK, (os.getpid(), number))
+        if not self._rank:
+            self.letter.failure = told
+            if self.eager:
+                self.letter.write()
+
+    def uncaught(self, exception: BaseException | None, where: str) -> None:
+        """Take down what ended a "process", a "thread" or a "test"; the first of the highest rank stays."""
+        rank = _RANK[where]
+        if exception is None or self._rank >= rank:
+            return
+        try:
+            with failure.quiet():
+                told = self._find(exception)
+            told["uncaught"] = True
+            self.letter.failure, self._rank = told, rank
+        except Exception as error:
+            self.letter.complain(error)
+
+    def last_ended(self) -> None:
+        """Take the latest failure for the one that ended this process with an exit code."""
+        if self._captured and not self._rank:
+            told = next(reversed(self._captured.values()))
+            told["uncaught"] = True
+            self.letter.failure, self._rank = told, _RANK["process"]
+
+    def _find(self, exception: BaseException) -> failure.Json:
+        chain = _chain(exception)
+        for link in chain:
+            mark = getattr(link, MARK, None)
+            told = self._captured.get(mark[1]) if mark is not None and mark[0] == os.getpid() else None
+            told = told or self._quoted(failure.message_of(link))
+            if told is not None:
+                return {**told, "traceback": failure.told(exception)}
+            kind = kinds.kind_of(failure.message_of(link))
+            if kind:
+                return {**failure.reconstruct(link, kind), "traceback": failure.told(exception)}
+        return failure.reconstruct(exception, "other")
+
+    def _quoted(self, message: str) -> failure.Json | None:
+        """Find a failure whose message this one quotes: workers' errors reach the main thread as text."""
+        ours = [told for told in reversed(self._captured.values()) if told["message"] and told["message"] in message]
+        if ours:
+            return ours[0]
+        if not kinds.kind_of(message):
+            return None
+        for told in self._of_children():
+            if told.get("message") and told["message"] in message and told.get("operands"):
+                return told
+        return None
+
+    def _of_children(self) -> list[failure.Json]:
+        """Read the failures that child processes have written."""
+        found = []
+        folder = self.letter.order.letters
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+            if name.endswith(".json") and not name.startswith(f"{os.getpid()}-"):
+                try:
+                    raw = json.loads(Path(folder, name).read_bytes())
+                    if raw["process"]["parent"] == os.getpid() and raw["failure"]:
+                        found.append(raw["failure"])
+                except (OSError, ValueError, KeyError, TypeError):
+                    continue
+        return found
+
+
+def _chain(exception: BaseException) -> list[BaseException]:
+    """Return the exception, what it was raised from, and what was being handled when it was raised."""
+    chain: list[BaseException] = []
+    link: BaseException | None = exception
+    while link is not None and all(link is not known for known in chain) and len(chain) < 20:
+        chain.append(link)
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+    return chain

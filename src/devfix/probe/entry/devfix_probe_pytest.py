@@ -1,0 +1,13 @@
+"""Tell the probe which exceptions failed a test; loaded by pytest through PYTEST_PLUGINS."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def pytest_exception_interact(node: Any, call: Any, report: Any) -> None:
+    """Take down what failed a test or a collection; pytest does not call this for expected exceptions or skips."""
+    runners = sys.modules.get("devfix_probe.runners")
+    if runners is not None and call.excinfo is not None:
+        runners.failed_test(call.excinfo.value)

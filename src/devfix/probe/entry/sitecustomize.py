@@ -1,0 +1,148 @@
+"""Enter the user's process: run the sitecustomize that would have run, and wait for `import torch`.
+
+Almost nothing is imported here, for this runs in every Python process of the program, also in those without torch.
+"""
+
+import os
+import sys
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_ORDER = os.environ.get("DEVFIX_PROBE", "")
+_PLUGIN = "devfix_probe_pytest"
+
+
+class _Waiting:
+    """A finder that finds nothing itself, and calls back when a module that is waited for has been executed."""
+
+    def __init__(self, callbacks):
+        self.callbacks = callbacks
+
+    def find_spec(self, name, path=None, target=None):
+        """Wrap the loader that another finder gives for a module waited for."""
+        if name not in self.callbacks:
+            return None
+        callback = self.callbacks.pop(name)
+        spec = None
+        for finder in sys.meta_path:
+            if finder is not self and hasattr(finder, "find_spec"):
+                spec = finder.find_spec(name, path, target)
+                if spec is not None:
+                    break
+        if spec is None or not hasattr(spec.loader, "exec_module"):
+            self.callbacks[name] = callback
+            return spec
+        loader, execute = spec.loader, spec.loader.exec_module
+
+        def exec_module(module):
+            try:
+                del loader.exec_module
+                execute(module)
+            except BaseException:
+                self.callbacks[name] = callback
+                raise
+            callback()
+
+        loader.exec_module = exec_module
+        return spec
+
+
+def _torch_imported():
+    """Load the probe's package under a name of its own, from its folder, and begin."""
+    try:
+        from importlib.util import module_from_spec, spec_from_file_location
+
+        folder = os.path.dirname(_HERE)
+        spec = spec_from_file_location(
+            "devfix_probe", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
+        )
+        package = module_from_spec(spec)
+        sys.modules["devfix_probe"] = package
+        spec.loader.exec_module(package)
+        from devfix_probe import start
+
+        start.begin()
+    except Exception as error:
+        sys.stderr.write(f"devfix: the probe could not begin: {type(error).__name__}: {error}\n")
+
+
+def _unittest_imported():
+    runners = sys.modules.get("devfix_probe.runners")
+    if runners is not None:
+        runners.hook_unittest()
+
+
+def _chain():
+    """Run the sitecustomize that this one hides, if there is one."""
+    paths = [path for path in sys.path if os.path.abspath(path or ".") != _HERE]
+    for finder in sys.meta_path:
+        if getattr(finder, "__name__", "") == "PathFinder":
+            spec = finder.find_spec("sitecustomize", paths)
+            if spec is not None and spec.loader is not None:
+                from _frozen_importlib import module_from_spec
+
+                sys.modules["sitecustomize"] = module = module_from_spec(spec)
+                spec.loader.exec_module(module)
+            return
+
+
+def _turn(original, owned):
+    """Turn import paths below the user's repository to the worktree; environments inside it stay where they are."""
+
+    def turned(path):
+        if not isinstance(path, str) or not path:
+            return path
+        real = os.path.realpath(path)
+        if real != original and not real.startswith(original + os.sep):
+            return path
+        rest = real[len(original) :]
+        if real == owned or real.startswith(owned + os.sep) or _installed(original, rest):
+            return path
+        return owned + rest if os.path.exists(owned + rest) else path
+
+    # A finder that answers for an entry of its own keeps it; only plain folders are turned.
+    sys.path[:] = [turned(path) for path in sys.path]
+    for name, module in list(sys.modules.items()):
+        if name.startswith("__editable__") and isinstance(getattr(module, "MAPPING", None), dict):
+            _turn_values(module.MAPPING, turned)
+            _turn_values(getattr(module, "NAMESPACES", None), turned)
+    for finder in sys.meta_path:
+        for attribute in ("_redirections", "mapping", "known_source_files"):
+            _turn_values(getattr(finder, attribute, None), turned)
+
+
+def _turn_values(table, turned):
+    if isinstance(table, dict):
+        for key, value in list(table.items()):
+            if isinstance(value, str):
+                table[key] = turned(value)
+            elif isinstance(value, list):
+                table[key] = [turned(item) for item in value]
+
+
+def _installed(original, rest):
+    parts = rest.split(os.sep)
+    if "site-packages" in parts or "dist-packages" in parts:
+        return True
+    return any(os.path.exists(original + os.sep.join(parts[:end]) + "/pyvenv.cfg") for end in range(2, len(parts) + 1))
+
+
+def _enter():
+    import json
+
+    try:
+        order = json.loads(_ORDER)
+        original, owned = order.get("original"), order.get("owned")
+    except (ValueError, AttributeError):
+        sys.stderr.write("devfix: DEVFIX_PROBE is not a JSON object\n")
+        return
+    if original and owned and os.path.realpath(original) != os.path.realpath(owned):
+        _turn(os.path.realpath(original), os.path.realpath(owned))
+    plugins = [name for name in os.environ.get("PYTEST_PLUGINS", "").split(",") if name]
+    if _PLUGIN not in plugins:
+        os.environ["PYTEST_PLUGINS"] = ",".join([*plugins, _PLUGIN])
+    sys.meta_path.insert(0, _Waiting({"torch": _torch_imported, "unittest": _unittest_imported}))
+
+
+if _ORDER:
+    _enter()
+_chain()

@@ -1,0 +1,88 @@
+"""Write records out as the letter has them: events oldest first, bindings, and what is the same data as what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from . import operators, places, provenance
+from .members import is_a
+from .provenance import DEVICE, FROM, MOMENT, PREVIOUS, SPOTS, WHAT, Event
+from .scope import Held, device_of
+
+
+def history(value: Any) -> list[dict[str, Any]]:
+    """Write what is known of a tensor or module: the birth, the last move, the last steps; oldest first."""
+    record = provenance.table.get(id(value))
+    if record is None or record() is not value:
+        return []
+    events = {event[MOMENT]: event for event in _chain(record.last)}
+    for event in (record.birth, record.move):
+        if event is not None:
+            events.setdefault(event[MOMENT], event)
+    device = _device(value)
+    told: list[dict[str, Any]] = []
+    for moment in sorted(events, reverse=True):
+        event = events[moment]
+        told.append(_tell(event, event[DEVICE] or device))
+        device = event[FROM] or device
+    told.reverse()
+    birth = record.birth
+    if birth is not None and birth[DEVICE] and told:
+        told[0]["device"] = birth[DEVICE]
+    return [event for event in told if event["kind"] != "unknown" or len(told) == 1]
+
+
+def _device(value: Any) -> str:
+    device = getattr(value, "device", None) if is_a(value, torch.Tensor) else None
+    return str(device) if device is not None else device_of("module", value)
+
+
+def _tell(event: Event, device: str) -> dict[str, Any]:
+    what = event[WHAT]
+    kind = "move" if event[FROM] is not None else "made" if what == "made" else operators.event_kind(what)
+    return {"kind": kind, "op": operators.qualified(what), "device": device, "places": places.tell_all(event[SPOTS])}
+
+
+def _chain(event: Event | None) -> list[Event]:
+    events = []
+    while event is not None:
+        events.append(event)
+        event = event[PREVIOUS]
+    return events
+
+
+def same_data(value: Any) -> set[int]:
+    """Return the moments of the events whose results are the same data as `value`: back through views and casts."""
+    record = provenance.table.get(id(value))
+    moments: set[int] = set()
+    event = record.last if record is not None and record() is value else None
+    while event is not None:
+        moments.add(event[MOMENT])
+        if event[FROM] is not None or not operators.keeps_identity(event[WHAT]):
+            break
+        event = event[PREVIOUS]
+    return moments
+
+
+def moment(value: Any) -> int:
+    """Return when the tensor's newest event was, 0 where none is known."""
+    record = provenance.table.get(id(value))
+    return record.last[MOMENT] if record is not None and record() is value else 0
+
+
+def binding(held: Held) -> dict[str, Any]:
+    """Write one expression in scope."""
+    expression, kind, value = held
+    told: dict[str, Any] = {
+        "expression": expression,
+        "kind": kind,
+        "device": device_of(kind, value),
+        "type": type(value).__name__,
+    }
+    if kind == "tensor":
+        told.update(dtype=str(value.dtype), shape=list(value.shape))
+    if kind in ("tensor", "module"):
+        told["history"] = history(value)
+    return told

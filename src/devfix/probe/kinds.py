@@ -1,0 +1,69 @@
+"""The kinds of device failures, told from the exception's message (docs/letter.md has the list)."""
+
+from __future__ import annotations
+
+import re
+
+_KINDS = [
+    ("pin-memory", r"cannot pin '|only dense CPU tensors can be pinned|[Nn]eed to provide pin_memory allocator"),
+    ("index-device", r"indices should be either on |either on cpu or on the same device as the indexed tensor"),
+    (
+        "input-weight-type",
+        r"Input type \(.*\) and (weight|bias) type \(.*\) should be the same|"
+        r"Input type .* and weight type .* should be the same",
+    ),
+    ("numpy-on-device", r"can't convert .* device type tensor to numpy|can't convert CUDA tensor to numpy"),
+    ("deserialize", r"Attempting to deserialize object on (a )?\w+ device"),
+    (
+        "generator-device",
+        r"Expected a '?\w+'? (device type|generator device)|"
+        r"Expected a .* device type for generator but found",
+    ),
+    ("lengths-device", r"'lengths' argument should be a 1D CPU int64 tensor|lengths.* should be .*CPU"),
+    (
+        "recurrent-state",
+        r"Input and (hidden|parameter|cell) tensors are not at the same device|"
+        r"weight.* and input.* are not (on|at) the same device",
+    ),
+    ("data-parallel", r"module must have its parameters and buffers on device"),
+    (
+        "collective",
+        r"No backend type associated with device type|Tensors must be CUDA and dense|"
+        r"Tensor[s]? (list )?.*must be CUDA|expects? .*CUDA tensors? (for|in) .*NCCL",
+    ),
+    (
+        "gradient-device",
+        r"[Aa]ssign(ed)? (a )?grad(ient)? .*(device|type)|"
+        r"gradient with device type .* to a tensor with device type|assigned grad has data of a different type",
+    ),
+    ("incompatible-data", r"incompatible tensor type|set_data.*(type|device)"),
+    ("optimizer-state", r"Tensors of the same index must be on the same device"),
+    ("fork", r"Cannot re-initialize CUDA in forked subprocess"),
+    ("autocast-device", r"User specified an unsupported autocast device_type"),
+    ("meta", r"Cannot copy out of meta tensor|on (a )?meta (device|tensor)|meta tensors? "),
+    (
+        "invalid-ordinal",
+        r"invalid device ordinal|Invalid device id|device (index|id|ordinal)\b.*(out of range|must be)|"
+        r"out of range.*device",
+    ),
+    (
+        "no-device",
+        r"Torch not compiled with CUDA enabled|Found no NVIDIA driver|No CUDA GPUs are available|"
+        r"not linked with support for cuda|Cannot access accelerator device|CUDA driver version is insufficient|"
+        r"no CUDA-capable device",
+    ),
+    (
+        "device-mismatch",
+        r"[Ee]xpected all tensors to be on the same device|(be|are) (all )?on the same (device|GPU)|"
+        r"different from other tensors on|Expected .* (to have|on) (the )?same device|expected device \w+|"
+        r"on (the )?same device|on different devices|is on \S+, but expected|but got \w+ is on|"
+        r"same device as|(Expected|expected) object of (device|backend) type|but found at least two devices",
+    ),
+]
+_COMPILED = [(kind, re.compile(pattern, re.DOTALL)) for kind, pattern in _KINDS]
+
+
+def kind_of(message: str) -> str:
+    """Return the kind of a device failure, or "" where the message speaks of something else."""
+    message = message[:20_000]
+    return next((kind for kind, pattern in _COMPILED if pattern.search(message)), "")

@@ -1,0 +1,89 @@
+"""The letter of this process: gathered while it runs, written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from . import modules, places, transfers, watch
+from .order import Order
+
+Json = dict[str, Any]
+
+
+class Letter:
+    """What one process has to tell; `write` may be called again and replaces what it wrote before."""
+
+    def __init__(self, order: Order) -> None:
+        """Begin an empty letter."""
+        self.order = order
+        self.pid = os.getpid()
+        self.failure: Json | None = None
+        self.trouble: list[str] = []
+        self._path = ""
+        self._lock = threading.RLock()
+
+    def complain(self, error: BaseException | str) -> None:
+        """Note that something went wrong in the probe itself."""
+        if len(self.trouble) < 20:
+            text = error if isinstance(error, str) else f"{type(error).__name__}: {error}{_where(error)}"
+            self.trouble.append(text[:500])
+
+    def write(self) -> None:
+        """Write the letter, then give it its name; nothing is written by a process that has inherited it by a fork."""
+        if not self.order.letters or os.getpid() != self.pid:
+            return
+        with self._lock, contextlib.suppress(OSError):
+            if not self._path:
+                self._path = self._free_path()
+            unfinished = f"{self._path}.unfinished"
+            Path(unfinished).write_text(json.dumps(self._tell(), default=str), "utf-8", "backslashreplace")
+            os.replace(unfinished, self._path)
+
+    def _free_path(self) -> str:
+        os.makedirs(self.order.letters, exist_ok=True)
+        number = 0
+        while os.path.exists(path := os.path.join(self.order.letters, f"{self.pid}-{number}.json")):
+            number += 1
+        return path
+
+    def _tell(self) -> Json:
+        return {
+            "schema": "devfix-letter/1",
+            "process": {
+                "pid": self.pid,
+                "parent": os.getppid(),
+                "argv": [str(argument) for argument in getattr(sys, "argv", [])],
+                "python": "{}.{}.{}".format(*sys.version_info[:3]),
+                "torch": str(torch.__version__),
+                "columns": places.COLUMNS,
+            },
+            "world": {"kind": self.order.kind, "gpus": self.order.gpus, "current": self.order.current},
+            "failure": self.failure,
+            "transfers": self._part(transfers.tell),
+            "watched": self._part(watch.tell),
+            "modules": self._part(modules.tell) if self.order.map else [],
+            "trouble": self.trouble,
+        }
+
+    def _part(self, tell: Any) -> list[Json]:
+        try:
+            part: list[Json] = tell()
+        except Exception as error:
+            self.complain(error)
+            return []
+        return part
+
+
+def _where(error: BaseException) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})" if trace is not None else ""

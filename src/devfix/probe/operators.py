@@ -1,0 +1,85 @@
+"""What operators mean for provenance: what makes a tensor out of nothing, and which argument a result derives from."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+BORN = -1
+_LIKE = re.compile(r"(_like|^new_\w+|^lift_fresh|^lift_fresh_copy|^set_)$")
+# Where the first tensor is not what flows on: conditions, biases, weights that rows are taken from.
+_SOURCE = dict.fromkeys(["where", "addmm", "baddbmm", "addbmm", "addmv", "addr", "embedding", "embedding_bag"], 1)
+_RANDOM = re.compile(r"^(new_)?(rand\w*|normal|bernoulli|multinomial|poisson|dropout|native_dropout)$")
+_CONSTANT = re.compile(r"^(lift_fresh\w*|(scalar_|as_|new_)?tensor|asarray|\w*Tensor|sparse_\w+)$")
+_LOAD = re.compile(r"(^|\.)(load|load_file|safe_open|_rebuild\w*|_load\w*|set_|loader)$")
+_NUMPY = re.compile(r"(from_numpy|frombuffer|from_dlpack|from_file)$")
+_KEEPS = re.compile(
+    r"^(_to_copy|clone|contiguous|detach|float|half|double|long|int|bool|bfloat16|type_as|alias|lift\w*|parameter|"
+    r"_unsafe_view|_reshape_(alias|copy))$"
+)
+
+
+def source_argument(func: Any) -> int:
+    """Return the position of the argument that a result derives from, or `BORN` where it derives from none."""
+    schema = getattr(func, "_schema", None)
+    if schema is None:
+        return BORN
+    name = base_name(func)
+    if _LIKE.search(name):
+        return BORN
+    tensors = [at for at, argument in enumerate(schema.arguments) if "Tensor" in str(argument.type)]
+    if not tensors:
+        return BORN
+    wanted = _SOURCE.get(name, tensors[0])
+    return wanted if wanted in tensors else tensors[0]
+
+
+def base_name(what: Any) -> str:
+    """Return an operator's bare name ("arange") without its namespace and overload."""
+    if isinstance(what, str):
+        return what.rpartition("::")[2].rpartition(".")[2]
+    schema = getattr(what, "_schema", None)
+    return schema.name.rpartition("::")[2] if schema is not None else getattr(what, "__name__", "")
+
+
+def qualified(what: Any) -> str:
+    """Return an operator's name as letters have it: "aten::arange", or a function's own ("torch.load")."""
+    if what is None:
+        return ""
+    if isinstance(what, str):
+        return what
+    schema = getattr(what, "_schema", None)
+    return schema.name if schema is not None else getattr(what, "__name__", str(what))
+
+
+def event_kind(what: Any) -> str:
+    """Name the kind of event that an operator makes when it is no move between devices."""
+    if what is None:
+        return "unknown"
+    name = base_name(what)
+    if name == "parameter":
+        return "parameter"
+    if isinstance(what, str) and (_NUMPY.search(what) or what.endswith("numpy")):
+        return "numpy"
+    if _LOAD.search(name):
+        return "load"
+    if _RANDOM.match(name):
+        return "random"
+    if _CONSTANT.match(name):
+        return "constant"
+    if is_view(what):
+        return "view"
+    return "factory" if source_argument(what) == BORN else "op"
+
+
+def is_view(what: Any) -> bool:
+    """Say whether the operator's result shares its argument's memory."""
+    schema = getattr(what, "_schema", None)
+    if schema is None:
+        return False
+    return any(out.alias_info is not None and not out.alias_info.is_write for out in schema.returns)
+
+
+def keeps_identity(what: Any) -> bool:
+    """Say whether the result is still the same data: a view, a cast, a copy on the same device."""
+    return is_view(what) or _KEEPS.match(base_name(what)) is not None

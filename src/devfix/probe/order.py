@@ -1,0 +1,45 @@
+"""What the probe is told to do: the environment variable `DEVFIX_PROBE` (docs/letter.md)."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Order:
+    """The world to enter, where to write, which files are owned, and which places to watch (path and line)."""
+
+    kind: str = "cpu"
+    gpus: int = 0
+    current: int = 0
+    letters: str = ""
+    owned: str = ""
+    original: str = ""
+    watch: frozenset[tuple[str, int]] = frozenset()
+    map: bool = False
+
+
+def read(text: str | None = None) -> Order | None:
+    """Read the order from the environment (or from `text`); None where there is none or it is no JSON object."""
+    try:
+        raw = json.loads(os.environ.get("DEVFIX_PROBE", "") if text is None else text)
+        world = raw.get("world") or {}
+        watch = frozenset((os.path.realpath(item["path"]), int(item["line"])) for item in raw.get("watch") or ())
+        return Order(
+            kind=str(world.get("kind", "cpu")),
+            gpus=int(world.get("gpus", 0)),
+            current=int(world.get("current", 0)),
+            letters=str(raw.get("letters") or ""),
+            owned=_folder(raw.get("owned")),
+            original=_folder(raw.get("original")),
+            watch=watch,
+            map=bool(raw.get("map", False)),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def _folder(path: str | None) -> str:
+    return os.path.realpath(path) if path else ""

@@ -1,0 +1,113 @@
+"""What is in scope in a frame: each expression that holds a tensor, a module, a device or an optimizer.
+
+Bounded in number and time, nearest first; nothing of the user's runs (members.py).
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import deque
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import torch
+
+from .members import Module, instance_dict, is_a, members
+
+Held = tuple[str, str, Any]  # expression, kind, value
+_MOST = 400
+_VISITS = 6_000
+_SECONDS = 0.25
+_DEPTH = 2
+_DEVICE = re.compile(r"(cpu|cuda|mps|meta|xpu|hpu|npu)(:\d{1,3})?")
+_ACCELERATORS = frozenset({"cuda", "mps", "meta", "xpu", "hpu", "npu", "cpu"})
+
+
+def names(frame: FrameType) -> Iterator[tuple[str, Any]]:
+    """Yield the names that the frame's code can use: locals and closure first, then the globals that it does use."""
+    variables = frame.f_locals
+    for name in list(variables):
+        if name.isidentifier() and not (name.startswith("__") and name.endswith("__")):
+            yield name, variables[name]
+    if frame.f_globals is variables:
+        return
+    for name in frame.f_code.co_names:
+        if name not in variables and name in frame.f_globals:
+            yield name, frame.f_globals[name]
+
+
+def look(frame: FrameType, most: int = _MOST) -> list[Held]:
+    """Return the expressions of a frame that hold something with a device, and what they hold; nearest first."""
+    used = frozenset(frame.f_code.co_names)
+    first = frame.f_code.co_varnames[0] if frame.f_code.co_argcount else ""
+    queue = deque((name, value, _DEPTH) for name, value in names(frame))
+    found: list[Held] = []
+    seen: set[int] = set()
+    visits, deadline = 0, time.monotonic() + _SECONDS
+    while queue and len(found) < most and visits < _VISITS:
+        expression, value, depth = queue.popleft()
+        visits += 1
+        if visits % 256 == 0 and time.monotonic() > deadline:
+            break
+        kind = kind_of(value)
+        if kind:
+            found.append((expression, kind, value))
+        if kind in ("", "module", "optimizer") and depth and id(value) not in seen:
+            opened = expression == first or expression == "self"
+            steps = [(name, item, depth - 1) for name, item in members(expression, value, used, opened)]
+            if steps:
+                seen.add(id(value))
+                queue.extend(steps)
+    return found
+
+
+def kind_of(value: Any) -> str:
+    """Name the kind of Binding that a value makes, "" for none."""
+    kind = type(value)
+    if kind is str:
+        return "string" if len(value) < 10 and _DEVICE.fullmatch(value) else ""
+    if kind is torch.device:
+        return "device"
+    mro = kind.__mro__
+    if torch.Tensor in mro:
+        return "tensor"
+    if Module in mro:
+        return "module"
+    return "optimizer" if torch.optim.Optimizer in mro else ""
+
+
+def device_of(kind: str, value: Any) -> str:
+    """Say where the value is: a device, "mixed", or "" where it holds nothing."""
+    if kind in ("string", "device"):
+        return str(value)
+    if kind == "tensor":
+        return str(value.device)
+    found: set[str] = set()
+    for tensor in module_tensors(value) if kind == "module" else optimizer_tensors(value):
+        found.add(str(tensor.device))
+        if len(found) > 1:
+            return "mixed"
+    return found.pop() if found else ""
+
+
+def module_tensors(module: Any) -> Iterator[Any]:
+    """Yield the parameters and buffers of a module and of all below it, without calling the module."""
+    stack, seen = [module], set()
+    while stack:
+        own = instance_dict(stack.pop())
+        for table in (own.get("_parameters"), own.get("_buffers")):
+            for tensor in list((table or {}).values()):
+                if tensor is not None and is_a(tensor, torch.Tensor):
+                    yield tensor
+        for below in list((own.get("_modules") or {}).values()):
+            if below is not None and id(below) not in seen:
+                seen.add(id(below))
+                stack.append(below)
+
+
+def optimizer_tensors(optimizer: Any) -> Iterator[Any]:
+    """Yield the tensors that an optimizer steps."""
+    for group in instance_dict(optimizer).get("param_groups") or ():
+        yield from (tensor for tensor in group.get("params", ()) if is_a(tensor, torch.Tensor))

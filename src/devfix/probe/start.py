@@ -1,0 +1,131 @@
+"""Begin in a process: enter the world, take the slots, and see to it that a letter is written when the process ends."""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import sys
+import threading
+from types import TracebackType
+from typing import Any
+
+import torch
+
+from . import hooks, modules, order, places, processes, provenance, runners, transfers, watch
+from .endings import Endings
+from .letter import Letter
+
+_begun: tuple[Letter, Endings] | None = None
+
+
+def begin(text: str | None = None) -> None:
+    """Enter the world that the order names and begin this process's letter; `text` stands in for the environment."""
+    global _begun
+    told = order.read(text)
+    if told is None or _begun is not None:
+        return
+    places.own(told.owned)
+    watch.want(told.watch)
+    letter = Letter(told)
+    endings = Endings(letter)
+    _begun = letter, endings
+    try:
+        modules.install(told.map)
+        provenance.install()
+        _enter(told)
+    except Exception as error:
+        letter.complain(error)
+    _take_slots(endings)
+    _hook_endings(letter, endings)
+    processes.install(letter, endings)
+    runners.install(endings)
+
+
+def _enter(told: order.Order) -> None:
+    if told.kind == "simulated":
+        world = importlib.import_module(".world", __package__)
+        world.enter(told.kind, told.gpus, told.current)
+        return
+    from .plain import watch_operators
+
+    processes.enter_threads(watch_operators)
+    watch_operators()
+    if told.kind == "real" and told.current and torch.cuda.is_available():
+        torch.cuda.set_device(told.current)
+
+
+def _take_slots(endings: Endings) -> None:
+    hooks.failed = endings.failed
+    hooks.moved = provenance.moved
+    hooks.born = provenance.born
+    if watch.wanted():
+
+        def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
+            provenance.born(result, func, args, kwargs)
+            watch.look()
+
+        def moved(result: Any, source: Any, func: Any) -> None:
+            provenance.moved(result, source, func)
+            watch.look()
+
+        hooks.born, hooks.moved = born, moved
+
+
+def _hook_endings(letter: Letter, endings: Endings) -> None:
+    previous, previous_thread = sys.excepthook, threading.excepthook
+
+    def excepthook(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
+        endings.uncaught(value, "process")
+        _strip(value)
+        previous(kind, value, value.__traceback__ if value.__traceback__ is not None else trace)
+
+    def thread_excepthook(arguments: Any) -> None:
+        endings.uncaught(arguments.exc_value, "thread")
+        if arguments.exc_value is not None:
+            _strip(arguments.exc_value)
+        previous_thread(arguments)
+
+    sys.excepthook, threading.excepthook = excepthook, thread_excepthook
+
+    def finish() -> None:
+        # The interpreter keeps the exception that ended it even where the program has put a hook of its own.
+        endings.uncaught(getattr(sys, "last_value", None), "process")
+        letter.write()
+
+    atexit.register(finish)
+
+
+def _strip(exception: BaseException | None, depth: int = 20) -> None:
+    """Take the probe's own frames out of the traceback that the user will read."""
+    while exception is not None and depth:
+        entries = []
+        trace = exception.__traceback__
+        while trace is not None:
+            entries.append(trace)
+            trace = trace.tb_next
+        frames = [entries[at] for at in places.shown([entry.tb_frame.f_code for entry in entries])]
+        for inner, outer in zip([*frames[1:], None], frames, strict=True):
+            outer.tb_next = inner
+        if frames:
+            exception.__traceback__ = frames[0]
+        exception, depth = exception.__cause__ or exception.__context__, depth - 1
+
+
+def renew(text: str | None = None) -> None:
+    """Begin anew in a forked child: its own letter, nothing of the parent's failures and counts."""
+    if _begun is None:
+        return
+    letter, endings = _begun
+    told = order.read(text) if text is not None else None
+    letter.__init__(told or letter.order)  # type: ignore[misc]
+    endings.__init__(letter)  # type: ignore[misc]
+    transfers.reset()
+
+
+def warn(problem: str) -> None:
+    """Put a problem of the entry into the letter."""
+    if _begun is not None:
+        _begun[0].complain(problem)
+
+
+__all__ = ["begin", "renew", "warn"]

@@ -1,0 +1,45 @@
+"""Copies between devices, counted by the source line that made them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import places
+
+_MOST = 20_000
+_counted: dict[tuple[int, int, str], list[Any]] = {}  # code identity, instruction, direction -> spots, count, bytes
+
+
+def count(here: str, there: str, size: int, spots: places.Spots) -> None:
+    """Count one copy from device `there` to device `here`, made at the innermost owned place (else the innermost)."""
+    direction = "to-host" if here == "cpu" else "to-device" if there == "cpu" else "between-devices"
+    owned = next((at for at in range(0, len(spots), 2) if places.kind_of(spots[at]) == places.OWNED), 0)
+    if not spots:
+        return
+    key = (id(spots[owned]), spots[owned + 1], direction)
+    counted = _counted.get(key)
+    if counted is None:
+        if len(_counted) >= _MOST:
+            return
+        counted = _counted[key] = [spots[owned], spots[owned + 1], 0, 0]
+    counted[2] += 1
+    counted[3] += size
+
+
+def tell() -> list[dict[str, Any]]:
+    """Write all copies, one entry for each line and direction."""
+    lines: dict[tuple[str, int, str], dict[str, Any]] = {}
+    for (_, _, direction), (code, instruction, number, size) in list(_counted.items()):
+        place = places.tell(code, instruction)
+        told = lines.setdefault(
+            (place["path"], place["line"], direction),
+            {"place": place, "direction": direction, "count": 0, "bytes": 0},
+        )
+        told["count"] += number
+        told["bytes"] += size
+    return list(lines.values())
+
+
+def reset() -> None:
+    """Forget all counts, for a forked child."""
+    _counted.clear()
