@@ -115,7 +115,7 @@ def _is_program(path: Path) -> bool:
 
 
 def _numbers(version: str) -> tuple[int, int]:
-    major, minor = (version.split(".") + ["0"])[:2]
+    major, minor = (*version.split("."), "0")[:2]
     return int(major), int("".join(filter(str.isdigit, minor)) or 0)
 
 

@@ -1,0 +1,84 @@
+"""The command line: parses, calls, prints, exits."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+
+from devfix.cli.faults import complaint, usage_error, write_log
+from devfix.cli.repair import EPILOG, repair
+from devfix.errors import UserError
+
+EXIT_USAGE, EXIT_OUR_FAULT = 2, 3
+
+app = typer.Typer(
+    name="devfix",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit: 0 all well, 1 a failure remains, 2 wrong usage, 3 a fault of devfix."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a report must not die of a terminal that is ASCII
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _end)
+    sys.exit(status(sys.argv[1:] if arguments is None else arguments))
+
+
+def status(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        return int(app(args=list(arguments), prog_name="devfix", standalone_mode=False) or 0)
+    except UserError as error:
+        complaint(str(error), arguments)
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except Exception as error:
+        if (message := usage_error(error)) is not None:
+            complaint(message, arguments)
+            return EXIT_USAGE
+        log = write_log(error, arguments)
+        complaint(
+            f"{type(error).__name__}: a fault of devfix, not of your program; to report it: {log}", arguments, log
+        )
+        return EXIT_OUR_FAULT
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    """Leave as an exception does, so that worktrees and processes are cleared away."""
+    raise SystemExit(128 + number)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from devfix import __version__
+
+        print(f"devfix {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _devfix(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Find, prove and fix the bugs in which PyTorch tensors meet on different devices. No GPU is needed."""
+    if context.invoked_subcommand is None:
+        raise UserError("say what to do, for example: devfix repair . (devfix --help tells more)")
+
+
+app.command("repair", epilog=EPILOG)(repair)

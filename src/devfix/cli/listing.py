@@ -1,0 +1,48 @@
+"""The source lines that a report quotes, read from where the program took them."""
+
+from __future__ import annotations
+
+import linecache
+from functools import cache
+from pathlib import Path
+
+from devfix.errors import DevfixError
+from devfix.model import Report
+from devfix.report.listing import Lines, line_of, no_lines
+from devfix.workspace import Repository
+
+_LONGEST = 10_000_000  # bytes of a file that is read for one line
+
+
+def lines_of(report: Report) -> Lines:
+    """Return the lines of the repository's files at the report's commit, and of other files as they are now."""
+    if not report.root:
+        return no_lines
+    try:
+        repository = Repository.open(Path(report.root))
+    except DevfixError:
+        return no_lines
+
+    @cache
+    def content(path: str) -> bytes:
+        try:
+            return repository.content(path)
+        except (DevfixError, OSError):
+            return b""
+
+    def lines(path: str, line: int) -> str:
+        if not Path(path).is_absolute():
+            return line_of(content(path), line) if repository.commit == report.commit else ""
+        return _foreign(Path(path), line)
+
+    return lines
+
+
+def _foreign(path: Path, line: int) -> str:
+    """Return a line of an installed file; the path comes from the program, so that nothing but source is opened."""
+    try:
+        if path.suffix != ".py" or not path.is_file() or path.stat().st_size > _LONGEST:
+            return ""
+    except OSError:
+        return ""
+    return linecache.getline(str(path), line).rstrip("\r\n")

@@ -1,0 +1,128 @@
+"""`devfix repair`."""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from devfix.errors import UserError
+from devfix.model import Outcome, Report
+
+
+class World(str, Enum):
+    """Which GPUs a program is given."""
+
+    auto = "auto"
+    real = "real"
+    simulated = "simulated"
+
+
+class Format(str, Enum):
+    """How a report is printed."""
+
+    text = "text"
+    json = "json"
+
+
+Gpus = Annotated[int | None, typer.Option(metavar="N", min=1, max=64, help="GPUs that the program sees [default: 1]")]
+WorldOption = Annotated[
+    World, typer.Option(help="Real GPUs, simulated ones, or real ones where the interpreter sees enough of them.")
+]
+Python = Annotated[
+    str | None,
+    typer.Option(
+        metavar="INTERPRETER",
+        help="The program's interpreter, which must have torch: a path, an environment or a name on the PATH "
+        "[default: the repository's own .venv or venv, else the one that runs devfix]",
+    ),
+]
+Timeout = Annotated[
+    float | None, typer.Option(metavar="SECONDS", help="Stop a run of the program after so long [default: 600]")
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="A report to read, or one JSON object.")]
+
+EPILOG = """Examples:
+
+\b
+  devfix repair . --run "python train.py --steps 2"
+  devfix repair ~/project --run "pytest -x tests/test_model.py" --gpus 2
+  devfix repair . --dry-run --format json
+
+Exit codes: 0 nothing to repair, or all repaired; 1 a failure remains; 2 wrong usage; 3 a fault of devfix itself."""
+
+
+def repair(
+    path: Annotated[str, typer.Argument(help="A git repository, or a folder of one.", show_default=False)] = ".",
+    run: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND",
+            help="How to run the program [default: what [tool.devfix] run says in pyproject.toml, else the entry "
+            "points that are found]",
+        ),
+    ] = None,
+    world: WorldOption = World.auto,
+    gpus: Gpus = None,
+    python: Python = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="GLOB", help="Files never to edit; may be given more than once.")
+    ] = None,
+    timeout: Timeout = None,
+    max_fixes: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Stop after so many fixes [default: 10]")
+    ] = None,
+    branch: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The branch to make [default: devfix/ and what was fixed]")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the diff and make no branch.")] = False,
+    output: FormatOption = Format.text,
+) -> int:
+    """Find, prove and fix the device failures of a program, and leave the fixes as a branch.
+
+    The program runs in worktrees of the current commit; your files, index and branch stay as they are.
+    """
+    _check(run, timeout)
+    from devfix import pipeline
+    from devfix.cli.listing import lines_of
+    from devfix.cli.screen import progress, size_and_color
+    from devfix.report.json import write
+    from devfix.report.record import record
+    from devfix.report.text import text
+
+    with progress() as show:
+        report = pipeline.repair(
+            path,
+            run=run,
+            world=world.value,
+            gpus=gpus,
+            python=python,
+            exclude=exclude or (),
+            timeout=timeout,
+            max_fixes=max_fixes,
+            branch=branch,
+            dry_run=dry_run,
+            progress=show,
+        )
+    lines = lines_of(report)
+    if output is Format.json:
+        sys.stdout.write(write(report, lines))
+    else:
+        width, color = size_and_color()
+        sys.stdout.write(text(record(report, lines), color, width))
+    return _exit_code(report)
+
+
+def _exit_code(report: Report) -> int:
+    if report.last_run and report.last_run.outcome is Outcome.NOT_STARTED:
+        return 2
+    return 0 if report.outcome in ("repaired", "clean") else 1
+
+
+def _check(run: str | None, timeout: float | None) -> None:
+    if run is not None and not run.strip():
+        raise UserError('--run is empty; give a command: --run "python train.py"')
+    if timeout is not None and not 0 < timeout < float("inf"):
+        raise UserError(f"--timeout {timeout:g}: give a number of seconds above 0")
