@@ -1,0 +1,82 @@
+"""Run every operator of the process: on the values inside simulated tensors, after CUDA's device check.
+
+One TorchDispatchMode, pushed in each thread, sees all operators of all tensors. Tensors on one device take the short
+way through `dispatch`; a mixture goes to `mismatch.judge`, which raises what CUDA raises or lets the operator pass.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from . import hooks, messages, mismatch
+from . import running as _running  # noqa: F401 - registers how operators run
+from .plans import LIST, TENSOR, _plans, plan_of
+from .tensor import Tensor, reshape_shell, wrap
+from .unwrapping import rewrap, unwrap_keywords, unwrap_list
+
+Parameter = torch.nn.Parameter
+_known = _plans.get
+_disabled = torch._C._disabled_torch_dispatch_impl  # type: ignore[attr-defined]
+
+
+class World(TorchDispatchMode):
+    """The mode itself; its method is set below, so that PyTorch does not wrap it for Dynamo."""
+
+
+def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """Run one operator; this is the hot path."""
+    for kind in types:
+        if kind is not Tensor and kind is not Parameter and kind.__torch_dispatch__ is not _disabled:
+            return NotImplemented
+    try:
+        plan = _known(func) or plan_of(func)
+        if plan.special is not None:
+            return plan.special(plan, func, args, kwargs or {})
+        cells = []
+        gpu = None
+        for kind, argument in zip(plan.kinds, args):
+            if kind == TENSOR:
+                which = type(argument)
+                if which is Tensor or which is Parameter or isinstance(argument, Tensor):
+                    here = argument._devfix_gpu
+                    cells.append(argument if here < 0 else argument._devfix_held)
+                    if here != gpu:
+                        gpu = here if gpu is None else -2
+                    continue
+            elif kind == LIST and argument is not None:
+                argument, gpu = unwrap_list(argument, gpu)
+            cells.append(argument)
+        if kwargs:
+            kwargs, gpu = unwrap_keywords(kwargs, gpu)
+        if gpu == -2:
+            return mismatch.judge(plan, func, args, kwargs or {}, cells)
+        result = plan.op(*cells, **kwargs) if kwargs else plan.op(*cells)
+        if gpu is None or gpu < 0:
+            hooks.born(result, func, args, kwargs)
+            return result
+        if plan.fresh:
+            result = wrap(result, gpu)
+        elif plan.returned >= 0:
+            result = args[plan.returned]
+            if plan.reshapes:
+                reshape_shell(result)
+        else:
+            result = rewrap(plan, result, args, kwargs, gpu)
+        hooks.born(result, func, args, kwargs)
+        return result
+    except Exception as error:
+        raise told(error, func, args, kwargs)
+
+
+World.__torch_dispatch__ = dispatch  # type: ignore[method-assign]
+
+
+def told(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
+    """Report a failure, with the device's name as the user knows it."""
+    if error.args and isinstance(error.args[0], str) and "lazy" in error.args[0].lower():
+        error.args = (messages.outward(error.args[0]), *error.args[1:])
+    hooks.failed(error, func, args, kwargs or {})
+    return error

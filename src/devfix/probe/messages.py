@@ -1,0 +1,50 @@
+"""The words of CUDA's errors, in the style of the torch that is installed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import torch
+
+VERSION = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
+SAME_DEVICE = "Expected all tensors to be on the same device"
+NAMES_THE_ODD_ONE = VERSION >= (2, 9)
+
+
+def argument_mismatch(argument: str, device: Any, common: Any, method: str) -> RuntimeError:
+    """The error of the generated CUDA wrapper `method`, when `argument` is the first to differ from those before it."""
+    if NAMES_THE_ODD_ONE:
+        text = f"but got {argument} is on {device}, different from other tensors on {common}"
+        return RuntimeError(f"{SAME_DEVICE}, {text} (when checking argument in method {method})")
+    text = f"but found at least two devices, {common} and {device}!"
+    return RuntimeError(f"{SAME_DEVICE}, {text} (when checking argument for argument {argument} in method {method})")
+
+
+def two_devices(first: Any, second: Any) -> RuntimeError:
+    """The error of TensorIterator, which names no argument."""
+    return RuntimeError(f"{SAME_DEVICE}, but found at least two devices, {first} and {second}!")
+
+
+def invalid_ordinal(index: int) -> RuntimeError:
+    """The error for a GPU that does not exist."""
+    lines = ["CUDA error: invalid device ordinal", "GPU device may be out of range, do you have enough GPUs?"]
+    if VERSION >= (2, 9):
+        page = "https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html"
+        lines.append(f"Search for `cudaErrorInvalidDevice' in {page} for more information.")
+    lines += [
+        "CUDA kernel errors might be asynchronously reported at some other API call, "
+        "so the stacktrace below might be incorrect.",
+        "For debugging consider passing CUDA_LAUNCH_BLOCKING=1",
+        "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.",
+        "",
+    ]
+    kind = getattr(torch, "AcceleratorError", RuntimeError)
+    return kind("\n".join(lines))  # type: ignore[no-any-return]
+
+
+def outward(text: str) -> str:
+    """Tell a message of PyTorch's C++ about `lazy:i` as the user would have read it, about `cuda:i`."""
+    text = re.sub(r"\blazy:(\d+)", r"cuda:\1", text)
+    text = re.sub(r"\btorch\.lazy\.(?=\w+Tensor)", "torch.cuda.", text)
+    return re.sub(r"\blazy\b", "cuda", text).replace("LazyFloatType", "CUDAFloatType")

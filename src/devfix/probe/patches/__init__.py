@@ -1,0 +1,1 @@
+"""What the simulated world replaces in PyTorch's Python side, one subject a module."""

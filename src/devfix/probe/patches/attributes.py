@@ -1,0 +1,86 @@
+"""What a simulated tensor says of itself in Python: its device, type and layout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .. import devices, hooks, messages
+from ..patching import replace, wrap
+from ..tensor import Tensor, device_of
+
+_BASE = torch._C.TensorBase  # type: ignore[attr-defined]
+_outer = devices.outer
+_CUDA = devices.CUDA
+
+
+def _device(self: Any) -> torch.device:
+    gpu = self._devfix_gpu
+    return _CUDA[gpu] if gpu >= 0 else _outer(device_of(self))
+
+
+def _is_cuda(self: Any) -> bool:
+    return self._devfix_gpu >= 0 or device_of(self).type == "lazy"
+
+
+def _from_held(name: str) -> property:
+    original = getattr(_BASE, name).__get__
+
+    def answer(self: Any) -> Any:
+        held = self._devfix_held
+        return original(self if held is None else held)
+
+    return property(answer)
+
+
+def _method_of_held(name: str) -> None:
+    def make(original: Any) -> Any:
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            held = self._devfix_held
+            return original(self if held is None else held, *args, **kwargs)
+
+        return method
+
+    wrap(Tensor, name, make)
+
+
+def _assign_gradient(self: Any, value: Any) -> None:
+    try:
+        _BASE.grad.__set__(self, value)
+    except RuntimeError as error:
+        error.args = (messages.outward(str(error)),)
+        hooks.failed(error, "torch.Tensor.grad", (self, value), {})
+        raise
+
+
+def _name_of_type(self: Any, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+    if dtype is None and self._devfix_gpu >= 0:
+        return _original_type(self._devfix_held).replace("torch.", "torch.cuda.", 1)
+    name = dtype if isinstance(dtype, str) else f"{getattr(dtype, '__module__', '')}.{getattr(dtype, '__name__', '')}"
+    if isinstance(dtype, torch.dtype) or dtype is None:
+        return _original_type(self, dtype, non_blocking, **kwargs) if dtype is not None else _original_type(self)
+    plain = name.replace("torch.cuda.", "torch.")
+    wanted = _original_type(_original_type(torch.empty(0, device="cpu"), plain))
+    target = torch.empty(0, device="cpu").type(plain).dtype if wanted else None
+    device = devices.LAZY[devices.current()] if name.startswith("torch.cuda.") else devices.CPU
+    if name.startswith("torch.cuda.") and self._devfix_gpu >= 0:
+        device = devices.LAZY[self._devfix_gpu]
+    return self.to(device, target, non_blocking)
+
+
+_original_type: Any = None
+
+
+def install() -> None:
+    """Answer for simulated tensors as CUDA tensors do."""
+    global _original_type
+    replace(Tensor, "device", property(_device), add=True)
+    replace(Tensor, "is_cuda", property(_is_cuda), add=True)
+    replace(Tensor, "get_device", lambda self: self._devfix_gpu, add=True)
+    replace(Tensor, "grad", property(_BASE.grad.__get__, _assign_gradient, _BASE.grad.__delete__), add=True)
+    for name in ("layout", "is_sparse", "is_sparse_csr", "is_quantized", "is_mkldnn"):
+        replace(Tensor, name, _from_held(name), add=True)
+    for name in ("data_ptr", "is_conj", "is_neg", "is_coalesced", "sparse_dim", "dense_dim"):
+        _method_of_held(name)
+    _original_type = replace(Tensor, "type", _name_of_type, add=True)

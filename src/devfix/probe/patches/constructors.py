@@ -1,0 +1,108 @@
+"""Constructors that PyTorch builds in C++ with the Python key off: build on the CPU, then move."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.utils._device as default_device
+
+from .. import devices, hooks, messages
+from ..patching import replace, wrap
+from ..tensor import Tensor
+
+
+def wanted(device: Any) -> Any:
+    """The device a constructor shall use: the one asked for, else the default device where one is set."""
+    return getattr(default_device, "CURRENT_DEVICE", None) if device is None else device
+
+
+def _index(device: Any, name: str) -> int | None:
+    try:
+        return devices.spoken(wanted(device))
+    except RuntimeError as error:
+        hooks.failed(error, name, (), {})
+        raise
+
+
+def _moving(name: str) -> Any:
+    """Make `torch.tensor`-like functions build on the CPU and move to the GPU afterwards."""
+
+    def make(original: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            index = _index(kwargs.get("device"), f"torch.{name}")
+            source = args[0] if args else kwargs.get("data", kwargs.get("obj"))
+            if isinstance(source, Tensor) and source._devfix_gpu >= 0:
+                return _from_simulated(name, source, index, kwargs)
+            if index is None:
+                args = (_on_host(source), *args[1:]) if args else args
+                made = original(*args, **kwargs)
+                hooks.born(made, f"torch.{name}", args, kwargs)
+                return made
+            grad = bool(kwargs.pop("requires_grad", False))
+            made = original(_on_host(source), *args[1:], **{**kwargs, "device": "cpu"})
+            hooks.born(made, f"torch.{name}", args, kwargs)
+            with torch.no_grad():
+                made = made.to(devices.LAZY[index])
+            hooks.born(made, f"torch.{name}", args, kwargs)
+            return made.requires_grad_() if grad else made
+
+        return call
+
+    return make
+
+
+def _on_host(data: Any) -> Any:
+    """Nested lists with the simulated tensors in them turned to the values they hold."""
+    if isinstance(data, (list, tuple)) and type(data) in (list, tuple):
+        return type(data)(_on_host(item) for item in data)
+    if isinstance(data, Tensor) and data._devfix_gpu >= 0:
+        return data._devfix_held if data.dim() else data.item()
+    return data
+
+
+def _from_simulated(name: str, source: Any, index: int | None, kwargs: dict[str, Any]) -> Any:
+    device = kwargs.get("device")
+    target = source.device if device is None and name != "asarray" else device
+    if device is not None and index is None:
+        target = device
+    grad = bool(kwargs.get("requires_grad", False))
+    copied = name == "tensor" or bool(kwargs.get("copy"))
+    base = source.detach() if name == "tensor" else source
+    made = base.to(device=target, dtype=kwargs.get("dtype") or source.dtype, copy=copied)
+    return made.requires_grad_() if grad else made
+
+
+def _method(original: Any) -> Any:
+    """Make `x.new_tensor(data)` build on the CPU and move to the device of `x`."""
+
+    def new_tensor(
+        self: Any, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
+    ) -> Any:
+        place = self.device if device is None else device
+        if isinstance(data, Tensor):
+            data = data.detach()
+        return torch.tensor(data, dtype=dtype or self.dtype, device=place, requires_grad=requires_grad)
+
+    return new_tensor
+
+
+def _set_default_type(original: Any) -> Any:
+    def set_default_tensor_type(kind: Any) -> None:
+        name = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__name__}"
+        plain = name.replace("torch.cuda.", "torch.")
+        original(plain)
+        torch.set_default_device("cuda" if plain != name else None)
+
+    return set_default_tensor_type
+
+
+def install() -> None:
+    """Patch the constructors."""
+    _ = messages, replace
+    if hasattr(default_device, "_device_constructors"):
+        default_device._device_constructors()
+    for name in ("tensor", "as_tensor", "asarray", "scalar_tensor"):
+        wrap(torch, name, _moving(name))
+    wrap(Tensor, "new_tensor", _method)
+    wrap(torch, "set_default_tensor_type", _set_default_type)

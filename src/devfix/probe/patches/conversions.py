@@ -1,0 +1,76 @@
+"""Moves that a program asks for: `.to`, `.cuda`, `.cpu`, with "cuda" resolved in Python before C++ sees it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .. import devices, hooks, randomness
+from ..patching import wrap
+from ..tensor import Tensor
+
+inner = devices.inner
+_PLAIN = (torch.dtype, bool, type(None), torch.memory_format)
+
+
+def _spoken(value: Any) -> bool:
+    return isinstance(value, (torch.device, str)) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def _to(original: Any) -> Any:
+    def to(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if args and _spoken(args[0]):
+                args = (inner(args[0]), *args[1:])
+            elif kwargs.get("device") is not None:
+                kwargs = {**kwargs, "device": inner(kwargs["device"])}
+        except RuntimeError as error:
+            hooks.failed(error, "torch.Tensor.to", (self,), {})
+            raise
+        return original(self, *args, **kwargs)
+
+    return to
+
+
+def _cuda(original: Any) -> Any:
+    def cuda(
+        self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format
+    ) -> Any:
+        index = devices.current() if device is None else devices.spoken(device)
+        if index is None:
+            raise RuntimeError(f"Invalid device, must be cuda device: {device}")
+        return self.to(devices.LAZY[index], non_blocking=non_blocking, memory_format=memory_format)
+
+    return cuda
+
+
+def _keyword_device(original: Any) -> Any:
+    """Resolve `device=` for methods and functions whose C++ would ask a CUDA guard for the current device."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("device") is not None:
+            kwargs["device"] = inner(kwargs["device"])
+        return original(*args, **kwargs)
+
+    return call
+
+
+def _generator(original: Any) -> Any:
+    class MetaGenerator(type(original)):  # type: ignore[misc]
+        def __instancecheck__(cls, value: Any) -> bool:
+            return isinstance(value, original)
+
+    class Generator(original, metaclass=MetaGenerator):  # type: ignore[misc, valid-type]
+        def __new__(cls, device: Any = "cpu") -> Any:
+            index = devices.spoken(device)
+            return original(device) if index is None else randomness.make(index)
+
+    return Generator
+
+
+def install() -> None:
+    """Patch the moves."""
+    wrap(Tensor, "to", _to)
+    wrap(Tensor, "cuda", _cuda)
+    wrap(torch, "Generator", _generator)

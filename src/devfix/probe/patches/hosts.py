@@ -1,0 +1,86 @@
+"""Where a tensor leaves PyTorch for the host: NumPy, DLPack, pinned memory, printing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .. import hooks
+from ..patching import replace, wrap
+from ..tensor import Tensor
+
+
+def _cannot(self: Any) -> TypeError:
+    text = f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+    error = TypeError(text)
+    hooks.failed(error, "torch.Tensor.numpy", (self,), {})
+    return error
+
+
+def _numpy(original: Any) -> Any:
+    def numpy(self: Any, *, force: bool = False) -> Any:
+        if self._devfix_gpu < 0:
+            return original(self, force=force)
+        if force:
+            return original(self.detach().cpu().resolve_conj().resolve_neg())
+        raise _cannot(self)
+
+    return numpy
+
+
+def _array(original: Any) -> Any:
+    def __array__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._devfix_gpu >= 0:
+            raise _cannot(self)
+        return original(self, *args, **kwargs)
+
+    return __array__
+
+
+def _pin(original: Any) -> Any:
+    def pin_memory(self: Any, device: Any = None) -> Any:
+        if self._devfix_gpu >= 0 or self.layout is not torch.strided:
+            error = RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
+            hooks.failed(error, "torch.Tensor.pin_memory", (self,), {})
+            raise error
+        if self.is_pinned():
+            return self
+        result = self.clone(memory_format=torch.contiguous_format)
+        result._devfix_pinned = True
+        return result
+
+    return pin_memory
+
+
+def _pinned(self: Any, device: Any = None) -> bool:
+    return bool(self._devfix_pinned) or bool(self._base is not None and self._base._devfix_pinned)
+
+
+def _dlpack_device(original: Any) -> Any:
+    def __dlpack_device__(self: Any) -> Any:
+        return (2, self._devfix_gpu) if self._devfix_gpu >= 0 else original(self)
+
+    return __dlpack_device__
+
+
+def _on_host(name: str) -> None:
+    def make(original: Any) -> Any:
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            held = self._devfix_held
+            return original(self if held is None else held, *args, **kwargs)
+
+        return call
+
+    wrap(Tensor, name, make)
+
+
+def install() -> None:
+    """Patch the ways out."""
+    replace(Tensor, "_devfix_pinned", False, add=True)
+    wrap(Tensor, "numpy", _numpy)
+    wrap(Tensor, "__array__", _array)
+    wrap(Tensor, "pin_memory", _pin)
+    replace(Tensor, "is_pinned", _pinned, add=True)
+    wrap(Tensor, "__dlpack_device__", _dlpack_device)
+    _on_host("tolist")

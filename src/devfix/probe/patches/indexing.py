@@ -1,0 +1,68 @@
+"""Index lists: PyTorch's C++ makes a tensor of them with the Python key off, which a simulated tensor cannot follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..patching import replace
+from ..tensor import Tensor
+
+_BASE = torch._C.TensorBase  # type: ignore[attr-defined]
+_get = _BASE.__getitem__
+_set = _BASE.__setitem__
+_PLAIN = (int, slice, type(None), type(Ellipsis))
+
+
+def _is_list(item: Any) -> bool:
+    return isinstance(item, (list, range)) or type(item).__module__ == "numpy"
+
+
+def _as_tensor(item: Any, self: Any) -> Any:
+    """A list of numbers as PyTorch's C++ would make it: an index tensor on the device of the indexed one."""
+    if not _is_list(item) or getattr(item, "ndim", 1) == 0:
+        return item
+    made = torch.as_tensor(item, device="cpu")
+    made = made if made.dtype in (torch.bool, torch.uint8) else made.to(torch.long)
+    return made.to(self.device)
+
+
+def _treated_as_tuple(index: list[Any]) -> bool:
+    """Whether a list index means a tuple of indices: NumPy's old rule, which PyTorch follows for short lists."""
+    return len(index) < 32 and any(
+        isinstance(item, (list, tuple, Tensor, slice, type(None), type(Ellipsis))) for item in index
+    )
+
+
+def _translate(self: Any, index: Any) -> Any:
+    if isinstance(index, list):
+        if _treated_as_tuple(index):
+            return tuple(_as_tensor(list(item) if isinstance(item, tuple) else item, self) for item in index)
+        return _as_tensor(index, self)
+    if isinstance(index, tuple):
+        if any(_is_list(item) or isinstance(item, tuple) for item in index):
+            return tuple(_as_tensor(list(item) if isinstance(item, tuple) else item, self) for item in index)
+        return index
+    return _as_tensor(index, self)
+
+
+def _getitem(self: Any, index: Any) -> Any:
+    if self._devfix_gpu >= 0 and not isinstance(index, (int, slice, Tensor)):
+        index = _translate(self, index)
+    return _get(self, index)
+
+
+def _setitem(self: Any, index: Any, value: Any) -> None:
+    if self._devfix_gpu >= 0:
+        if not isinstance(index, (int, slice, Tensor)):
+            index = _translate(self, index)
+        if not isinstance(value, (Tensor, int, float, bool, complex)):
+            value = torch.as_tensor(value, dtype=self.dtype, device=self.device)
+    _set(self, index, value)
+
+
+def install() -> None:
+    """Patch indexing."""
+    replace(Tensor, "__getitem__", _getitem, add=True)
+    replace(Tensor, "__setitem__", _setitem, add=True)

@@ -1,0 +1,106 @@
+"""Storages of simulated tensors: the bytes inside, marked with the GPU on which they are said to lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .. import devices
+from ..patching import replace, wrap
+from ..tensor import Tensor
+
+Storage = torch.UntypedStorage
+_BASE = torch._C.StorageBase
+
+
+def _mark(storage: Any, gpu: int) -> Any:
+    if gpu >= 0:
+        storage._devfix_gpu = gpu
+    return storage
+
+
+def _of_tensor(original: Any) -> Any:
+    def untyped_storage(self: Any) -> Any:
+        held = self._devfix_held
+        return original(self) if held is None else _mark(original(held), self._devfix_gpu)
+
+    return untyped_storage
+
+
+def _device(self: Any) -> torch.device:
+    gpu = self._devfix_gpu
+    return devices.CUDA[gpu] if gpu >= 0 else _BASE.device.__get__(self)
+
+
+def _moved(self: Any, gpu: int) -> Any:
+    copy = Storage(self.nbytes())
+    _BASE.copy_(copy, self, False)
+    return _mark(copy, gpu)
+
+
+def _to(original: Any) -> Any:
+    def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
+        index = devices.spoken(device)
+        if index is None and self._devfix_gpu < 0:
+            return original(self, device=device, non_blocking=non_blocking)
+        target = -1 if index is None else index
+        return self if target == self._devfix_gpu else _moved(self, target)
+
+    return to
+
+
+def _cuda(original: Any) -> Any:
+    def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
+        return self.to(device="cuda" if device is None else device)
+
+    return cuda
+
+
+def _cpu(original: Any) -> Any:
+    def cpu(self: Any) -> Any:
+        return self if self._devfix_gpu < 0 else _moved(self, -1)
+
+    return cpu
+
+
+def _keep_mark(original: Any) -> Any:
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return _mark(original(self, *args, **kwargs), self._devfix_gpu)
+
+    return call
+
+
+def _strip(original: Any) -> Any:
+    """Leave the probe's own attributes out of what is copied or pickled with a tensor."""
+
+    def state(tensor: Any) -> Any:
+        found = original(tensor)
+        if isinstance(found, dict):
+            return {name: value for name, value in found.items() if not name.startswith("_devfix_")}
+        return found
+
+    return state
+
+
+def install() -> None:
+    """Patch storages and pickling."""
+    replace(Storage, "_devfix_gpu", -1, add=True)
+    replace(Storage, "device", property(_device), add=True)
+    replace(Storage, "is_cuda", property(lambda self: self._devfix_gpu >= 0), add=True)
+    replace(Storage, "get_device", lambda self: self._devfix_gpu, add=True)
+    wrap(Storage, "to", _to)
+    wrap(Storage, "cuda", _cuda)
+    wrap(Storage, "cpu", _cpu)
+    wrap(Storage, "clone", _keep_mark)
+    wrap(Storage, "__getitem__", _slice)
+    wrap(Tensor, "untyped_storage", _of_tensor)
+    wrap(torch._utils, "_get_obj_state", _strip)
+
+
+def _slice(original: Any) -> Any:
+    def __getitem__(self: Any, index: Any) -> Any:
+        found = original(self, index)
+        return _mark(found, self._devfix_gpu) if isinstance(found, Storage) else found
+
+    return __getitem__

@@ -1,0 +1,51 @@
+"""Replace attributes of PyTorch's modules and classes, and put them back when the world is left."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+_ABSENT = object()
+_ANY_SIGNATURE = inspect.signature(lambda *args, **kwargs: None)
+_replaced: list[tuple[Any, str, Any]] = []
+
+
+def replace(owner: Any, name: str, new: Any, *, add: bool = False) -> Any:
+    """Set `owner.name` to `new` and return what stood there; a name the owner lacks is left out unless `add` is true.
+
+    Only the owner's own dictionary is restored, so a patched class gets its inherited attribute back.
+    """
+    old = vars(owner).get(name, _ABSENT)
+    if old is _ABSENT and not add and not hasattr(owner, name):
+        return None
+    known = getattr(owner, name, None)
+    setattr(owner, name, new)
+    _replaced.append((owner, name, old))
+    return known
+
+
+def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+    """Replace `owner.name` by `make(original)`; nothing happens where this torch has no such name."""
+    if hasattr(owner, name):
+        original = getattr(owner, name)
+        new = make(original)
+        if inspect.isbuiltin(original) or inspect.ismethoddescriptor(original):
+            # Dynamo compares signatures with its own stand-ins as it is imported, and takes this one for any.
+            new.__signature__ = _ANY_SIGNATURE
+        for attribute in ("__name__", "__qualname__", "__module__", "__doc__"):
+            try:
+                setattr(new, attribute, getattr(original, attribute))
+            except (AttributeError, TypeError):
+                pass
+        replace(owner, name, new)
+
+
+def restore() -> None:
+    """Undo every replacement, the latest first."""
+    while _replaced:
+        owner, name, old = _replaced.pop()
+        if old is _ABSENT:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, old)

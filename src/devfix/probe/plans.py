@@ -1,0 +1,81 @@
+"""What the dispatcher must know of an operator before it can run it, worked out once from the operator's schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+PLAIN, TENSOR, LIST = 0, 1, 2
+_RESHAPING = ("resize", "t_", "transpose_", "squeeze_", "unsqueeze_", "set_", "as_strided_", "swap", "movedim_")
+
+
+# How to run the operators that need more than unwrapping, by base name; "*device" for all other factories.
+SPECIAL: dict[str, Callable[..., Any]] = {}
+
+
+def special(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register how to run the operators with these base names: `run(plan, func, args, kwargs)`."""
+
+    def register(run: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            SPECIAL[name] = run
+        return run
+
+    return register
+
+
+def _kind(argument: Any) -> int:
+    text = str(argument.type)
+    if "Tensor" not in text:
+        return PLAIN
+    return LIST if text.startswith(("List", "Optional[List")) else TENSOR
+
+
+class Plan:
+    """How to run one operator: which arguments are tensors, what comes back, what is written, which kind it is."""
+
+    __slots__ = ("device", "fresh", "generator", "kinds", "name", "op", "random", "reshapes", "returned", "special")
+
+    def __init__(self, func: Any) -> None:
+        schema = func._schema
+        arguments = schema.arguments
+        self.op = func._op
+        self.name: str = func._name
+        self.kinds = tuple(_kind(argument) for argument in arguments if not argument.kwarg_only)
+        self.device = any(argument.name == "device" for argument in arguments)
+        self.generator = any("Generator" in str(argument.type) for argument in arguments)
+        tags = getattr(func, "tags", ())
+        self.random = self.generator or torch.Tag.nondeterministic_seeded in tags
+        writes = [argument for argument in arguments if argument.alias_info and argument.alias_info.is_write]
+        base = schema.name.split("::")[-1]
+        out = any(argument.is_out for argument in writes)
+        self.reshapes = bool(writes) and (out or base.startswith("resize") or base.endswith(_RESHAPING))
+        returns = schema.returns
+        composite = torch._C._dispatch_has_kernel_for_dispatch_key(func._name, "CompositeImplicitAutograd")
+        one = len(returns) == 1 and str(returns[0].type) == "Tensor"
+        self.fresh = one and not writes and not composite
+        self.special = SPECIAL.get(base) or SPECIAL.get("*device" if self.device else "*random" if self.random else "")
+        self.returned = self._written_argument(returns, arguments, writes)
+
+    @staticmethod
+    def _written_argument(returns: Any, arguments: Any, writes: Any) -> int:
+        """The position of the one argument that the operator writes and returns (`add_`); -1 for all other shapes."""
+        positional = [argument for argument in arguments if not argument.kwarg_only]
+        if len(returns) == 1 and len(writes) == 1 and returns[0].alias_info and writes[0] in positional:
+            name = writes[0].name
+            if str(returns[0].type) == "Tensor":
+                return [argument.name for argument in positional].index(name)
+        return -1
+
+
+_plans: dict[Any, Plan] = {}
+
+
+def plan_of(func: Any) -> Plan:
+    """The plan of an operator, made at its first call."""
+    plan = _plans.get(func)
+    if plan is None:
+        plan = _plans[func] = Plan(func)
+    return plan

@@ -1,0 +1,73 @@
+"""Each simulated GPU draws from a random stream of its own, which no draw on the CPU moves, as on CUDA."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from . import devices
+
+_CPU_GENERATOR = torch.default_generator
+
+
+class Generator(torch.Generator):
+    """A generator of a simulated GPU: the CPU's algorithm, with a device of its own."""
+
+    _devfix_gpu = -1
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        """The device whose operators may use this generator."""
+        return devices.CUDA[self._devfix_gpu] if self._devfix_gpu >= 0 else devices.CPU
+
+
+defaults: list[Any] = []
+
+
+def make(gpu: int) -> Any:
+    """A new generator of simulated GPU `gpu`."""
+    generator = Generator()
+    generator._devfix_gpu = gpu
+    return generator
+
+
+def install() -> None:
+    """Make the default generator of each simulated GPU, seeded as the CPU's."""
+    defaults[:] = [make(gpu) for gpu in range(devices.count())]
+    for generator in defaults:
+        generator.manual_seed(_CPU_GENERATOR.initial_seed())
+
+
+def check(generator: Any, gpu: int) -> None:
+    """Raise PyTorch's error where a generator does not belong to the kind of device that draws."""
+    mine = getattr(generator, "_devfix_gpu", -1)
+    wanted, found = ("cuda", "cpu") if gpu >= 0 else ("cpu", "cuda")
+    if (mine >= 0) != (gpu >= 0):
+        raise RuntimeError(f"Expected a '{wanted}' device type for generator but found '{found}'")
+
+
+@contextmanager
+def stream(plan: Any, gpu: int | None, args: Any, keywords: dict[str, Any]) -> Iterator[None]:
+    """Let an operator draw from the generator it was given, else from the default one of its device."""
+    gpu = -1 if gpu is None else gpu
+    if not plan.random:
+        yield
+        return
+    generator = keywords.get("generator") or next((item for item in args if isinstance(item, torch.Generator)), None)
+    if generator is not None:
+        check(generator, gpu)
+        yield
+        return
+    if gpu < 0:
+        yield
+        return
+    kept = _CPU_GENERATOR.get_state()
+    _CPU_GENERATOR.set_state(defaults[gpu].get_state())
+    try:
+        yield
+    finally:
+        defaults[gpu].set_state(_CPU_GENERATOR.get_state())
+        _CPU_GENERATOR.set_state(kept)

@@ -1,0 +1,104 @@
+"""How operators run that need more than unwrapping: copies between devices, factories, and random numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from . import devices, hooks, mismatch, randomness
+from .plans import special
+from .tensor import Tensor, reshape_shell, set_data, wrap
+from .unwrapping import MIXED, rewrap, unwrap_all
+
+
+@special("_to_copy")
+def to_copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Copy a tensor to a device, a dtype or both."""
+    source = args[0]
+    device = kwargs.get("device")
+    home = source._devfix_gpu
+    target = home if device is None else devices.index_of(device)
+    pinned = kwargs.get("pin_memory")
+    if device is not None or pinned:
+        there = device if target is None else devices.CPU
+        kwargs = {**kwargs, "device": there, "pin_memory": None}
+    result = plan.op(source if home < 0 else source._devfix_held, **kwargs)
+    if target is not None and target >= 0:
+        result = wrap(result, target)
+    elif pinned:
+        result._devfix_pinned = True
+    if (-1 if target is None else target) == home:
+        hooks.born(result, func, args, kwargs)
+    else:
+        hooks.moved(result, source, func)
+    return result
+
+
+@special("copy_", "_copy_from", "_copy_from_and_resize")
+def copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Copy values into an existing tensor, from any device."""
+    cells, keywords, gpu = unwrap_all(args, kwargs)
+    plan.op(*cells, **keywords)
+    target, source = (args[0], args[1]) if plan.name.startswith("aten::copy_") else (args[1], args[0])
+    if target._devfix_gpu >= 0:
+        reshape_shell(target)
+    if gpu == MIXED:
+        hooks.moved(target, source, func)
+    else:
+        hooks.born(target, func, args, kwargs)
+    return target
+
+
+@special("*device")
+def make(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Make a new tensor: on the device asked for, else on that of the tensor it is made from, else on the CPU."""
+    device = kwargs.get("device")
+    cells, keywords, gpu = unwrap_all(args, kwargs)
+    if gpu == MIXED:
+        return mismatch.judge(plan, func, args, kwargs, cells)
+    target = gpu if device is None else devices.index_of(device)
+    pinned = keywords.pop("pin_memory", None)
+    if target is not None and target >= 0:
+        keywords["device"] = devices.CPU
+        if pinned:
+            raise RuntimeError("Only dense CPU tensors can be pinned")
+    with randomness.stream(plan, target, args, keywords):
+        result = plan.op(*cells, **keywords)
+    if target is not None and target >= 0:
+        result = rewrap(plan, result, args, kwargs, target)
+    elif pinned:
+        result._devfix_pinned = True
+    hooks.born(result, func, args, kwargs)
+    return result
+
+
+@special("*random")
+def draw(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run an operator that draws random numbers, from the stream of its device."""
+    cells, keywords, gpu = unwrap_all(args, kwargs)
+    if gpu == MIXED:
+        return mismatch.judge(plan, func, args, kwargs, cells)
+    with randomness.stream(plan, gpu, args, keywords):
+        result = plan.op(*cells, **keywords)
+    if gpu is not None and gpu >= 0:
+        result = rewrap(plan, result, args, kwargs, gpu)
+    hooks.born(result, func, args, kwargs)
+    return result
+
+
+@special("set_")
+def set_source(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Give a tensor another storage; the storage says on which device it lies."""
+    target = args[0]
+    cells, keywords, _ = unwrap_all(args, kwargs)
+    if len(args) > 1 and not isinstance(args[1], Tensor):
+        gpu = getattr(args[1], "_devfix_gpu", -1)
+        if gpu != target._devfix_gpu and target._devfix_gpu >= 0:
+            cells[0] = torch.empty((0,), dtype=target.dtype)
+            target._devfix_held = cells[0]
+    plan.op(*cells, **keywords)
+    if target._devfix_gpu >= 0:
+        set_data(target, wrap(target._devfix_held, target._devfix_gpu))
+    hooks.born(target, func, args, kwargs)
+    return target

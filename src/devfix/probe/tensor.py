@@ -1,0 +1,81 @@
+"""The simulated tensor: an ordinary `torch.Tensor` object whose C++ side is an empty shell on `lazy:i`.
+
+The shell holds the real CPU tensor in the attribute `_devfix_held` and its index in `_devfix_gpu` (-1 for all others).
+The object's class is `torch.Tensor` itself (or
+`Parameter`, or the user's subclass): a shell is made as a subclass, since PyTorch demands one, and takes the plain class
+afterwards. So `type(x) is torch.Tensor` is true, and C++ finds no `__torch_function__` to ask for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .devices import LAZY
+from .patching import replace
+
+Tensor = torch.Tensor
+
+
+class Shell(torch.Tensor):
+    """The class that a simulated tensor has while C++ makes it."""
+
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise NotImplementedError(f"{func} met a simulated tensor outside the simulated world")
+
+
+_make = torch.Tensor._make_wrapper_subclass  # type: ignore[attr-defined]
+_KEYS = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCUDA)
+
+
+def wrap(held: torch.Tensor, index: int) -> torch.Tensor:
+    """A tensor on simulated GPU `index` whose values are those of `held`, without a copy."""
+    if held.layout is not torch.strided or held.is_mkldnn:
+        shell = _make(Shell, held.shape, dtype=held.dtype, device=LAZY[index], _extra_dispatch_keys=_KEYS)
+    else:
+        shell = _make(
+            Shell,
+            held.shape,
+            held.stride(),
+            held.storage_offset(),
+            dtype=held.dtype,
+            device=LAZY[index],
+            _extra_dispatch_keys=_KEYS,
+        )
+    shell.__class__ = Tensor
+    shell._devfix_held = held
+    shell._devfix_gpu = index
+    return shell  # type: ignore[no-any-return]
+
+
+def held_by(tensor: torch.Tensor) -> torch.Tensor | None:
+    """The CPU tensor inside a simulated one; None for every other tensor."""
+    return tensor._devfix_held  # type: ignore[attr-defined, no-any-return]
+
+
+def reshape_shell(tensor: Any) -> None:
+    """Make the shell's sizes, strides and offset those of the tensor that it holds, after an op that changed them."""
+    held = tensor._devfix_held
+    if held.layout is not torch.strided:
+        return
+    if (
+        tensor.shape != held.shape
+        or tensor.stride() != held.stride()
+        or tensor.storage_offset() != held.storage_offset()
+    ):
+        set_data(tensor, wrap(held, tensor._devfix_gpu))
+
+
+def install() -> None:
+    """Give every tensor the attributes that simulated ones fill."""
+    replace(Tensor, "_devfix_held", None, add=True)
+    replace(Tensor, "_devfix_gpu", -1, add=True)
+    replace(Tensor, "_devfix_record", None, add=True)
+
+
+device_of = torch._C.TensorBase.device.__get__  # type: ignore[attr-defined]
+set_data = torch._C.TensorBase.data.__set__  # type: ignore[attr-defined]

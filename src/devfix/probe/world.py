@@ -1,0 +1,43 @@
+"""Enter a world: make this process see N simulated GPUs, the real ones, or none."""
+
+from __future__ import annotations
+
+import os
+
+import torch
+
+from . import devices, dispatch, modes, patching, randomness, tensor
+from .patches import install
+
+KINDS = ("cpu", "real", "simulated")
+
+
+def enter(kind: str = "simulated", gpus: int = 1, current: int = 0) -> None:
+    """Enter a world, leaving the one the process is in; the calling thread's current device becomes `current`.
+
+    Raises ValueError for a kind that is none of "cpu", "real" and "simulated", or a current device that does not exist.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"{kind!r} is no world: choose one of {', '.join(KINDS)}")
+    if kind == "simulated" and not 0 <= current < max(gpus, 1):
+        raise ValueError(f"GPU {current} cannot be current: the world has {gpus}")
+    leave()
+    if kind == "cpu":
+        os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+    devices.install(gpus if kind == "simulated" else 0, current)
+    tensor.install()
+    if kind == "simulated":
+        randomness.install()
+        install.simulated()
+    install.everywhere()
+    if kind == "real" and torch.cuda.is_available():
+        torch.cuda.set_device(current)
+    modes.world[:] = [dispatch.World()]
+    modes.join_world()
+
+
+def leave() -> None:
+    """Leave the world: undo all patches, in this thread and for all threads started from now on."""
+    modes.leave_world()
+    modes.world.clear()
+    patching.restore()
