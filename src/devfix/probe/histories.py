@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import torch
@@ -42,7 +43,13 @@ def _device(value: Any) -> str:
 def _tell(event: Event, device: str) -> dict[str, Any]:
     what = event[WHAT]
     kind = "move" if event[FROM] is not None else "made" if what == "made" else operators.event_kind(what)
+    if kind not in ("move", "op", "view") and event[SPOTS] and _loads(event[SPOTS][0]):
+        kind = "load"
     return {"kind": kind, "op": operators.qualified(what), "device": device, "places": places.tell_all(event[SPOTS])}
+
+
+def _loads(code: Any) -> bool:
+    return "safetensors" in code.co_filename.split(os.sep)
 
 
 def _chain(event: Event | None) -> list[Event]:

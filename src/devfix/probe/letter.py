@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from . import modules, places, transfers, watch
+from . import device_map, places, transfers, watch
 from .order import Order
 
 Json = dict[str, Any]
@@ -69,7 +69,7 @@ class Letter:
             "failure": self.failure,
             "transfers": self._part(transfers.tell),
             "watched": self._part(watch.tell),
-            "modules": self._part(modules.tell) if self.order.map else [],
+            "modules": self._part(device_map.tell) if self.order.map else [],
             "trouble": self.trouble,
         }
 

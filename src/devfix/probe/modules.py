@@ -9,23 +9,19 @@ from typing import Any
 
 import torch
 
-from . import places, provenance
-from .members import child, instance_dict, is_a
+from . import provenance
+from .members import instance_dict, is_a
 from .scope import device_of, module_tensors
 
 Module = torch.nn.Module
 _inside = threading.local()
-_dying: list[dict[str, Any]] = []
-_told: set[int] = set()
 
 
-def install(keep_map: bool) -> None:
+def install() -> None:
     """Have modules and parameters record their making, and modules their moves."""
     _install_making()
     _install_moves()
     _install_parameters()
-    if keep_map:
-        _install_map()
 
 
 def _install_making() -> None:
@@ -46,18 +42,31 @@ def _install_moves() -> None:
     def _apply(self: Any, *args: Any, **kwargs: Any) -> Any:
         if getattr(_inside, "apply", False):
             return original(self, *args, **kwargs)  # type: ignore[no-untyped-call]
-        before = device_of("module", self)
+        before = _placed(self)
         _inside.apply = True
         try:
             return original(self, *args, **kwargs)  # type: ignore[no-untyped-call]
         finally:
             _inside.apply = False
-            after = device_of("module", self)
-            if before != after:
-                name = sys._getframe(1).f_code.co_name
-                provenance.module_moved(_all_below(self), f"torch.nn.Module.{name}", before, after)
+            _tell_moves(before, _placed(self), f"torch.nn.Module.{sys._getframe(1).f_code.co_name}")
 
     Module._apply = _apply  # type: ignore[method-assign]
+
+
+def _placed(module: Any) -> dict[int, tuple[Any, str]]:
+    """Return the modules of a tree and their own parameters (which keep their identity when moved), with devices."""
+    placed = {id(inner): (inner, device_of("module", inner)) for inner in tree(module)}
+    placed.update((id(tensor), (tensor, str(tensor.device))) for tensor in module_tensors(module))
+    return placed
+
+
+def _tell_moves(before: dict[int, tuple[Any, str]], after: dict[int, tuple[Any, str]], what: str) -> None:
+    groups: dict[tuple[str, str], list[Any]] = {}
+    for key, (thing, device) in after.items():
+        if key in before and before[key][1] != device:
+            groups.setdefault((before[key][1], device), []).append(thing)
+    for (there, here), things in groups.items():
+        provenance.moved_together(things, what, there, here)
 
 
 def _install_parameters() -> None:
@@ -73,7 +82,8 @@ def _install_parameters() -> None:
     torch.nn.Parameter.__new__ = staticmethod(__new__)  # type: ignore[method-assign]
 
 
-def _all_below(module: Any) -> list[Any]:
+def tree(module: Any) -> list[Any]:
+    """Return a module and all modules below it."""
     found, stack, seen = [], [module], set()
     while stack:
         inner = stack.pop()
@@ -82,57 +92,3 @@ def _all_below(module: Any) -> list[Any]:
             found.append(inner)
             stack.extend((instance_dict(inner).get("_modules") or {}).values())
     return found
-
-
-def _install_map() -> None:
-    """Write down each module's devices when it dies, while its tensors still live; the root of a tree dies first."""
-
-    def __del__(self: Any) -> None:
-        if len(_dying) < 5_000 and id(self) not in _told:
-            _map(type(self).__name__, self, _dying)
-
-    Module.__del__ = __del__  # type: ignore[attr-defined]
-
-
-def tell() -> list[dict[str, Any]]:
-    """Write every module that holds tensors: those still alive by their names, those that died by their class."""
-    _told.clear()
-    told: list[dict[str, Any]] = []
-    for name, module in _roots():
-        _map(name, module, told)
-    return _dying + told
-
-
-def _roots() -> list[tuple[str, Any]]:
-    """Name the live modules: globals of the program and of owned modules first, then whatever no other module holds."""
-    named: dict[int, tuple[str, Any]] = {}
-    for module_name, module in list(sys.modules.items()):
-        filename = getattr(module, "__file__", None)
-        if module_name == "__main__" or (type(filename) is str and places.learn(filename) == places.OWNED):
-            for name, value in list(vars(module).items()):
-                if is_a(value, Module):
-                    prefix = "" if module_name == "__main__" else f"{module_name}."
-                    named.setdefault(id(value), (prefix + name, value))
-    living = [record() for record in list(provenance.table.values())]
-    modules = [value for value in living if value is not None and is_a(value, Module)]
-    inner = {id(below) for value in modules for below in (instance_dict(value).get("_modules") or {}).values()}
-    rest = [(type(value).__name__, value) for value in modules if id(value) not in inner and id(value) not in named]
-    return list(named.values()) + rest
-
-
-def _map(name: str, module: Any, into: list[dict[str, Any]]) -> None:
-    from . import histories
-
-    queue = [(name, module)]
-    while queue:
-        expression, inner = queue.pop(0)
-        if id(inner) in _told or not is_a(inner, Module):
-            continue
-        _told.add(id(inner))
-        tensors: dict[str, int] = {}
-        for tensor in module_tensors(inner):
-            tensors[str(tensor.device)] = tensors.get(str(tensor.device), 0) + 1
-        if tensors:
-            into.append({**histories.binding((expression, "module", inner)), "tensors": tensors})
-        below = list((instance_dict(inner).get("_modules") or {}).items())
-        queue.extend((child(expression, inner, key), value) for key, value in below if value is not None)

@@ -6,7 +6,8 @@ import re
 from typing import Any
 
 BORN = -1
-_LIKE = re.compile(r"(_like|^new_\w+|^lift_fresh|^lift_fresh_copy|^set_)$")
+REBORN = -2  # also where the tensor was known: its memory is another now, or a function outside is the real maker
+_LIKE = re.compile(r"(_like|^new_\w+|^lift_fresh|^lift_fresh_copy)$")
 # Where the first tensor is not what flows on: conditions, biases, weights that rows are taken from.
 _SOURCE = dict.fromkeys(["where", "addmm", "baddbmm", "addbmm", "addmv", "addr", "embedding", "embedding_bag"], 1)
 _RANDOM = re.compile(r"^(new_)?(rand\w*|normal|bernoulli|multinomial|poisson|dropout|native_dropout)$")
@@ -14,7 +15,7 @@ _CONSTANT = re.compile(r"^(lift_fresh\w*|(scalar_|as_|new_)?tensor|asarray|\w*Te
 _LOAD = re.compile(r"(^|\.)(load|load_file|safe_open|_rebuild\w*|_load\w*|set_|loader)$")
 _NUMPY = re.compile(r"(from_numpy|frombuffer|from_dlpack|from_file)$")
 _KEEPS = re.compile(
-    r"^(_to_copy|clone|contiguous|detach|float|half|double|long|int|bool|bfloat16|type_as|alias|lift\w*|parameter|"
+    r"^(_to_copy|clone|contiguous|detach|float|half|double|long|int|bool|bfloat16|type_as|alias|lift\w*|parameter|deepcopy|"
     r"_unsafe_view|_reshape_(alias|copy))$"
 )
 
@@ -23,8 +24,10 @@ def source_argument(func: Any) -> int:
     """Return the position of the argument that a result derives from, or `BORN` where it derives from none."""
     schema = getattr(func, "_schema", None)
     if schema is None:
-        return BORN
+        return REBORN
     name = base_name(func)
+    if name == "set_":
+        return REBORN
     if _LIKE.search(name):
         return BORN
     tensors = [at for at, argument in enumerate(schema.arguments) if "Tensor" in str(argument.type)]
@@ -69,7 +72,7 @@ def event_kind(what: Any) -> str:
         return "constant"
     if is_view(what):
         return "view"
-    return "factory" if source_argument(what) == BORN else "op"
+    return "factory" if source_argument(what) < 0 else "op"
 
 
 def is_view(what: Any) -> bool:

@@ -1,12 +1,10 @@
-"""Threads and child processes: each enters the world, and each that ends without `atexit` still writes its letter."""
+"""Child processes: each begins a letter of its own, and each that ends without `atexit` still writes its letter."""
 
 from __future__ import annotations
 
 import functools
 import os
 import sys
-import threading
-from collections.abc import Callable
 from typing import Any
 
 from . import transfers
@@ -57,15 +55,3 @@ def _watch_bootstrap(letter: Letter, endings: Endings) -> None:
         return code
 
     process.BaseProcess._bootstrap = _bootstrap  # type: ignore[attr-defined]
-
-
-def enter_threads(enter: Callable[[], object]) -> None:
-    """Have every new thread of `threading` call `enter` before anything else."""
-    original = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
-
-    @functools.wraps(original)
-    def _bootstrap_inner(self: Any) -> None:
-        enter()
-        original(self)
-
-    threading.Thread._bootstrap_inner = _bootstrap_inner  # type: ignore[attr-defined]

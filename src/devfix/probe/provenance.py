@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from . import operators, places, transfers
+from .operators import REBORN
 from .places import nearest, outward
 
 Event = tuple[Any, ...]
@@ -51,11 +52,11 @@ def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
                 born(item, func, args, kwargs)
         return
     key = id(result)
-    if key in table and type(func) is not str:  # in place, or `out=`: the tensor stays where it was
-        return
     role = _roles.get(id(func))
     if role is None:
         role = learn(func)
+    if key in table and role != REBORN:  # in place, or `out=`: the tensor stays where it was
+        return
     source = None
     if role >= 0:
         if role < len(args):
@@ -178,15 +179,16 @@ def made(module: Any) -> None:
     _keep(module, event, event, moved=False)
 
 
-def module_moved(modules: list[Any], what: str, before: str, after: str) -> None:
-    """Record that modules were moved together by one call."""
-    spots, now = outward(1), next(_operations)
-    for module in modules:
-        record = table.get(id(module))
+def moved_together(things: list[Any], what: str, there: str, here: str) -> None:
+    """Record that modules, and parameters that keep their identity, were moved by one call."""
+    spots = outward(1)
+    for thing in things:
+        record = table.get(id(thing))
         birth = record.birth if record is not None else None
         if birth is not None and birth[DEVICE] is None:
-            birth = (*birth[:DEVICE], before, *birth[FROM:])
-        _keep(module, birth, (what, spots, after, before, None, 0, now), moved=True)
+            birth = (*birth[:DEVICE], there, *birth[FROM:])
+        previous = _shortened(record.last) if record is not None else None
+        _keep(thing, birth, (what, spots, here, there, previous, _KEEP, next(_operations)), moved=True)
 
 
 def install() -> None:
@@ -206,3 +208,18 @@ def install() -> None:
         restore(t2, first)
 
     torch.utils.swap_tensors = swap_tensors
+    for kind in (torch.Tensor, torch.nn.Parameter):
+        _install_copies(kind)
+
+
+def _install_copies(kind: Any) -> None:
+    copy = kind.__deepcopy__
+
+    @functools.wraps(copy)
+    def __deepcopy__(self: Any, memo: Any) -> Any:
+        made = copy(self, memo)
+        if made is not self and id(self) in table:
+            adopt(made, self, "copy.deepcopy")
+        return made
+
+    kind.__deepcopy__ = __deepcopy__

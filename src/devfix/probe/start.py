@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import atexit
-import importlib
 import sys
 import threading
 from types import TracebackType
 from typing import Any
 
-import torch
-
-from . import hooks, modules, order, places, processes, provenance, runners, transfers, watch
+from . import device_map, hooks, modules, order, places, processes, provenance, runners, transfers, watch, world
 from .endings import Endings
 from .letter import Letter
 
@@ -30,28 +27,17 @@ def begin(text: str | None = None) -> None:
     endings = Endings(letter)
     _begun = letter, endings
     try:
-        modules.install(told.map)
+        world.enter(told.kind, told.gpus, told.current)
+        modules.install()
         provenance.install()
-        _enter(told)
+        if told.map:
+            device_map.install()
     except Exception as error:
         letter.complain(error)
     _take_slots(endings)
     _hook_endings(letter, endings)
     processes.install(letter, endings)
     runners.install(endings)
-
-
-def _enter(told: order.Order) -> None:
-    if told.kind == "simulated":
-        world = importlib.import_module(".world", __package__)
-        world.enter(told.kind, told.gpus, told.current)
-        return
-    from .plain import watch_operators
-
-    processes.enter_threads(watch_operators)
-    watch_operators()
-    if told.kind == "real" and told.current and torch.cuda.is_available():
-        torch.cuda.set_device(told.current)
 
 
 def _take_slots(endings: Endings) -> None:
