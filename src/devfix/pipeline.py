@@ -8,7 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from devfix.catalog import Rule, rules
+from devfix.catalog import Rule
+from devfix.catalog.asked import rules_for
 from devfix.model import Diagnosis, Fix, Outcome, Repair, Report, Run, World
 from devfix.report.message import commit_message
 from devfix.sdk.spots import unseen
@@ -34,17 +35,19 @@ def repair(
     max_fixes: int | None = None,
     branch: str | None = None,
     dry_run: bool = False,
+    rules: Sequence[str | Path] = (),
     progress: Callable[[str], None] | None = None,
 ) -> Report:
     """Find, prove and fix the device failures of the program in the repository at `path`.
 
     `gpus` (default 1) is the size of the world, `timeout` (default 600) counts seconds for one run of the program.
-    `dry_run` leaves no branch. Raises UserError for wrong usage, before anything is run.
+    `dry_run` leaves no branch. `rules` names folders of local rules, which are code and run in this process.
+    Raises UserError for wrong usage, before anything is run.
     """
     began = time.monotonic()
     asked = Asked(run, None if world == "auto" else world, gpus, python, tuple(exclude), timeout, branch)
     with opened(path, asked, progress) as session:
-        loop = _Loop(session, max_fixes or session.config.max_fixes or MAX_FIXES)
+        loop = _Loop(session, max_fixes or session.config.max_fixes or MAX_FIXES, tuple(map(Path, rules)))
         final = loop.repair()
         commits: list[str] = []
         name = ""
@@ -71,10 +74,11 @@ def repair(
 class _Loop:
     """One failure after another, each with the fix that was kept."""
 
-    def __init__(self, session: Session, limit: int) -> None:
+    def __init__(self, session: Session, limit: int, rule_paths: Sequence[Path]) -> None:
         self.session, self.limit = session, limit
-        config = session.config
-        self.rules: tuple[Rule, ...] = rules(config.select, config.ignore)
+        catalog = rules_for(session.config, rule_paths)
+        self.rules: tuple[Rule, ...] = catalog.rules
+        session.notes += catalog.troubles
         self.repairs: list[Repair] = []
         self._baselines: dict[World, Future[Run]] = {}
 

@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from devfix.catalog import Rule
+from devfix.deadline import raised, within
 from devfix.model import Blame, Diagnosis, Failure
 
+SECONDS = 10.0  # a rule looks at one record here; milliseconds are usual
 
-def diagnose(failure: Failure, rules: Iterable[Rule], notes: list[str]) -> list[Diagnosis]:
-    """What the rules say of a failure, strongest first; a rule that raises or speaks nonsense is named in `notes`."""
+
+def diagnose(failure: Failure, rules: Iterable[Rule], notes: list[str], seconds: float = SECONDS) -> list[Diagnosis]:
+    """What the rules say of a failure, strongest first; a rule that raises or speaks nonsense is named in `notes`.
+
+    So is one that takes longer than `seconds`; the others go on.
+    """
     diagnoses = []
     for rule in rules:
         try:
-            blame = rule.diagnose(failure)
-        except Exception as error:  # noqa: BLE001 - a rule may be anybody's code
-            notes.append(f"rule {rule.id} set aside: diagnose raised {type(error).__name__}: {error}")
+            blame = within(seconds, partial(rule.diagnose, failure))
+        except Exception as error:
+            notes.append(f"rule {rule.id} set aside: diagnose {raised(error)}")
             continue
         if blame is None:
             continue
-        if not isinstance(blame, Blame) or not 0 <= blame.operand < max(1, len(failure.operands)):
+        if not _fits(blame, failure):
             notes.append(f"rule {rule.id} set aside: diagnose gave {blame!r}, which is no Blame of this failure")
             continue
         diagnoses.append(Diagnosis(rule.id, rule.title, failure, blame))
     return sorted(diagnoses, key=lambda each: (each.blame.strength, each.rule))
+
+
+def _fits(blame: object, failure: Failure) -> bool:
+    return (
+        isinstance(blame, Blame)
+        and type(blame.operand) is int
+        and 0 <= blame.operand < max(1, len(failure.operands))
+        and type(blame.strength) is int
+        and isinstance(blame.because, str)
+        and isinstance(blame.device, str)
+    )

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from devfix.catalog import Rule
-from devfix.model import Diagnosis, Patch
+from devfix.deadline import raised, within
+from devfix.errors import RuleError
+from devfix.ignores import ignored, touched
+from devfix.model import Diagnosis, Edit, Patch
 from devfix.sdk import Change, Sources
 
 CHANGES_A_RULE = 16
+SECONDS = 60.0  # LibCST needs seconds for the positions in a file of ten thousand lines
+SAFETIES = ("safe", "likely", "unsure")
 
 
 def propose(
-    diagnoses: Sequence[Diagnosis], rules: Mapping[str, Rule], source: Sources, notes: list[str]
+    diagnoses: Sequence[Diagnosis],
+    rules: Mapping[str, Rule],
+    source: Sources,
+    notes: list[str],
+    seconds: float = SECONDS,
 ) -> Iterator[Patch]:
-    """Yield every candidate once, in the order of the diagnoses and, within one, of the rule."""
+    """Yield every candidate once, in the order of the diagnoses and, within one, of the rule.
+
+    A rule that raises, yields nonsense or works longer than `seconds` is named in `notes`, and the next one is asked.
+    """
     seen: set[tuple[tuple[str, bytes], ...]] = set()
     for diagnosis in diagnoses:
-        for number, change in enumerate(_changes(rules[diagnosis.rule], diagnosis, source, notes)):
+        if _is_ignored(diagnosis, source, notes):
+            continue
+        for number, change in enumerate(_changes(rules[diagnosis.rule], diagnosis, source, notes, seconds)):
             key = tuple(sorted((edit.path, edit.after) for edit in change.edits))
             if key in seen:
                 continue
@@ -27,14 +43,62 @@ def propose(
             yield Patch(diagnosis.rule, change.title, because, change.safety, change.edits, rank)
 
 
-def _changes(rule: Rule, diagnosis: Diagnosis, source: Sources, notes: list[str]) -> Iterator[Change]:
+def _changes(rule: Rule, diagnosis: Diagnosis, source: Sources, notes: list[str], seconds: float) -> Iterator[Change]:
+    spent = 0.0
     try:
-        for number, change in enumerate(rule.propose(diagnosis, source)):
-            if number >= CHANGES_A_RULE:
+        changes = iter(within(seconds, partial(rule.propose, diagnosis, source)))
+        for _ in range(CHANGES_A_RULE):
+            began = time.monotonic()
+            change = within(max(0.001, seconds - spent), partial(next, changes, None))
+            spent += time.monotonic() - began
+            if change is None:
                 return
-            if isinstance(change, Change) and change.edits:
+            if wrong := _nonsense(change):
+                raise RuleError(f"yielded {wrong}")
+            if not any(_kept_away(edit, rule.id, notes) for edit in change.edits):
                 yield change
-            else:
-                notes.append(f"rule {rule.id}: yielded {type(change).__name__}, which is no change")
-    except Exception as error:  # noqa: BLE001 - a rule may be anybody's code
-        notes.append(f"rule {rule.id} set aside: propose raised {type(error).__name__}: {error}")
+    except Exception as error:
+        notes.append(f"rule {rule.id} set aside: propose {raised(error)}")
+
+
+def _nonsense(change: object) -> str:
+    """What is wrong with what a rule yielded; "" where it is a change."""
+    if not isinstance(change, Change):
+        return f"{type(change).__name__}, which is no Change"
+    if not isinstance(change.title, str) or not change.title or change.safety not in SAFETIES:
+        return f"a Change whose title is {change.title!r} and whose safety is {change.safety!r}"
+    if (
+        not isinstance(change.edits, tuple)
+        or not change.edits
+        or not all(isinstance(each, Edit) for each in change.edits)
+    ):
+        return "a Change without edits"
+    paths = [edit.path for edit in change.edits]
+    return "a Change with two edits of one file" if len(set(paths)) < len(paths) else ""
+
+
+def _is_ignored(diagnosis: Diagnosis, source: Sources, notes: list[str]) -> bool:
+    """Whether a comment at the failing line, or at the blamed tensor's birth, keeps the rule away."""
+    operands = diagnosis.failure.operands
+    birth = operands[diagnosis.blame.operand].birth if operands else None
+    for place in (diagnosis.failure.at, birth.owned_place if birth else None):
+        file = source.file(place) if place is not None else None
+        if place is None or file is None:
+            continue
+        lines = ignored(file.data, diagnosis.rule)
+        if place.line in lines:
+            notes.append(_told(diagnosis.rule, place.path, place.line, lines[place.line]))
+            return True
+    return False
+
+
+def _kept_away(edit: Edit, rule: str, notes: list[str]) -> bool:
+    lines = ignored(edit.before, rule)
+    line = next((line for line in touched(edit) if line in lines), 0) if lines else 0
+    if line:
+        notes.append(_told(rule, edit.path, line, lines[line]))
+    return bool(line)
+
+
+def _told(rule: str, path: str, line: int, reason: str) -> str:
+    return f"{path}:{line}: left alone by rule {rule}, as a comment there asks: {reason or '(it gives no reason)'}"
