@@ -1,0 +1,68 @@
+"""The bench on which rules are tried: programs run by the real probe, from a warm process, in simulated worlds."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+
+from devfix.catalog import Rule
+from devfix.model import Target
+from devfix.process import child_environment
+from devfix.stages.observe import Observer
+from devfix.testing.case import PROGRAM, Case
+from devfix.testing.check import Result, Trouble, check
+from devfix.testing.folders import Folders
+from devfix.warm import Warm
+
+TIMEOUT = 60.0  # seconds for one run of a case's program, which should take a tenth of one
+JOBS = 2
+
+
+class Bench:
+    """Runs cases with one interpreter, which needs torch; everything it started and wrote is gone when it is closed."""
+
+    def __init__(self, python: Path, timeout: float = TIMEOUT) -> None:
+        self.python, self.timeout = python, timeout
+        self._folder = tempfile.TemporaryDirectory(prefix="devfix-cases-")
+        self._warm = Warm(python, child_environment())
+
+    def check(self, rule: Rule, case: Case) -> Result:
+        """Run a case of a rule's page; trouble of our own is told as the case's."""
+        files = {**case.before, **case.foreign}
+        folders = Folders(Path(self._folder.name), files)
+        target = Target(
+            root=Path(self._folder.name),
+            commit="",
+            command=(str(self.python), PROGRAM),
+            python=self.python,
+            world=case.world,
+            timeout=self.timeout,
+        )
+        observer = Observer(target, folders, frozenset(case.before), self._warm)
+        try:
+            return check(rule, case, observer)
+        except OSError as error:
+            return Result(rule.id, case, (Trouble("cannot be run", str(error)),))
+
+    def check_all(self, cases: Iterable[tuple[Rule, Case]], jobs: int = JOBS) -> Iterator[Result]:
+        """Run cases, `jobs` at once, and yield their results in the order in which they were given."""
+        with ThreadPoolExecutor(jobs) as pool:
+            yield from pool.map(lambda pair: self.check(*pair), cases)
+
+    def close(self) -> None:
+        """End the warm process and remove the folders."""
+        self._warm.close()
+        self._folder.cleanup()
+
+    def __enter__(self) -> Bench:
+        """Return the bench itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the bench."""
+        self.close()

@@ -1,0 +1,129 @@
+"""Check one case of a rule's page: the failure told, the first change, every change run, and the rest after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache
+
+from devfix.catalog import Rule
+from devfix.model import Diagnosis, Failure, Outcome, Patch, Run, World
+from devfix.sdk import Sources
+from devfix.sdk.spots import unseen
+from devfix.session import worlds_for
+from devfix.stages.diagnose import diagnose
+from devfix.stages.observe import Observer
+from devfix.stages.propose import propose
+from devfix.stages.verify import Trial, Verifier
+from devfix.testing.case import Case
+from devfix.testing.telling import differences, is_told, tell, tell_run
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """What is wrong with a case, in one line, and what shows it."""
+
+    what: str
+    shown: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a case went: `told` is the failure seen, `after` what the rule's first change made of the files."""
+
+    rule: str
+    case: Case
+    troubles: tuple[Trouble, ...]
+    told: str = ""
+    after: Mapping[str, bytes] | None = None
+
+    @property
+    def name(self) -> str:
+        """The rule and the case."""
+        return f"{self.rule}: {self.case.name}"
+
+
+def check(rule: Rule, case: Case, observer: Observer) -> Result:
+    """Run a case and judge what the rule makes of it, with the stages and the verdict that a repair uses."""
+    run = observer.run(case.world, fresh=False)
+    failure = run.failure if run.outcome is Outcome.FAILED else None
+    if case.failure is None:
+        clean = run.outcome is Outcome.CLEAN
+        return Result(
+            rule.id, case, () if clean else (Trouble("has no `failure`, but does not run clean", tell_run(run)),)
+        )
+    told = tell(failure) if failure else ""
+    if failure is None:
+        return Result(rule.id, case, (Trouble("does not fail on a device", tell_run(run)),))
+    if not is_told(case.failure, told):
+        shown = f"the page says:\n{case.failure}\nthe program says:\n{told}"
+        return Result(rule.id, case, (Trouble("the failure is another than the page tells", shown),), told)
+    run, notes = replace(run, failure=_looked(case, observer, failure)), list[str]()
+    assert run.failure is not None
+    diagnoses = diagnose(run.failure, [rule.with_options(case.options)], notes)
+    sources = Sources(case.before.get)
+    patches = list(propose(diagnoses, {rule.id: rule.with_options(case.options)}, sources, notes))
+    troubles = [Trouble(note) for note in notes]
+    troubles += _judged(case, observer, run, diagnoses, patches)
+    return Result(rule.id, case, tuple(troubles), told, _files(case, patches[0]) if patches else None)
+
+
+def _looked(case: Case, observer: Observer, failure: Failure) -> Failure:
+    """The failure with the scopes that only a second look can see, as a repair has them."""
+    watch = list(unseen(failure))
+    if not watch:
+        return failure
+    again = observer.run(case.world, watch=watch, fresh=False)
+    return replace(again.failure, scopes=again.watched) if again.failure else failure
+
+
+def _judged(
+    case: Case, observer: Observer, run: Run, diagnoses: Sequence[Diagnosis], patches: Sequence[Patch]
+) -> Iterator[Trouble]:
+    if case.after is None:
+        for patch in patches[:1]:
+            shown = differences(case.before, _files(case, patch), "before", "change")
+            yield Trouble(f"must be left alone, but the rule would: {patch.title}", shown)
+        return
+    if not diagnoses:
+        yield Trouble("is not repaired: `diagnose` blames nothing")
+        return
+    if not patches:
+        yield Trouble("is not repaired: `propose` yields no change", f"blamed: {diagnoses[0].blame.because}")
+        return
+    made = _files(case, patches[0])
+    if made != case.after_all:
+        yield Trouble(
+            "the first change is not `after`", differences(case.after_all, made, "after, on the page", "the rule's")
+        )
+    with ThreadPoolExecutor(1) as pool:
+        verifier = _verifier(case, observer, run)
+        for number, patch in enumerate(patches):
+            trial = verifier.attempt(patch, diagnoses[0])
+            if not number and trial.verdict.outcome == "holds":
+                trial = verifier.elsewhere(trial, pool)
+            yield from _verdict(case, patch, trial)
+
+
+def _verifier(case: Case, observer: Observer, run: Run) -> Verifier:
+    @cache
+    def baseline(world: World) -> Run:
+        return observer.run(world, fresh=False)
+
+    def again(world: World, files: Mapping[str, bytes], fresh: bool) -> Run:
+        return observer.run(world, files, fresh=False)
+
+    return Verifier(again, run, case.before, worlds_for(case.world, 0), baseline)
+
+
+def _verdict(case: Case, patch: Patch, trial: Trial) -> Iterator[Trouble]:
+    if trial.verdict.outcome == "holds":
+        return
+    shown = differences(case.before, _files(case, patch), "before", "change")
+    ending = f"{tell_run(trial.run)}\n" if trial.run.outcome is not Outcome.CLEAN else ""
+    yield Trouble(f"a change does not hold: {patch.title}: {trial.verdict.because}", f"{ending}{shown}")
+
+
+def _files(case: Case, patch: Patch) -> dict[str, bytes]:
+    return {**case.before, **{edit.path: edit.after for edit in patch.edits}}
