@@ -104,6 +104,7 @@ class _Reader:
             dtype=_text(raw.get("dtype"), 60),
             shape=_shape(raw.get("shape")),
             history=_each(raw.get("history"), self.event),
+            tensors=tuple((_text(name, 60), _number(count)) for name, count in _table(raw.get("tensors")).items()),
         )
 
     def event(self, raw: dict[str, Any]) -> Event:

@@ -51,7 +51,8 @@ class Binding:
     """An expression in scope at a place, and the device of what it holds.
 
     `kind` is "tensor", "module", "device" (a torch.device), "string" (a string that names a device) or "optimizer";
-    `device` is "mixed" for a module that lies on several devices, "" where it holds nothing; `type` is the class name.
+    `device` is "mixed" for a module that lies on several devices, "" where it holds nothing; `type` is the class name;
+    `tensors` counts, in a device map, a module's parameters and buffers on each device.
     """
 
     expression: str
@@ -61,6 +62,7 @@ class Binding:
     dtype: str = ""
     shape: tuple[int, ...] = ()
     history: tuple[Event, ...] = ()
+    tensors: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
