@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from devfix.model import Event, Failure, Held, Operand, Place, Repair
+from devfix.model import Diagnosis, Event, Failure, Held, Operand, Place
 from devfix.report.listing import Lines
 
 
-def failure_record(repair: Repair, lines: Lines) -> dict[str, Any]:
-    """Return a repair's failure, with the blame that each rule laid."""
-    failure = repair.failure
+def failure_record(failure: Failure, diagnoses: Sequence[Diagnosis], lines: Lines) -> dict[str, Any]:
+    """Return a failure, with the blame that each rule laid."""
     return {
         "kind": failure.kind,
         "exception": failure.exception,
@@ -26,7 +26,7 @@ def failure_record(repair: Repair, lines: Lines) -> dict[str, Any]:
                 "operand": diagnosis.blame.operand,
                 "because": diagnosis.blame.because,
             }
-            for diagnosis in repair.diagnoses
+            for diagnosis in diagnoses
         ],
         "traceback": failure.traceback,
     }

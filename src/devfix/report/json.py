@@ -43,7 +43,17 @@ def read(text: str) -> dict[str, Any]:
 @cache
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of a report."""
-    loaded: dict[str, Any] = json.loads(files("devfix.report").joinpath("schema.json").read_text("utf-8"))
+    return _resource("schema.json")
+
+
+@cache
+def run_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a run, with the definitions that it shares with reports."""
+    return {**_resource("run.json"), "$defs": schema()["$defs"]}
+
+
+def _resource(name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(files("devfix.report").joinpath(name).read_text("utf-8"))
     return loaded
 
 

@@ -26,7 +26,10 @@ def record(report: Report, lines: Lines = no_lines) -> dict[str, Any]:
         "world": {"kind": report.world.kind, "gpus": report.world.gpus, "current": report.world.current},
         "command": report.command,
         "commit": report.commit,
-        "failures": [failure_record(repair, seen) for repair, seen in _with_lines(report.repairs, lines)],
+        "failures": [
+            failure_record(repair.failure, repair.diagnoses, seen)
+            for repair, seen in _with_lines(report.repairs, lines)
+        ],
         "fixes": _numbered(report, lambda repair: (repair.fix,) if repair.fix else ()),
         "dropped": _numbered(report, lambda repair: repair.dropped),
         "branch": report.branch,

@@ -59,11 +59,16 @@ def _title(index: int, count: int, failure: Record) -> Text:
     return Text(number + where + (f" in {plain(at['function'])}" if at and at.get("function") else ""), style="bold")
 
 
-def _failure(failure: Record, fixes: Sequence[Record], dropped: Sequence[Record]) -> Iterator[RenderableType]:
+def diagnosis(failure: Record) -> Iterator[RenderableType]:
+    """Yield the failing line, the exception, and the tensors that met."""
     if failure["at"] and failure["at"].get("source"):
         yield Text("> " + plain(failure["at"]["source"]), style="cyan")
     yield Text(f"{plain(failure['exception'])}: {one_line(failure['message'], 600)}", style="red")
     yield from where_they_met(failure)
+
+
+def _failure(failure: Record, fixes: Sequence[Record], dropped: Sequence[Record]) -> Iterator[RenderableType]:
+    yield from diagnosis(failure)
     for fix in fixes:
         yield Text()
         yield from change(fix)
