@@ -15,11 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from devfix.capture import Capture
-from devfix.environment import child_environment
-from devfix.program import GRACE, Program
-
-__all__ = ["Completed", "Program", "child_environment", "run"]
+from devfix.process.capture import Capture
+from devfix.process.program import GRACE, Program
 
 
 @dataclass(frozen=True)

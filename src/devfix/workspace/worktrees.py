@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from devfix.errors import UserError
-from devfix.history import History
-from devfix.shadow import Origin, Shadow
-from devfix.worktree import Worktree
-
-__all__ = ["Worktree", "Worktrees"]
+from devfix.workspace.history import History
+from devfix.workspace.shadow import Origin, Shadow
+from devfix.workspace.worktree import Worktree
 
 
 class Worktrees:
@@ -30,6 +28,13 @@ class Worktrees:
     def linked(self) -> tuple[str, ...]:
         """The ignored data too large to copy: the worktrees have links to the user's own files there."""
         return tuple(sorted(self._shadow.data.linked))
+
+    @property
+    def scratch(self) -> Path:
+        """A folder for what else must vanish with the worktrees, also when devfix is killed."""
+        folder = self._shadow.folder / "scratch"
+        folder.mkdir(exist_ok=True)
+        return folder
 
     @property
     def commits(self) -> tuple[str, ...]:

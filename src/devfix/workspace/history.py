@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 
 from devfix.errors import UserError
-from devfix.git import Git, GitError
-from devfix.shadow import Shadow
+from devfix.workspace.git import Git, GitError
+from devfix.workspace.shadow import Shadow
 
 
 class History:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from devfix.git import Git
+from devfix.workspace.git import Git
 
 SUBMODULE = "160000"
 REGULAR = ("100644", "100755")

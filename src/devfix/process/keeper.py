@@ -1,8 +1,9 @@
 """Keep one program: start it and, when it ends or devfix does, end every process it has started.
 
-A script of the standard library alone, run as `keeper.py LIFE STATUS COMMAND...` between devfix and the program. LIFE
-is a pipe that devfix holds open: it closes when devfix wants the program ended, and also when devfix is killed. STATUS
-gets one line on how the program ended. As a subreaper the keeper inherits daemons and orphans: nothing can leave it.
+A script of the standard library alone, run as `keeper.py LIFE STATUS LC_CTYPE COMMAND...` between devfix and the
+program. LIFE is a pipe that devfix holds open: it closes when devfix wants the program ended, and also when devfix is
+killed. STATUS gets one line on how the program ended. LC_CTYPE is the program's own. As a subreaper the keeper inherits
+daemons and orphans: nothing can leave it.
 """
 
 from __future__ import annotations
@@ -138,4 +139,6 @@ def keep(life: int, status: int, command: list[str]) -> None:
 if __name__ == "__main__":
     for descriptor in map(int, sys.argv[1:3]):
         os.set_inheritable(descriptor, False)
-    keep(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
+    if not sys.argv[3]:  # in the C locale Python sets this for itself and for its children, who may not be Python
+        os.environ.pop("LC_CTYPE", None)
+    keep(int(sys.argv[1]), int(sys.argv[2]), sys.argv[4:])

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from devfix.data import Data, find_data
-from devfix.git import Git
-from devfix.large_files import large_files
-from devfix.listing import Entry
+from devfix.workspace.data import Data, find_data
+from devfix.workspace.git import Git
+from devfix.workspace.large_files import large_files
+from devfix.workspace.listing import Entry
 
 # Worktrees hold the very bytes of the commit: no line endings turned, no keywords filled in, no filter run.
 _ATTRIBUTES = "* -text -ident -filter !eol !working-tree-encoding\n"
@@ -51,7 +51,7 @@ class Shadow:
         self.index = folder / "index"
         self.git.also(GIT_INDEX_FILE=str(self.index)).call("read-tree", origin.commit)
         large = large_files(origin.git, origin.root, origin.entries)
-        committed = origin.entries.keys() - set(large)
+        committed = origin.entries.keys() - {*large, *origin.submodules}
         self.data: Data = find_data(origin.root, (*origin.ignored, *origin.submodules, *large), committed)
 
     def _make_seen(self) -> None:

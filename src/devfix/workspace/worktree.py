@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from devfix.errors import DevfixError
-from devfix.git import GitError
-from devfix.scratch import remove
-from devfix.shadow import Shadow
+from devfix.workspace.git import GitError
+from devfix.workspace.scratch import remove
+from devfix.workspace.shadow import Shadow
 
 _State = tuple[int, ...]
 
@@ -29,8 +29,8 @@ class Worktree:
     def write(self, files: Mapping[str, bytes]) -> None:
         """Write contents (paths relative to the repository) until the next reset; modes stay as they are."""
         for name, content in files.items():
-            target = self.path / name
-            if os.path.realpath(target) != os.path.normpath(target) or not target.is_relative_to(self.path):
+            target = Path(os.path.normpath(self.path / name))
+            if os.path.realpath(target) != str(target) or not target.is_relative_to(self.path):
                 raise DevfixError(f"{name}: lies behind a symbolic link, or outside of the repository")
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from devfix.git import Git
+from devfix.workspace.git import Git
 
 _POINTER = b"version https://git-lfs"
 

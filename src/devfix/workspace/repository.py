@@ -10,11 +10,11 @@ from functools import cached_property
 from pathlib import Path
 
 from devfix.errors import UserError
-from devfix.git import Git, GitError
-from devfix.listing import REGULAR, SUBMODULE, Entry, list_commit
-from devfix.scratch import scratch_folder
-from devfix.shadow import Origin
-from devfix.worktrees import Worktrees
+from devfix.workspace.git import Git, GitError
+from devfix.workspace.listing import REGULAR, SUBMODULE, Entry, list_commit
+from devfix.workspace.scratch import scratch_folder
+from devfix.workspace.shadow import Origin
+from devfix.workspace.worktrees import Worktrees
 
 
 class Repository:

@@ -34,6 +34,7 @@ class Program:
         life, self._life = os.pipe()
         self.status, status = os.pipe()
         keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(life), str(status)]
+        keeper.append(environment.get("LC_CTYPE", ""))
         try:
             self.keeper = subprocess.Popen(
                 [*keeper, *command],

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 # Whole words between underscores, so that TOKENIZERS_PARALLELISM and MONKEY stay.
 _SECRET = re.compile(
-    r"(?:^|_)(?:TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASS|PASSPHRASE|PWD|CREDENTIALS?|CREDS|JWT|PAT|COOKIE|AUTH|"
+    r"(?:^|_)(?:TOKEN|SECRETS?|PASSWORDS?|PASSWD|PASS|PASSPHRASE|PWD|CREDENTIALS?|CREDS|JWT|PAT|COOKIE|AUTH|"
     r"(?:API|ACCESS|PRIVATE|SIGNING|ENCRYPTION|ACCOUNT|DEPLOY|SERVICE)_?KEYS?)(?:_|$)"
 )
-_SECRET_RUN_TOGETHER = re.compile(r"(?:TOKEN|SECRET|PASSWORD|APIKEY)$")
+_SECRET_RUN_TOGETHER = re.compile(r"(?:TOKEN|SECRET|PASSWORD|APIKEY)$")  # PGPASSWORD
 _PASSWORD_IN_ADDRESS = re.compile(r"://[^/@\s]*:[^/@\s]+@")
 
 # Ways into the rest of a build: a program that may append to these files or reach these sockets acts in later steps.
@@ -21,11 +21,13 @@ _CONTINUOUS_INTEGRATION = re.compile(
     r"SSH_(?:AUTH_SOCK|AGENT_PID|ASKPASS)|GPG_AGENT_INFO|GIT_ASKPASS|NETRC"
 )
 # Set by git when it runs devfix in a hook: git in the program, or ours, would work on the user's own repository.
-REPOSITORY_OF_A_HOOK = re.compile(
+_REPOSITORY_OF_A_HOOK = re.compile(
     r"GIT_(?:DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|"
     r"QUARANTINE_PATH|CONFIG_PARAMETERS|CONFIG_COUNT|CONFIG_KEY_\d+|CONFIG_VALUE_\d+)"
 )
 _KEPT = frozenset({"PWD", "OLDPWD"})
+# Cached modules kept by path would let one candidate's module stand in for the next one's.
+_OURS = re.compile(r"DEVFIX_.*|PYTHONPYCACHEPREFIX")
 
 
 def child_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -38,8 +40,8 @@ def _may_pass(name: str, value: str) -> bool:
     word = name.upper()
     if word in _KEPT:
         return True
-    if word.startswith("DEVFIX_") or _SECRET.search(word) or _SECRET_RUN_TOGETHER.search(word):
+    if _OURS.fullmatch(word) or _SECRET.search(word) or _SECRET_RUN_TOGETHER.search(word):
         return False
-    if _CONTINUOUS_INTEGRATION.fullmatch(word) or REPOSITORY_OF_A_HOOK.fullmatch(word):
+    if _CONTINUOUS_INTEGRATION.fullmatch(word) or _REPOSITORY_OF_A_HOOK.fullmatch(word):
         return False
     return not _PASSWORD_IN_ADDRESS.search(value)

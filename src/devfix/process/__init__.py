@@ -1,0 +1,7 @@
+"""Programs: started, bounded in time and output, and ended with every process they have started."""
+
+from devfix.process.environment import child_environment
+from devfix.process.program import Program
+from devfix.process.running import Completed, run
+
+__all__ = ["Completed", "Program", "child_environment", "run"]

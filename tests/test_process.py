@@ -1,0 +1,202 @@
+"""Programs: bounded in time and output, their ends told as data, and none of their processes left; with real ones."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from devfix.process import Completed, child_environment, run
+
+
+def sh(script: str, timeout: float = 20, **options: int) -> Completed:
+    return run(["sh", "-c", script], Path("/"), child_environment(), timeout, **options)
+
+
+def python(script: str, timeout: float = 20) -> Completed:
+    return run([sys.executable, "-c", script], Path("/"), child_environment(), timeout)
+
+
+def living(mark: str) -> list[str]:
+    """The processes, zombies aside, whose command line or environment has the mark."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit() and int(folder.name) != os.getpid():
+            try:
+                if mark.encode() in (folder / "cmdline").read_bytes() + (folder / "environ").read_bytes():
+                    found.append((folder / "cmdline").read_bytes().decode())
+            except OSError:
+                continue
+    return found
+
+
+def test_what_it_prints_and_how_it_ends() -> None:
+    done = sh("echo out; echo err >&2; exit 3")
+    assert (done.exit_code, done.signal, done.timed_out, done.truncated, done.trouble) == (3, "", False, False, "")
+    assert (done.stdout, done.stderr) == ("out\n", "err\n")
+    assert 0 < done.seconds < 5
+    assert sh("printf 'caf\\351'").stdout == "caf\\xe9"
+
+
+@pytest.mark.parametrize("name", ["SIGSEGV", "SIGKILL", "SIGTERM", "SIGPIPE"])
+def test_death_by_a_signal_has_its_name(name: str) -> None:
+    done = sh(f"kill -{name[3:]} $$")
+    assert (done.exit_code, done.signal, done.trouble) == (None, name, "")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["no-such-command"], "cannot start 'no-such-command': No such file"),
+        (["./missing"], "No such file"),
+        (["/"], "Permission denied"),
+        ([], "the command is empty"),
+        (["a\0b"], "cannot start"),
+        (["true", "x" * 3_000_000], "Argument list too long"),
+    ],
+)
+def test_what_cannot_start_is_data(command: list[str], told: str, tmp_path: Path) -> None:
+    done = run(command, tmp_path, child_environment(), 5)
+    assert told in done.trouble
+    assert (done.exit_code, done.timed_out) == (None, False)
+
+
+def test_a_folder_that_is_not_there_is_data(tmp_path: Path) -> None:
+    assert "missing" in run(["true"], tmp_path / "missing", child_environment(), 5).trouble
+
+
+def test_a_relative_command_starts_in_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "go").write_text("#!/bin/sh\npwd\n")
+    (tmp_path / "go").chmod(0o755)
+    assert run(["./go"], tmp_path, child_environment(), 5).stdout == f"{tmp_path}\n"
+
+
+def test_time_limit_ends_what_ignores_signals() -> None:
+    began = time.monotonic()
+    done = python("import signal, time\nfor n in (1, 2, 15): signal.signal(n, signal.SIG_IGN)\ntime.sleep(60)", 0.5)
+    assert (done.timed_out, done.exit_code, done.signal) == (True, None, "")
+    assert 0.5 <= done.seconds < 5
+    assert time.monotonic() - began < 5
+
+
+def test_output_without_end_is_kept_head_and_tail() -> None:
+    done = sh("echo first; yes; echo never", timeout=1, output_limit=1000)
+    assert done.timed_out and done.truncated
+    assert done.stdout.startswith("first\ny\n") and done.stdout.endswith("y\n")
+    assert len(done.stdout) < 1100
+    done = sh("seq 100000; echo last", output_limit=1000)
+    assert done.stdout.startswith("1\n2\n") and done.stdout.endswith("\n100000\nlast\n") and "left out" in done.stdout
+    assert done.exit_code == 0
+
+
+def test_standard_input_is_empty_and_the_environment_exact() -> None:
+    done = run(["/usr/bin/env"], Path("/"), {"ONE": "1"}, 5)
+    assert done.stdout == "ONE=1\n"
+    assert sh("cat; echo end").stdout == "end\n"
+
+
+def test_echo_shows_what_comes(capfd: pytest.CaptureFixture[str]) -> None:
+    done = run(["sh", "-c", "echo out; echo err >&2"], Path("/"), child_environment(), 5, echo=True)
+    shown = capfd.readouterr()
+    assert (done.stdout, shown.out) == ("out\n", "")
+    assert sorted(shown.err.split()) == ["err", "out"]
+
+
+ESCAPES = {
+    "background": "sleep 60 &",
+    "session": "setsid sleep 60 &",
+    "daemon": "(setsid sh -c 'sleep 60 & exit' >/dev/null 2>&1 &)",
+    "deaf": "(trap '' TERM HUP INT; setsid sh -c 'while :; do sleep 60; done' &)",
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+@pytest.mark.parametrize("end", ["exit 0", "sleep 60", "kill -9 $$"])
+@pytest.mark.parametrize("escape", ESCAPES)
+def test_no_process_survives(escape: str, end: str) -> None:
+    mark = str(uuid.uuid4())
+    began = time.monotonic()
+    done = run(
+        ["sh", "-c", f"{ESCAPES[escape]}\nsleep 0.3; {end}"], Path("/"), {**child_environment(), "MARK": mark}, 1
+    )
+    assert done.timed_out == (end == "sleep 60")
+    assert living(mark) == []
+    assert time.monotonic() - began < 5
+
+
+FORKS = """
+import os
+for _ in range(8):
+    os.fork()
+while True:
+    if not os.fork():
+        os.setsid()
+        os._exit(0)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+def test_what_forks_without_end_is_ended() -> None:
+    mark = str(uuid.uuid4())
+    done = run([sys.executable, "-c", FORKS], Path("/"), {**child_environment(), "MARK": mark}, 1)
+    assert done.timed_out and not done.trouble
+    assert living(mark) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nothing_survives_devfix_itself(number: signal.Signals) -> None:
+    mark = str(uuid.uuid4())
+    program = f"setsid sleep 60 & echo ready >&2; sleep 60; : {mark}"
+    ours = (
+        "import os\nfrom pathlib import Path\nfrom devfix.process import run\n"
+        f"run(['sh', '-c', {program!r}], Path('/'), {{**os.environ, 'MARK': '{mark}'}}, 60, echo=True)\n"
+    )
+    devfix = subprocess.Popen([sys.executable, "-c", ours], stderr=subprocess.PIPE, text=True)
+    assert devfix.stderr is not None and devfix.stderr.readline() == "ready\n"
+    assert len(living(mark)) >= 2
+    devfix.send_signal(number)
+    devfix.communicate(timeout=10)
+    deadline = time.monotonic() + 5
+    while living(mark) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert living(mark) == []
+
+
+def test_no_descriptor_is_left_open() -> None:
+    def count() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    sh("true")
+    before = count()
+    for script in ("true", "yes", "exec no-such-command"):
+        sh(script, timeout=0.3)
+    run(["no-such-command"], Path("/"), {}, 1)
+    run(["true"], Path("/no/such/folder"), {}, 1)
+    assert count() == before
+
+
+SECRETS = """
+HF_TOKEN GITHUB_TOKEN AWS_SECRET_ACCESS_KEY AWS_ACCESS_KEY_ID AWS_SESSION_TOKEN OPENAI_API_KEY WANDB_API_KEY PGPASSWORD
+MY_PASSWORD DB_PASS GOOGLE_APPLICATION_CREDENTIALS ACTIONS_RUNTIME_URL ACTIONS_ID_TOKEN_REQUEST_URL GITHUB_ENV APIKEY
+GITHUB_OUTPUT CI_JOB_JWT SYSTEM_ACCESSTOKEN SSH_AUTH_SOCK npm_config__auth DEVFIX_PROBE GIT_DIR GIT_INDEX_FILE
+KUBECONFIG AZURE_CLIENT_SECRET SLACK_WEBHOOK_SECRET MLFLOW_TRACKING_PASSWORD PYTHONPYCACHEPREFIX
+"""
+HARMLESS = """
+PATH HOME PWD OLDPWD LANG TOKENIZERS_PARALLELISM MONKEY PYTHONPATH CUDA_VISIBLE_DEVICES HF_HOME OMP_NUM_THREADS AUTHOR
+KEYBOARD XDG_CACHE_HOME GITHUB_ACTIONS GITHUB_WORKSPACE PASSENGERS MAX_TOKENS CI GIT_AUTHOR_NAME
+"""
+
+
+def test_secrets_stay_here() -> None:
+    names = [*SECRETS.split(), *HARMLESS.split()]
+    kept = child_environment(dict.fromkeys(names, "1"))
+    assert sorted(kept) == sorted(HARMLESS.split())
+    address = {"PIP_PROXY": "http://user:word@host/simple", "HTTP_PROXY": "http://host:3128"}
+    assert list(child_environment(address)) == ["HTTP_PROXY"]
