@@ -66,7 +66,10 @@ def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
         if source is result:
             return
         source = table.get(id(source)) or _unknown(source)
-    record = Record(result, _drop)
+    try:
+        record = Record(result, _drop)
+    except TypeError:  # a number, of `item()` and its like
+        return
     record.key = key
     if source is None:
         spots = outward(1)

@@ -46,18 +46,19 @@ class _Waiting:
         return spec
 
 
-def _torch_imported():
+def torch_imported():
     """Load the probe's package under a name of its own, from its folder, and begin."""
     try:
         from importlib.util import module_from_spec, spec_from_file_location
 
         folder = os.path.dirname(_HERE)
-        spec = spec_from_file_location(
-            "devfix_probe", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
-        )
-        package = module_from_spec(spec)
-        sys.modules["devfix_probe"] = package
-        spec.loader.exec_module(package)
+        if "devfix_probe" not in sys.modules:
+            spec = spec_from_file_location(
+                "devfix_probe", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
+            )
+            package = module_from_spec(spec)
+            sys.modules["devfix_probe"] = package
+            spec.loader.exec_module(package)
         from devfix_probe import start
 
         start.begin()
@@ -140,9 +141,10 @@ def _enter():
     plugins = [name for name in os.environ.get("PYTEST_PLUGINS", "").split(",") if name]
     if _PLUGIN not in plugins:
         os.environ["PYTEST_PLUGINS"] = ",".join([*plugins, _PLUGIN])
-    sys.meta_path.insert(0, _Waiting({"torch": _torch_imported, "unittest": _unittest_imported}))
+    sys.meta_path.insert(0, _Waiting({"torch": torch_imported, "unittest": _unittest_imported}))
 
 
 if _ORDER:
     _enter()
-_chain()
+if __name__ == "sitecustomize":  # in a warm process the user's own has run already
+    _chain()
