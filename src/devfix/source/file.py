@@ -1,87 +1,23 @@
-"""One Python file: ask it what stands at a place, and change it.
-
-The only module that parses. LibCST keeps every byte, so a file that does not print back as it was read is not editable.
-"""
+"""One Python file: ask it what stands at a place, and change it."""
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
 import libcst as cst
-from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper, ParentNodeProvider
 
-from devfix.errors import DevfixError
 from devfix.model import Edit, Place
+from devfix.source.text import first_difference, last_name, normalised
+from devfix.source.tree import Tree
 
-Node = TypeVar("Node", bound=cst.CSTNode)
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 LOOPS = (cst.For, cst.While)
 # A comprehension evaluates in a loop of its own; moving something out of one is not a matter of statements.
 SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 
-class SourceError(DevfixError):
-    """The file cannot be edited: the message says why."""
-
-
-class File:
+class File(Tree):
     """A parsed file. Raises SourceError where it has a syntax error or does not print back as it was read."""
-
-    def __init__(self, path: str, data: bytes) -> None:
-        self.path = path
-        self.data = data
-        try:
-            self.module = cst.parse_module(data)
-        except (cst.ParserSyntaxError, SyntaxError, UnicodeDecodeError, LookupError, RecursionError) as error:
-            raise SourceError(f"{path}: not editable, it does not parse: {str(error).splitlines()[0]}") from error
-        if self.module.bytes != data:
-            raise SourceError(f"{path}: not editable, LibCST does not print it back byte for byte")
-
-    @cached_property
-    def _wrapper(self) -> MetadataWrapper:
-        return MetadataWrapper(self.module, unsafe_skip_copy=True)
-
-    @cached_property
-    def _spans(self) -> Mapping[cst.CSTNode, tuple[int, int]]:
-        spans = self._wrapper.resolve(ByteSpanPositionProvider)
-        return {node: (span.start, span.start + span.length) for node, span in spans.items()}
-
-    @cached_property
-    def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
-        return self._wrapper.resolve(ParentNodeProvider)
-
-    @cached_property
-    def _line_starts(self) -> list[int]:
-        # Python counts \n, \r\n and \r as line ends; offsets are in UTF-8, as the interpreter's columns are.
-        text = self.module.code.encode("utf-8")
-        return [0, *(match.end() for match in re.finditer(rb"\r\n|\n|\r", text))]
-
-    def _offset(self, line: int, column: int) -> int:
-        starts = self._line_starts
-        return starts[min(line, len(starts)) - 1] + column
-
-    def line_of(self, node: cst.CSTNode) -> int:
-        """The line on which a node starts."""
-        return bisect_right(self._line_starts, self._spans[node][0])
-
-    def code(self, node: cst.CSTNode) -> str:
-        """The text of a node, without the space around it."""
-        return self.module.code_for_node(node).strip()
-
-    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """The node that holds this one; None for the module."""
-        return self._parents.get(node)
-
-    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """The nodes around this one, innermost first."""
-        current = self._parents.get(node)
-        while current is not None:
-            yield current
-            current = self._parents.get(current)
 
     def expressions_at(self, place: Place) -> list[cst.BaseExpression]:
         """The expressions at a place: exact ones where columns are known, else all that start on the line.
@@ -129,10 +65,6 @@ class File:
         ]
         return max(lines, key=lambda node: self._spans[node][0]) if lines else None
 
-    def last_line_of(self, node: cst.CSTNode) -> int:
-        """The line on which a node ends."""
-        return bisect_right(self._line_starts, max(self._spans[node][0], self._spans[node][1] - 1))
-
     def statement_of(self, node: cst.CSTNode) -> Statement | None:
         """The statement line or compound statement around a node; None in a suite on one line (`if x: y`)."""
         for candidate in (node, *self.ancestors(node)):
@@ -160,12 +92,6 @@ class File:
             if isinstance(ancestor, LOOPS):
                 loops.append(ancestor)
         return loops
-
-    def within(self, root: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """A node and everything below it, outer nodes first."""
-        yield root
-        for child in root.children:
-            yield from self.within(child)
 
     def find(self, root: cst.CSTNode, code: str) -> list[cst.BaseExpression]:
         """The expressions below `root` whose text is `code`, in the order of the source."""
@@ -206,52 +132,3 @@ class _Replace(cst.CSTTransformer):
         self, original_node: cst.CSTNode, updated_node: cst.CSTNode
     ) -> cst.CSTNode | cst.FlattenSentinel[cst.CSTNode]:
         return self.changes.get(original_node, updated_node)
-
-
-def normalised(code: str) -> str:
-    """Code without the spaces that do not matter for comparing two expressions."""
-    return re.sub(r"\s+", "", code).replace('"', "'")
-
-
-def last_name(node: cst.CSTNode) -> str:
-    """The last part of a dotted name: "zeros" of `torch.zeros`; "" where it is no name."""
-    if isinstance(node, cst.Attribute):
-        return node.attr.value
-    return node.value if isinstance(node, cst.Name) else ""
-
-
-def first_difference(before: bytes, after: bytes) -> int:
-    """The first line, from 1, in which two texts differ."""
-    old, new = before.splitlines(), after.splitlines()
-    same = next((index for index, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-    return same + 1
-
-
-class Sources:
-    """The files of one state of the repository, parsed when asked for.
-
-    `read` gives a file's bytes, or None where it must not be edited (not tracked, ignored, excluded).
-    """
-
-    def __init__(self, read: Callable[[str], bytes | None]) -> None:
-        self._read = read
-        self._files: dict[str, File | None] = {}
-        self.notes: list[str] = []
-
-    def file(self, place: Place) -> File | None:
-        """The file of an owned place; None where it is foreign, excluded or not editable."""
-        if not place.owned:
-            return None
-        if place.path not in self._files:
-            self._files[place.path] = self._parse(place.path)
-        return self._files[place.path]
-
-    def _parse(self, path: str) -> File | None:
-        data = self._read(path)
-        if data is None:
-            return None
-        try:
-            return File(path, data)
-        except SourceError as error:
-            self.notes.append(str(error))
-            return None

@@ -1,0 +1,11 @@
+"""Python files: ask them what stands at a place, and change them.
+
+The only package that parses. LibCST keeps every byte; a file that does not print back as it was read is not editable.
+"""
+
+from devfix.source.file import File
+from devfix.source.sources import Sources
+from devfix.source.text import first_difference, last_name, normalised
+from devfix.source.tree import SourceError
+
+__all__ = ["File", "SourceError", "Sources", "first_difference", "last_name", "normalised"]

@@ -1,0 +1,26 @@
+"""Python code as text."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+
+def normalised(code: str) -> str:
+    """Code without the spaces that do not matter for comparing two expressions."""
+    return re.sub(r"\s+", "", code).replace('"', "'")
+
+
+def last_name(node: cst.CSTNode) -> str:
+    """The last part of a dotted name: "zeros" of `torch.zeros`; "" where it is no name."""
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    return node.value if isinstance(node, cst.Name) else ""
+
+
+def first_difference(before: bytes, after: bytes) -> int:
+    """The first line, from 1, in which two texts differ."""
+    old, new = before.splitlines(), after.splitlines()
+    same = next((index for index, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    return same + 1

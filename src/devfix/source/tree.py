@@ -1,0 +1,108 @@
+"""A parsed file: its nodes, where they stand, and what they are called."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+import libcst as cst
+from libcst.metadata import (
+    ByteSpanPositionProvider,
+    MetadataWrapper,
+    ParentNodeProvider,
+    QualifiedNameSource,
+    Scope,
+    ScopeProvider,
+)
+
+from devfix.errors import DevfixError
+
+
+class SourceError(DevfixError):
+    """The file cannot be edited: the message says why."""
+
+
+class Tree:
+    """A parsed file. Raises SourceError where it has a syntax error or does not print back as it was read."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self.path = path
+        self.data = data
+        try:
+            self.module = cst.parse_module(data)
+        except (cst.ParserSyntaxError, SyntaxError, UnicodeDecodeError, LookupError, RecursionError) as error:
+            raise SourceError(f"{path}: not editable, it does not parse: {str(error).splitlines()[0]}") from error
+        if self.module.bytes != data:
+            raise SourceError(f"{path}: not editable, LibCST does not print it back byte for byte")
+
+    @cached_property
+    def _wrapper(self) -> MetadataWrapper:
+        return MetadataWrapper(self.module, unsafe_skip_copy=True)
+
+    @cached_property
+    def _spans(self) -> Mapping[cst.CSTNode, tuple[int, int]]:
+        spans = self._wrapper.resolve(ByteSpanPositionProvider)
+        return {node: (span.start, span.start + span.length) for node, span in spans.items()}
+
+    @cached_property
+    def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
+        return self._wrapper.resolve(ParentNodeProvider)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        # Python counts \n, \r\n and \r as line ends; offsets are in UTF-8, as the interpreter's columns are.
+        text = self.module.code.encode("utf-8")
+        return [0, *(match.end() for match in re.finditer(rb"\r\n|\n|\r", text))]
+
+    @cached_property
+    def _scopes(self) -> Mapping[cst.CSTNode, Scope | None]:
+        return self._wrapper.resolve(ScopeProvider)
+
+    def _offset(self, line: int, column: int) -> int:
+        starts = self._line_starts
+        return starts[min(line, len(starts)) - 1] + column
+
+    def line_of(self, node: cst.CSTNode) -> int:
+        """The line on which a node starts."""
+        return bisect_right(self._line_starts, self._spans[node][0])
+
+    def code(self, node: cst.CSTNode) -> str:
+        """The text of a node, without the space around it."""
+        return self.module.code_for_node(node).strip()
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """The node that holds this one; None for the module."""
+        return self._parents.get(node)
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The nodes around this one, innermost first."""
+        current = self._parents.get(node)
+        while current is not None:
+            yield current
+            current = self._parents.get(current)
+
+    def last_line_of(self, node: cst.CSTNode) -> int:
+        """The line on which a node ends."""
+        return bisect_right(self._line_starts, max(self._spans[node][0], self._spans[node][1] - 1))
+
+    def within(self, root: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """A node and everything below it, outer nodes first."""
+        yield root
+        for child in root.children:
+            yield from self.within(child)
+
+    def qualified_name(self, node: cst.CSTNode) -> str:
+        """What a name or call means by the file's imports: "torch.nn.Linear" for `nn.Linear(…)`, "len" for a builtin.
+
+        Empty where the name is made in the file itself.
+
+        >>> file = File("m.py", b"from torch import nn as n\\nn.Linear(2, 2)\\n")
+        >>> file.qualified_name(file.find(file.module, "n.Linear(2, 2)")[0])
+        'torch.nn.Linear'
+        """
+        scope = next((self._scopes[each] for each in (node, *self.ancestors(node)) if self._scopes.get(each)), None)
+        found = scope.get_qualified_names_for(node) if scope is not None else set()
+        known = sorted(each.name for each in found if each.source is not QualifiedNameSource.LOCAL)
+        return known[0].removeprefix("builtins.") if known else ""
