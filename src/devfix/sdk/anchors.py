@@ -14,6 +14,7 @@ from devfix.source import File
 
 DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
 ROOT = re.compile(r"\w+")
+REACH = 3.0  # how much worse than the best an anchor may be
 
 
 def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> list[str]:
@@ -31,8 +32,10 @@ def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> lis
         for score, text in _texts(diagnosis, spot, wanted)
         if is_bound(file, node, text)
     ]
-    unique = dict.fromkeys(text for _, _, text in sorted(scored))
-    return list(unique)[:limit]
+    best = min(scored, default=(0.0, 0, ""))[0]
+    # Where something names the device outright, the weights of the modules in reach add nothing but candidates.
+    near = sorted(each for each in scored if each[0] <= best + REACH)
+    return list(dict.fromkeys(text for _, _, text in near))[:limit]
 
 
 def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[float, str]]:

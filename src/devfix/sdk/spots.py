@@ -67,7 +67,8 @@ def _way(diagnosis: Diagnosis) -> Iterator[Spot]:
     derived = [
         Spot("derived", event.owned_place, scope_at(failure, event.owned_place))
         for event in operand.history[1:]
-        if event.owned_place is not None
+        # What was derived within the failing expression is no place to mend it before.
+        if event.owned_place is not None and event.owned_place != failure.at
     ]
     stack = {(frame.place.path, frame.place.function) for frame in failure.frames}
     yield from (spot for spot in derived if (spot.place.path, spot.place.function) not in stack)

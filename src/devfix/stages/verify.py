@@ -15,7 +15,8 @@ from devfix.model import Diagnosis, Failure, Outcome, Patch, Run, Verdict, World
 
 Runner = Callable[[World, Mapping[str, bytes], bool], Run]
 CANDIDATES = 24
-BETTER = 6  # candidates looked at for fewer copies, after one that holds copies in a loop
+BETTER = 6  # more looked at for fewer copies, after one that holds but copies in a loop
+FURTHER = 4  # more looked at for one that holds, after one that gets to a failure with another cause
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class Verifier:
                         trial = _dropped(trial, "another candidate that holds makes no more copies and stands nearer")
                     trials.append(trial)
                     if trial.verdict.outcome == "moved":
+                        left = left if further else min(left, FURTHER)
                         further.append(trial)
                     if trial.verdict.outcome == "holds":
                         if held is None:
