@@ -1,0 +1,43 @@
+# Two commands need nothing but Python 3.10+, git and make: `make demo` and `make test`. Each sets up .venv by itself.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
+PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
+	$$name -c '$(SUITABLE)' 2>/dev/null && echo $$name && break; done)
+BIN := .venv/bin
+READY := .venv/.devfix-installed
+
+.PHONY: help demo test lint format clean
+
+help: ## Show the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(READY): pyproject.toml setup.py constraints.txt
+	@test -n "$(PYTHON)" || { echo "devfix needs Python 3.10 or newer with venv: make PYTHON=/path/to/python3.12"; exit 1; }
+	@$(PYTHON) -c '$(SUITABLE)' || { echo "$(PYTHON): not Python 3.10 or newer with venv"; exit 1; }
+	@echo "Setting up .venv: torch is large, the first time takes minutes"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs, in a copy
+	@copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && \
+	cp -R corpus/hello/. "$$copy" && cd "$$copy" && git init --quiet && git add --all && \
+	git -c user.name=demo -c user.email=demo@localhost commit --quiet --message "A program with two device bugs" && \
+	$(CURDIR)/$(BIN)/devfix repair . --world simulated && \
+	echo && git log --oneline --branches
+
+test: lint ## Check style, types and floors, and run the tests
+	@$(BIN)/python -m pytest --quiet
+
+lint: $(READY) ## Check style, types and floors
+	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . || { echo "try: make format"; exit 1; }
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-cache > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+
+format: $(READY) ## Mend what ruff can mend
+	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
+
+clean: ## Remove .venv and the caches
+	@rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache src/*.egg-info
