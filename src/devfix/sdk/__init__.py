@@ -1,9 +1,20 @@
-"""All that a rule may import: the only door between the tower and the garden."""
+"""All that a rule may import: the only door between the tower and the garden. docs/sdk.md shows it, name by name."""
 
 from devfix.model import Binding, Blame, Diagnosis, Edit, Event, Failure, Frame, Held, Operand, Owner, Place
-from devfix.sdk.anchors import anchors, is_bound
-from devfix.sdk.changes import Change, change
-from devfix.sdk.edits import argument, expression, inserted_after, inserted_before, keyword_added, moved
+from devfix.sdk.anchors import anchors, is_bound, is_local
+from devfix.sdk.buffers import registered_as_buffer
+from devfix.sdk.changes import SAFETIES, Change, change, joined
+from devfix.sdk.edits import (
+    argument,
+    code,
+    expression,
+    is_move,
+    keyword_added,
+    keyword_removed,
+    method_called,
+    moved,
+    unmoved,
+)
 from devfix.sdk.evidence import (
     birthplace,
     blamed,
@@ -15,11 +26,19 @@ from devfix.sdk.evidence import (
     was_moved_to,
 )
 from devfix.sdk.moves import FACTORIES, argument_moved, factory_given_device, occurrences, result_moved
+from devfix.sdk.naming import calls, imported_name, with_import
+from devfix.sdk.reading import assignments, definition, parameters
+from devfix.sdk.scopes import binding_at, device_at, on_device
 from devfix.sdk.spots import Spot, scope_at, spots
+from devfix.sdk.statements import inserted_after, inserted_before, outside_loops, removed, replaced_by
 from devfix.source import File, Sources, last_name
+
+# What rules may count on; docs/sdk.md says when it changes and how long a deprecated name stays.
+__version__ = "1.0"
 
 __all__ = [
     "FACTORIES",
+    "SAFETIES",
     "Binding",
     "Blame",
     "Change",
@@ -38,25 +57,45 @@ __all__ = [
     "anchors",
     "argument",
     "argument_moved",
+    "assignments",
+    "binding_at",
     "birthplace",
     "blamed",
+    "calls",
     "change",
+    "code",
+    "definition",
     "describe",
+    "device_at",
     "expression",
     "factory_given_device",
+    "imported_name",
     "inserted_after",
     "inserted_before",
     "is_bound",
+    "is_local",
+    "is_move",
+    "joined",
     "keyword_added",
+    "keyword_removed",
     "last_name",
+    "method_called",
     "moved",
     "names_in",
     "occurrences",
+    "on_device",
+    "outside_loops",
+    "parameters",
     "peer",
+    "registered_as_buffer",
+    "removed",
+    "replaced_by",
     "result_moved",
     "scope_at",
     "spots",
     "strangers",
     "target_device",
+    "unmoved",
     "was_moved_to",
+    "with_import",
 ]

@@ -77,10 +77,20 @@ def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:
     return statement is not None and min(lines) < file.line_of(statement)
 
 
+def is_local(function: cst.FunctionDef, name: str) -> bool:
+    """Whether a name is a variable of a function itself: a parameter, or bound in its body.
+
+    >>> function = definition(File("m.py", b"def f(x):\\n    y = x + scale\\n    return y\\n"), "f")
+    >>> [is_local(function, name) for name in ("x", "y", "scale")]
+    [True, True, False]
+    """
+    return name in _parameters(function) or bool(_bindings(function, name))
+
+
 def _parameters(function: cst.FunctionDef) -> set[str]:
     every = function.params
-    groups = [*every.posonly_params, *every.params, *every.kwonly_params]
-    return {each.name.value for each in groups}
+    stars = [each for each in (every.star_arg, every.star_kwarg) if isinstance(each, cst.Param)]
+    return {each.name.value for each in (*every.posonly_params, *every.params, *every.kwonly_params, *stars)}
 
 
 def _bindings(scope: cst.CSTNode, name: str) -> list[cst.CSTNode]:

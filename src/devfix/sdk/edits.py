@@ -1,30 +1,58 @@
-"""Small codemods: a keyword, a move, a statement. Each gives a new module, or None where it does not apply."""
+"""Codemods for calls and expressions: keywords, moves, methods. Each gives a new node for `File.replaced`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import libcst as cst
 
-from devfix.source import File, last_name
+from devfix.source import last_name
 
 DTYPE = re.compile(r"(^|[._])(dtype|float\d*|bfloat16|half|double|int\d*|uint8|long|short|bool|complex\d*)$")
+MOVES = ("to", "cuda", "cpu")
 ATOMS = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Tuple, cst.List)
 
 
+def code(node: cst.CSTNode) -> str:
+    """The text of a node that is in no file yet; `File.code` gives that of one which is.
+
+    >>> code(cst.Name("device"))
+    'device'
+    """
+    return cst.Module([]).code_for_node(node)
+
+
 def expression(text: str) -> cst.BaseExpression:
-    """The expression that a text stands for. Raises ParserSyntaxError where it is none."""
+    """The expression that a text stands for. Raises libcst.ParserSyntaxError where it is none.
+
+    >>> code(expression("x.device"))
+    'x.device'
+    """
     return cst.parse_expression(text)
 
 
-def argument(call: cst.Call, keyword: str) -> cst.Arg | None:
-    """The argument given by a keyword; None where it is not given so."""
-    return next((each for each in call.args if each.keyword is not None and each.keyword.value == keyword), None)
+def argument(call: cst.Call, keyword: str, position: int | None = None) -> cst.Arg | None:
+    """The argument given by a keyword, or at a position (from 0) where nothing starred stands before it; else None.
+
+    >>> call = expression("torch.load(path, map_location='cpu')")
+    >>> code(argument(call, "map_location").value), argument(call, "weights_only") is None
+    ("'cpu'", True)
+    >>> code(argument(call, "f", 0).value)
+    'path'
+    """
+    named = next((each for each in call.args if each.keyword is not None and each.keyword.value == keyword), None)
+    if named is not None or position is None or position >= len(call.args):
+        return named
+    before = call.args[: position + 1]
+    return None if any(each.star or each.keyword for each in before) else before[-1]
 
 
 def keyword_added(call: cst.Call, keyword: str, value: str) -> cst.Call:
-    """The call with a keyword set, in the comma style of the call; an argument of that name gets the new value."""
+    """The call with a keyword set, in the comma style of the call; an argument of that name gets the new value.
+
+    >>> code(keyword_added(expression("torch.zeros(3)"), "device", "x.device"))
+    'torch.zeros(3, device=x.device)'
+    """
     present = argument(call, keyword)
     if present is not None:
         return call.with_deep_changes(present, value=expression(value))
@@ -50,6 +78,21 @@ def keyword_added(call: cst.Call, keyword: str, value: str) -> cst.Call:
     return call.with_changes(args=[*before, new, *after])
 
 
+def keyword_removed(call: cst.Call, keyword: str) -> cst.Call:
+    """The call without a keyword; as it is where it has none.
+
+    >>> code(keyword_removed(expression("torch.zeros(3, device='cuda')"), "device"))
+    'torch.zeros(3)'
+    """
+    found = argument(call, keyword)
+    if found is None:
+        return call
+    left = [each for each in call.args if each is not found]
+    if left and found is call.args[-1]:
+        left[-1] = left[-1].with_changes(comma=found.comma, whitespace_after_arg=found.whitespace_after_arg)
+    return call.with_changes(args=left)
+
+
 def _between(call: cst.Call) -> cst.Comma:
     """The comma between two arguments of a call; with one argument, the space in front of it."""
     if len(call.args) > 1 and isinstance(call.args[0].comma, cst.Comma):
@@ -58,14 +101,55 @@ def _between(call: cst.Call) -> cst.Comma:
 
 
 def moved(node: cst.BaseExpression, device: str) -> cst.BaseExpression:
-    """The expression moved to a device: merged into a `.to(dtype)` at its end, else `.to(device)` behind it."""
+    """The expression moved to a device: merged into a `.to(dtype)` at its end, else `.to(device)` behind it.
+
+    >>> code(moved(expression("a + b"), "x.device")), code(moved(expression("a.to(torch.half)"), "device"))
+    ('(a + b).to(x.device)', 'a.to(dtype=torch.half, device=device)')
+    """
     if isinstance(node, cst.Call) and last_name(node.func) == "to" and isinstance(node.func, cst.Attribute):
         merged = _merged(node, device)
         if merged is not None:
             return merged
+    return method_called(node, "to", device)
+
+
+def method_called(node: cst.BaseExpression, method: str, *arguments: str) -> cst.Call:
+    """A method called on an expression, in parentheses where it needs them.
+
+    >>> code(method_called(expression("loss"), "cpu")), code(method_called(expression("-x"), "type_as", "y"))
+    ('loss.cpu()', '(-x).type_as(y)')
+    """
     inner = node if isinstance(node, ATOMS) or node.lpar else _parenthesised(node)
-    to = cst.Attribute(value=inner, attr=cst.Name("to"))
-    return cst.Call(func=to, args=[cst.Arg(expression(device))])
+    function = cst.Attribute(value=inner, attr=cst.Name(method))
+    return cst.Call(func=function, args=[cst.Arg(expression(each)) for each in arguments])
+
+
+def is_move(node: cst.CSTNode) -> bool:
+    """Whether an expression is a call that may move a tensor or module: `.to(…)`, `.cuda(…)` or `.cpu()`.
+
+    >>> is_move(expression("model.cuda()")), is_move(expression("model.eval()"))
+    (True, False)
+    """
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in MOVES
+
+
+def unmoved(node: cst.BaseExpression) -> cst.BaseExpression:
+    """What an expression moves, without the moves at its end; a `.to` that casts keeps its dtype.
+
+    >>> code(unmoved(expression("x.float().cuda()"))), code(unmoved(expression("x.to('cuda', torch.half)")))
+    ('x.float()', 'x.to(torch.half)')
+    """
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and is_move(node):
+        cast = [each.with_changes(comma=cst.MaybeSentinel.DEFAULT) for each in node.args if _is_dtype(each)]
+        if cast:
+            return node.with_changes(args=cast)
+        node = node.func.value
+    return node
+
+
+def _is_dtype(given: cst.Arg) -> bool:
+    named = given.keyword.value if given.keyword else ""
+    return named == "dtype" or (not named and DTYPE.search(code(given.value)) is not None)
 
 
 def _merged(call: cst.Call, device: str) -> cst.Call | None:
@@ -73,7 +157,7 @@ def _merged(call: cst.Call, device: str) -> cst.Call | None:
     first = call.args[0] if call.args else None
     if first is None or argument(call, "device") or any(each.star for each in call.args):
         return None
-    text = cst.Module([]).code_for_node(first.value)
+    text = code(first.value)
     if first.keyword is None and DTYPE.search(text) is None:
         return None
     if first.keyword is None:
@@ -90,36 +174,3 @@ def _tight() -> cst.AssignEqual:
 
 def _parenthesised(node: cst.BaseExpression) -> cst.BaseExpression:
     return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-
-
-def inserted_before(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
-    """The module with statements before one; None where it stands in a suite on one line (`if x: y`).
-
-    Comments and blank lines above the statement stay above it, since they mostly speak of what follows.
-    """
-    parent = file.parent(statement)
-    if not isinstance(parent, cst.IndentedBlock | cst.Module):
-        return None
-    index = next(i for i, each in enumerate(parent.body) if each is statement)
-    new = [cst.parse_statement(line, config=file.module.config_for_parsing) for line in lines]
-    old = parent.body[index]
-    if isinstance(old, cst.SimpleStatementLine | cst.BaseCompoundStatement) and hasattr(old, "leading_lines"):
-        new[0] = new[0].with_changes(leading_lines=old.leading_lines)
-        old = old.with_changes(leading_lines=())
-    body = [*parent.body[:index], *new, old, *parent.body[index + 1 :]]
-    if isinstance(parent, cst.Module):
-        return file.module.with_changes(body=body)
-    return file.replaced({parent: parent.with_changes(body=body)})
-
-
-def inserted_after(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
-    """The module with statements after one; None where it stands in a suite on one line."""
-    parent = file.parent(statement)
-    if not isinstance(parent, cst.IndentedBlock | cst.Module):
-        return None
-    index = next(i for i, each in enumerate(parent.body) if each is statement)
-    new = [cst.parse_statement(line, config=file.module.config_for_parsing) for line in lines]
-    body = [*parent.body[: index + 1], *new, *parent.body[index + 1 :]]
-    if isinstance(parent, cst.Module):
-        return file.module.with_changes(body=body)
-    return file.replaced({parent: parent.with_changes(body=body)})

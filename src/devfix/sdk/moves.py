@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.model import Diagnosis
-from devfix.sdk.anchors import anchors
+from devfix.sdk.anchors import anchors, is_local
 from devfix.sdk.changes import Change, change
-from devfix.sdk.edits import inserted_before, keyword_added, moved
+from devfix.sdk.edits import keyword_added, moved
 from devfix.sdk.spots import Spot
+from devfix.sdk.statements import inserted_before, outside_loops
 from devfix.source import File, Sources, last_name
 
 # Factories that take `device=`; those that draw random numbers do not stand here: another device is another stream.
@@ -76,7 +77,7 @@ def result_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[
     if file is None:
         return
     calls = [node for node in file.expressions_at(spot.place) if isinstance(node, cst.Call | cst.Subscript)]
-    if not calls or spot.place.column is None and len(calls) > 1:
+    if not calls or (spot.place.column is None and len(calls) > 1):
         return
     for anchor in anchors(diagnosis, spot, file):
         found = _replaced(file, calls[0], anchor)
@@ -102,7 +103,7 @@ def argument_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterato
             if anchor.startswith((f"{text}.", f"next({text}.")):
                 continue
             inline, rebound = _replaced(file, nodes[0], anchor), _rebound(file, nodes[0], text, anchor)
-            again = _used_below(file, nodes[0], text)
+            again = _used_below(file, nodes[0], text) or _is_hoisted(file, nodes[0], text, anchor)
             yield from (each for each in ((rebound, inline) if again else (inline, rebound)) if each)
 
 
@@ -131,11 +132,19 @@ def _replaced(file: File, node: cst.BaseExpression, anchor: str) -> Change | Non
 
 
 def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Change | None:
-    statement = file.statement_of(node)
-    if statement is None or not text.isidentifier() or file.function_of(node) is not file.function_of(statement):
+    function, statement = file.function_of(node), outside_loops(file, node, text, anchor)
+    if statement is None or not text.isidentifier() or function is not file.function_of(statement):
+        return None
+    # To bind a module's name in a function would make a new, unbound variable of it.
+    if function is not None and not is_local(function, text):
         return None
     module = inserted_before(file, statement, [f"{text} = {text}.to({anchor})"])
     return change(file, module, f"Move `{text}` to `{anchor}` before it is used")
+
+
+def _is_hoisted(file: File, node: cst.BaseExpression, text: str, anchor: str) -> bool:
+    """Whether a move in front can stand outside of a loop in which one where it stands would copy each time."""
+    return outside_loops(file, node, text, anchor) is not file.statement_of(node)
 
 
 def _used_below(file: File, node: cst.BaseExpression, text: str) -> bool:

@@ -11,11 +11,10 @@ from devfix.deadline import raised, within
 from devfix.errors import RuleError
 from devfix.ignores import ignored, touched
 from devfix.model import Diagnosis, Edit, Patch
-from devfix.sdk import Change, Sources
+from devfix.sdk import SAFETIES, Change, Sources
 
 CHANGES_A_RULE = 16
 SECONDS = 60.0  # LibCST needs seconds for the positions in a file of ten thousand lines
-SAFETIES = ("safe", "likely", "unsure")
 
 
 def propose(

@@ -1,0 +1,74 @@
+"""Find definitions, assignments and bindings in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.source import File, normalised
+
+Definition = cst.FunctionDef | cst.ClassDef
+
+
+def definition(file: File, name: str) -> Definition | None:
+    """The function or class with a dotted name ("Model.forward"), as `Place.function` gives it; None without one.
+
+    Of several with one name the last counts, as it does when Python runs the file.
+
+    >>> file = File("m.py", b"class Model:\\n    def forward(self, x):\\n        return x\\n")
+    >>> type(definition(file, "Model")).__name__, definition(file, "Model.forward").name.value
+    ('ClassDef', 'forward')
+    >>> definition(file, "Model.backward") is None
+    True
+    """
+    scope: cst.CSTNode = file.module
+    for part in name.replace(".<locals>", "").split("."):
+        found = [each for each in _definitions(scope) if each.name.value == part]
+        if not found:
+            return None
+        scope = found[-1]
+    assert isinstance(scope, Definition)
+    return scope
+
+
+def _definitions(scope: cst.CSTNode) -> Iterator[Definition]:
+    """Yield the functions and classes that a scope defines, those in its branches and loops included."""
+    for child in scope.children:
+        if isinstance(child, Definition):
+            yield child
+        else:
+            yield from _definitions(child)
+
+
+def assignments(file: File, target: str, within: cst.CSTNode | None = None) -> list[cst.Assign | cst.AnnAssign]:
+    """The statements that give a name or attribute a value, in the order of the file.
+
+    `self.a, self.b = f()` is none: it has no value of its own for either.
+
+    >>> file = File("m.py", b"def set(self):\\n    self.mask = make()\\n    self.mask: T = None\\n")
+    >>> [file.code(each) for each in assignments(file, "self.mask")]
+    ['self.mask = make()', 'self.mask: T = None']
+    """
+    wanted = normalised(target)
+    found: list[cst.Assign | cst.AnnAssign] = []
+    for node in file.within(within or file.module):
+        if isinstance(node, cst.Assign):
+            targets = [each.target for each in node.targets]
+        elif isinstance(node, cst.AnnAssign) and node.value is not None:
+            targets = [node.target]
+        else:
+            continue
+        if any(normalised(file.code(each)) == wanted for each in targets):
+            found.append(node)
+    return found
+
+
+def parameters(function: cst.FunctionDef) -> list[str]:
+    """The names of a function's parameters, in order; `*args` and `**kwargs` are left out.
+
+    >>> parameters(definition(File("m.py", b"def f(self, x, *rest, device=None): pass\\n"), "f"))
+    ['self', 'x', 'device']
+    """
+    every = function.params
+    return [each.name.value for each in (*every.posonly_params, *every.params, *every.kwonly_params)]
