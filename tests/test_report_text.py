@@ -9,7 +9,7 @@ import pytest
 from sample_report import HOSTILE, lines, report, run
 
 from devfix.model import Outcome, Report, World
-from devfix.report.plain import one_line, plain, tail
+from devfix.report.plain import one_line, plain, short_path, tail
 from devfix.report.record import failed, record
 from devfix.report.text import text
 
@@ -36,7 +36,7 @@ def test_a_stranger_finds_everything_to_check() -> None:
         "-model(x)",
         "+model(x.to(device))",
         "cuda x2, current 1",
-        "3 before, 4 after",
+        "3 until the failure, 4 now",
         "Tried and dropped:",
         "another failure came instead",
         "note: the tree is dirty",
@@ -101,3 +101,26 @@ def test_plain_spells_out_and_keeps() -> None:
     assert plain("naïve 日本 [x]") == "naïve 日本 [x]"
     assert one_line("a\n  b" + "c" * 500, 20) == "a b" + "c" * 16 + "…"
     assert tail("1\n2\n3\n", 2) == "2\n3"
+
+
+def test_installed_files_are_named_from_their_package_on() -> None:
+    for start in ("/x/.venv/lib/python3.11/site-packages/", "/usr/lib/python3/dist-packages/", "/usr/lib/python3.12/"):
+        assert short_path(start + "torch/nn/linear.py") == "torch/nn/linear.py"
+    assert short_path("/home/ann/code/linear.py") == "/home/ann/code/linear.py"
+    assert short_path("lib/python3.11/linear.py") == "lib/python3.11/linear.py"
+
+
+def test_a_fix_that_only_comes_further_and_its_equals_are_told_apart() -> None:
+    data = record(report(), lines)
+    data["fixes"][0]["verdict"]["outcome"] = "moved"
+    words = text(data)
+    assert "this failure is gone, the next is below" in words
+    assert "Move the model back at train.py:4: does no more than the one that was kept" in words
+
+
+def test_of_many_candidates_some_are_shown() -> None:
+    data = record(report(), lines)
+    data["dropped"] = data["dropped"][:1] * 20
+    words = text(data)
+    assert words.count("Move the model back") == 8
+    assert "and 12 more" in words

@@ -29,7 +29,8 @@ class Format(str, Enum):
 
 Gpus = Annotated[int | None, typer.Option(metavar="N", min=1, max=64, help="GPUs that the program sees [default: 1]")]
 WorldOption = Annotated[
-    World, typer.Option(help="Real GPUs, simulated ones, or real ones where the interpreter sees enough of them.")
+    World,
+    typer.Option(metavar="auto|real|simulated", help="Real GPUs, simulated ones, or real ones where there are any."),
 ]
 Python = Annotated[
     str | None,
@@ -42,7 +43,9 @@ Python = Annotated[
 Timeout = Annotated[
     float | None, typer.Option(metavar="SECONDS", help="Stop a run of the program after so long [default: 600]")
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="A report to read, or one JSON object.")]
+FormatOption = Annotated[
+    Format, typer.Option("--format", metavar="text|json", help="A report to read, or one JSON object.")
+]
 
 EPILOG = """Examples:
 
@@ -55,7 +58,12 @@ Exit codes: 0 nothing to repair, or all repaired; 1 a failure remains; 2 wrong u
 
 
 def repair(
-    path: Annotated[str, typer.Argument(help="A git repository, or a folder of one.", show_default=False)] = ".",
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH", help="A git repository, or a folder of one [default: the one at hand]", show_default=False
+        ),
+    ] = ".",
     run: Annotated[
         str | None,
         typer.Option(

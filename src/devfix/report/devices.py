@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from devfix.report.plain import one_line, plain
+from devfix.report.plain import one_line, plain, short_path
 
 Record = Mapping[str, Any]
 _ROWS = 40  # lines that copied, the busiest first
@@ -60,8 +60,8 @@ def _copies(transfers: Sequence[Record]) -> RenderableType:
     for title in ("copies", "size", "direction", "line"):
         table.add_column(title, justify="right" if title in ("copies", "size") else "left")
     for transfer in sorted(transfers, key=lambda each: (-each["count"], -each["bytes"]))[:_ROWS]:
-        place = f"{transfer['path']}:{transfer['line']}"
-        source = Text.assemble(plain(place), ("  " + one_line(transfer["source"], 80), "cyan"))
+        place = f"{short_path(transfer['path'])}:{transfer['line']}"
+        source = Text.assemble(place, ("  " + one_line(transfer["source"], 80), "cyan"))
         cells = (str(transfer["count"]), size(transfer["bytes"]), plain(transfer["direction"]))
         table.add_row(*map(Text, cells), source)
     if len(transfers) > _ROWS:

@@ -15,7 +15,9 @@ from devfix.report.plain import one_line, plain
 
 Record = Mapping[str, Any]
 
-_OUTCOMES = {
+_SHOWN = 8  # candidates that were dropped; a search may try dozens
+
+OUTCOMES = {
     "holds": "it holds",
     "moved": "another failure came instead",
     "same": "the same failure came again",
@@ -34,17 +36,22 @@ def change(fix: Record) -> Iterator[RenderableType]:
     yield _verdict(fix["verdict"])
 
 
-def candidates(dropped: Sequence[Record]) -> Iterator[RenderableType]:
-    """Yield one line for each candidate that was not kept."""
+def candidates(dropped: Sequence[Record], kept: Sequence[Record]) -> Iterator[RenderableType]:
+    """Yield one line for each candidate that was not kept, and why it was not."""
     if not dropped:
         return
     yield Text("\nTried and dropped:")
-    for fix in dropped:
+    as_good = {fix["verdict"]["outcome"] for fix in kept}
+    for fix in dropped[:_SHOWN]:
         verdict = fix["verdict"]
-        why = _OUTCOMES.get(verdict["outcome"], verdict["outcome"])
+        why = OUTCOMES.get(verdict["outcome"], verdict["outcome"])
         reason = f" ({one_line(verdict['because'], 160)})" if verdict.get("because") else ""
+        if verdict["outcome"] in as_good:
+            why, reason = "does no more than the one that was kept", ""
         place = ", ".join(f"{edit['path']}:{edit['line']}" for edit in fix["edits"])
         yield Text(f"  - {one_line(fix['title'])} at {plain(place)}: {why}{reason}")
+    if len(dropped) > _SHOWN:
+        yield Text(f"  - and {len(dropped) - _SHOWN} more, which --format json lists")
 
 
 def colored_diff(diff: str) -> Text:
@@ -65,9 +72,10 @@ def _style(line: str) -> str:
 def _verdict(verdict: Record) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("world")
-    table.add_column(_OUTCOMES.get(verdict["outcome"]) or plain(verdict["outcome"]))
+    further = "this failure is gone, the next is below" if verdict["outcome"] == "moved" else ""
+    table.add_column(further or OUTCOMES.get(verdict["outcome"]) or plain(verdict["outcome"]))
     for world, outcome in verdict["worlds"].items():
         table.add_row(Text(plain(world)), Text(plain(outcome), style="green" if outcome == "clean" else "red"))
     transfers = verdict["transfers"]
-    table.add_row(Text("copies"), Text(f"{transfers['before']} before, {transfers['after']} after"))
+    table.add_row(Text("copies"), Text(f"{transfers['before']} until the failure, {transfers['after']} now"))
     return table

@@ -9,6 +9,7 @@ import re
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]"
 )
+_INSTALLED = re.compile(r"^/.*?/(?:(?:site|dist)-packages|lib/python3\.\d+)/(?:site-packages/)?")
 
 
 def plain(text: str) -> str:
@@ -24,6 +25,15 @@ def one_line(text: str, limit: int = 300) -> str:
     """Return `text` as one harmless line of at most `limit` characters."""
     line = plain(" ".join(text.split()))
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def short_path(path: str) -> str:
+    """Return a path as a person looks for it: that of an installed file from its package on, others whole.
+
+    >>> short_path("/home/ann/.venv/lib/python3.11/site-packages/torch/nn/functional.py")
+    'torch/nn/functional.py'
+    """
+    return plain(_INSTALLED.sub("", path))
 
 
 def tail(text: str, lines: int, limit: int = 8000) -> str:

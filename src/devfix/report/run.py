@@ -13,7 +13,7 @@ from devfix.report.devices import device_map
 from devfix.report.failure import failure_record, place_record
 from devfix.report.headline import world
 from devfix.report.listing import Lines, no_lines
-from devfix.report.plain import plain
+from devfix.report.plain import plain, short_path
 from devfix.report.text import diagnosis, rendered
 
 SCHEMA = "devfix-run/1"
@@ -62,7 +62,7 @@ def run_text(data: Mapping[str, Any], with_map: bool = False, color: bool = Fals
 def _parts(data: Mapping[str, Any], with_map: bool) -> Iterator[RenderableType]:
     if data["failure"]:
         at = data["failure"]["at"]
-        where = f" at {plain(at['path'])}:{at['line']}" if at else ""
+        where = f" at {short_path(at['path'])}:{at['line']}" if at else ""
         yield Text(f"\nA device failure on {world(data['world'])}{where}", style="bold red")
         yield from diagnosis(data["failure"])
         yield Text("\nTo repair it: devfix repair")

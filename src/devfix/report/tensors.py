@@ -9,9 +9,9 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from devfix.report.plain import one_line, plain
+from devfix.report.plain import one_line, plain, short_path
 
-_BIRTHS = {
+BIRTHS = {
     "factory": "made",
     "constant": "made from Python values",
     "random": "made (random)",
@@ -55,7 +55,7 @@ def _story(operand: Mapping[str, Any]) -> Iterator[RenderableType]:
     if not born:
         yield _line("where it was born is not known", "")
         return
-    yield from _event(_BIRTHS.get(born["kind"], born["kind"]), born)
+    yield from _event(BIRTHS.get(born["kind"], born["kind"]), born)
     for move in operand.get("moves", ()):
         if move != born:
             yield from _event(f"moved to {move['device']}", move)
@@ -64,7 +64,7 @@ def _story(operand: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def _event(what: str, event: Mapping[str, Any]) -> Iterator[Text]:
-    at = f" at {plain(event['path'])}:{event['line']}" if event["path"] else ""
+    at = f" at {short_path(event['path'])}:{event['line']}" if event["path"] else ""
     yield _line(plain(what) + at, one_line(event.get("source", ""), 160))
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from devfix.report.fix import candidates, change
 from devfix.report.headline import headline, next_steps
-from devfix.report.plain import one_line, plain, tail
+from devfix.report.plain import one_line, plain, short_path, tail
 from devfix.report.tensors import where_they_met
 
 Record = Mapping[str, Any]
@@ -55,7 +55,7 @@ def _parts(data: Record) -> Iterator[RenderableType]:
 def _title(index: int, count: int, failure: Record) -> Text:
     number = f"Failure {index + 1} of {count}" if count > 1 else "The failure"
     at = failure["at"]
-    where = f" at {plain(at['path'])}:{at['line']}" if at else ""
+    where = f" at {short_path(at['path'])}:{at['line']}" if at else ""
     return Text(number + where + (f" in {plain(at['function'])}" if at and at.get("function") else ""), style="bold")
 
 
@@ -75,7 +75,7 @@ def _failure(failure: Record, fixes: Sequence[Record], dropped: Sequence[Record]
     if not fixes:
         yield Text()
         yield from _no_fix(failure, dropped)
-    yield from candidates(dropped)
+    yield from candidates(dropped, fixes)
 
 
 def _no_fix(failure: Record, dropped: Sequence[Record]) -> Iterator[Text]:
