@@ -20,6 +20,14 @@ def _ignore_move(result: Any, source: Any, func: Any) -> None:
     """Do nothing; see `moved`."""
 
 
+def _ignore_change(tensor: Any, value: Any) -> None:
+    """Do nothing; see `became`."""
+
+
+def _ignore_reading(tensor: Any, func: Any) -> None:
+    """Do nothing; see `read`."""
+
+
 def _ignore_failure(exception: BaseException, func: Any, args: Any, kwargs: Any) -> None:
     """Do nothing; see `failed`."""
 
@@ -37,6 +45,12 @@ moved = _ignore_move
 `func` as in `born`. For `copy_` between devices `result` is the tensor written to. Bytes are
 `result.numel() * result.element_size()`. Called instead of `born`, never beside it.
 """
+
+became = _ignore_change
+"""became(tensor, value): `tensor`, which keeps its identity, lies on the device of `value` from now on (`x.data = y`)."""
+
+read = _ignore_reading
+"""read(tensor, func): the host has waited for the values of a tensor on a GPU, outside the dispatcher (`tolist`)."""
 
 failed = _ignore_failure
 """failed(exception, func, args, kwargs): an operator raised; the exception is about to leave the probe.

@@ -14,6 +14,7 @@ from .scope import Held
 Looked = list[tuple[int, Held]]  # frame number and expression, deepest frame first
 _MOST = 64
 _MODULES = 3_000
+_RELATIONS = ("same", "source", "storage")
 
 
 def arguments(func: Any, args: Any, kwargs: Any) -> list[tuple[str, Any]]:
@@ -50,17 +51,21 @@ def tell(argument: str, tensor: Any, looked: Looked) -> dict[str, Any]:
     family = histories.same_data(tensor)
     names = []
     for frame, (expression, kind, value) in looked:
-        if kind == "tensor":
-            relation = relate(value, tensor, family)
-            if relation:
-                names.append({"frame": frame, "expression": expression, "relation": relation})
-    names.sort(key=lambda held: ("same", "source", "storage").index(held["relation"]))
+        if kind != "tensor":
+            continue
+        relation = relate(value, tensor, family)
+        if not relation and value.is_leaf and value.grad is tensor:
+            expression, relation = f"{expression}.grad", "same"
+        if relation:
+            name = {"frame": frame, "expression": expression, "relation": relation}
+            names.append((_RELATIONS.index(relation), -histories.moment(value), name))
+    names.sort(key=lambda name: name[:2])  # what the operand was derived from last comes before what lies further back
     return {
         "argument": argument,
         "device": str(tensor.device),
         "dtype": str(tensor.dtype),
         "shape": [int(size) for size in tensor.shape],
-        "names": names[:_MOST],
+        "names": [name for _, _, name in names[:_MOST]],
         "history": histories.history(tensor),
         "owner": owner(tensor, family, looked),
     }
@@ -86,25 +91,28 @@ def _shares_memory(value: Any, tensor: Any) -> bool:
 
 
 def owner(tensor: Any, family: set[int], looked: Looked) -> dict[str, Any] | None:
-    """Find the module that holds the operand: in the deepest frame that reaches one, by the shortest expression."""
+    """Find the module that holds the operand: in the deepest frame that reaches one, by the shortest expression.
+
+    Where none holds the operand itself, the one that holds what it was derived from last.
+    """
     modules = sorted(
         ((frame, held) for frame, held in looked if held[1] == "module"),
         key=lambda item: (-item[0], item[1][0].count(".") + item[1][0].count("[")),
     )
     seen: set[int] = set()
+    best: dict[str, Any] | None = None
+    latest = 0
     for frame, (root, _, module) in modules:
         for expression, inner in _below(root, module, seen):
             for attribute, kind, value in _holdings(inner):
-                if is_a(value, torch.Tensor) and relate(value, tensor, family) in ("same", "source"):
-                    name = type(inner).__name__
-                    return {
-                        "expression": expression,
-                        "frame": frame,
-                        "type": name,
-                        "attribute": attribute,
-                        "kind": kind,
-                    }
-    return None
+                relation = relate(value, tensor, family) if is_a(value, torch.Tensor) else ""
+                if relation == "same" or (relation == "source" and histories.moment(value) > latest):
+                    latest = histories.moment(value)
+                    best = {"expression": expression, "frame": frame, "type": type(inner).__name__}
+                    best.update(attribute=attribute, kind=kind)
+                    if relation == "same":
+                        return best
+    return best
 
 
 def _below(root: str, module: Any, seen: set[int]) -> Iterator[tuple[str, Any]]:

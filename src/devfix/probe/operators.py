@@ -60,8 +60,8 @@ def event_kind(what: Any) -> str:
     if what is None:
         return "unknown"
     name = base_name(what)
-    if name == "parameter":
-        return "parameter"
+    if name in ("parameter", "deepcopy"):
+        return "parameter" if name == "parameter" else "op"
     if isinstance(what, str) and (_NUMPY.search(what) or what.endswith("numpy")):
         return "numpy"
     if _LOAD.search(name):

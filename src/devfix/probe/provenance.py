@@ -69,6 +69,8 @@ def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
     try:
         record = Record(result, _drop)
     except TypeError:  # a number, of `item()` and its like
+        if role >= 0 and role < len(args):
+            read(args[role], func)
         return
     record.key = key
     if source is None:
@@ -99,6 +101,21 @@ def moved(result: Any, source: Any, func: Any) -> None:
     if origin is not None and table.get(id(result)) is not None and operators.base_name(func) == "copy_":
         return  # the tensor written to stays where it was born
     _keep(result, birth, (func, spots, here, there, previous, _KEEP, next(_operations)), moved=True)
+
+
+def became(tensor: Any, value: Any) -> None:
+    """Record that `tensor` lies where `value` lies from now on, which was made from its data or from another's."""
+    own, other = table.get(id(tensor)), table.get(id(value))
+    there = other.move[FROM] if other is not None and other.move is not None else ""
+    moved_together([tensor], "torch.Tensor.data", there, str(tensor.device))
+    if own is None and other is not None:
+        table[id(tensor)].birth = other.birth
+
+
+def read(tensor: Any, func: Any) -> None:
+    """Count that the host waited for a tensor's values."""
+    if issubclass(type(tensor), torch.Tensor) and tensor.device.type != "cpu":
+        transfers.count("cpu", str(tensor.device), tensor.numel() * tensor.element_size(), outward(1))
 
 
 def _keep(tensor: Any, birth: Event | None, last: Event, moved: bool) -> None:
@@ -213,6 +230,7 @@ def install() -> None:
     torch.utils.swap_tensors = swap_tensors
     for kind in (torch.Tensor, torch.nn.Parameter):
         _install_copies(kind)
+    _install_from_numpy()
 
 
 def _install_copies(kind: Any) -> None:
@@ -226,3 +244,15 @@ def _install_copies(kind: Any) -> None:
         return made
 
     kind.__deepcopy__ = __deepcopy__
+
+
+def _install_from_numpy() -> None:
+    original = torch.from_numpy
+
+    @functools.wraps(original)
+    def from_numpy(array: Any) -> torch.Tensor:
+        made = original(array)
+        born(made, "torch.from_numpy", (), {})
+        return made
+
+    torch.from_numpy = from_numpy  # type: ignore[assignment]

@@ -42,7 +42,7 @@ def begin(text: str | None = None) -> None:
 
 def _take_slots(endings: Endings) -> None:
     hooks.failed = endings.failed
-    hooks.moved = provenance.moved
+    hooks.moved, hooks.became, hooks.read = provenance.moved, provenance.became, provenance.read
     hooks.born = provenance.born
     if watch.wanted():
 
@@ -75,7 +75,8 @@ def _hook_endings(letter: Letter, endings: Endings) -> None:
 
     def finish() -> None:
         # The interpreter keeps the exception that ended it even where the program has put a hook of its own.
-        endings.uncaught(getattr(sys, "last_value", None), "process")
+        if "_pytest.runner" not in sys.modules:  # pytest sets it too, also for failures that a test expects
+            endings.uncaught(getattr(sys, "last_value", None), "process")
         letter.write()
 
     atexit.register(finish)

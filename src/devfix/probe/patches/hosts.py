@@ -68,6 +68,8 @@ def _on_host(name: str) -> None:
     def make(original: Any) -> Any:
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             held = self._devfix_held
+            if held is not None:
+                hooks.read(self, f"torch.Tensor.{name}")
             return original(self if held is None else held, *args, **kwargs)
 
         return call

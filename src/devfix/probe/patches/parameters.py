@@ -44,6 +44,7 @@ def _assign_data(self: Any, value: Any) -> None:
         self._devfix_held = value._devfix_held
     else:
         become(self, value)
+        hooks.became(self, value)
 
 
 def _compatible(original: Any) -> Any:
