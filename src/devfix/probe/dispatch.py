@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from . import hooks, messages, mismatch
 from . import running as _running  # noqa: F401 - registers how operators run
 from .plans import LIST, TENSOR, _plans, plan_of
-from .tensor import Tensor, reshape_shell, wrap
+from .tensor import Tensor, reshape_shell, wrap, wrap_new
 from .unwrapping import rewrap, unwrap_keywords, unwrap_list
 
 Parameter = torch.nn.Parameter
@@ -58,6 +58,8 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
             hooks.born(result, func, args, kwargs)
             return result
         if plan.fresh:
+            result = wrap_new(result, gpu)
+        elif plan.view:
             result = wrap(result, gpu)
         elif plan.returned >= 0:
             result = args[plan.returned]

@@ -36,7 +36,19 @@ def _kind(argument: Any) -> int:
 class Plan:
     """How to run one operator: which arguments are tensors, what comes back, what is written, which kind it is."""
 
-    __slots__ = ("device", "fresh", "generator", "kinds", "name", "op", "random", "reshapes", "returned", "special")
+    __slots__ = (
+        "device",
+        "fresh",
+        "generator",
+        "kinds",
+        "name",
+        "op",
+        "random",
+        "reshapes",
+        "returned",
+        "special",
+        "view",
+    )
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
@@ -55,7 +67,9 @@ class Plan:
         returns = schema.returns
         composite = torch._C._dispatch_has_kernel_for_dispatch_key(func._name, "CompositeImplicitAutograd")
         one = len(returns) == 1 and str(returns[0].type) == "Tensor"
-        self.fresh = one and not writes and not composite
+        aliased = any(argument.alias_info for argument in (*arguments, *returns))
+        self.view = one and aliased and not writes and not composite
+        self.fresh = one and not writes and not composite and not aliased
         self.special = SPECIAL.get(base) or SPECIAL.get("*device" if self.device else "*random" if self.random else "")
         self.returned = self._written_argument(returns, arguments, writes)
 

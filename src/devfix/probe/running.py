@@ -8,7 +8,7 @@ import torch
 
 from . import devices, hooks, mismatch, randomness
 from .plans import special
-from .tensor import Tensor, reshape_shell, set_data, wrap
+from .tensor import Tensor, refill_shell, reshape_shell, wrap
 from .unwrapping import MIXED, rewrap, unwrap_all
 
 
@@ -23,7 +23,10 @@ def to_copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if device is not None or pinned:
         there = device if target is None else devices.CPU
         kwargs = {**kwargs, "device": there, "pin_memory": None}
-    result = plan.op(source if home < 0 else source._devfix_held, **kwargs)
+    held = source if home < 0 else source._devfix_held
+    if home >= 0 and held.layout is not torch.strided:
+        kwargs = {**kwargs, "layout": held.layout}
+    result = plan.op(held, **kwargs)
     if target is not None and target >= 0:
         result = wrap(result, target)
     elif pinned:
@@ -99,6 +102,17 @@ def set_source(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             target._devfix_held = cells[0]
     plan.op(*cells, **keywords)
     if target._devfix_gpu >= 0:
-        set_data(target, wrap(target._devfix_held, target._devfix_gpu))
+        refill_shell(target)
     hooks.born(target, func, args, kwargs)
     return target
+
+
+@special("_sparse_mm_reduce_impl", "_sparse_mm_reduce_impl_backward")
+def absent(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run an operator that has no CUDA kernel: on a GPU it cannot be run at all."""
+    cells, keywords, gpu = unwrap_all(args, kwargs)
+    if gpu not in (None, -1):
+        raise NotImplementedError(f"Could not run '{plan.name}' with arguments from the 'SparseCsrCUDA' backend.")
+    result = plan.op(*cells, **keywords)
+    hooks.born(result, func, args, kwargs)
+    return result

@@ -1,9 +1,9 @@
 """The simulated tensor: an ordinary `torch.Tensor` object whose C++ side is an empty shell on `lazy:i`.
 
-The shell holds the real CPU tensor in the attribute `_devfix_held` and its index in `_devfix_gpu` (-1 for all others).
-The object's class is `torch.Tensor` itself (or
-`Parameter`, or the user's subclass): a shell is made as a subclass, since PyTorch demands one, and takes the plain class
-afterwards. So `type(x) is torch.Tensor` is true, and C++ finds no `__torch_function__` to ask for.
+The shell holds the real CPU tensor in `_devfix_held` and its GPU's index in `_devfix_gpu` (-1 for all other tensors).
+The object's class is `torch.Tensor` itself (or `Parameter`, or the user's subclass): a shell is made as a subclass,
+since PyTorch demands one, and takes the plain class afterwards. So `type(x) is torch.Tensor` is true, and C++ finds no
+`__torch_function__` to ask for.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from . import modes
 from .devices import LAZY
 from .patching import replace
 
@@ -29,7 +30,10 @@ class Shell(torch.Tensor):
 
 
 _make = torch.Tensor._make_wrapper_subclass  # type: ignore[attr-defined]
+_strided = torch.strided
 _KEYS = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCUDA)
+_CONJUGATE = torch._C.DispatchKeySet(torch._C.DispatchKey.Conjugate)
+_NEGATIVE = torch._C.DispatchKeySet(torch._C.DispatchKey.Negative)
 
 
 def wrap(held: torch.Tensor, index: int) -> torch.Tensor:
@@ -37,15 +41,28 @@ def wrap(held: torch.Tensor, index: int) -> torch.Tensor:
     if held.layout is not torch.strided or held.is_mkldnn:
         shell = _make(Shell, held.shape, dtype=held.dtype, device=LAZY[index], _extra_dispatch_keys=_KEYS)
     else:
+        keys = _KEYS
+        if held.is_conj():
+            keys = keys | _CONJUGATE
+        if held.is_neg():
+            keys = keys | _NEGATIVE
+        layout = (held.stride(), held.storage_offset())
         shell = _make(
-            Shell,
-            held.shape,
-            held.stride(),
-            held.storage_offset(),
-            dtype=held.dtype,
-            device=LAZY[index],
-            _extra_dispatch_keys=_KEYS,
-        )
+            Shell, held.shape, *layout, dtype=held.dtype, device=LAZY[index], _extra_dispatch_keys=keys
+        )  # fmt: skip
+    shell.__class__ = Tensor
+    shell._devfix_held = held
+    shell._devfix_gpu = index
+    return shell  # type: ignore[no-any-return]
+
+
+def wrap_new(held: torch.Tensor, index: int) -> torch.Tensor:
+    """As `wrap`, in less time, for a tensor that an operator has just made (it is no view)."""
+    shape = held.shape
+    # A dimension of size 0 or 1 may have any stride in a contiguous tensor, so the shape alone does not tell it.
+    if held.layout is not _strided or 1 in shape or 0 in shape or not held.is_contiguous():
+        return wrap(held, index)
+    shell = _make(Shell, shape, dtype=held.dtype, device=LAZY[index], _extra_dispatch_keys=_KEYS)
     shell.__class__ = Tensor
     shell._devfix_held = held
     shell._devfix_gpu = index
@@ -62,12 +79,15 @@ def reshape_shell(tensor: Any) -> None:
     held = tensor._devfix_held
     if held.layout is not torch.strided:
         return
-    if (
-        tensor.shape != held.shape
-        or tensor.stride() != held.stride()
-        or tensor.storage_offset() != held.storage_offset()
-    ):
-        set_data(tensor, wrap(held, tensor._devfix_gpu))
+    same = tensor.shape == held.shape and tensor.stride() == held.stride()
+    if not same or tensor.storage_offset() != held.storage_offset():
+        refill_shell(tensor)
+
+
+def refill_shell(tensor: Any) -> None:
+    """Give a simulated tensor a new shell around what it holds; the object and its autograd state stay."""
+    with modes.entered():
+        set_data(tensor, wrap(tensor._devfix_held, tensor._devfix_gpu))
 
 
 def install() -> None:

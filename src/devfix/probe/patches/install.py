@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import (
     accelerator,
     attributes,
+    composites,
     constructors,
     conversions,
     cuda,
@@ -17,22 +18,25 @@ from . import (
     threads,
 )
 
+_SUBJECTS = (
+    constructors,
+    attributes,
+    conversions,
+    composites,
+    hosts,
+    indexing,
+    parameters,
+    storages,
+    printing,
+    cuda,
+    streams,
+    accelerator,
+)
+
 
 def simulated() -> None:
     """Patch everything by which a program could tell a simulated GPU from a real one."""
-    constructors.install()
-    for subject in (
-        attributes,
-        conversions,
-        hosts,
-        indexing,
-        parameters,
-        storages,
-        printing,
-        cuda,
-        streams,
-        accelerator,
-    ):
+    for subject in _SUBJECTS:
         subject.install()
 
 

@@ -1,0 +1,99 @@
+"""Composite operators in whose C++ PyTorch chooses by device: choose for simulated GPUs as for the CPU that computes.
+
+Three operators have kernels for the CPU and CUDA but fall apart on a device that has none; a kernel registered for the
+`Lazy` key (never reached, since the dispatch mode comes first) keeps them whole. Attention asks a stub per device.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .. import hooks, messages
+from ..patching import wrap
+from ..tensor import Tensor
+
+_WHOLE = ("silu_backward", "mish_backward", "native_channel_shuffle")
+# Functions that check devices in C++ above the dispatcher, and print them.
+_SPEAKING = {
+    torch: ("stft", "istft", "quantile", "nanquantile", "tensor_split", "meshgrid", "tensordot", "block_diag",
+            "gradient", "bucketize", "searchsorted", "lstm", "gru", "rnn_tanh", "rnn_relu", "gru_cell", "lstm_cell",
+            "rnn_tanh_cell", "rnn_relu_cell", "conv1d", "conv2d", "conv3d", "chain_matmul", "dot", "vdot",
+            "sparse_coo_tensor", "sparse_csr_tensor", "sparse_compressed_tensor", "isin", "cdist", "pairwise_distance",
+            "_pack_padded_sequence", "_pad_packed_sequence", "batch_norm", "instance_norm", "group_norm", "layer_norm"),
+    torch.linalg: ("multi_dot", "lstsq", "solve_triangular"),
+    Tensor: ("stft", "istft", "quantile", "nanquantile", "tensor_split", "dot", "vdot", "to_padded_tensor"),
+}  # fmt: skip
+
+_libraries: list[Any] = []
+
+
+def _unreached(*args: Any, **kwargs: Any) -> Any:
+    raise NotImplementedError("a simulated tensor reached the backend below the simulated world")
+
+
+def _keep_whole() -> None:
+    if _libraries:
+        return
+    library = torch.library.Library("aten", "IMPL")
+    for name in _WHOLE:
+        library.impl(name, _unreached, "Lazy")
+    _libraries.append(library)
+
+
+def _speaking(original: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(*args, **kwargs)
+        except RuntimeError as error:
+            text = str(error)
+            if "lazy" in text.lower():
+                error.args = (messages.outward(text),)
+                name = getattr(original, "__name__", "function")
+                hooks.failed(error, f"torch.{name}", [item for item in args if isinstance(item, Tensor)], {})
+            raise
+
+    return call
+
+
+def _attention(original: Any) -> Any:
+    aten = torch.ops.aten
+
+    def scaled_dot_product_attention(
+        query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+        *, scale: Any = None, enable_gqa: bool = False,
+    ) -> Any:  # fmt: skip
+        gpu = getattr(query, "_devfix_gpu", -1)
+        others = [item for item in (key, value, attn_mask) if isinstance(item, Tensor)]
+        rest = (attn_mask, dropout_p, is_causal)
+        if gpu < 0 or any(item._devfix_gpu != gpu for item in others) or _asks_gradient(attn_mask) or dropout_p:  # type: ignore[attr-defined]
+            return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
+        choice = aten._fused_sdp_choice(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
+        if choice != 1:
+            return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
+        if attn_mask is not None and attn_mask.dtype is torch.bool:
+            attn_mask = torch.zeros_like(attn_mask, dtype=query.dtype).masked_fill_(~attn_mask, float("-inf"))
+        flash = aten._scaled_dot_product_flash_attention_for_cpu
+        return flash(query, key, value, dropout_p, is_causal, attn_mask=attn_mask, scale=scale)[0]
+
+    return scaled_dot_product_attention
+
+
+def _asks_gradient(mask: Any) -> bool:
+    return isinstance(mask, Tensor) and mask.requires_grad
+
+
+def install() -> None:
+    """Patch what would otherwise choose, or speak, as for a lazy device."""
+    _keep_whole()
+    for owner, names in _SPEAKING.items():
+        for name in names:
+            if name in vars(owner) or hasattr(owner, name):
+                wrap(owner, name, _speaking)
+    for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
+        if hasattr(torch._VF, name):
+            wrap(torch._VF, name, _speaking)
+    if hasattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu"):
+        wrap(torch._C._nn, "scaled_dot_product_attention", _attention)
+        wrap(torch.nn.functional, "scaled_dot_product_attention", _attention)
