@@ -37,8 +37,11 @@ class Letter:
     trouble: tuple[str, ...]
 
 
-def read_all(folder: Path, owned: Path, tracked: frozenset[str]) -> tuple[list[Letter], list[str]]:
-    """Read every letter in `folder`; a frame is owned when its file lies in `owned` and is among `tracked`."""
+def read_all(folder: Path, owned: Path, tracked: frozenset[str] | None) -> tuple[list[Letter], list[str]]:
+    """Read every letter in `folder`; a frame is owned when its file lies in `owned` and is among `tracked`.
+
+    `tracked` None: every file in `owned` counts, but for those of virtual environments.
+    """
     letters: list[Letter] = []
     trouble: list[str] = []
     for path in sorted(folder.glob("*.json"))[:ITEM_LIMIT]:
@@ -55,9 +58,10 @@ def read_all(folder: Path, owned: Path, tracked: frozenset[str]) -> tuple[list[L
 
 
 class _Reader:
-    def __init__(self, owned: Path, tracked: frozenset[str]) -> None:
+    def __init__(self, owned: Path, tracked: frozenset[str] | None) -> None:
         self.owned = os.path.realpath(owned) + os.sep
         self.tracked = tracked
+        self._paths: dict[str, tuple[str, bool]] = {}
 
     def letter(self, raw: dict[str, Any]) -> Letter:
         process, world = _table(raw.get("process")), _table(raw.get("world"))
@@ -76,12 +80,10 @@ class _Reader:
         )
 
     def place(self, raw: dict[str, Any]) -> Place:
-        path, owned = _text(raw.get("path"), 4096), False
-        real = os.path.realpath(path) if os.path.isabs(path) and "\0" not in path else path
-        if real.startswith(self.owned):
-            relative = real[len(self.owned) :].replace(os.sep, "/")
-            owned = relative in self.tracked
-            path = relative if owned else path
+        given = _text(raw.get("path"), 4096)
+        if given not in self._paths:  # a letter names few files, each of them hundreds of times
+            self._paths[given] = self._path(given)
+        path, owned = self._paths[given]
         return Place(
             path=path,
             line=max(1, _number(raw.get("line"))),
@@ -91,6 +93,14 @@ class _Reader:
             end_column=_optional(raw.get("end_column")),
             owned=owned,
         )
+
+    def _path(self, path: str) -> tuple[str, bool]:
+        real = os.path.realpath(path) if os.path.isabs(path) and "\0" not in path else path
+        if not real.startswith(self.owned):
+            return path, False
+        relative = real[len(self.owned) :].replace(os.sep, "/")
+        foreign = "/site-packages/" in f"/{relative}" if self.tracked is None else relative not in self.tracked
+        return (path, False) if foreign else (relative, True)
 
     def scope(self, raw: dict[str, Any]) -> tuple[Binding, ...]:
         return _each(raw.get("scope"), self.binding)

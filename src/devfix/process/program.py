@@ -27,22 +27,27 @@ class Program:
         environment: Mapping[str, str],
         stdin: int = subprocess.DEVNULL,
         pass_fds: Sequence[int] = (),
+        read_only: Sequence[Path] = (),
+        through: bool = False,
     ) -> None:
-        """Start the command below a keeper, with exactly this environment."""
+        """Start the command below a keeper, with exactly this environment.
+
+        `read_only` are paths it cannot write to; with `through` it has this process's own input and output.
+        """
         if not command:
             raise ValueError("the command is empty")
         life, self._life = os.pipe()
         self.status, status = os.pipe()
         keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(life), str(status)]
-        keeper.append(environment.get("LC_CTYPE", ""))
+        keeper += [environment.get("LC_CTYPE", ""), str(len(read_only)), *map(str, read_only)]
         try:
             self.keeper = subprocess.Popen(
                 [*keeper, *command],
                 cwd=cwd,
                 env=dict(environment),
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stdin=None if through else stdin,
+                stdout=None if through else subprocess.PIPE,
+                stderr=None if through else subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
                 pass_fds=(life, status, *pass_fds),
@@ -54,9 +59,10 @@ class Program:
         finally:
             os.close(life)
             os.close(status)
-        assert self.keeper.stdout is not None and self.keeper.stderr is not None
         self.stdin = self.keeper.stdin
-        self.stdout, self.stderr = self.keeper.stdout.fileno(), self.keeper.stderr.fileno()
+        # With `through` there is nothing to read, and -1 - n stands for no descriptor.
+        self.stdout = self.keeper.stdout.fileno() if self.keeper.stdout else -1
+        self.stderr = self.keeper.stderr.fileno() if self.keeper.stderr else -2
 
     def stop(self) -> None:
         """Have every process of the program ended; return at once."""

@@ -43,26 +43,29 @@ def run(
     environment: Mapping[str, str],
     timeout: float,
     output_limit: int = 8_000_000,
-    echo: bool = False,
+    read_only: Sequence[Path] = (),
+    through: bool = False,
+    read_only: Sequence[Path] = (),
 ) -> Completed:
     """Run a command to its end, or for `timeout` seconds, and tell how it ended; what the program does never raises.
 
-    `output_limit` counts bytes of each stream; `echo` also shows both on standard error while they come.
+    `output_limit` counts bytes of each stream; `read_only` are paths that the program cannot write to. With `through` the program has this process's own input and output, and
+    `stdout` and `stderr` stay empty. It cannot write to the `read_only` paths: see `can_protect`.
     """
     began = time.monotonic()
     try:
-        program = Program(command, cwd, environment)
+        program = Program(command, cwd, environment, read_only=read_only, through=through, read_only=read_only)
     except (OSError, ValueError) as error:
         name = command[0] if command else ""
         return Completed(None, "", False, 0.0, "", "", False, f"cannot start {name!r}: {error}")
     captures = [Capture(output_limit), Capture(output_limit), Capture(100_000)]
     with program:
         deadline = began + timeout
-        timed_out = not _drain(program, captures, deadline, echo)
+        timed_out = not _drain(program, captures, deadline)
         seconds = time.monotonic() - began
         if timed_out:
             program.stop()
-            _drain(program, captures, time.monotonic() + GRACE, echo)
+            _drain(program, captures, time.monotonic() + GRACE)
     stdout, stderr, status = (capture.text() for capture in captures)
     truncated = bool(captures[0].dropped or captures[1].dropped)
     exit_code, name, told, trouble = _ending(status)
@@ -73,12 +76,18 @@ def run(
     return Completed(exit_code, name, False, told or seconds, stdout, stderr, truncated, trouble)
 
 
-def _drain(program: Program, captures: Sequence[Capture], deadline: float, echo: bool) -> bool:
+def can_protect(paths: Sequence[Path]) -> bool:
+    """Say whether programs can be kept from writing to these paths here; it takes a user namespace, or root."""
+    return not run([sys.executable, "-I", "-S", "-c", ""], Path("/"), os.environ, 60, read_only=paths).trouble
+
+
+def _drain(program: Program, captures: Sequence[Capture], deadline: float) -> bool:
     """Read what comes until all three streams close; False when the deadline passes first."""
     streams = dict(zip((program.stdout, program.stderr, program.status), captures, strict=True))
     with selectors.DefaultSelector() as selector:
         for stream in streams:
-            selector.register(stream, selectors.EVENT_READ)
+            if stream >= 0:
+                selector.register(stream, selectors.EVENT_READ)
         while selector.get_map():
             left = deadline - time.monotonic()
             if left <= 0:
@@ -89,9 +98,6 @@ def _drain(program: Program, captures: Sequence[Capture], deadline: float, echo:
                     selector.unregister(key.fd)
                     continue
                 streams[key.fd].add(data)
-                if echo and key.fd != program.status:
-                    sys.stderr.write(data.decode("utf-8", "backslashreplace"))
-                    sys.stderr.flush()
     return True
 
 

@@ -110,7 +110,7 @@ class Verifier:
         return None
 
     def elsewhere(self, trial: Trial, pool: ThreadPoolExecutor) -> Trial:
-        """Run a candidate that did well in the other worlds, and once more in a fresh process where it failed before."""
+        """Run a candidate that did well in the other worlds, and afresh in the one that failed."""
         home = self.before.world
         others = [world for world in self.worlds if world != home]
         runs: dict[World, Future[Run]] = {

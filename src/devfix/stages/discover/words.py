@@ -34,11 +34,21 @@ def asked(run: str, source: str, project: Project, python: Path) -> Command:
         raise UserError(f"{source} {run!r}: {str(error).lower()}; check the quotes") from None
     if not words:
         raise UserError(f'{source} is empty; give a command: --run "python train.py"')
-    if operators := _SHELL.intersection(words):
+    if operator := _operator(run):
         quoted = shlex.quote(run)
-        hint = f"no shell reads the command, so {min(operators)} means nothing; to have one: bash -c {quoted}"
-        raise UserError(f"{source}: {hint}")
+        raise UserError(f"{source}: no shell reads the command, so {operator} means nothing; use: bash -c {quoted}")
     return Command(resolved(words, source, project, python), run, source)
+
+
+def _operator(run: str) -> str:
+    """Return an operator of the shell that stands in the command outside of quotes, "" where there is none."""
+    lexer = shlex.shlex(run, posix=False)  # keeps the quotes, so that a quoted "|" is told from one that is not
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        return ""  # quotes inside of words, which the other mode alone understands
+    return next((";" if word.endswith(";") else word for word in words if word in _SHELL or word.endswith(";")), "")
 
 
 def resolved(words: list[str], source: str, project: Project, python: Path) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from devfix.config import read_config
 from devfix.errors import UserError
 from devfix.model import Target, World
+from devfix.pipeline.session import Session
 from devfix.process import child_environment
-from devfix.session import Session
 from devfix.stages.discover import discover, examine, interpreter
 from devfix.stages.observe import Observer
 from devfix.warm import Warm
@@ -53,7 +53,7 @@ def opened(
     config = read_config(repository.root, repository.subfolder)
     python = interpreter(folder, asked.python or config.python)
     told = examine(python, folder)
-    world = _world(asked.world or config.world or "auto", asked.gpus or config.gpus or 1, told.gpus)
+    world = world_for(asked.world or config.world or "auto", asked.gpus or config.gpus or 1, told.gpus)
     tracked = repository.tracked()
     prefix = f"{repository.subfolder}/" if repository.subfolder else ""
     below = frozenset(name.removeprefix(prefix) for name in tracked if name.startswith(prefix))
@@ -89,14 +89,18 @@ def _silent(step: str) -> None:
 def _notes(repository: Repository) -> Iterator[str]:
     if dirty := repository.dirty:
         shown = ", ".join(dirty[:3]) + (f" and {len(dirty) - 3} more" if len(dirty) > 3 else "")
-        yield f"work starts from the commit {repository.commit[:10]}: changes that are not committed are left out ({shown})"
+        commit = repository.commit[:10]
+        yield f"work starts from the commit {commit}: changes that are not committed are left out ({shown})"
 
 
-def _world(kind: str, gpus: int, seen: int) -> World:
+def world_for(kind: str, gpus: int, seen: int) -> World:
+    """The world that was asked for ("auto", "real" or "simulated"), where the interpreter sees `seen` real GPUs."""
     if kind == "auto":
         kind = "real" if seen >= gpus else "simulated"
     if kind == "real" and seen < gpus:
-        raise UserError(f"--world real: the interpreter sees {seen} GPUs, not {gpus}; use --world simulated or --python")
+        raise UserError(
+            f"--world real: the interpreter sees {seen} GPUs, not {gpus}; use --world simulated or --python"
+        )
     return World(kind, gpus)
 
 

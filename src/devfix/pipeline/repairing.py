@@ -11,13 +11,14 @@ from pathlib import Path
 from devfix.catalog import Rule
 from devfix.catalog.asked import rules_for
 from devfix.model import Diagnosis, Fix, Outcome, Repair, Report, Run, World
+from devfix.pipeline.opening import Asked, opened
+from devfix.pipeline.session import Session
 from devfix.report.message import commit_message
 from devfix.sdk.spots import unseen
-from devfix.opening import Asked, opened
-from devfix.session import Session, worlds_for
 from devfix.stages.diagnose import diagnose
 from devfix.stages.propose import propose
 from devfix.stages.verify import Trial, Verifier
+from devfix.worlds import worlds_for
 
 CPU = World("cpu")
 MAX_FIXES = 10

@@ -13,9 +13,7 @@ from devfix.model import Outcome, Run, Target, World
 from devfix.sdk import Sources
 from devfix.stages.discover import Command
 from devfix.stages.observe import Observer
-from devfix.workspace import Repository
-from devfix.worktrees import Worktrees
-
+from devfix.workspace import Repository, Worktrees
 
 
 @dataclass
@@ -70,7 +68,6 @@ class Session:
         finally:
             self.seconds[step] = round(self.seconds.get(step, 0.0) + time.monotonic() - began, 3)
 
-
     def diff(self) -> str:
         """Every change so far as git prints it."""
         return self.worktrees.diff(self.before(self.files), self.files) if self.files else ""
@@ -92,17 +89,3 @@ class Session:
         best = next((index for index, run in enumerate(runs) if run.outcome is Outcome.CLEAN), 0)
         self.command_text = self.commands[best].shown
         return runs[best]
-
-
-def worlds_for(home: World, python_sees: int) -> list[World]:
-    """Every world in which a fix must be no worse: none, one, two GPUs, and two of which the second is current.
-
-    Real GPUs are used as far as there are any; worlds with more are simulated.
-    """
-
-    def gpus(count: int, current: int = 0) -> World:
-        kind = "real" if home.kind == "real" and count <= python_sees else "simulated"
-        return World(kind, count, current)
-
-    others = [World("cpu"), gpus(1), gpus(2), gpus(2, 1)]
-    return [home, *(world for world in others if (world.gpus, world.current) != (home.gpus, home.current))]

@@ -1,0 +1,130 @@
+"""Target -> runs: start the program in a world and read what the probe tells."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from devfix.letter import read_all
+from devfix.model import Place, Run, Target, World
+from devfix.process import Completed, child_environment, run
+from devfix.stages.observe.reading import told
+from devfix.warm import Warm, WarmError
+
+ENTRY = Path(__file__).resolve().parents[2] / "probe" / "entry"
+
+
+class Tree(Protocol):
+    """A folder with the program's files, in which it may do what it likes."""
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+
+    def write(self, files: Mapping[str, bytes]) -> None:
+        """Write contents until the tree is handed back."""
+
+
+class Trees(Protocol):
+    """Hands out trees, from several threads: the worktrees of a repository, or the folders of a test bench."""
+
+    def take(self) -> Tree:
+        """Wait for a free one, in its first state."""
+
+    def give(self, tree: Any, /) -> None:
+        """Hand it back, in whatever state it is."""
+
+
+class Observer:
+    """Runs one target's program, each time in a clean worktree; safe to call from several threads."""
+
+    def __init__(self, target: Target, worktrees: Trees, tracked: frozenset[str], warm: Warm | None = None) -> None:
+        self.target = target
+        self.worktrees = worktrees
+        self.tracked = tracked
+        self.warm = warm
+
+    def run(
+        self,
+        world: World,
+        files: Mapping[str, bytes] | None = None,
+        *,
+        watch: Sequence[Place] = (),
+        fresh: bool = True,
+        device_map: bool = False,
+    ) -> Run:
+        """Run the program in `world` with `files` changed; where not `fresh`, in a warm process if one fits."""
+        tree = self.worktrees.take()
+        try:
+            tree.write(files or {})
+            with _letters() as letters:
+                order = _order(world, letters, tree.path, self.target.root, watch, device_map)
+                done = self._start(tree.path, _environment(world, order), fresh)
+                read, trouble = read_all(letters, tree.path, self.tracked)
+            return told(world, self.target.command, done, read, trouble, str(tree.path))
+        finally:
+            self.worktrees.give(tree)
+
+    def _start(self, tree: Path, environment: Mapping[str, str], fresh: bool) -> Completed:
+        cwd = tree / self.target.subfolder
+        command = self.target.command
+        script = self._script(tree, cwd)
+        if not fresh and self.warm is not None and script is not None:
+            try:
+                return self.warm.run(script, command[2:], cwd, environment, self.target.timeout)
+            except WarmError:
+                pass  # a fresh process says the same, later
+        return run(command, cwd, environment, self.target.timeout)
+
+    def _script(self, tree: Path, cwd: Path) -> Path | None:
+        command = self.target.command
+        if len(command) < 2 or command[0] != str(self.target.python) or not command[1].endswith(".py"):
+            return None
+        script = cwd / command[1]
+        return Path(command[1]) if script.is_file() and script.resolve().is_relative_to(tree.resolve()) else None
+
+
+def run_here(target: Target, device_map: bool = False) -> Run:
+    """Run the target's program where it stands, its input and output passed through; every file there is owned."""
+    with _letters() as letters:
+        order = _order(target.world, letters, target.root, target.root, (), device_map)
+        cwd = target.root / target.subfolder
+        environment = _environment(target.world, order, os.environ)
+        done = run(target.command, cwd, environment, target.timeout, through=True)
+        read, trouble = read_all(letters, target.root, None)
+    return told(target.world, target.command, done, read, trouble, "")
+
+
+@contextmanager
+def _letters() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix=f"devfix-letters-{os.getpid()}-") as folder:
+        yield Path(folder)
+
+
+def _order(
+    world: World, letters: Path, owned: Path, original: Path, watch: Sequence[Place], device_map: bool
+) -> Mapping[str, object]:
+    return {
+        "world": {"kind": world.kind, "gpus": world.gpus, "current": world.current},
+        "letters": str(letters),
+        "owned": str(owned),
+        "original": str(original),
+        "watch": [{"path": str(owned / place.path), "line": place.line} for place in watch],
+        "map": device_map,
+    }
+
+
+def _environment(world: World, order: Mapping[str, object], given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What the program sees: its own environment without secrets (or `given`, whole), the order, and no other GPU."""
+    environment = dict(child_environment() if given is None else given)
+    environment["DEVFIX_PROBE"] = json.dumps(order)
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ENTRY), environment.get("PYTHONPATH"))))
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    if world.kind != "real":
+        environment["CUDA_VISIBLE_DEVICES"] = ""
+    return environment
