@@ -29,10 +29,8 @@ def diagnose(failure: Failure) -> Blame | None:
             continue
         if was_moved_to(operand, operand.device.split(":")[0]) or operand.owner is not None:
             continue
-        because = (
-            f"{describe(operand)} was made by `{birth.op.removeprefix('aten::')}` on {operand.device} in {place.path}:{place.line},"
-            f" while it meets a tensor on {peer.device}."
-        )
+        made = f"made by `{birth.op.removeprefix('aten::')}` on {operand.device} in {place.path}:{place.line}"
+        because = f"{describe(operand)} was {made}, while it meets a tensor on {peer.device}."
         # A factory in the function that fails is as plain as evidence gets; one far away may be an input.
         frames = {(frame.place.path, frame.place.function) for frame in failure.owned_frames[-1:]}
         return Blame(index, because, strength=1 if (place.path, place.function) in frames else 3)

@@ -16,8 +16,9 @@ SAFETIES = ("safe", "likely", "unsure")
 class Change:
     """A candidate edit.
 
-    `title` says in the imperative what it does; `safety` is "safe" (cannot change what a correct run computes),
-    "likely" or "unsure"; `because` adds to the blame's reason where the place of the edit needs one.
+    `title` says in the imperative what it does; `because` adds to the blame's reason where the place of the edit needs
+    one. `safety` is "safe" (it holds, and cannot change what a correct run computes), "likely" (it holds, and changes
+    nothing that counts), or "unsure" (a guess: only a run can say whether it holds).
     """
 
     title: str

@@ -51,9 +51,13 @@ class Case:
 
 @dataclass(frozen=True)
 class Page:
-    """A rule's page: what `devfix explain` shows and what `devfix test` runs."""
+    """A rule's page: what `devfix explain` shows and what `devfix test` runs.
+
+    `safety` is the word with which the answer to "Is the fix safe?" begins: "safe", "likely" or "unsure".
+    """
 
     path: Path
     text: str
     title: str
+    safety: str
     cases: tuple[Case, ...]

@@ -29,13 +29,17 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Result:
-    """How a case went: `told` is the failure seen, `after` what the rule's first change made of the files."""
+    """How a case went: `told` is the failure seen, `after` what the rule's first change made of the files.
+
+    `safety` is that change's; "" where there was none, or should be none.
+    """
 
     rule: str
     case: Case
     troubles: tuple[Trouble, ...]
     told: str = ""
     after: Mapping[str, bytes] | None = None
+    safety: str = ""
 
     @property
     def name(self) -> str:
@@ -55,6 +59,8 @@ def check(rule: Rule, case: Case, observer: Observer) -> Result:
     told = tell(failure) if failure else ""
     if failure is None:
         return Result(rule.id, case, (Trouble("does not fail on a device", tell_run(run)),))
+    if not case.failure:
+        return Result(rule.id, case, (Trouble("the failure is not told yet: --update writes it", told),), told)
     if not is_told(case.failure, told):
         shown = f"the page says:\n{case.failure}\nthe program says:\n{told}"
         return Result(rule.id, case, (Trouble("the failure is another than the page tells", shown),), told)
@@ -65,7 +71,15 @@ def check(rule: Rule, case: Case, observer: Observer) -> Result:
     patches = list(propose(diagnoses, {rule.id: rule.with_options(case.options)}, sources, notes))
     troubles = [Trouble(note) for note in notes]
     troubles += _judged(case, observer, run, diagnoses, patches)
-    return Result(rule.id, case, tuple(troubles), told, _files(case, patches[0]) if patches else None)
+    first = patches[0] if patches else None
+    return Result(
+        rule=rule.id,
+        case=case,
+        troubles=tuple(troubles),
+        told=told,
+        after=_files(case, first) if first else None,
+        safety=first.safety if first and case.after is not None else "",
+    )
 
 
 def _looked(case: Case, observer: Observer, failure: Failure) -> Failure:

@@ -14,6 +14,7 @@ from markdown_it.token import Token
 
 from devfix.errors import UserError
 from devfix.model import World
+from devfix.sdk import SAFETIES
 from devfix.testing.case import HEADINGS, PROGRAM, Block, Case, Page
 
 if sys.version_info >= (3, 11):
@@ -55,12 +56,23 @@ def parse_page(text: str, path: Path) -> Page:
     for _, name, line, body in sections[:-1]:
         if not any(token.type == "paragraph_open" for token in body):
             raise PageError(f"{path}:{line + 1}: nothing is said under `## {name}`")
+    safety = _safety(path, sections[2])
     begin = sections[-1][2]
     cases = tuple(_case(path, *entry[1:]) for entry in outline if entry[0] == 3 and entry[2] > begin)
     names = [case.name for case in cases]
     if not cases or len(set(names)) < len(names):
         raise PageError(f"{path}:{begin + 1}: `## Cases` needs cases, each under a `### name` of its own")
-    return Page(path, text, titles[0][1], cases)
+    return Page(path, text, titles[0][1], safety, cases)
+
+
+def _safety(path: Path, section: tuple[int, str, int, list[Token]]) -> str:
+    _, _, line, body = section
+    said = next((token.content for token in body if token.type == "inline"), "")
+    word = (re.match(r"\w+(?=[.:,])", said) or [""])[0].lower()
+    if word not in SAFETIES:
+        words = ", ".join(f"`{each.capitalize()}.`" for each in SAFETIES)
+        raise PageError(f"{path}:{line + 1}: the answer to `## {HEADINGS[2]}` begins with one of {words}")
+    return word
 
 
 def _outline(tokens: Sequence[Token]) -> Iterator[tuple[int, str, int, list[Token]]]:
