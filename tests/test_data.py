@@ -47,6 +47,7 @@ def test_ignored_data_comes_along_and_the_users_own_is_safe(
         assert (tree / "elsewhere" / "file").read_bytes() == b"far"
         assert (tree / "checkpoints" / "large.pt").resolve() == project / "checkpoints" / "large.pt"
         assert worktrees.linked == ("checkpoints/large.pt",)
+        assert worktrees.borrowed == (tmp_path / "elsewhere", project / "checkpoints")
         assert sorted(path.name for path in tree.iterdir()) == sorted(
             [".git", ".gitignore", "checkpoints", "data", "elsewhere", "model_C.so", "pkg"]
         )

@@ -101,11 +101,10 @@ def test_standard_input_is_empty_and_the_environment_exact() -> None:
     assert sh("cat; echo end").stdout == "end\n"
 
 
-def test_echo_shows_what_comes(capfd: pytest.CaptureFixture[str]) -> None:
-    done = run(["sh", "-c", "echo out; echo err >&2"], Path("/"), child_environment(), 5, echo=True)
-    shown = capfd.readouterr()
-    assert (done.stdout, shown.out) == ("out\n", "")
-    assert sorted(shown.err.split()) == ["err", "out"]
+def test_through_has_our_own_output(capfd: pytest.CaptureFixture[str]) -> None:
+    done = run(["sh", "-c", "echo out; echo err >&2"], Path("/"), child_environment(), 5, through=True)
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+    assert capfd.readouterr() == ("out\n", "err\n")
 
 
 ESCAPES = {
@@ -156,7 +155,7 @@ def test_nothing_survives_devfix_itself(number: signal.Signals) -> None:
     program = f"setsid sleep 60 & echo ready >&2; sleep 60; : {mark}"
     ours = (
         "import os\nfrom pathlib import Path\nfrom devfix.process import run\n"
-        f"run(['sh', '-c', {program!r}], Path('/'), {{**os.environ, 'MARK': '{mark}'}}, 60, echo=True)\n"
+        f"run(['sh', '-c', {program!r}], Path('/'), {{**os.environ, 'MARK': '{mark}'}}, 60, through=True)\n"
     )
     devfix = subprocess.Popen([sys.executable, "-c", ours], stderr=subprocess.PIPE, text=True)
     assert devfix.stderr is not None and devfix.stderr.readline() == "ready\n"

@@ -2,6 +2,6 @@
 
 from devfix.process.environment import child_environment
 from devfix.process.program import Program
-from devfix.process.running import Completed, run
+from devfix.process.running import Completed, can_protect, run
 
-__all__ = ["Completed", "Program", "child_environment", "run"]
+__all__ = ["Completed", "Program", "can_protect", "child_environment", "run"]

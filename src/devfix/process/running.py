@@ -45,16 +45,16 @@ def run(
     output_limit: int = 8_000_000,
     read_only: Sequence[Path] = (),
     through: bool = False,
-    read_only: Sequence[Path] = (),
 ) -> Completed:
     """Run a command to its end, or for `timeout` seconds, and tell how it ended; what the program does never raises.
 
-    `output_limit` counts bytes of each stream; `read_only` are paths that the program cannot write to. With `through` the program has this process's own input and output, and
-    `stdout` and `stderr` stay empty. It cannot write to the `read_only` paths: see `can_protect`.
+    `output_limit` counts bytes of each stream; `read_only` are paths that the program cannot write to (`can_protect`
+    asks whether the system can do that). With `through` it has this process's own input and output, and `stdout` and
+    `stderr` stay empty.
     """
     began = time.monotonic()
     try:
-        program = Program(command, cwd, environment, read_only=read_only, through=through, read_only=read_only)
+        program = Program(command, cwd, environment, read_only=read_only, through=through)
     except (OSError, ValueError) as error:
         name = command[0] if command else ""
         return Completed(None, "", False, 0.0, "", "", False, f"cannot start {name!r}: {error}")

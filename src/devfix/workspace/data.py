@@ -30,7 +30,8 @@ _ENTRY_LIMIT = 4_000  # files looked at; a folder that would exceed it is linked
 class Data:
     """The files to bring, from where each comes, and which of them are linked and not copied.
 
-    `files` maps paths in the worktree to the user's files, folders that are linked whole included.
+    `files` maps paths in the worktree to the user's files, folders that are linked whole included; `borrowed` are the
+    user's own files and folders that links lead to, which a program must not write to.
     """
 
     root: Path
@@ -38,6 +39,7 @@ class Data:
     files: dict[str, Path] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
     linked: set[str] = field(default_factory=set)
+    borrowed: set[Path] = field(default_factory=set)
     _bytes: int = 0
 
     def bring(self, path: str, worktree: Path) -> None:
@@ -70,9 +72,11 @@ def find_data(root: Path, paths: Iterable[str], committed: Container[str]) -> Da
     """Plan how the user's files and folders at `paths` (relative to `root`) come into worktrees; not the committed."""
     data = Data(root, committed)
     for path in paths:
-        source = root / path.rstrip("/")
+        source, linked = root / path.rstrip("/"), len(data.linked)
         with contextlib.suppress(OSError):
             _add(data, source, source.lstat())
+        if len(data.linked) > linked:
+            data.borrowed.add(source)
     return data
 
 
@@ -94,6 +98,8 @@ def _add(data: Data, source: Path, status: os.stat_result) -> None:
                 _add(data, Path(entry.path), entry.stat(follow_symlinks=False))
     elif stat.S_ISLNK(status.st_mode):
         data.files[path] = source
+        if source.exists():
+            data.borrowed.add(source.resolve())
     elif stat.S_ISREG(status.st_mode):
         data.files[path] = source
         if status.st_size > _FILE_LIMIT or data._bytes + status.st_size > _TOTAL_LIMIT:

@@ -30,6 +30,11 @@ class Worktrees:
         return tuple(sorted(self._shadow.data.linked))
 
     @property
+    def borrowed(self) -> tuple[Path, ...]:
+        """The user's own files and folders that links lead to: a program must not write to them."""
+        return tuple(sorted(self._shadow.data.borrowed))
+
+    @property
     def scratch(self) -> Path:
         """A folder for what else must vanish with the worktrees, also when devfix is killed."""
         folder = self._shadow.folder / "scratch"
