@@ -33,9 +33,9 @@ def demo() -> str:
         return f"```text\n$ devfix repair . --world simulated\n{shown.rstrip()}\n```"
 
 
-def options() -> str:
-    """Return a table of what `devfix repair` takes, from its declarations: help is laid out anew by each typer."""
-    command = typer.main.get_command(app).commands["repair"]  # type: ignore[attr-defined]
+def options(name: str) -> str:
+    """Return a table of what a command takes, from its declarations: help is laid out anew by each typer."""
+    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
     rows = [(_spelled(parameter), getattr(parameter, "help", None) or "") for parameter in command.params]
     return "\n".join(["| option | meaning |", "|---|---|", *(f"| `{option}` | {help} |" for option, help in rows)])
 
@@ -79,7 +79,7 @@ def _devfix(*arguments: str, cwd: Path) -> str:
 
 def main() -> None:
     """Write the blocks, or check them."""
-    blocks = {"options": options(), "demo": demo()}
+    blocks = {"repair": options("repair"), "run": options("run"), "demo": demo()}
     if sys.argv[1:] == ["--check"]:
         different = drift(blocks)
         sys.stdout.write(different)

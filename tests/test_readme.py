@@ -14,8 +14,9 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import readme  # noqa: E402
 
 
-def test_the_options_are_those_of_the_command_line() -> None:
-    assert readme.drift({"options": readme.options()}) == "", "run: python scripts/readme.py"
+@pytest.mark.parametrize("command", ["repair", "run"])
+def test_the_options_are_those_of_the_command_line(command: str) -> None:
+    assert readme.drift({command: readme.options(command)}) == "", "run: python scripts/readme.py"
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from devfix.cli import repair, run
 from devfix.cli.faults import complaint, usage_error, write_log
-from devfix.cli.repair import EPILOG, repair
 from devfix.errors import UserError
 
 EXIT_USAGE, EXIT_OUR_FAULT = 2, 3
@@ -81,4 +81,6 @@ def _devfix(
         raise UserError("say what to do, for example: devfix repair . (devfix --help tells more)")
 
 
-app.command("repair", epilog=EPILOG)(repair)
+app.command("repair", epilog=repair.EPILOG)(repair.repair)
+# What follows the command's first word is the command's own, with "--" before it or without.
+app.command("run", epilog=run.EPILOG, context_settings={"allow_interspersed_args": False})(run.run)

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 from devfix.report.plain import one_line
@@ -19,6 +19,7 @@ from devfix.report.plain import one_line
 def complaint(message: str, arguments: Sequence[str], log: str = "") -> None:
     """Say in one line on standard error what is wrong; with `--format json`, as a record on standard output too."""
     print("devfix: " + one_line(message, 2000), file=sys.stderr)
+    arguments = list(takewhile(lambda word: word != "--", arguments))  # the rest is the command's own
     if "--format=json" in arguments or ("--format", "json") in pairwise(arguments):
         from devfix.report.json import dump
         from devfix.report.record import failed

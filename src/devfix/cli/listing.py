@@ -38,6 +38,15 @@ def lines_of(report: Report) -> Lines:
     return lines
 
 
+def lines_here(folder: Path) -> Lines:
+    """Return the lines of the files as they are now, in the repository around `folder` and elsewhere."""
+    try:
+        root = Repository.open(folder).root
+    except DevfixError:
+        root = folder
+    return lambda path, line: _foreign(root / path, line)
+
+
 def _foreign(path: Path, line: int) -> str:
     """Return a line of an installed file; the path comes from the program, so that nothing but source is opened."""
     try:

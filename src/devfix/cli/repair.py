@@ -92,7 +92,9 @@ def repair(
 
     The program runs in worktrees of the current commit; your files, index and branch stay as they are.
     """
-    _check(run, timeout)
+    if run is not None and not run.strip():
+        raise UserError('--run is empty; give a command: --run "python train.py"')
+    check_timeout(timeout)
     from devfix import pipeline
     from devfix.cli.listing import lines_of
     from devfix.cli.screen import progress, size_and_color
@@ -129,8 +131,7 @@ def _exit_code(report: Report) -> int:
     return 0 if report.outcome in ("repaired", "clean") else 1
 
 
-def _check(run: str | None, timeout: float | None) -> None:
-    if run is not None and not run.strip():
-        raise UserError('--run is empty; give a command: --run "python train.py"')
+def check_timeout(timeout: float | None) -> None:
+    """Raise UserError where a time limit is none."""
     if timeout is not None and not 0 < timeout < float("inf"):
         raise UserError(f"--timeout {timeout:g}: give a number of seconds above 0")

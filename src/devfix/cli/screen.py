@@ -24,9 +24,9 @@ def progress() -> Iterator[Callable[[str], None]]:
         yield lambda step: status.update(Text(one_line(step, max(20, console.width - 4))))
 
 
-def size_and_color() -> tuple[int, bool]:
-    """Return how wide standard output is, and whether it takes colours (NO_COLOR and TERM=dumb say no)."""
-    console = Console()
+def size_and_color(stderr: bool = False) -> tuple[int, bool]:
+    """Return how wide standard output (or error) is, and whether it takes colours (NO_COLOR and TERM=dumb say no)."""
+    console = Console(stderr=stderr)
     if not console.is_terminal:
         return WIDTH, False
     return min(console.width, 120), not console.no_color and console.color_system is not None
