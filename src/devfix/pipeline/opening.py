@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from devfix.config import read_config
 from devfix.errors import UserError
 from devfix.model import Target, World
 from devfix.pipeline.session import Session
-from devfix.process import child_environment
+from devfix.process import can_protect, child_environment
 from devfix.stages.discover import discover, examine, interpreter
 from devfix.stages.observe import Observer
 from devfix.warm import Warm
@@ -72,9 +72,13 @@ def opened(
     warm = Warm(python, child_environment()) if _is_plain_script(target) else None
     try:
         with repository.worktrees(JOBS) as worktrees:
-            observer = Observer(target, worktrees, tracked, warm)
+            borrowed = worktrees.borrowed
+            protected = borrowed if not borrowed or can_protect(borrowed) else ()
+            observer = Observer(target, worktrees, tracked, warm, protected)
             session = Session(repository, config, worktrees, observer, commands, told.gpus, progress or _silent)
             session.notes += _notes(repository)
+            if borrowed and not protected:
+                session.notes.append(_unprotected(borrowed))
             session.seconds["open"] = round(time.monotonic() - began, 3)
             yield session
     finally:
@@ -91,6 +95,13 @@ def _notes(repository: Repository) -> Iterator[str]:
         shown = ", ".join(dirty[:3]) + (f" and {len(dirty) - 3} more" if len(dirty) > 3 else "")
         commit = repository.commit[:10]
         yield f"work starts from the commit {commit}: changes that are not committed are left out ({shown})"
+
+
+def _unprotected(borrowed: Sequence[Path]) -> str:
+    shown = ", ".join(map(str, borrowed[:3]))
+    return (
+        f"the program can write to your own data in {shown}: it is too large to copy, and this system cannot protect it"
+    )
 
 
 def world_for(kind: str, gpus: int, seen: int) -> World:

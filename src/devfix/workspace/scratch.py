@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-_NAME = re.compile(r"devfix-(\d+)-\w+")
+_NAME = re.compile(r"devfix-(?:[a-z]+-)?(\d+)-\w+")  # devfix-PROCESS-…, devfix-letters-PROCESS-…
 
 
 @contextlib.contextmanager
@@ -51,7 +51,7 @@ def _is_dead(folder: Path, process: int) -> bool:
     try:
         lock = os.open(folder / "lock", os.O_RDWR | os.O_NOFOLLOW)
     except OSError:
-        return not _is_alive(process)  # killed before it made the lock, or about to make it
+        return not _is_alive(process)  # without a lock, or killed before it made one, or about to make it
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -43,8 +43,17 @@ class Trees(Protocol):
 class Observer:
     """Runs one target's program, each time in a clean worktree; safe to call from several threads."""
 
-    def __init__(self, target: Target, worktrees: Trees, tracked: frozenset[str], warm: Warm | None = None) -> None:
+    def __init__(
+        self,
+        target: Target,
+        worktrees: Trees,
+        tracked: frozenset[str],
+        warm: Warm | None = None,
+        read_only: Sequence[Path] = (),
+    ) -> None:
+        """Run the program of `target`, which cannot write to the `read_only` paths."""
         self.target = target
+        self.read_only = read_only
         self.worktrees = worktrees
         self.tracked = tracked
         self.warm = warm
@@ -74,12 +83,12 @@ class Observer:
         cwd = tree / self.target.subfolder
         command = self.target.command
         script = self._script(tree, cwd)
-        if not fresh and self.warm is not None and script is not None:
+        if not fresh and self.warm is not None and script is not None and not self.read_only:
             try:
                 return self.warm.run(script, command[2:], cwd, environment, self.target.timeout)
             except WarmError:
                 pass  # a fresh process says the same, later
-        return run(command, cwd, environment, self.target.timeout)
+        return run(command, cwd, environment, self.target.timeout, read_only=self.read_only)
 
     def _script(self, tree: Path, cwd: Path) -> Path | None:
         command = self.target.command
