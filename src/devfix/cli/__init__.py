@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from devfix.cli import repair, run
+from devfix.cli import authoring, repair, rules, run
 from devfix.cli.faults import complaint, usage_error, write_log
 from devfix.errors import UserError
 
@@ -84,3 +84,7 @@ def _devfix(
 app.command("repair", epilog=repair.EPILOG)(repair.repair)
 # What follows the command's first word is the command's own, with "--" before it or without.
 app.command("run", epilog=run.EPILOG, context_settings={"allow_interspersed_args": False})(run.run)
+app.command("rules")(rules.rules)
+app.command("explain")(rules.explain)
+app.command("new-rule")(authoring.new_rule)
+app.command("test")(authoring.test)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
 from devfix.catalog import Rule
+from devfix.errors import UserError
 from devfix.model import Target
-from devfix.process import child_environment
+from devfix.process import child_environment, run
 from devfix.stages.observe import Observer
 from devfix.testing.case import PROGRAM, Case
 from devfix.testing.check import Result, Trouble, check
@@ -21,12 +22,22 @@ TIMEOUT = 60.0  # seconds for one run of a case's program, which should take a t
 JOBS = 2
 
 
+def check_torch(python: Path) -> None:
+    """Raise UserError where an interpreter has no torch that the bench can use."""
+    look = "import importlib.util; raise SystemExit(importlib.util.find_spec('torch') is None)"
+    done = run((str(python), "-c", look), Path.cwd(), child_environment(), TIMEOUT)
+    if done.exit_code != 0:
+        why = done.trouble or "it has no torch, which rules' cases need"
+        raise UserError(f"{python}: {why}; name an interpreter that has it: --python PATH")
+
+
 class Bench:
     """Runs cases with one interpreter, which needs torch; everything it started and wrote is gone when it is closed."""
 
-    def __init__(self, python: Path, timeout: float = TIMEOUT) -> None:
+    def __init__(self, python: Path, timeout: float = TIMEOUT, jobs: int = JOBS) -> None:
         self.python, self.timeout = python, timeout
         self._folder = tempfile.TemporaryDirectory(prefix="devfix-cases-")
+        self._pool = ThreadPoolExecutor(jobs)
         self._warm = Warm(python, child_environment())
 
     def check(self, rule: Rule, case: Case) -> Result:
@@ -47,13 +58,18 @@ class Bench:
         except OSError as error:
             return Result(rule.id, case, (Trouble("cannot be run", str(error)),))
 
-    def check_all(self, cases: Iterable[tuple[Rule, Case]], jobs: int = JOBS) -> Iterator[Result]:
-        """Run cases, `jobs` at once, and yield their results in the order in which they were given."""
-        with ThreadPoolExecutor(jobs) as pool:
-            yield from pool.map(lambda pair: self.check(*pair), cases)
+    def submit(self, rule: Rule, case: Case) -> Future[Result]:
+        """Have a case run as soon as one of the jobs is free."""
+        return self._pool.submit(self.check, rule, case)
+
+    def check_all(self, cases: Iterable[tuple[Rule, Case]]) -> Iterator[Result]:
+        """Run cases side by side, and yield their results in the order in which they were given."""
+        for pending in [self.submit(*pair) for pair in cases]:
+            yield pending.result()
 
     def close(self) -> None:
-        """End the warm process and remove the folders."""
+        """Leave out what has not begun, end the warm process and remove the folders."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
         self._warm.close()
         self._folder.cleanup()
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from devfix.model import World
 
-HEADINGS = ("What fails", "Why it fails", "Is the fix safe?", "Cases")
 PROGRAM = "main.py"
 
 

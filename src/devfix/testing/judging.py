@@ -45,8 +45,8 @@ def judge(rules: Sequence[Rule], bench: Bench) -> Iterator[Judgement]:
     pages: list[tuple[Rule, tuple[Trouble, ...], Page | None]] = []
     for rule in rules:
         try:
-            page = read_page(rule.page)
-            pages.append((rule, page_troubles(rule, page), page))
+            read = read_page(rule.page)
+            pages.append((rule, page_troubles(rule, read), read))
         except PageError as error:
             pages.append((rule, (Trouble(str(error)),), None))
     results = bench.check_all([(rule, case) for rule, _, page in pages if page for case in page.cases])
@@ -63,7 +63,7 @@ def _unsafe(page: Page, results: Sequence[Result]) -> Iterator[Trouble]:
         yield Trouble(f"the page says `{page.safety.capitalize()}.`, while the least safe first change is {worst!r}")
 
 
-def update(rule: Rule, bench: Bench) -> bool:
+def update_page(rule: Rule, bench: Bench) -> bool:
     """Write what the rule does into its page; say whether that changed it. Raises PageError where it is no page."""
     page = read_page(rule.page)
     text = updated(page, bench.check_all([(rule, case) for case in page.cases]))

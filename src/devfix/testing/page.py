@@ -15,7 +15,8 @@ from markdown_it.token import Token
 from devfix.errors import UserError
 from devfix.model import World
 from devfix.sdk import SAFETIES
-from devfix.testing.case import HEADINGS, PROGRAM, Block, Case, Page
+from devfix.testing.case import PROGRAM, Block, Case, Page
+from devfix.testing.headings import HEADINGS
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -1,0 +1,66 @@
+"""`devfix new-rule` and `devfix test`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from devfix.cli.rules import Local
+
+
+def new_rule(
+    rule: Annotated[str, typer.Argument(metavar="PACK/NAME", help="The new rule's id; its name tells what is wrong.")],
+    folder: Annotated[Path, typer.Option("--in", metavar="FOLDER", help="The folder of packs.")] = Path("rules"),
+) -> int:
+    """Write a rule's module and its page, with one failing case to start from."""
+    from devfix.testing.starting import start_rule
+
+    module = start_rule(rule, folder)
+    print(f"{module}\n{module.with_suffix('.md')}\n\nFill them in, then: devfix test {module.with_suffix('.md')}")
+    return 0
+
+
+def test(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PATH | PACK/NAME | PACK]...", help="The rules to try (default: all that are known)."),
+    ] = None,
+    update: Annotated[bool, typer.Option("--update", help="Write `failure` and `after` as they come.")] = False,
+    python: Annotated[
+        Path | None, typer.Option("--python", help="The interpreter that runs the cases; it needs torch.")
+    ] = None,
+    local: Local = None,
+) -> int:
+    """Run rules' pages: the failure told, the first change, every change run, and what must be left alone.
+
+    Exit code 1 where a case does not pass.
+    """
+    from devfix.catalog.asked import rules_for
+    from devfix.config import Config
+    from devfix.errors import UserError
+    from devfix.report.plain import plain
+    from devfix.testing.bench import Bench, check_torch
+    from devfix.testing.chosen import chosen
+    from devfix.testing.judging import judge, update_page
+    from devfix.testing.writing import judged, summed
+
+    rules = chosen(targets or (), rules_for(Config(), local or ()))
+    if not rules:
+        raise UserError("there is no rule to test: name a folder of rules, or install a pack")
+    interpreter = python or Path(sys.executable)
+    check_torch(interpreter)
+    began = time.monotonic()
+    with Bench(interpreter) as bench:
+        for rule in rules if update else ():
+            if update_page(rule, bench):
+                print(f"wrote  {rule.page}")
+        judgements = []
+        for judgement in judge(rules, bench):
+            print(plain(judged(judgement)), flush=True)
+            judgements.append(judgement)
+    print(summed(judgements, time.monotonic() - began))
+    return 0 if all(judgement.passed for judgement in judgements) else 1

@@ -1,0 +1,114 @@
+"""`devfix rules` and `devfix explain`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from devfix.cli.repair import Format, FormatOption
+
+if TYPE_CHECKING:
+    from devfix.catalog import Catalog, Rule
+
+Local = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--rules", metavar="PATH", help="A folder, module or page of local rules. Rules are code: name your own only."
+    ),
+]
+
+
+def rules(local: Local = None, output: FormatOption = Format.text) -> int:
+    """List the rules: id, safety, title, and where each comes from.
+
+    What is no rule, or cannot be imported, is told on standard error.
+    """
+    from devfix.report.plain import one_line
+
+    catalog = _catalog(local)
+    records = [_record(rule) for rule in catalog.rules]
+    if output is Format.json:
+        print(json.dumps({"schema": "devfix-rules/1", "rules": records, "troubles": list(catalog.troubles)}, indent=2))
+    else:
+        _print_table(records)
+    for trouble in catalog.troubles:
+        print("devfix: " + one_line(trouble, 2000), file=sys.stderr)
+    return 0
+
+
+def explain(
+    rule: Annotated[str, typer.Argument(metavar="PACK/NAME", help="The rule.")],
+    local: Local = None,
+) -> int:
+    """Show a rule's page: what fails, why, whether the fix is safe, and its cases."""
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    from devfix.cli.screen import size_and_color
+    from devfix.testing.page import read_page
+
+    found = _catalog(local).find(rule)
+    page = read_page(found.page)
+    text = page.text.rstrip("\n") + _options(found) + f"\n\n---\n\n`{found.id}` comes from {found.origin}.\n"
+    width, color = size_and_color()
+    if color:
+        Console(width=width).print(Markdown(text))
+    else:
+        print(text, end="")
+    return 0
+
+
+def _catalog(local: list[Path] | None) -> Catalog:
+    from devfix.catalog.asked import rules_for
+    from devfix.config import Config
+
+    return rules_for(Config(), local or ())
+
+
+def _record(rule: Rule) -> dict[str, Any]:
+    from devfix.testing.page import PageError, read_page
+
+    try:
+        safety = read_page(rule.page).safety
+    except PageError:
+        safety = ""
+    return {
+        "id": rule.id,
+        "pack": rule.pack,
+        "title": rule.title,
+        "safety": safety,
+        "origin": rule.origin,
+        "path": str(rule.path),
+    }
+
+
+def _print_table(records: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from devfix.cli.screen import size_and_color
+    from devfix.report.plain import one_line
+
+    width, color = size_and_color()
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("rule", no_wrap=True)
+    for name in ("safety", "title", "from"):
+        table.add_column(name, overflow="fold")
+    for record in records:
+        table.add_row(*(Text(one_line(str(record[key] or "?"))) for key in ("id", "safety", "title", "origin")))
+    Console(width=width, no_color=not color, force_terminal=color).print(table)
+
+
+def _options(rule: Rule) -> str:
+    """The rule's options and their defaults, as a section of its page."""
+    from devfix.catalog.options import shown
+
+    if rule.options is None:
+        return ""
+    lines = "\n".join(f"{name} = {value}" for name, value in shown(rule.options).items())
+    return f'\n\n## Options\n\n```toml\n[tool.devfix.rules."{rule.id}"]\n{lines}\n```'

@@ -1,0 +1,3 @@
+"""The fixed headings of a rule's page."""
+
+HEADINGS = ("What fails", "Why it fails", "Is the fix safe?", "Cases")
