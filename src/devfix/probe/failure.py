@@ -53,11 +53,28 @@ def walk(trace: TracebackType | None) -> list[tuple[FrameType, int, int]]:
 
 
 def told(exception: BaseException) -> str:
-    """Format an exception as Python does, its causes included."""
+    """Format an exception as Python does, its causes included, without the probe's frames."""
+    strip(exception)
     try:
         return "".join(traceback.format_exception(type(exception), exception, exception.__traceback__))[:200_000]
     except Exception:  # an exception whose own __str__ raises
         return _last_line(exception)
+
+
+def strip(exception: BaseException | None, depth: int = 20) -> None:
+    """Take the probe's own frames out of the traceback that the user will read."""
+    while exception is not None and depth:
+        entries = []
+        trace = exception.__traceback__
+        while trace is not None:
+            entries.append(trace)
+            trace = trace.tb_next
+        frames = [entries[at] for at in places.shown([entry.tb_frame.f_code for entry in entries])]
+        if frames:
+            for inner, outer in zip([*frames[1:], None], frames, strict=True):
+                outer.tb_next = inner
+            exception.__traceback__ = frames[0]
+        exception, depth = exception.__cause__ or exception.__context__, depth - 1
 
 
 def message_of(exception: BaseException) -> str:

@@ -45,6 +45,8 @@ def _tell(event: Event, device: str) -> dict[str, Any]:
     kind = "move" if event[FROM] is not None else "made" if what == "made" else operators.event_kind(what)
     if kind not in ("move", "op", "view") and event[SPOTS] and _loads(event[SPOTS][0]):
         kind = "load"
+    if kind == "made" and device == "mixed":
+        device = ""  # its parts were moved one by one since
     return {"kind": kind, "op": operators.qualified(what), "device": device, "places": places.tell_all(event[SPOTS])}
 
 

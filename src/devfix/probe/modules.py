@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 from typing import Any
 
 import torch
 
 from . import provenance
 from .members import instance_dict, is_a
+from .provenance import moving
 from .scope import device_of, module_tensors
 
 Module = torch.nn.Module
-_inside = threading.local()
 
 
 def install() -> None:
@@ -40,14 +39,14 @@ def _install_moves() -> None:
 
     @functools.wraps(original)
     def _apply(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if getattr(_inside, "apply", False):
+        if getattr(moving, "together", False):
             return original(self, *args, **kwargs)  # type: ignore[no-untyped-call]
         before = _placed(self)
-        _inside.apply = True
+        moving.together = True
         try:
             return original(self, *args, **kwargs)  # type: ignore[no-untyped-call]
         finally:
-            _inside.apply = False
+            moving.together = False
             _tell_moves(before, _placed(self), f"torch.nn.Module.{sys._getframe(1).f_code.co_name}")
 
     Module._apply = _apply  # type: ignore[method-assign]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import threading
 import weakref
 from typing import Any
 
@@ -22,6 +23,7 @@ Event = tuple[Any, ...]
 WHAT, SPOTS, DEVICE, FROM, PREVIOUS, DEPTH, MOMENT = range(7)
 _KEEP = 4  # steps that a record keeps at least; it may share up to three times as many with its sources
 _operations = itertools.count(1)
+moving = threading.local()  # `together` while a module moves what it holds
 
 
 class Record(weakref.ref):  # type: ignore[type-arg]
@@ -105,6 +107,8 @@ def moved(result: Any, source: Any, func: Any) -> None:
 
 def became(tensor: Any, value: Any) -> None:
     """Record that `tensor` lies where `value` lies from now on, which was made from its data or from another's."""
+    if getattr(moving, "together", False):
+        return  # the module's move tells it
     own, other = table.get(id(tensor)), table.get(id(value))
     there = other.move[FROM] if other is not None and other.move is not None else ""
     moved_together([tensor], "torch.Tensor.data", there, str(tensor.device))
@@ -134,16 +138,18 @@ def adopt(tensor: Any, source: Any, what: str) -> None:
         table[id(tensor)].move = origin.move
 
 
-def swap(first: Any, second: Any) -> tuple[Record | None, Record | None]:
-    """Forget two tensors and return their records, for they may not be swapped while weak references exist."""
-    return table.pop(id(first), None), table.pop(id(second), None)
+def forget(tensor: Any) -> tuple[Event | None, Event, Event | None] | None:
+    """Take a tensor's history away, and with it the weak reference, and return it."""
+    record = table.pop(id(tensor), None)
+    return None if record is None else (record.birth, record.last, record.move)
 
 
-def restore(tensor: Any, record: Record | None) -> None:
-    """Give a record that `swap` returned to a tensor."""
-    if record is not None:
-        _keep(tensor, record.birth, record.last, moved=False)
-        table[id(tensor)].move = record.move
+def restore(tensor: Any, history: tuple[Event | None, Event, Event | None] | None) -> None:
+    """Give a history that `forget` returned to a tensor."""
+    if history is not None:
+        birth, last, move = history
+        _keep(tensor, birth, last, moved=False)
+        table[id(tensor)].move = move
 
 
 def _unknown(source: Any) -> Record | None:
@@ -217,7 +223,7 @@ def install() -> None:
 
     @functools.wraps(original)
     def swap_tensors(t1: Any, t2: Any) -> None:
-        first, second = swap(t1, t2)
+        first, second = forget(t1), forget(t2)
         try:
             original(t1, t2)  # type: ignore[no-untyped-call]
         except BaseException:

@@ -8,7 +8,20 @@ import threading
 from types import TracebackType
 from typing import Any
 
-from . import device_map, hooks, modules, order, places, processes, provenance, runners, transfers, watch, world
+from . import (
+    device_map,
+    failure,
+    hooks,
+    modules,
+    order,
+    places,
+    processes,
+    provenance,
+    runners,
+    transfers,
+    watch,
+    world,
+)
 from .endings import Endings
 from .letter import Letter
 
@@ -62,13 +75,13 @@ def _hook_endings(letter: Letter, endings: Endings) -> None:
 
     def excepthook(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
         endings.uncaught(value, "process")
-        _strip(value)
+        failure.strip(value)
         previous(kind, value, value.__traceback__ if value.__traceback__ is not None else trace)
 
     def thread_excepthook(arguments: Any) -> None:
         endings.uncaught(arguments.exc_value, "thread")
         if arguments.exc_value is not None:
-            _strip(arguments.exc_value)
+            failure.strip(arguments.exc_value)
         previous_thread(arguments)
 
     sys.excepthook, threading.excepthook = excepthook, thread_excepthook
@@ -80,22 +93,6 @@ def _hook_endings(letter: Letter, endings: Endings) -> None:
         letter.write()
 
     atexit.register(finish)
-
-
-def _strip(exception: BaseException | None, depth: int = 20) -> None:
-    """Take the probe's own frames out of the traceback that the user will read."""
-    while exception is not None and depth:
-        entries = []
-        trace = exception.__traceback__
-        while trace is not None:
-            entries.append(trace)
-            trace = trace.tb_next
-        frames = [entries[at] for at in places.shown([entry.tb_frame.f_code for entry in entries])]
-        for inner, outer in zip([*frames[1:], None], frames, strict=True):
-            outer.tb_next = inner
-        if frames:
-            exception.__traceback__ = frames[0]
-        exception, depth = exception.__cause__ or exception.__context__, depth - 1
 
 
 def renew(text: str | None = None) -> None:

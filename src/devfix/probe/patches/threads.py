@@ -12,7 +12,11 @@ from ..patching import wrap
 def _bootstrap(original: Any) -> Any:
     def run(self: Any) -> Any:
         modes.join_world()
-        return original(self)
+        try:
+            return original(self)
+        finally:
+            # Else the mode is let go when the thread has ended, maybe after the interpreter: the process is aborted.
+            modes.leave_world()
 
     return run
 
