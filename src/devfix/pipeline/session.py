@@ -55,10 +55,6 @@ class Session:
             return None
         return self.files[path] if path in self.files else self.repository.content(path)
 
-    def before(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
-        """The present contents of the named files."""
-        return {path: self.files.get(path, b"") or self.repository.content(path) for path in files}
-
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
         """Add the wall time of a step, in seconds, to `seconds`."""
@@ -70,7 +66,8 @@ class Session:
 
     def diff(self) -> str:
         """Every change so far as git prints it."""
-        return self.worktrees.diff(self.before(self.files), self.files) if self.files else ""
+        first = {path: self.repository.content(path) for path in self.files}
+        return self.worktrees.diff(first, self.files) if self.files else ""
 
     def first_run(self) -> Run:
         """Run the commands, cheapest first, until one fails on a device; the target is that command from then on."""
