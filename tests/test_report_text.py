@@ -124,3 +124,10 @@ def test_of_many_candidates_some_are_shown() -> None:
     words = text(data)
     assert words.count("Move the model back") == 8
     assert "and 12 more" in words
+
+
+def test_trouble_of_our_own_is_not_kept_quiet() -> None:
+    last = replace(run(outcome=Outcome.CLEAN), trouble=("the letter is torn\x07",) * 4 + ("b", "c", "d"))
+    words = shown(replace(EMPTY, last_run=last))
+    assert words.count("the letter is torn\\x07") == 1
+    assert words.count("could not see everything") == 3

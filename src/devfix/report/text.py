@@ -46,10 +46,17 @@ def _parts(data: Record) -> Iterator[RenderableType]:
         yield Padding(Group(*_failure(failure, _of(data["fixes"], index), _of(data["dropped"], index))), (0, 0, 0, 2))
     if data["outcome"] in ("unrepaired", "error") and data["last_run"] and not failures:
         yield Padding(_own_words(data["last_run"]), (1, 0, 0, 2))
-    if data["notes"]:
+    notes = [*data["notes"], *_trouble(data["last_run"] or {})]
+    if notes:
         yield Text()
-        yield from (Text.assemble(("note: ", "yellow"), plain(note)) for note in data["notes"])
+        yield from (Text.assemble(("note: ", "yellow"), plain(note)) for note in notes)
     yield from next_steps(data)
+
+
+def _trouble(run: Record) -> Iterator[str]:
+    """Name what went wrong in devfix's own machinery: each kind once, a few at most."""
+    for trouble in list(dict.fromkeys(run.get("trouble", ())))[:3]:
+        yield f"devfix could not see everything: {one_line(trouble)}"
 
 
 def _title(index: int, count: int, failure: Record) -> Text:
