@@ -226,6 +226,7 @@ def test_the_repositorys_own_environment_comes_before_ours(tmp_path: Path) -> No
     assert interpreter(tmp_path / "a" / "b") == own
     assert interpreter(tmp_path, str(tmp_path / ".venv")) == own
     assert interpreter(tmp_path, str(PYTHON)) == PYTHON
+    assert interpreter(tmp_path, ".venv/bin/python") == own
 
 
 def test_an_environment_above_the_repository_is_not_its_own(tmp_path: Path) -> None:
