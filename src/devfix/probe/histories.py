@@ -35,6 +35,13 @@ def history(value: Any) -> list[dict[str, Any]]:
     return [event for event in told if event["kind"] != "unknown" or len(told) == 1]
 
 
+def copy(value: Any) -> dict[str, Any] | None:
+    """Write where a copy of the tensor was last made on another device, None where none was."""
+    record = provenance.table.get(id(value))
+    event = getattr(record, "copy", None) if record is not None and record() is value else None
+    return None if event is None else _tell(event, event[DEVICE])
+
+
 def _device(value: Any) -> str:
     device = getattr(value, "device", None) if is_a(value, torch.Tensor) else None
     return str(device) if device is not None else device_of("module", value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -60,6 +61,7 @@ def tell(argument: str, tensor: Any, looked: Looked) -> dict[str, Any]:
             name = {"frame": frame, "expression": expression, "relation": relation}
             names.append((_RELATIONS.index(relation), -histories.moment(value), name))
     names.sort(key=lambda name: name[:2])  # what the operand was derived from last comes before what lies further back
+    owners = holders(tensor, family, looked)
     return {
         "argument": argument,
         "device": str(tensor.device),
@@ -67,7 +69,9 @@ def tell(argument: str, tensor: Any, looked: Looked) -> dict[str, Any]:
         "shape": [int(size) for size in tensor.shape],
         "names": [name for _, _, name in names[:_MOST]],
         "history": histories.history(tensor),
-        "owner": owner(tensor, family, looked),
+        "owner": owners[0] if owners else None,
+        "holders": owners,
+        "copy": histories.copy(tensor),
     }
 
 
@@ -90,29 +94,33 @@ def _shares_memory(value: Any, tensor: Any) -> bool:
         return False
 
 
-def owner(tensor: Any, family: set[int], looked: Looked) -> dict[str, Any] | None:
-    """Find the module that holds the operand: in the deepest frame that reaches one, by the shortest expression.
+def holders(tensor: Any, family: set[int], looked: Looked) -> list[dict[str, Any]]:
+    """Find the module that holds the operand in each frame that reaches one, the surest first, then the deepest frame.
 
-    Where none holds the operand itself, the one that holds what it was derived from last.
+    Where none holds the operand itself, it is the one that holds what it was derived from last. `root` is the outermost
+    expression in the frame whose module registers all that leads to the operand: moving it moves the operand.
     """
-    modules = sorted(
-        ((frame, held) for frame, held in looked if held[1] == "module"),
-        key=lambda item: (-item[0], item[1][0].count(".") + item[1][0].count("[")),
-    )
+    found: list[tuple[int, int, dict[str, Any]]] = []
+    for frame in dict.fromkeys(frame for frame, _ in looked):
+        modules = [held for number, held in looked if number == frame and held[1] == "module"]
+        modules.sort(key=lambda held: held[0].count(".") + held[0].count("["))
+        best = max(_held(modules, tensor, family), key=lambda each: each[0], default=None)
+        if best is not None:
+            found.append((-best[0], -frame, {**best[1], "frame": frame}))
+    return [owner for _, _, owner in sorted(found, key=lambda each: each[:2])]
+
+
+def _held(modules: list[Held], tensor: Any, family: set[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each holding of the operand or of what it was derived from, with the moment of what is held."""
     seen: set[int] = set()
-    best: dict[str, Any] | None = None
-    latest = 0
-    for frame, (root, _, module) in modules:
+    for root, _, module in modules:
         for expression, inner in _below(root, module, seen):
             for attribute, kind, value in _holdings(inner):
                 relation = relate(value, tensor, family) if is_a(value, torch.Tensor) else ""
-                if relation == "same" or (relation == "source" and histories.moment(value) > latest):
-                    latest = histories.moment(value)
-                    best = {"expression": expression, "frame": frame, "type": type(inner).__name__}
-                    best.update(attribute=attribute, kind=kind)
-                    if relation == "same":
-                        return best
-    return best
+                if relation in ("same", "source"):
+                    owner = {"expression": expression, "type": type(inner).__name__, "root": root}
+                    owner.update(attribute=attribute, kind=kind)
+                    yield sys.maxsize if relation == "same" else histories.moment(value), owner
 
 
 def _below(root: str, module: Any, seen: set[int]) -> Iterator[tuple[str, Any]]:

@@ -56,6 +56,9 @@ def _begin_anew() -> None:
     numpy = sys.modules.get("numpy.random")
     if numpy is not None:
         numpy.seed()  # `random` seeds itself after a fork
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.default_generator.seed()
 
 
 def _enter_probe() -> None:

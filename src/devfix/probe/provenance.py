@@ -27,11 +27,15 @@ moving = threading.local()  # `together` while a module moves what it holds
 
 
 class Record(weakref.ref):  # type: ignore[type-arg]
-    """The history of one tensor: `birth` and `move` outlast forgotten steps, `last` is the newest event."""
+    """The history of one tensor: `birth` and `move` outlast forgotten steps, `last` is the newest event.
 
-    __slots__ = ("birth", "key", "last", "move")
+    `copy` is set where somebody made a copy of it on another device: that copy is another tensor.
+    """
+
+    __slots__ = ("birth", "copy", "key", "last", "move")
 
     birth: Event | None
+    copy: Event
     key: int
     last: Event
     move: Event | None
@@ -102,7 +106,10 @@ def moved(result: Any, source: Any, func: Any) -> None:
     transfers.count(here, there, result.numel() * result.element_size(), spots)
     if origin is not None and table.get(id(result)) is not None and operators.base_name(func) == "copy_":
         return  # the tensor written to stays where it was born
-    _keep(result, birth, (func, spots, here, there, previous, _KEEP, next(_operations)), moved=True)
+    event = (func, spots, here, there, previous, _KEEP, next(_operations))
+    if origin is not None:
+        origin.copy = (*event[:PREVIOUS], None, *event[DEPTH:])
+    _keep(result, birth, event, moved=True)
 
 
 def became(tensor: Any, value: Any) -> None:
