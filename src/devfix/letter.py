@@ -127,7 +127,7 @@ class _Reader:
         )
 
     def operand(self, raw: dict[str, Any]) -> Operand:
-        owner = raw.get("owner")
+        owner, copy = raw.get("owner"), raw.get("copy")
         return Operand(
             argument=_text(raw.get("argument"), 200),
             device=_text(raw.get("device"), 60),
@@ -141,6 +141,8 @@ class _Reader:
             ),
             history=_each(raw.get("history"), self.event),
             owner=_owner(owner) if isinstance(owner, dict) else None,
+            holders=_each(raw.get("holders"), _owner),
+            copy=self.event(copy) if isinstance(copy, dict) else None,
         )
 
     def failure(self, raw: dict[str, Any]) -> Failure:
@@ -173,6 +175,7 @@ def _owner(raw: dict[str, Any]) -> Owner:
         type=_text(raw.get("type"), 200),
         attribute=_text(raw.get("attribute"), 300),
         kind=_text(raw.get("kind"), 30),
+        root=_text(raw.get("root"), 300),
     )
 
 

@@ -101,18 +101,26 @@ class Held:
 
 @dataclass(frozen=True)
 class Owner:
-    """The module that holds an operand: `kind` is "parameter", "buffer" or "attribute" (which `.to()` does not see)."""
+    """The module that holds an operand: `kind` is "parameter", "buffer" or "attribute" (which `.to()` does not see).
+
+    `root` is the outermost module in the frame that registers all that leads to `expression`: moving it moves both.
+    """
 
     expression: str
     frame: int
     type: str
     attribute: str
     kind: str
+    root: str = ""
 
 
 @dataclass(frozen=True)
 class Operand:
-    """A tensor argument of the failing operator, with its history (oldest event first: the birth)."""
+    """A tensor argument of the failing operator, with its history (oldest event first: the birth).
+
+    `owner` is the module that holds it as the deepest frame sees it, `holders` as each frame sees it, deepest first.
+    `copy` is where somebody last made a copy of it on another device, which is another tensor.
+    """
 
     argument: str
     device: str
@@ -121,6 +129,8 @@ class Operand:
     names: tuple[Held, ...] = ()
     history: tuple[Event, ...] = ()
     owner: Owner | None = None
+    holders: tuple[Owner, ...] = ()
+    copy: Event | None = None
 
     @property
     def birth(self) -> Event | None:
@@ -297,11 +307,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Fix:
-    """A patch that was tried, and its verdict."""
+    """A patch that was tried, and its verdict; `neighbours` are edits for the same fault elsewhere, not applied."""
 
     patch: Patch
     verdict: Verdict
     diff: str
+    neighbours: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True)
