@@ -1,0 +1,58 @@
+"""The record of a report as annotations: commands on standard output that a GitHub runner shows beside the code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from devfix.report.headline import headline
+from devfix.report.plain import one_line, plain
+
+Record = Mapping[str, Any]
+
+
+def workflow_commands(data: Record) -> str:
+    """Return one command a line: an error for each failure, at its place; a notice where none failed."""
+    return "".join(line + "\n" for line in _lines(data))
+
+
+def _lines(data: Record) -> Iterator[str]:
+    for index, failure in enumerate(data["failures"]):
+        fixes = [fix for fix in data["fixes"] if fix.get("failure", 0) == index]
+        at = failure["at"]
+        owned = at if at and at.get("owned", True) and not at["path"].startswith("/") else None
+        place = {"file": owned["path"], "line": str(max(owned["line"], 1))} if owned else {}
+        yield command("error", "\n".join(_words(failure, fixes)), {**place, "title": _title(failure, fixes)})
+    if not data["failures"]:
+        kind = "notice" if data["outcome"] == "clean" else "error"
+        yield command(kind, one_line(headline(data).plain, 500), {"title": "devfix"})
+
+
+def _title(failure: Record, fixes: list[Record]) -> str:
+    blamed = failure.get("blamed") or [{}]
+    return f"devfix: {fixes[0]['rule'] if fixes else blamed[0].get('title') or failure['exception']}"
+
+
+def _words(failure: Record, fixes: list[Record]) -> Iterator[str]:
+    yield one_line(f"{failure['exception']}: {failure['message']}", 500)
+    for operand in failure["operands"]:
+        born = operand["born"]
+        where = f", born at {born['path']}:{born['line']}" if born and born["path"] else ""
+        yield one_line(f"{operand['name']} is on {operand['device']}{where}", 200)
+    for fix in fixes:
+        yield one_line(f"Fix: {fix['title']}. {fix['because']}", 500)
+        yield from (plain(edit["diff"])[:4000] for edit in fix["edits"])
+
+
+def command(name: str, message: str, properties: Mapping[str, str]) -> str:
+    """Return a workflow command; nothing in the message or the properties can end it or begin another."""
+    given = ",".join(f"{key}={_property(plain(value))}" for key, value in properties.items())
+    return f"::{name} {given}::{_data(plain(message))}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
