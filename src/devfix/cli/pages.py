@@ -1,0 +1,15 @@
+"""The pages of installed rules, for reports that name them."""
+
+from __future__ import annotations
+
+from devfix.errors import DevfixError
+
+
+def page_of(rule: str) -> str:
+    """Return the page of an installed rule, "" where there is none: the id may come from anywhere."""
+    from devfix import catalog
+
+    try:
+        return catalog.collect().find(rule).page.read_text("utf-8")
+    except (DevfixError, OSError, UnicodeDecodeError):
+        return ""

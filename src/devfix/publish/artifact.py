@@ -1,0 +1,134 @@
+"""Read the artifact of a repair as what it is: bytes that a program under repair may have written."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from devfix.errors import UserError
+from devfix.report.hunks import Hunk, parse
+from devfix.report.json import read
+from devfix.report.plain import one_line
+
+Record = Mapping[str, Any]
+
+REPORT = "report.json"
+_BESIDE = re.compile(r"report\.json|summary\.md|report\.sarif|patches(?:/\d{4}-[\w.-]{1,100}\.patch)?")
+_REPORT_SIZE = 4_000_000  # bytes; a report with ten failures has some 100,000
+_FOLDER_SIZE = 20_000_000
+_ENTRIES = 200
+_FIXES, _EDITS, _LINES = 50, 20, 500  # fixes of a report, edits of a fix, lines that an edit may change
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A report that passed: its record, and for each fix the hunks by path, in the order of the fixes."""
+
+    data: Record
+    changes: tuple[Mapping[str, tuple[Hunk, ...]], ...]
+
+    @property
+    def commit(self) -> str:
+        """The commit that was repaired."""
+        return str(self.data["commit"])
+
+
+def open_artifact(path: Path, commit: str | None = None) -> Artifact:
+    """Read a report, or the folder of `devfix repair --output`; UserError says in one line why it is not taken.
+
+    `commit`, where given, is the one the report must speak of.
+    """
+    data = read(_text(path))
+    if commit is not None and data["commit"] != commit:
+        raise UserError(f"{path}: is about the commit {data['commit'] or '(none)'}, not {commit}; find again there")
+    if data["fixes"] and not data["commit"]:
+        raise UserError(f"{path}: has fixes, but names no commit")
+    if len(data["fixes"]) > _FIXES or len(data["failures"]) > _FIXES:
+        raise UserError(f"{path}: more than {_FIXES} failures or fixes: not a report of devfix")
+    for index, fix in enumerate(data["fixes"]):
+        if fix.get("failure", 0) >= len(data["failures"]):
+            raise UserError(f"{path}: fix {index + 1} answers a failure that is not there")
+    return Artifact(data, tuple(dict(_changes(path, number, fix)) for number, fix in enumerate(data["fixes"], 1)))
+
+
+def _text(path: Path) -> str:
+    """Return the report's text; what is no plain file of a sane size is refused before it is read."""
+    if _mode(path) is None:
+        raise UserError(f"{path}: no such report")
+    if stat.S_ISDIR(_mode(path) or 0):
+        _check_folder(path)
+        path = path / REPORT
+    if not stat.S_ISREG(_mode(path) or 0):
+        raise UserError(f"{path}: not a plain file; a report is the output of `devfix repair --format json`")
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+        data = file.read(_REPORT_SIZE + 1)
+    if len(data) > _REPORT_SIZE:
+        raise UserError(f"{path}: larger than {_REPORT_SIZE // 1_000_000} MB: no report of devfix is")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: not UTF-8: no report of devfix") from None
+
+
+def _check_folder(folder: Path) -> None:
+    size = 0
+    for count, (name, mode, length) in enumerate(_listed(folder)):
+        size += length
+        if not (stat.S_ISREG(mode) or (stat.S_ISDIR(mode) and name == "patches")):
+            raise UserError(f"{folder}: {one_line(name)} is a link or no plain file; nothing of this artifact is taken")
+        if not _BESIDE.fullmatch(name):
+            raise UserError(f"{folder}: {one_line(name)} does not belong there; nothing of this artifact is taken")
+        if count >= _ENTRIES or size > _FOLDER_SIZE:
+            raise UserError(f"{folder}: more files or bytes than a repair leaves; nothing of this artifact is taken")
+
+
+def _listed(folder: Path) -> Iterator[tuple[str, int, int]]:
+    for inner, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            found = (Path(inner) / name).lstat()
+            yield (Path(inner) / name).relative_to(folder).as_posix(), found.st_mode, found.st_size
+
+
+def _changes(path: Path, number: int, fix: Record) -> Iterator[tuple[str, tuple[Hunk, ...]]]:
+    if not 0 < len(fix["edits"]) <= _EDITS:
+        raise UserError(f"{path}: fix {number} has {len(fix['edits'])} edits; a fix has from 1 to {_EDITS}")
+    seen = set()
+    for edit in fix["edits"]:
+        name = edit["path"]
+        if (why := forbidden(name)) or name in seen:
+            raise UserError(f"{path}: fix {number} wants to change {one_line(name, 100)!r}: {why or 'twice'}")
+        seen.add(name)
+        try:
+            hunks = tuple(parse(edit["diff"], name))
+        except ValueError as error:
+            raise UserError(f"{path}: fix {number}, the diff of {name}: {error}") from None
+        if sum(mark != " " for hunk in hunks for mark, _ in hunk.lines) > _LINES:
+            raise UserError(f"{path}: fix {number} changes more than {_LINES} lines of {name}: no fix of devfix does")
+        yield name, hunks
+
+
+def forbidden(path: str) -> str:
+    """Say why a fix may not change a file of this path in a repository; "" where it may."""
+    parts = path.split("/")
+    if not path.isprintable() or "\\" in path or ":" in path or len(path) > 1000:
+        return "not a path that can be trusted"
+    if path.startswith("/") or any(part in ("", ".", "..") for part in parts):
+        return "not inside of the repository"
+    # Some file systems take `.GITHUB`, `.git.` and `GIT~1` for the same names.
+    if any(part.lower().startswith((".git", "git~")) for part in parts):
+        return "what lies under .git or .github, or is read by git, is never changed"
+    if not path.endswith((".py", ".pyi", ".pyw")):
+        return "only Python files are changed"
+    return ""
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.lstat().st_mode
+    except OSError:
+        return None

@@ -1,0 +1,86 @@
+"""What a pull request remembers of itself: a record in a comment of its body that nobody sees."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any
+
+_START, _END = "<!-- devfix:begin -->", "<!-- devfix:end -->"
+_MARKER = re.compile(r"<!-- devfix:record (\{.{0,20000}?\}) -->")
+_TOLERANCE = 600  # seconds between our clock and GitHub's
+
+
+@dataclass(frozen=True)
+class Marker:
+    """The record: what was run, which failures it answers, what was pushed.
+
+    `tip` is the commit that was pushed, `patch` a digest of the diffs, `complete` whether everything after the opening
+    was done too, `gone` when devfix closed it since the failure was gone ("" when it did not).
+    """
+
+    program: str
+    failures: tuple[str, ...]
+    rules: tuple[str, ...] = ()
+    commit: str = ""
+    tip: str = ""
+    patch: str = ""
+    complete: bool = False
+    gone: str = ""
+
+    def written(self) -> str:
+        """Return the comment; nothing in it can end it."""
+        text = json.dumps({"schema": "devfix-pull-request/1", **asdict(self)})
+        for character in "<>-&":
+            text = text.replace(character, f"\\u{ord(character):04x}")
+        return f"<!-- devfix:record {text} -->"
+
+    def at(self, moment: datetime) -> Marker:
+        """Return the marker of a pull request that is closed at that moment, since its failure is gone."""
+        return replace(self, gone=moment.isoformat(timespec="seconds"))
+
+    def closed_it(self, closed_at: str | None) -> bool:
+        """Say whether devfix itself closed the pull request, when GitHub says it was closed at that moment."""
+        try:
+            apart = datetime.fromisoformat(self.gone) - datetime.fromisoformat((closed_at or "").replace("Z", "+00:00"))
+        except (ValueError, TypeError):
+            return False
+        return abs(apart.total_seconds()) <= _TOLERANCE
+
+
+def find(body: str | None) -> Marker | None:
+    """Return the marker in a body, None where there is none that can be read."""
+    found = _MARKER.search(body or "")
+    try:
+        data = json.loads(found[1]) if found else None
+        return _checked(data) if data else None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _checked(data: Mapping[str, Any]) -> Marker:
+    texts: dict[str, str] = {name: data[name] for name in ("program", "commit", "tip", "patch", "gone")}
+    failures, rules = tuple(data["failures"]), tuple(data["rules"])
+    if not all(isinstance(text, str) for text in (*texts.values(), *failures, *rules)):
+        raise TypeError
+    return Marker(failures=failures, rules=rules, complete=data["complete"] is True, **texts)
+
+
+def framed(text: str, marker: Marker) -> str:
+    """Return a new body: the text between two signs, and the marker."""
+    return f"{_START}\n{text.strip()}\n\n{marker.written()}\n{_END}\n"
+
+
+def reframed(body: str, text: str | None, marker: Marker) -> str:
+    """Return the body with a new text (None for the same) and marker; what people wrote around it stays.
+
+    Where they took the signs away, the words are theirs: the marker alone is renewed, if it is still there.
+    """
+    before, start, rest = body.replace("\r\n", "\n").partition(_START)
+    _, end, after = rest.rpartition(_END)
+    if start and end and text is not None:
+        return f"{before}{framed(text, marker).rstrip()}{after}"
+    return _MARKER.sub(lambda _: marker.written(), body)

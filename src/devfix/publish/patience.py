@@ -1,0 +1,42 @@
+"""When to ask GitHub again: rate limits, and faults of servers and networks; never without end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from githubkit.exception import GitHubException, RateLimitExceeded, RequestError, RequestFailed
+from githubkit.typing import RetryOption
+from httpx import TransportError
+
+ATTEMPTS = 5  # of one request
+LONGEST = timedelta(minutes=20)  # of one wait; GitHub's hourly limit may ask for an hour: the next run is better then
+FIRST = 2.0  # seconds, doubled each time
+
+
+class Patience:
+    """Decides for githubkit; `report` is told of each wait, so that nobody takes it for a hang."""
+
+    def __init__(self, report: Callable[[str], None], first: float | None = None) -> None:
+        """Wait `first` seconds after the first fault of a server, and twice as long after each other."""
+        self._report, self._first = report, FIRST if first is None else first
+
+    def __call__(self, error: GitHubException, count: int) -> RetryOption:
+        """Say whether to ask again, and when."""
+        if count >= ATTEMPTS:
+            return RetryOption(False)
+        if isinstance(error, RateLimitExceeded):
+            wait = max(error.retry_after, timedelta(seconds=self._first))
+            if wait > LONGEST:
+                return RetryOption(False)
+            self._report(f"GitHub's rate limit is reached: waiting {wait.total_seconds():.0f} s")
+            return RetryOption(True, wait)
+        if isinstance(error, RequestFailed):
+            again = error.response.status_code >= 500 or error.response.status_code == 429
+        else:
+            again = isinstance(error, RequestError) and isinstance(error.exc, TransportError)
+        if not again:
+            return RetryOption(False)
+        wait = timedelta(seconds=self._first * 2**count)
+        self._report(f"GitHub does not answer as it should: waiting {wait.total_seconds():.0f} s")
+        return RetryOption(True, wait)

@@ -1,0 +1,92 @@
+"""Fixes -> what each pull request is to hold: which fixes, on which branch, with which files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from devfix.errors import UserError
+from devfix.publish.artifact import Artifact
+from devfix.report.fingerprint import failure_id
+from devfix.report.hunks import apply
+
+PREFIX = "devfix/"
+Content = Callable[[str], bytes]
+"""Gives a file at the commit that was repaired; UserError where there is none that may be changed."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Fixes for one pull request: their indexes in the report, the files after each, the failures they answer."""
+
+    fixes: tuple[int, ...]
+    files: tuple[Mapping[str, bytes], ...]
+    failures: tuple[str, ...]
+    branch: str
+    patch: str
+
+
+def proposals(artifact: Artifact, content: Content, per_fix: bool = False, branch: str | None = None) -> list[Proposal]:
+    """Return one proposal with every fix, or with `per_fix` one for each fix that applies without the others.
+
+    Raises UserError where a fix does not apply to the files that `content` gives.
+    """
+    groups = list(_groups(artifact, content)) if per_fix else [tuple(range(len(artifact.changes)))]
+    if branch is not None and len(groups) > 1:
+        raise UserError(f"--branch {branch}: {len(groups)} pull requests need a branch each; leave out --branch")
+    return [_proposal(artifact, fixes, content, branch) for fixes in groups if fixes]
+
+
+def _groups(artifact: Artifact, content: Content) -> Iterator[tuple[int, ...]]:
+    """Yield the fixes that stand alone; one that needs an earlier one goes with all that change the same files."""
+    groups: list[tuple[int, ...]] = []
+    for index, change in enumerate(artifact.changes):
+        try:
+            list(_applied(artifact, (index,), content))
+            groups.append((index,))
+        except ValueError:
+            near = [group for group in groups if any(change.keys() & artifact.changes[fix].keys() for fix in group)]
+            groups = [group for group in groups if group not in near]
+            groups.append(tuple(sorted({index, *(fix for group in near for fix in group)})))
+    yield from sorted(groups)
+
+
+def _proposal(artifact: Artifact, fixes: Sequence[int], content: Content, branch: str | None) -> Proposal:
+    data = artifact.data
+    try:
+        files = tuple(_applied(artifact, fixes, content))
+    except ValueError as error:
+        raise UserError(f"the patch does not apply to commit {artifact.commit}: {error}") from None
+    answered = [data["fixes"][fix].get("failure", 0) for fix in fixes]
+    failures = tuple(dict.fromkeys(failure_id(data["failures"][index]) for index in answered))
+    diffs = [[edit["path"], edit["diff"]] for fix in fixes for edit in data["fixes"][fix]["edits"]]
+    patch = hashlib.sha256(_without_lines(json.dumps(diffs)).encode("ascii")).hexdigest()[:16]
+    return Proposal(tuple(fixes), files, failures, branch or _branch(data["fixes"][fixes[0]], failures[0]), patch)
+
+
+def _applied(artifact: Artifact, fixes: Sequence[int], content: Content) -> Iterator[Mapping[str, bytes]]:
+    """Yield the files that each fix leaves; ValueError where one finds other lines than it expects."""
+    now: dict[str, bytes] = {}
+    for fix in fixes:
+        made = {}
+        for path, hunks in artifact.changes[fix].items():
+            try:
+                made[path] = apply(hunks, now[path] if path in now else content(path))
+            except ValueError as error:
+                raise ValueError(f"{path}: {error}") from None
+        now.update(made)
+        yield made
+
+
+def _branch(fix: Mapping[str, object], failure: str) -> str:
+    """Return a name that says what is fixed, and that the same failure leads to again."""
+    stem = re.sub(r"[^a-z0-9]+", "-", str(fix["rule"]).rpartition("/")[2].lower()).strip("-")
+    return f"{PREFIX}{stem[:50].strip('-') or 'fix'}-{failure[:8]}"
+
+
+def _without_lines(diffs: str) -> str:
+    """Take the line numbers out of diffs: an edit far above the fix does not make it another one."""
+    return re.sub(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", "@@", diffs)

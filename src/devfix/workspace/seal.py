@@ -1,0 +1,33 @@
+"""A seal on commits that devfix pushes, by which it knows its own again and never takes a person's for them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+_TRAILER = re.compile(rb"\nDevfix-Seal: ([0-9a-f]{40})\n\Z")
+
+
+def sealed(message: str, tree: str, parent: str) -> str:
+    """Return the message with a last line that holds for this tree, parent and message alone."""
+    text = message.rstrip() + "\n"
+    return f"{text}\nDevfix-Seal: {_seal(text.encode('utf-8', 'surrogateescape'), tree.encode(), parent.encode())}\n"
+
+
+def is_sealed(commit: bytes) -> bool:
+    """Say whether a raw commit is just as devfix made it: not amended, not rebased, not made by somebody else.
+
+    The seal covers the parent's id, and so everything below: one look at the tip of a branch is enough.
+    """
+    head, _, message = commit.partition(b"\n\n")
+    fields = head.split(b"\n")
+    trees = [line[5:] for line in fields if line.startswith(b"tree ")]
+    parents = [line[7:] for line in fields if line.startswith(b"parent ")]
+    found = _TRAILER.search(message)
+    if found is None or len(trees) != 1 or len(parents) != 1:
+        return False
+    return _seal(message[: found.start()], trees[0], parents[0]).encode() == found[1]
+
+
+def _seal(message: bytes, tree: bytes, parent: bytes) -> str:
+    return hashlib.sha256(b"\0".join((message, tree, parent))).hexdigest()[:40]

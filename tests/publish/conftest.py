@@ -1,0 +1,40 @@
+"""The real parts, each started once, and a report to publish."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from contract import Contract, served
+from github_server import GitHub, github
+from node_parts import node_modules
+from programs import FILES, History
+
+
+@pytest.fixture(scope="session")
+def modules() -> Path:
+    return node_modules()
+
+
+@pytest.fixture(scope="session")
+def contract(modules: Path) -> Iterator[Contract]:
+    with served(modules) as running:
+        yield running
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History.start(tmp_path / "work" / "model", FILES)
+
+
+@pytest.fixture
+def hub(tmp_path: Path, history: History, contract: Contract) -> Iterator[GitHub]:
+    """A GitHub that holds every request against the real contract."""
+    with github(tmp_path / "hub", history.folder, contract) as running:
+        yield running
+        assert running.violations == []

@@ -1,0 +1,255 @@
+"""A small GitHub: git over smart HTTP, and as much of the interface as devfix uses, with refusals and faults."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from contract import Contract
+from git_repositories import git
+from git_server import answer, read_body
+
+OWNER, NAME, TOKEN, READER = "ada", "model", "ghs_write0123456789", "ghs_read0123456789"
+Answer = tuple[int, Any]
+
+
+@dataclass
+class Fault:
+    """What is answered instead, once: at the first request that fits; `after` does what was asked for before."""
+
+    method: str
+    path: str
+    status: int
+    headers: dict[str, str] = field(default_factory=dict)
+    after: bool = False
+
+
+@dataclass
+class GitHub:
+    """The state: pull requests, labels and comments here, branches in a bare repository."""
+
+    root: Path
+    contract: Contract | None = None
+    port: int = 0
+    pulls: list[dict[str, Any]] = field(default_factory=list)
+    comments: list[dict[str, Any]] = field(default_factory=list)
+    requests: list[tuple[str, str]] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    drafts: bool = True
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/{OWNER}/{NAME}"
+
+    @property
+    def url_with_token(self) -> str:
+        return f"http://ada:{TOKEN}@127.0.0.1:{self.port}/{OWNER}/{NAME}"
+
+    @property
+    def bare(self) -> Path:
+        return self.root / OWNER / f"{NAME}"
+
+    def branches(self) -> dict[str, str]:
+        listed = git(self.bare, "for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads/")
+        return dict(line.split(" ") for line in listed.splitlines())
+
+    def close(self, number: int) -> None:
+        """Close a pull request as a person does."""
+        self.pulls[number - 1].update(state="closed", closed_at=_now())
+
+    def merge(self, number: int) -> None:
+        self.pulls[number - 1].update(state="closed", closed_at=_now(), merged_at=_now())
+
+    def writes(self) -> list[tuple[str, str]]:
+        """Return the requests that changed something, or tried to."""
+        return [(method, path) for method, path in self.requests if method != "GET" and "upload-pack" not in path]
+
+    def handle(self, method: str, path: str, query: dict[str, list[str]], data: Any) -> Answer:
+        rest = path.removeprefix(f"/repos/{OWNER}/{NAME}")
+        for pattern, action in _ROUTES[method]:
+            if found := re.fullmatch(pattern, rest):
+                return action(self, query if method == "GET" else data, *map(int, found.groups()))
+        return 404, {"message": "Not Found"}
+
+    def find_pulls(self, query: dict[str, list[str]]) -> Answer:
+        owner, _, branch = query["head"][0].partition(":")
+        state = query.get("state", ["open"])[0]
+        found = [
+            self.shown(pull)
+            for pull in reversed(self.pulls)
+            if pull["head"]["ref"] == branch and pull["head"]["user"] == owner and state in ("all", pull["state"])
+        ]
+        return 200, found
+
+    def open_pull(self, data: Any) -> Answer:
+        branch = data["head"]
+        if branch not in self.branches() or data["base"] not in self.branches():
+            return 422, {"message": "Validation Failed", "errors": [{"field": "head", "code": "invalid"}]}
+        if any(pull["head"]["ref"] == branch and pull["state"] == "open" for pull in self.pulls):
+            errors = [{"message": f"A pull request already exists for {OWNER}:{branch}."}]
+            return 422, {"message": "Validation Failed", "errors": errors}
+        if data.get("draft") and not self.drafts:
+            return 422, {"message": "Draft pull requests are not supported in this repository."}
+        pull = self.add(branch, data["title"], data["body"], data["base"], bool(data.get("draft")))
+        return 201, self.shown(pull)
+
+    def add(
+        self, branch: str, title: str, body: str, base: str = "main", draft: bool = False, **head: str
+    ) -> dict[str, Any]:
+        number = len(self.pulls) + 1
+        where = {"ref": branch, "user": OWNER, "repo": {"full_name": f"{OWNER}/{NAME}"}, "sha": "", **head}
+        pull = {
+            "number": number,
+            "html_url": f"{self.url}/pull/{number}",
+            "state": "open",
+            "title": title,
+            "body": body.replace("\n", "\r\n"),  # as GitHub keeps what was edited in a browser
+            "head": where,
+            "base": {"ref": base},
+            "draft": draft,
+            "closed_at": None,
+            "merged_at": None,
+            "labels": [],
+        }
+        self.pulls.append(pull)
+        return pull
+
+    def shown(self, pull: dict[str, Any]) -> dict[str, Any]:
+        if pull["state"] == "open" and pull["head"]["user"] == OWNER:
+            pull["head"]["sha"] = self.branches().get(pull["head"]["ref"], "")
+        return pull
+
+    def change_pull(self, data: Any, number: int) -> Answer:
+        pull = self.pulls[number - 1]
+        branch = pull["head"]["ref"]
+        if data.get("state") == "open" and pull["state"] == "closed":
+            if self.branches().get(branch) != pull["head"]["sha"]:
+                return 422, {"message": "Validation Failed", "errors": [{"message": "state cannot be changed."}]}
+            pull.update(closed_at=None)
+        elif data.get("state") == "closed" and pull["state"] == "open":
+            self.shown(pull)
+            pull.update(closed_at=_now())
+        pull.update({key: data[key] for key in ("title", "body", "state") if key in data})
+        return 200, self.shown(pull)
+
+    def add_labels(self, data: Any, number: int) -> Answer:
+        labels = self.pulls[number - 1]["labels"]
+        labels += [name for name in data["labels"] if name not in labels]
+        return 200, [{"name": name} for name in labels]
+
+    def find_comments(self, query: dict[str, list[str]], number: int) -> Answer:
+        size, page = int(query.get("per_page", ["30"])[0]), int(query.get("page", ["1"])[0])
+        mine = [comment for comment in self.comments if comment["issue"] == number]
+        return 200, mine[(page - 1) * size : page * size]
+
+    def add_comment(self, data: Any, number: int, kind: str = "Bot") -> Answer:
+        where = f"{self.url}/pull/{number}#issuecomment-{len(self.comments) + 1}"
+        comment = {"id": len(self.comments) + 1, "issue": number, "body": data["body"], "html_url": where}
+        self.comments.append({**comment, "user": {"type": kind}, "author_association": "NONE"})
+        return 201, self.comments[-1]
+
+    def change_comment(self, data: Any, identifier: int) -> Answer:
+        self.comments[identifier - 1]["body"] = data["body"]
+        return 200, self.comments[identifier - 1]
+
+
+_ROUTES: dict[str, list[tuple[str, Any]]] = {
+    "GET": [(r"/pulls", GitHub.find_pulls), (r"/issues/(\d+)/comments", GitHub.find_comments)],
+    "POST": [
+        (r"/pulls", GitHub.open_pull),
+        (r"/issues/(\d+)/labels", GitHub.add_labels),
+        (r"/issues/(\d+)/comments", GitHub.add_comment),
+    ],
+    "PATCH": [(r"/pulls/(\d+)", GitHub.change_pull), (r"/issues/comments/(\d+)", GitHub.change_comment)],
+}
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each answer waits 40 ms for an acknowledgement
+    github: GitHub
+
+    def do_GET(self) -> None:
+        self._do()
+
+    do_POST = do_PATCH = do_DELETE = do_GET
+
+    def _do(self) -> None:
+        body = read_body(self)
+        with self.github.lock:
+            self._answer(body)
+
+    def _answer(self, body: bytes) -> None:
+        self.github.requests.append((self.command, self.path))
+        fits = (each for each in self.github.faults if each.method == self.command and re.search(each.path, self.path))
+        fault = next(fits, None)
+        if fault:
+            self.github.faults.remove(fault)
+        if not self.path.startswith("/api/v3/"):
+            if fault:
+                self._send(fault.status, {"message": "a fault"}, fault.headers)
+            else:
+                answer(self, self.github.root, {TOKEN: "write", READER: "read"}, body)
+            return
+        path = self.path.removeprefix("/api/v3")
+        if self.github.contract:
+            self.github.violations += self.github.contract.violations(self.command, path, dict(self.headers), body)
+        status, data = self._api(path, body) if not fault or fault.after else (0, None)
+        if fault:
+            status, data = fault.status, {"message": "a fault"}
+        self._send(status, data, fault.headers if fault else {})
+
+    def _api(self, path: str, body: bytes) -> Answer:
+        token = self.headers.get("Authorization", "").split(" ")[-1]
+        if token not in (TOKEN, READER):
+            return 401, {"message": "Bad credentials"}
+        if token == READER and self.command != "GET":
+            return 403, {"message": "Resource not accessible by integration"}
+        parts = urlsplit(path)
+        return self.github.handle(self.command, parts.path, parse_qs(parts.query), json.loads(body) if body else {})
+
+    def _send(self, status: int, data: Any, headers: dict[str, str]) -> None:
+        content = json.dumps(data).encode()
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(content)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def github(root: Path, files: Path, contract: Contract | None = None) -> Iterator[GitHub]:
+    """Serve a GitHub with one repository, a bare clone of the repository at `files`."""
+    state = GitHub(root, contract)
+    state.bare.parent.mkdir(parents=True)
+    git(files, "clone", "--quiet", "--bare", str(files), str(state.bare))
+    subprocess.run(["git", "config", "http.receivepack", "true"], cwd=state.bare, check=True)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"github": state}))
+    state.port = server.server_address[1]
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
