@@ -58,9 +58,9 @@ class Interpreter:
 def interpreter(root: Path, asked: str | None = None) -> Path:
     """Return the absolute path of the interpreter of the program under repair.
 
-    `asked` is a path (from here, or from `root`), the folder of an environment, or a name on the PATH. Without it: the environment (.venv, venv) in
-    `root` or in a folder above it up to the repository's top, else the interpreter that runs devfix. UserError where it
-    does not exist. Links are not followed: an environment is known by the path of its link.
+    `asked` is a path (from here, or from `root`), the folder of an environment, or a name on the PATH. Without it: the
+    environment (.venv, venv) in `root` or in a folder above it up to the repository's top, else the interpreter that
+    runs devfix. UserError where it does not exist. Links are not followed: an environment is known by its link's path.
     """
     if asked is None:
         return next((found for folder in _up(root) for found in _environments(folder)), Path(sys.executable))
