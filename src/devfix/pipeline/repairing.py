@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from devfix.catalog import Rule
@@ -15,6 +16,7 @@ from devfix.pipeline.opening import Asked, opened
 from devfix.pipeline.session import Session
 from devfix.report.message import commit_message
 from devfix.sdk.spots import unseen
+from devfix.stages.advise import advise
 from devfix.stages.diagnose import diagnose
 from devfix.stages.propose import propose
 from devfix.stages.verify import Trial, Verifier
@@ -92,7 +94,8 @@ class _Loop:
         """Repair until nothing fails or nothing helps; returns the last run in the failing world."""
         with ThreadPoolExecutor(2) as pool:
             self._pool = pool
-            self._baseline_soon(CPU)
+            if len(self.session.commands) == 1:  # else it is not known yet which of them is repaired
+                self._baseline_soon(CPU)
             with self.session.timed("observe"):
                 run = self.session.first_run()
             while run.outcome is Outcome.FAILED and len(self.fixes) < self.limit:
@@ -171,6 +174,9 @@ def _repair(
         return Fix(trial.patch, trial.verdict, diff)
 
     chosen = fix(kept) if kept else None
+    if kept and chosen:
+        neighbours = advise(kept.patch, partial(session.read, kept.files), session.repository.containing)
+        chosen = replace(chosen, neighbours=tuple(neighbours))
     return Repair(run.failure, tuple(diagnoses), chosen, tuple(fix(trial) for trial in dropped))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
+from functools import partial
 
 from devfix.config import Config
 from devfix.model import Outcome, Run, Target, World
@@ -48,12 +49,13 @@ class Session:
 
     def sources(self) -> Sources:
         """The editable files as they stand now."""
-        return Sources(self._read)
+        return Sources(partial(self.read, self.files))
 
-    def _read(self, path: str) -> bytes | None:
+    def read(self, files: Mapping[str, bytes], path: str) -> bytes | None:
+        """A file's contents where `files` has changed some; None where it must not be edited."""
         if path not in self.observer.tracked or any(fnmatch(path, glob) for glob in self.target.exclude):
             return None
-        return self.files[path] if path in self.files else self.repository.content(path)
+        return files[path] if path in files else self.repository.content(path)
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:

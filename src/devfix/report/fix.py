@@ -34,6 +34,10 @@ def change(fix: Record) -> Iterator[RenderableType]:
     for edit in fix["edits"]:
         yield Padding(colored_diff(edit["diff"]), (1, 0, 1, 0))
     yield _verdict(fix["verdict"])
+    if neighbours := fix.get("neighbours"):
+        yield Text("\nThe same elsewhere, not applied, since no run has shown it to fail:")
+        for edit in neighbours[:_SHOWN]:
+            yield Padding(colored_diff(edit["diff"]), (0, 0, 0, 2))
 
 
 def candidates(dropped: Sequence[Record], kept: Sequence[Record]) -> Iterator[RenderableType]:

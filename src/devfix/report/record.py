@@ -89,6 +89,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
             "transfers": {"before": verdict.transfers_before, "after": verdict.transfers_after},
             "because": verdict.because,
         },
+        "neighbours": [{"path": edit.path, "line": edit.line, "diff": unified(edit)} for edit in fix.neighbours],
     }
 
 

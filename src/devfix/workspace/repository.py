@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from devfix.errors import UserError
+from devfix.scratch import scratch_folder
 from devfix.workspace.git import Git, GitError
 from devfix.workspace.listing import REGULAR, SUBMODULE, Entry, list_commit
-from devfix.workspace.scratch import scratch_folder
 from devfix.workspace.shadow import Origin
 from devfix.workspace.worktrees import Worktrees
 
@@ -74,6 +74,14 @@ class Repository:
         if entry is None or entry.mode == SUBMODULE:
             raise FileNotFoundError(path)
         return self.git.call("cat-file", "blob", entry.object_id)
+
+    def containing(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Return the paths of the text files that have, at the commit, one of the texts in a line."""
+        patterns = [part for text in texts for part in ("-e", text)]
+        if not patterns:
+            return ()
+        said = self.git.says("grep", "--full-name", "--fixed-strings", "-l", "-I", "-z", *patterns, self.commit)
+        return tuple(path.partition(":")[2] for path in said.split("\0") if path)
 
     @cached_property
     def _status(self) -> tuple[tuple[str, str], ...]:

@@ -1,0 +1,116 @@
+"""Fix -> advice: where else the file, or a copy of it, has the same fault.
+
+Advice is shown with its diff and never applied, since no run has shown those places to fail.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import islice
+
+import libcst as cst
+
+from devfix.model import Edit, Patch, Place
+from devfix.sdk import FACTORIES, File, argument, is_bound, is_local, keyword_added, keyword_removed, last_name
+from devfix.source import SourceError
+
+PLACES = 20  # shown for one fix; the sample's worst file had eleven
+FILES = 200  # parsed for copies of the faulty line
+NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\w)(?!\s*=[^=])")  # no attribute, and no keyword
+Line = tuple[str, str]
+
+
+def advise(
+    patch: Patch, read: Callable[[str], bytes | None], containing: Callable[[Sequence[str]], Iterable[str]]
+) -> Iterator[Edit]:
+    """Yield an edit for each other place that reads as the patched one did; `before` is the state after the patch.
+
+    `read` gives the contents after the patch, None where a file must not be edited; `containing` the paths of the files
+    that have one of some texts. Only where every name that the new line needs is bound is there anything to yield.
+    """
+    faulty = [old for edit in patch.edits for old, _ in _pairs(edit)]
+    every = sorted(path for path in containing(faulty) if path.endswith(".py"))[:FILES]
+    found = (each for edit in patch.edits for each in _advice(edit, read, every))
+    unique = {(each.path, each.after): each for each in islice(found, PLACES)}
+    yield from unique.values()
+
+
+def _advice(edit: Edit, read: Callable[[str], bytes | None], paths: Iterable[str]) -> Iterator[Edit]:
+    pairs = _pairs(edit)
+    for path in (edit.path, *(path for path in paths if path != edit.path)):
+        data = read(path)
+        if data is not None and any(old.encode() in data for old, _ in pairs):
+            yield from _elsewhere(path, data, pairs)
+    yield from _siblings(edit, read(edit.path) or b"")
+
+
+def _pairs(edit: Edit) -> list[Line]:
+    """The lines that an edit replaced one by one, as (old, new) without their indentation."""
+    old, new = (each.decode("utf-8", "replace").splitlines() for each in (edit.before, edit.after))
+    pairs = []
+    for tag, old_from, old_to, new_from, new_to in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "replace" and old_to - old_from == new_to - new_from:
+            lines = zip(old[old_from:old_to], new[new_from:new_to], strict=True)
+            pairs += [(before.strip(), after.strip()) for before, after in lines]
+    # A bracket or a bare name stands everywhere; it says nothing of the fault.
+    return [pair for pair in pairs if "(" in pair[0] and len(pair[0]) > 8]
+
+
+def _elsewhere(path: str, data: bytes, pairs: list[Line]) -> Iterator[Edit]:
+    try:
+        file = File(path, data)
+    except SourceError:
+        return
+    lines = file.module.code.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        for old, new in pairs:
+            names = set(NAME.findall(new)) - set(NAME.findall(old))
+            if line.strip() != old or not _binds(file, number + 1, names):
+                continue
+            text = "".join((*lines[:number], line.replace(old, new), *lines[number + 1 :]))
+            after = text.encode(file.module.encoding)
+            try:
+                compile(after, path, "exec", dont_inherit=True)
+            except (SyntaxError, ValueError):
+                continue
+            yield Edit(path, number + 1, data, after)
+
+
+def _binds(file: File, line: int, names: set[str]) -> bool:
+    """Whether every name is bound before a line runs, in its function or in the module."""
+    node = file.root_at(Place(file.path, line, owned=True))
+    return node is not None and all(_knows(file, node, name) for name in names)
+
+
+def _knows(file: File, node: cst.CSTNode, name: str) -> bool:
+    function = file.function_of(node)
+    if function is None or is_local(function, name):
+        return is_bound(file, node, name)
+    return is_bound(file, file.module.body[-1], name)
+
+
+def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
+    """Calls in the patched file that lack the keyword which the patch added to one of their kind."""
+    try:
+        before, file = File(edit.path, edit.before), File(edit.path, data)
+    except SourceError:
+        return
+    known = {before.code(node) for node in before.within(before.module) if isinstance(node, cst.Call)}
+    calls = [node for node in file.within(file.module) if isinstance(node, cst.Call)]
+    for added in calls:
+        device = argument(added, "device")
+        if device is None or file.code(added) in known or file.code(keyword_removed(added, "device")) not in known:
+            continue
+        value = file.code(device.value)
+        kin = FACTORIES if last_name(added.func) in FACTORIES else {last_name(added.func)}
+        for call in calls:
+            function = file.function_of(call)
+            root = NAME.findall(value)[0]
+            if last_name(call.func) not in kin or argument(call, "device") or function is None:
+                continue
+            if is_local(function, root) and is_bound(file, call, root):
+                found = file.edit(file.replaced({call: keyword_added(call, "device", value)}))
+                if found:
+                    yield found
