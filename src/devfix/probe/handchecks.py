@@ -62,3 +62,19 @@ def convolving(name: str, given: dict[str, Any]) -> None:
         if other is not None and other.device != source.device:
             method = "wrapper_CUDA__cudnn_convolution"
             raise messages.argument_mismatch(argument, other.device, source.device, method)
+
+
+@check("masked_fill_")
+def masked_filling(name: str, given: dict[str, Any]) -> None:
+    """The mask must lie where the tensor lies; a 0-dim value may lie on the CPU."""
+    self, mask, value = given["self"], given["mask"], given["value"]
+    if getattr(value, "_devfix_gpu", -1) >= 0 and self._devfix_gpu < 0:
+        raise RuntimeError("masked_fill_: Expected inputs to be on same device")
+    if self.device != mask.device:
+        text = f"but got mask on {mask.device} and self on {self.device}"
+        raise RuntimeError(f"expected self and mask to be on the same device, {text}")
+
+
+@check("fill_")
+def filling(name: str, given: dict[str, Any]) -> None:
+    """A 0-dim value may lie anywhere."""

@@ -16,6 +16,7 @@ NO_SCALARS = {
     "complex", "polar", "_prelu_kernel", "_prelu_kernel_backward", "mse_loss_backward", "smooth_l1_loss_backward",
     "huber_loss_backward", "binary_cross_entropy_backward", "addr", "lerp_scalar", "glu_backward", "kaiser_window",
     "hardtanh_backward", "hardswish_backward", "log_sigmoid_backward", "cross", "linalg_cross", "dist",
+    "binary_cross_entropy",
 }  # fmt: skip
 # 0-dim CPU tensors became legal here one release after another.
 SCALARS_SINCE = {
@@ -48,7 +49,7 @@ def check(func: Any, base: str, given: dict[str, Any]) -> None:
     for tensor, is_output in operands:
         if tensor.device == common:
             continue
-        free = base in ("where", "fill_", "fill") and not is_output and tensor.dim() == 0
+        free = base == "where" and not is_output and tensor.dim() == 0
         if not is_output and tensor._devfix_gpu < 0 and tensor.dim() == 0 and (free or allows_scalars(base, given)):
             scalars += not free
             if scalars > 1:

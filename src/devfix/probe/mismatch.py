@@ -69,8 +69,17 @@ def check_exact(func: Any, entry: Any, args: Any, kwargs: Any, key: str) -> None
             if common is None:
                 common = tensor.device
             elif tensor.device != common:
-                method = entry.method(key, is_out)
+                method = cudnn_method(given) if entry.name == "native_batch_norm" else ""
+                method = method or entry.method(key, is_out)
                 raise messages.argument_mismatch(argument.name, tensor.device, common, method)
+
+
+def cudnn_method(given: dict[str, Any]) -> str:
+    """The wrapper of cuDNN's batch norm where CUDA would choose it (ATen/native/Normalization.cpp)."""
+    source, training = given["input"], given.get("training")
+    most = {2: (262136, 131070)}.get(source.dim(), (65535, 880801))[bool(training)]
+    defined = given.get("weight") is not None and given.get("bias") is not None
+    return "wrapper_CUDA__cudnn_batch_norm" if source.is_cuda and defined and source.size(0) <= most else ""
 
 
 def decompose(func: Any, key: str, args: Any, kwargs: Any) -> Any:

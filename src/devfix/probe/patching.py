@@ -38,6 +38,7 @@ def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
                 setattr(new, attribute, getattr(original, attribute))
             except (AttributeError, TypeError):
                 pass
+        new._devfix_original = original
         replace(owner, name, new)
 
 

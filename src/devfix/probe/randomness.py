@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,13 +26,21 @@ class Generator(torch.Generator):
 
 
 defaults: list[Any] = []
+_owners: weakref.WeakValueDictionary[int, Generator] = weakref.WeakValueDictionary()
 
 
 def make(gpu: int) -> Any:
     """A new generator of simulated GPU `gpu`."""
     generator = Generator()
     generator._devfix_gpu = gpu
+    _owners[generator._cdata] = generator
     return generator
+
+
+def owner(generator: Any) -> int:
+    """The GPU of a generator; C++ may hand out another Python object for the same one."""
+    known = _owners.get(generator._cdata)
+    return -1 if known is None else known._devfix_gpu
 
 
 def install() -> None:
@@ -43,7 +52,7 @@ def install() -> None:
 
 def check(generator: Any, gpu: int) -> None:
     """Raise PyTorch's error where a generator does not belong to the kind of device that draws."""
-    mine = getattr(generator, "_devfix_gpu", -1)
+    mine = owner(generator)
     wanted, found = ("cuda", "cpu") if gpu >= 0 else ("cpu", "cuda")
     if (mine >= 0) != (gpu >= 0):
         raise RuntimeError(f"Expected a '{wanted}' device type for generator but found '{found}'")

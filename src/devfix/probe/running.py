@@ -116,3 +116,19 @@ def absent(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     result = plan.op(*cells, **keywords)
     hooks.born(result, func, args, kwargs)
     return result
+
+
+@special("_pack_padded_sequence")
+def pack(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Pack sequences, whose lengths must lie on the CPU whatever else there is."""
+    lengths = args[1]
+    if lengths._devfix_gpu >= 0:
+        kind = {torch.int64: "Long", torch.int32: "Int", torch.float32: "Float"}.get(lengths.dtype, str(lengths.dtype))
+        found = f"{lengths.dim()}D {lengths.device} {kind} tensor"
+        raise RuntimeError(f"'lengths' argument should be a 1D CPU int64 tensor, but got {found}")
+    cells, keywords, gpu = unwrap_all(args, kwargs)
+    result, sizes = plan.op(*cells, **keywords)
+    home = args[0]._devfix_gpu
+    packed = (wrap(result, home) if home >= 0 else result, sizes)
+    hooks.born(packed, func, args, kwargs)
+    return packed

@@ -15,6 +15,12 @@ def _set_index(device: Any) -> None:
     devices.make_current(-1 if index is None else index)
 
 
+def _exchange(index: int) -> int:
+    before = devices.current()
+    devices.make_current(index)
+    return before
+
+
 def install() -> None:
     """Patch torch.accelerator, where this torch has it."""
     module = getattr(torch, "accelerator", None)
@@ -35,3 +41,9 @@ def install() -> None:
     for name, answer in answers.items():
         if hasattr(module, name):
             replace(module, name, answer)
+    for name in ("exchangeDevice", "maybeExchangeDevice"):
+        replace(torch._C, f"_accelerator_{name}", _exchange)
+    replace(torch._C, "_accelerator_setDeviceIndex", devices.make_current)
+    replace(torch._C, "_accelerator_getDeviceIndex", devices.current)
+    replace(torch._C, "_accelerator_isAllocatorInitialized", lambda: False)
+    replace(torch._C, "_accelerator_setAllocatorSettings", lambda settings: None)

@@ -54,27 +54,8 @@ def _assign_gradient(self: Any, value: Any) -> None:
         raise
 
 
-def _name_of_type(self: Any, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
-    if dtype is None and self._devfix_gpu >= 0:
-        return _original_type(self._devfix_held).replace("torch.", "torch.cuda.", 1)
-    name = dtype if isinstance(dtype, str) else f"{getattr(dtype, '__module__', '')}.{getattr(dtype, '__name__', '')}"
-    if isinstance(dtype, torch.dtype) or dtype is None:
-        return _original_type(self, dtype, non_blocking, **kwargs) if dtype is not None else _original_type(self)
-    plain = name.replace("torch.cuda.", "torch.")
-    wanted = _original_type(_original_type(torch.empty(0, device="cpu"), plain))
-    target = torch.empty(0, device="cpu").type(plain).dtype if wanted else None
-    device = devices.LAZY[devices.current()] if name.startswith("torch.cuda.") else devices.CPU
-    if name.startswith("torch.cuda.") and self._devfix_gpu >= 0:
-        device = devices.LAZY[self._devfix_gpu]
-    return self.to(device, target, non_blocking)
-
-
-_original_type: Any = None
-
-
 def install() -> None:
     """Answer for simulated tensors as CUDA tensors do."""
-    global _original_type
     replace(Tensor, "device", property(_device), add=True)
     replace(Tensor, "is_cuda", property(_is_cuda), add=True)
     replace(Tensor, "get_device", lambda self: self._devfix_gpu, add=True)
@@ -83,4 +64,3 @@ def install() -> None:
         replace(Tensor, name, _from_held(name), add=True)
     for name in ("data_ptr", "is_conj", "is_neg", "is_coalesced", "sparse_dim", "dense_dim"):
         _method_of_held(name)
-    _original_type = replace(Tensor, "type", _name_of_type, add=True)

@@ -12,9 +12,22 @@ from ..patching import replace, wrap
 from ..tensor import Tensor
 
 
+FACTORIES = (
+    "zeros", "ones", "full", "empty", "arange", "range", "linspace", "logspace", "eye", "rand", "randn", "randint",
+    "randperm", "empty_strided", "zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like",
+    "randint_like", "tril_indices", "triu_indices", "hann_window", "hamming_window", "blackman_window",
+)  # fmt: skip
+
+
 def wanted(device: Any) -> Any:
     """The device a constructor shall use: the one asked for, else the default device where one is set."""
-    return getattr(default_device, "CURRENT_DEVICE", None) if device is None else device
+    if device is not None:
+        return device
+    for place in reversed(range(torch._C._len_torch_function_stack())):
+        mode = torch._C._get_function_stack_at(place)
+        if isinstance(mode, default_device.DeviceContext):
+            return mode.device
+    return None
 
 
 def _index(device: Any, name: str) -> int | None:
@@ -87,6 +100,17 @@ def _method(original: Any) -> Any:
     return new_tensor
 
 
+def _numbered(original: Any) -> Any:
+    """Let `device=0` name a GPU, which C++ would ask the accelerator of the build for."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if type(kwargs.get("device")) is int:
+            kwargs["device"] = torch.device("cuda", kwargs["device"])
+        return original(*args, **kwargs)
+
+    return call
+
+
 def _set_default_type(original: Any) -> Any:
     def set_default_tensor_type(kind: Any) -> None:
         name = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__name__}"
@@ -104,5 +128,7 @@ def install() -> None:
         default_device._device_constructors()
     for name in ("tensor", "as_tensor", "asarray", "scalar_tensor"):
         wrap(torch, name, _moving(name))
+    for name in FACTORIES:
+        wrap(torch, name, _numbered)
     wrap(Tensor, "new_tensor", _method)
     wrap(torch, "set_default_tensor_type", _set_default_type)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copyreg
 from typing import Any
 
 import torch
 
 from .. import devices, hooks, randomness
-from ..patching import wrap
+from ..patching import replace, wrap
 from ..tensor import Tensor
 
 inner = devices.inner
@@ -45,15 +46,29 @@ def _cuda(original: Any) -> Any:
     return cuda
 
 
-def _keyword_device(original: Any) -> Any:
-    """Resolve `device=` for methods and functions whose C++ would ask a CUDA guard for the current device."""
+class _DeviceKind(type):
+    """What `torch.device` is in the world: it makes the real thing, and knows which GPU a bare number names."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("device") is not None:
-            kwargs["device"] = inner(kwargs["device"])
-        return original(*args, **kwargs)
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and type(args[0]) is int and not kwargs:
+            return _device("cuda", args[0])
+        return _device(*args, **kwargs)
 
-    return call
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, _device)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is _device or other is cls
+
+    def __hash__(cls) -> int:
+        return hash(_device)
+
+
+_device = torch.device
+
+
+def _reduce(device: torch.device) -> Any:
+    return torch.device, (device.type,) if device.index is None else (device.type, device.index)
 
 
 def _generator(original: Any) -> Any:
@@ -74,3 +89,5 @@ def install() -> None:
     wrap(Tensor, "to", _to)
     wrap(Tensor, "cuda", _cuda)
     wrap(torch, "Generator", _generator)
+    replace(torch, "device", _DeviceKind("device", (), {"__module__": "torch", "__doc__": _device.__doc__}))
+    copyreg.pickle(_device, _reduce)  # type: ignore[arg-type]

@@ -1,0 +1,38 @@
+"""`torch.compile` does nothing, and `torch.jit` knows PyTorch's functions under their replacements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..patching import replace, wrap
+
+
+def _identity(model: Any = None, **kwargs: Any) -> Any:
+    if model is None:
+        return lambda function: function
+    return model
+
+
+def _compile_method(self: Any, *args: Any, **kwargs: Any) -> None:
+    """Leave a module as it is."""
+
+
+def _builtin(original: Any) -> Any:
+    def find_builtin(function: Any) -> Any:
+        return original(getattr(function, "_devfix_original", function))
+
+    return find_builtin
+
+
+def install() -> None:
+    """Patch the compilers."""
+    replace(torch, "compile", _identity)
+    replace(torch.nn.Module, "compile", _compile_method)
+    import torch.jit._builtins as builtins
+    import torch.jit._recursive as recursive
+
+    wrap(builtins, "_find_builtin", _builtin)
+    replace(torch.jit._script, "_find_builtin", builtins._find_builtin)
+    replace(recursive, "_find_builtin", builtins._find_builtin)

@@ -1,0 +1,78 @@
+"""Memory figures: counted, when somebody asks, from the simulated tensors that are alive."""
+
+from __future__ import annotations
+
+import gc
+from collections import OrderedDict
+from typing import Any
+
+import torch
+
+from .. import devices
+from ..patching import replace
+from ..tensor import Tensor
+
+TOTAL = 80 << 30
+_peaks: dict[int, int] = {}
+
+
+def _index(device: Any = None) -> int:
+    index = devices.current() if device is None else devices.spoken(device)
+    return 0 if index is None else index
+
+
+def allocated(device: Any = None) -> int:
+    """The bytes that living tensors hold on a simulated GPU, shared memory counted once."""
+    gpu = _index(device)
+    storages = {}
+    for thing in gc.get_objects():
+        if issubclass(type(thing), Tensor) and thing._devfix_gpu == gpu:
+            storage = thing._devfix_held.untyped_storage() if thing._devfix_held.layout is torch.strided else None
+            if storage is not None:
+                storages[storage.data_ptr()] = storage.nbytes()
+    now = sum(storages.values())
+    _peaks[gpu] = max(now, _peaks.get(gpu, 0))
+    return now
+
+
+def peak(device: Any = None) -> int:
+    """The most bytes that were seen; nobody looks between two questions."""
+    now = allocated(device)
+    return max(now, _peaks[_index(device)])
+
+
+def reset(device: Any = None) -> None:
+    """Begin the peak anew."""
+    _peaks.pop(_index(device), None)
+
+
+def stats(device: Any = None) -> Any:
+    """The figures under the names that PyTorch's allocator gives them."""
+    now, most = allocated(device), peak(device)
+    figures = OrderedDict()
+    for kind in ("allocated_bytes", "reserved_bytes", "active_bytes", "requested_bytes"):
+        figures[f"{kind}.all.current"], figures[f"{kind}.all.peak"] = now, most
+    figures["num_alloc_retries"] = figures["num_ooms"] = 0
+    return figures
+
+
+def install() -> None:
+    """Patch the figures in torch.cuda and torch.accelerator."""
+    answers: dict[str, Any] = {
+        "memory_allocated": allocated, "memory_reserved": allocated, "memory_cached": allocated,
+        "max_memory_allocated": peak, "max_memory_reserved": peak, "max_memory_cached": peak,
+        "reset_peak_memory_stats": reset, "reset_max_memory_allocated": reset, "reset_max_memory_cached": reset,
+        "reset_accumulated_memory_stats": lambda device=None: None,
+        "memory_stats": stats, "memory_stats_as_nested_dict": stats,
+        "memory_summary": lambda device=None, abbreviated=False: f"{allocated(device)} bytes allocated",
+        "memory_snapshot": lambda *args, **kwargs: [],
+        "mem_get_info": lambda device=None: (max(TOTAL - allocated(device), 1), TOTAL),
+        "memory_usage": lambda device=None: 0, "empty_cache": lambda: None,
+        "set_per_process_memory_fraction": lambda fraction, device=None: None,
+        "get_per_process_memory_fraction": lambda device=None: 1.0,
+        "list_gpu_processes": lambda device=None: "",
+    }  # fmt: skip
+    for owner in (torch.cuda, torch.cuda.memory, getattr(torch, "accelerator", None)):
+        for name, answer in answers.items():
+            if owner is not None and hasattr(owner, name):
+                replace(owner, name, answer)

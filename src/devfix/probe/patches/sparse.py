@@ -1,0 +1,73 @@
+"""Sparse tensors: C++ asks the shell for its layout, and the shell is strided; so ask what it holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .. import devices
+from ..patching import wrap
+from ..tensor import Tensor
+
+_aten = torch.ops.aten
+
+
+def _sparse(tensor: Any) -> bool:
+    return tensor._devfix_gpu >= 0 and tensor._devfix_held.layout is not torch.strided
+
+
+def _coalesce(original: Any) -> Any:
+    def coalesce(self: Any) -> Any:
+        if not _sparse(self):
+            return original(self)
+        return self if self._devfix_held.is_coalesced() else _aten._coalesce(self)
+
+    return coalesce
+
+
+def _to_dense(original: Any) -> Any:
+    def to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
+        if not _sparse(self):
+            return original(self, dtype, masked_grad=masked_grad)
+        return _aten._to_dense(self, dtype, masked_grad)
+
+    return to_dense
+
+
+def _multiplied(original: Any) -> Any:
+    def mm(mat1: Any, mat2: Any, *args: Any, **kwargs: Any) -> Any:
+        if args or kwargs or not _sparse(mat1) or mat2.layout is not torch.strided:
+            return original(mat1, mat2, *args, **kwargs)
+        zeros = torch.zeros((mat1.shape[0], mat2.shape[-1]), dtype=mat1.dtype, device=mat2.device)
+        return _aten._sparse_addmm(zeros, mat1, mat2, beta=0, alpha=1)
+
+    return mm
+
+
+def _built(original: Any) -> Any:
+    """Make sparse constructors build on the CPU and move the result to where their values lie, or to `device`."""
+
+    def call(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+        parts = [item for item in args if isinstance(item, Tensor)]
+        parts += [item for item in kwargs.values() if isinstance(item, Tensor)]
+        gpu = next((item._devfix_gpu for item in reversed(parts) if item._devfix_gpu >= 0), None)  # type: ignore[attr-defined]
+        index = gpu if device is None else devices.spoken(device)
+        if index is None:
+            return original(*args, device=device, **kwargs)
+        on_host = [item.cpu() if isinstance(item, Tensor) else item for item in args]
+        keywords = {name: item.cpu() if isinstance(item, Tensor) else item for name, item in kwargs.items()}
+        return original(*on_host, device="cpu", **keywords).to(devices.LAZY[index])
+
+    return call
+
+
+def install() -> None:
+    """Patch what asks for the layout."""
+    wrap(Tensor, "coalesce", _coalesce)
+    wrap(Tensor, "to_dense", _to_dense)
+    wrap(torch.sparse, "mm", _multiplied)
+    wrap(torch, "_sparse_mm", _multiplied)
+    names = ("coo", "csr", "csc", "bsr", "bsc", "compressed")
+    for name in names:
+        wrap(torch, f"sparse_{name}_tensor", _built)

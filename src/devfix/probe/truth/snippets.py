@@ -1,0 +1,79 @@
+"""Small programs with what CUDA makes of them: read them from `.snippets` files, and run each in the world we are in.
+
+A file begins with a line about itself. A snippet begins with `=== title -> expectation`; `[2]` after the title says
+that it needs two GPUs. The expectation is `ok`, `Exception: how its message begins`, or one of two shorthands for the
+mismatch whose wording differs between releases: `two FIRST SECOND` and `argument NAME DEVICE COMMON METHOD`.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A small program: `gpus` is how many it needs, `expected` what CUDA makes of it."""
+
+    title: str
+    gpus: int
+    expected: str
+    code: str
+
+
+def read(folder: Path) -> Iterator[Snippet]:
+    """Every snippet of a folder, by file and place."""
+    for file in sorted(folder.glob("*.snippets")):
+        for part in re.split(r"^=== ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+            header, _, code = part.partition("\n")
+            title, _, expected = header.rpartition(" -> ")
+            two = title.endswith("[2]")
+            yield Snippet(f"{file.stem}: {title.removesuffix(' [2]')}", 2 if two else 1, expected.strip(), code)
+
+
+def run(snippet: Snippet) -> str:
+    """Run a snippet in the world we are in: "ok", or the exception's type and message."""
+    file = f"<{snippet.title}>"
+    # TorchScript reads the source of what it compiles.
+    linecache.cache[file] = (len(snippet.code), None, snippet.code.splitlines(keepends=True), file)
+    names: dict[str, Any] = {"torch": torch, "__name__": "__snippet__"}
+    try:
+        exec(compile(snippet.code, file, "exec"), names)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "ok"
+
+
+def agrees(outcome: str, expected: str) -> bool:
+    """Whether what happened is what was expected; the messages are compared as far as the expectation goes."""
+    if expected == "ok" or outcome == "ok":
+        return outcome == expected
+    kind, _, text = expected.partition(": ")
+    word, *rest = expected.split()
+    message = outcome.partition(": ")[2]
+    if word == "two":
+        return message.startswith(
+            f"Expected all tensors to be on the same device, but found at least two devices, {rest[0]} and {rest[1]}!"
+        )
+    if word == "argument":
+        name, device, common, method = rest
+        return message in (
+            "Expected all tensors to be on the same device, "
+            f"but got {name} is on {device}, different from other tensors on {common} "
+            f"(when checking argument in method {method})",
+            "Expected all tensors to be on the same device, "
+            f"but found at least two devices, {common} and {device}! "
+            f"(when checking argument for argument {name} in method {method})",
+        )
+    return _is_kind(outcome.partition(": ")[0], kind) and message.startswith(text)
+
+
+def _is_kind(name: str, expected: str) -> bool:
+    """An AcceleratorError is a RuntimeError since 2.8, and so is NotImplementedError."""
+    return name == expected or (expected == "RuntimeError" and name in ("AcceleratorError", "NotImplementedError"))
