@@ -73,6 +73,14 @@ def test_the_probe_knows_torch_and_the_standard_library_only() -> None:
     assert not found
 
 
+def test_what_the_tower_imports_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = {re.split(r"[^\w-]", line)[0].replace("-", "_").lower() for line in project["dependencies"]}
+    tower = [path for path in python_below("src/devfix") if "probe" not in path.relative_to(ROOT).parts]
+    used = {name.split(".")[0] for path in tower for name in strangers(path, {"devfix"})} - {"mounts"}  # a keeper's
+    assert used == declared - {"tomli"} | ({"tomli"} & used)
+
+
 def test_rules_come_in_by_the_door() -> None:
     found = {path.name: names for path in python_below("rules") if (names := strangers(path, {"devfix.sdk", "libcst"}))}
     assert not found

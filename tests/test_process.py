@@ -196,6 +196,6 @@ KEYBOARD XDG_CACHE_HOME GITHUB_ACTIONS GITHUB_WORKSPACE PASSENGERS MAX_TOKENS CI
 def test_secrets_stay_here() -> None:
     names = [*SECRETS.split(), *HARMLESS.split()]
     kept = child_environment(dict.fromkeys(names, "1"))
-    assert sorted(kept) == sorted(HARMLESS.split())
+    assert kept.keys() & set(names) == set(HARMLESS.split())
     address = {"PIP_PROXY": "http://user:word@host/simple", "HTTP_PROXY": "http://host:3128"}
-    assert list(child_environment(address)) == ["HTTP_PROXY"]
+    assert child_environment(address).keys() & address.keys() == {"HTTP_PROXY"}

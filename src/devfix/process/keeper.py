@@ -1,9 +1,10 @@
 """Keep one program: start it and, when it ends or devfix does, end every process it has started.
 
-A script of the standard library alone, run as `keeper.py LIFE STATUS LC_CTYPE N PATH... COMMAND...` between devfix and
-the program. LIFE is a pipe that devfix holds open: it closes when devfix wants the program ended, and also when devfix
-is killed. STATUS gets one line on how the program ended. LC_CTYPE is the program's own; the N paths are made read-only
-for it. As a subreaper the keeper inherits daemons and orphans: nothing can leave it.
+A script of the standard library alone, run as `keeper.py LIFE STATUS LC_CTYPE N WRITTEN PATH... COMMAND...` between
+devfix and the program. LIFE is a pipe that devfix holds open: it closes when devfix wants the program ended, and also
+when devfix is killed. STATUS gets one line on how the program ended. LC_CTYPE is the program's own; the N paths are
+kept from it: what it writes there goes to WRITTEN, if it can. As a subreaper the keeper inherits daemons and orphans:
+nothing can leave it.
 """
 
 from __future__ import annotations
@@ -109,16 +110,16 @@ def told(status: int) -> str:
     return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
 
 
-def make_read_only(paths: list[str]) -> None:
-    """Make the paths read-only for the program; raise OSError where that cannot be."""
+def protect(paths: list[str], written: str) -> None:
+    """Keep the program from changing the paths; raise OSError where that cannot be."""
     if paths:
         sys.path.append(os.path.dirname(os.path.abspath(__file__)))
         import mounts  # type: ignore[import-not-found]  # beside this file, which is no part of a package here
 
-        mounts.protect(paths)
+        mounts.protect(paths, written)
 
 
-def keep(life: int, status: int, protected: list[str], command: list[str]) -> None:
+def keep(life: int, status: int, protected: list[str], written: str, command: list[str]) -> None:
     """Run the program until it ends or the life pipe closes, then sweep."""
     wake, awaken = os.pipe()
     os.set_blocking(awaken, False)
@@ -127,7 +128,7 @@ def keep(life: int, status: int, protected: list[str], command: list[str]) -> No
     signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals() - {signal.SIGCHLD})
     control(SUBREAPER, 1)
     try:
-        make_read_only(protected)
+        protect(protected, written)
     except OSError as error:
         os.write(status, f"trouble cannot protect {protected[0]!r}: {error.strerror}\n".encode())
         return
@@ -155,5 +156,5 @@ if __name__ == "__main__":
         os.set_inheritable(descriptor, False)
     if not sys.argv[3]:  # in the C locale Python sets this for itself and for its children, who may not be Python
         os.environ.pop("LC_CTYPE", None)
-    rest = 5 + int(sys.argv[4])
-    keep(int(sys.argv[1]), int(sys.argv[2]), sys.argv[5:rest], sys.argv[rest:])
+    rest = 6 + int(sys.argv[4])
+    keep(int(sys.argv[1]), int(sys.argv[2]), sys.argv[6:rest], sys.argv[5], sys.argv[rest:])

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+
+from devfix.scratch import remove
 
 _KEEPER = Path(__file__).with_name("keeper.py")
 GRACE = 15.0  # seconds for the keeper to end everything; it gives up by itself after ten
@@ -32,14 +35,16 @@ class Program:
     ) -> None:
         """Start the command below a keeper, with exactly this environment.
 
-        `read_only` are paths it cannot write to; with `through` it has this process's own input and output.
+        `read_only` are paths it cannot change: what it writes there is lost at its end, or refused where the system can
+        do no better. With `through` it has this process's own input and output.
         """
         if not command:
             raise ValueError("the command is empty")
+        self._written = tempfile.mkdtemp(prefix=f"devfix-written-{os.getpid()}-") if read_only else ""
         life, self._life = os.pipe()
         self.status, status = os.pipe()
         keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(life), str(status)]
-        keeper += [environment.get("LC_CTYPE", ""), str(len(read_only)), *map(str, read_only)]
+        keeper += [environment.get("LC_CTYPE", ""), str(len(read_only)), self._written, *map(str, read_only)]
         try:
             self.keeper = subprocess.Popen(
                 [*keeper, *command],
@@ -55,6 +60,7 @@ class Program:
         except BaseException:
             os.close(self._life)
             os.close(self.status)
+            self._forget()
             raise
         finally:
             os.close(life)
@@ -90,3 +96,8 @@ class Program:
             for stream in (self.keeper.stdin, self.keeper.stdout, self.keeper.stderr):
                 if stream is not None:
                     stream.close()
+            self._forget()
+
+    def _forget(self) -> None:
+        if self._written:
+            remove(Path(self._written))

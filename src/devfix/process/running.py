@@ -48,9 +48,9 @@ def run(
 ) -> Completed:
     """Run a command to its end, or for `timeout` seconds, and tell how it ended; what the program does never raises.
 
-    `output_limit` counts bytes of each stream; `read_only` are paths that the program cannot write to (`can_protect`
-    asks whether the system can do that). With `through` it has this process's own input and output, and `stdout` and
-    `stderr` stay empty.
+    `output_limit` counts bytes of each stream; `read_only` are paths that the program cannot change: what it writes
+    there is lost or refused (`can_protect` asks whether the system can do that). With `through` it has this process's
+    own input and output, and `stdout` and `stderr` stay empty.
     """
     began = time.monotonic()
     try:

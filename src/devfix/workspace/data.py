@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from devfix.workspace.scratch import remove
+from devfix.scratch import remove
 
 # Made by tools and made again when needed, or an environment that the interpreter finds by its own path.
 _NOT_DATA = re.compile(

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from devfix.errors import DevfixError
+from devfix.scratch import remove
 from devfix.workspace.git import GitError
-from devfix.workspace.scratch import remove
 from devfix.workspace.shadow import Shadow
 
 _State = tuple[int, ...]
