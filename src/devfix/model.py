@@ -293,8 +293,8 @@ class Verdict:
     """What running a patch showed.
 
     `outcome` is "holds", "moved" (another failure came instead), "same" (the same failure), "worse" (a world that ran
-    before fails now), "differs" (the CPU output changed), or "broken". `worlds` maps world names to outcomes;
-    `transfers` is the number of copies between host and devices before and after.
+    before fails now), "differs" (the CPU output changed), or "broken". `worlds` maps world names to outcomes, and `before`
+    to those without the patch, where they are known; `transfers` is the number of copies between host and devices before and after.
     """
 
     outcome: str
@@ -303,6 +303,7 @@ class Verdict:
     transfers_after: int = 0
     because: str = ""
     next_failure: Failure | None = None
+    before: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True)
@@ -327,7 +328,10 @@ class Repair:
 
 @dataclass(frozen=True)
 class Report:
-    """The result of `devfix repair`; `outcome` is repaired, clean, unrepaired, not-yours or error."""
+    """The result of `devfix repair`; `outcome` is repaired, clean, unrepaired, not-yours or error.
+
+    `subfolder` is the folder of the repository in which the command ran, "" for its top.
+    """
 
     outcome: str
     world: World
@@ -341,3 +345,4 @@ class Report:
     seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
     last_run: Run | None = None
+    subfolder: str = ""

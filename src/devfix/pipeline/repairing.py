@@ -71,6 +71,7 @@ def repair(
             seconds=dict(session.seconds),
             notes=tuple(dict.fromkeys(session.notes)),
             last_run=final,
+            subfolder=session.target.subfolder,
         )
 
 

@@ -25,6 +25,7 @@ def record(report: Report, lines: Lines = no_lines) -> dict[str, Any]:
         "outcome": report.outcome,
         "world": {"kind": report.world.kind, "gpus": report.world.gpus, "current": report.world.current},
         "command": report.command,
+        "subfolder": report.subfolder,
         "commit": report.commit,
         "failures": [
             failure_record(repair.failure, repair.diagnoses, seen)
@@ -86,6 +87,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
         "verdict": {
             "outcome": verdict.outcome,
             "worlds": dict(verdict.worlds),
+            "before": dict(verdict.before),
             "transfers": {"before": verdict.transfers_before, "after": verdict.transfers_after},
             "because": verdict.because,
         },

@@ -126,7 +126,10 @@ class Verifier:
                 outcome, because = "broken", f"it does not repeat: {run.outcome.value} in a fresh process"
             elif world != home and (worse := self._worse(world, run)):
                 outcome, because = worse
-        verdict = replace(trial.verdict, outcome=outcome, worlds=worlds, because=because)
+        before = {home.name: self.before.outcome.value}
+        if outcome in ("holds", "moved"):  # the CPU world was run for its output; the others only where a patch fails
+            before |= {world.name: self.baseline(world).outcome.value for world in others if world.kind == "cpu"}
+        verdict = replace(trial.verdict, outcome=outcome, worlds=worlds, because=because, before=before)
         return replace(trial, verdict=verdict)
 
     def _worse(self, world: World, run: Run) -> tuple[str, str] | None:
