@@ -55,7 +55,7 @@ class Bench:
         observer = Observer(target, folders, frozenset(case.before), self._warm)
         try:
             return check(rule, case, observer)
-        except OSError as error:
+        except (OSError, UserError) as error:
             return Result(rule.id, case, (Trouble("cannot be run", str(error)),))
 
     def submit(self, rule: Rule, case: Case) -> Future[Result]:

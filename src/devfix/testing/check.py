@@ -51,26 +51,20 @@ def check(rule: Rule, case: Case, observer: Observer) -> Result:
     """Run a case and judge what the rule makes of it, with the stages and the verdict that a repair uses."""
     run = observer.run(case.world, fresh=False)
     failure = run.failure if run.outcome is Outcome.FAILED else None
-    if case.failure is None:
-        clean = run.outcome is Outcome.CLEAN
-        return Result(
-            rule.id, case, () if clean else (Trouble("has no `failure`, but does not run clean", tell_run(run)),)
-        )
-    told = tell(failure) if failure else ""
-    if failure is None:
-        return Result(rule.id, case, (Trouble("does not fail on a device", tell_run(run)),))
-    if not case.failure:
-        return Result(rule.id, case, (Trouble("the failure is not told yet: --update writes it", told),), told)
-    if not is_told(case.failure, told):
-        shown = f"the page says:\n{case.failure}\nthe program says:\n{told}"
-        return Result(rule.id, case, (Trouble("the failure is another than the page tells", shown),), told)
-    run, notes = replace(run, failure=_looked(case, observer, failure)), list[str]()
+    if case.failure is None and run.outcome is Outcome.CLEAN:
+        return Result(rule.id, case, ())
+    if case.failure is None or failure is None:
+        what = "does not fail on a device" if case.failure is not None else "has no `failure`, but does not run clean"
+        return Result(rule.id, case, (Trouble(what, tell_run(run)),))
+    told = tell(failure)
+    troubles, notes = list(_told(case, told)), list[str]()
+    run = replace(run, failure=_looked(case, observer, failure))
     assert run.failure is not None
-    diagnoses = diagnose(run.failure, [rule.with_options(case.options)], notes)
-    sources = Sources(case.before.get)
-    patches = list(propose(diagnoses, {rule.id: rule.with_options(case.options)}, sources, notes))
-    troubles = [Trouble(note) for note in notes]
-    troubles += _judged(case, observer, run, diagnoses, patches)
+    ready = rule.with_options(case.options)
+    diagnoses = diagnose(run.failure, [ready], notes)
+    patches = list(propose(diagnoses, {rule.id: ready}, Sources(case.before.get), notes))
+    if not troubles:  # what becomes of another failure than the page speaks of says nothing of the page
+        troubles = [*map(Trouble, notes), *_judged(case, observer, run, diagnoses, patches)]
     first = patches[0] if patches else None
     return Result(
         rule=rule.id,
@@ -80,6 +74,15 @@ def check(rule: Rule, case: Case, observer: Observer) -> Result:
         after=_files(case, first) if first else None,
         safety=first.safety if first and case.after is not None else "",
     )
+
+
+def _told(case: Case, told: str) -> Iterator[Trouble]:
+    if not case.failure:
+        yield Trouble("the failure is not told yet: --update writes it", told)
+    elif not is_told(case.failure, told):
+        yield Trouble(
+            "the failure is another than the page tells", f"the page says:\n{case.failure}\nthe program says:\n{told}"
+        )
 
 
 def _looked(case: Case, observer: Observer, failure: Failure) -> Failure:

@@ -79,7 +79,7 @@ def _safety(path: Path, section: tuple[int, str, int, list[Token]]) -> str:
 def _outline(tokens: Sequence[Token]) -> Iterator[tuple[int, str, int, list[Token]]]:
     """Yield each heading as (level, text, line from 0, the tokens up to the next heading)."""
     starts = [index for index, token in enumerate(tokens) if token.type == "heading_open" and token.level == 0]
-    for start, stop in zip(starts, [*starts[1:], len(tokens)], strict=True):
+    for start, stop in zip(starts, [*starts[1:], len(tokens)], strict=False):
         line = (tokens[start].map or [0])[0]
         yield int(tokens[start].tag[1]), tokens[start + 1].content, line, list(tokens[start + 3 : stop])
 
