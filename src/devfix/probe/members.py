@@ -17,6 +17,7 @@ import torch
 from . import places
 
 Module = torch.nn.Module
+Device = type(torch.device("cpu"))  # a simulated world puts another callable in the place of torch.device
 Members = Iterator[tuple[str, Any]]
 _LIST_ITEMS = 4
 _DICT_ITEMS = 64
@@ -118,7 +119,7 @@ def _class_attributes(expression: str, kind: type) -> Members:
     for klass in kind.__mro__:
         if _is_owned(klass):
             for name, item in list(klass.__dict__.items())[:_DICT_ITEMS]:
-                if type(item) in (str, torch.device) or is_a(item, torch.Tensor):
+                if type(item) in (str, Device) or is_a(item, torch.Tensor):
                     yield f"{expression}.{name}", item
 
 

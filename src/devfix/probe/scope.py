@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from .members import Module, instance_dict, is_a, members
+from .members import Device, Module, instance_dict, is_a, members
 
 Held = tuple[str, str, Any]  # expression, kind, value
 _MOST = 400
@@ -68,7 +68,7 @@ def kind_of(value: Any) -> str:
     kind = type(value)
     if kind is str:
         return "string" if len(value) < 10 and _DEVICE.fullmatch(value) else ""
-    if kind is torch.device:
+    if kind is Device:
         return "device"
     mro = kind.__mro__
     if torch.Tensor in mro:
