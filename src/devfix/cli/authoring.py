@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from devfix.cli.rules import Local
+from devfix.cli.local import Local
 
 
 def new_rule(

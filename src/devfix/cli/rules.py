@@ -9,17 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from devfix.cli.local import Local
 from devfix.cli.repair import Format, FormatOption
 
 if TYPE_CHECKING:
     from devfix.catalog import Catalog, Rule
-
-Local = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--rules", metavar="PATH", help="A folder, module or page of local rules. Rules are code: name your own only."
-    ),
-]
 
 
 def rules(local: Local = None, output: FormatOption = Format.text) -> int:
