@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -182,6 +183,69 @@ def test_a_failure_that_another_exception_wraps(tell: Any) -> None:
 def test_an_excepthook_of_the_program_does_not_hide_the_failure(tell: Any) -> None:
     ran = tell("import sys, torch\nsys.excepthook = lambda *_: print('mine')\ntorch.ones(2).cuda() + torch.ones(2)\n")
     assert ran.done.stdout == "mine\n" and ran.done.stderr == "" and ran.failure["uncaught"]
+
+
+def test_holders_by_frame_and_the_root_that_registers_them(tell: Any) -> None:
+    ran = tell(
+        """
+        import torch
+        from torch import nn
+        class Block(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.mask = torch.ones(2)
+            def forward(self, x):
+                return x * self.mask
+        class Net(nn.Module):
+            def __init__(self, block):
+                super().__init__()
+                self.blocks = nn.ModuleList([block])
+            def forward(self, x):
+                for layer in self.blocks:
+                    x = layer(x)
+                return x
+        block = Block()
+        net = Net(block).cuda()
+        net(torch.ones(2).cuda())
+        """
+    )
+    mask = ran.operand("other")
+    assert [(each["expression"], each["attribute"], each["root"], each["kind"]) for each in mask["holders"]] == [
+        ("self", "mask", "self", "attribute"),
+        ("self.blocks[0]", "mask", "self", "attribute"),
+        ("net.blocks[0]", "mask", "net", "attribute"),
+    ]
+    assert mask["owner"] == mask["holders"][0]
+
+
+def test_a_copy_that_nobody_kept(tell: Any) -> None:
+    ran = tell(
+        """
+        import torch
+        x = torch.ones(4)
+        x.to("cuda")
+        x.view(2, 2) + torch.ones(2, 2).cuda()
+        """
+    )
+    first, second = ran.failure["operands"]
+    assert (first["copy"]["device"], ran.text(first["copy"]["places"][0])) == ("cuda:0", 'x.to("cuda")')
+    assert second["copy"] is None
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="groups of exceptions came with Python 3.11")
+def test_a_failure_inside_a_group(tell: Any) -> None:
+    ran = tell(
+        """
+        import asyncio, torch
+        async def work():
+            torch.ones(2).cuda() + torch.ones(2)
+        async def main():
+            async with asyncio.TaskGroup() as group:
+                group.create_task(work())
+        asyncio.run(main())
+        """
+    )
+    assert ran.failure["kind"] == "device-mismatch" and len(ran.failure["operands"]) == 2
 
 
 def test_any_other_exception_has_frames_alone(tell: Any) -> None:

@@ -41,7 +41,8 @@ def both(warm: Warm, folder: Path, source: str, *arguments: str, **more: str) ->
         "import sys\nprint([p for p in sys.path], sys.stdout.isatty(), sys.stdout.encoding, sys.stdout.line_buffering)",
         "import os\nprint(os.getcwd(), sorted(os.environ.items()))",
         "'a doc'\nfrom __future__ import annotations\nx: int = 1\nprint(__doc__, __annotations__)",
-        "def f():\n    return g()\ndef g():\n    raise ValueError('x')\ntry:\n    f()\nexcept ValueError as e:\n    raise KeyError(1) from e",
+        "def f():\n    return g()\ndef g():\n    raise ValueError('x')\n"
+        "try:\n    f()\nexcept ValueError as e:\n    raise KeyError(1) from e",
         "raise SystemExit",
         "raise SystemExit(7)",
         "raise SystemExit('in words')",
@@ -56,7 +57,8 @@ def both(warm: Warm, folder: Path, source: str, *arguments: str, **more: str) ->
         "import os\nos.abort()",
         "import atexit\natexit.register(print, 'last')\nprint('first')",
         "class A:\n    def __del__(self): print('gone')\na = A()",
-        "import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.2), print('late'))).start()\nprint('early')",
+        "import threading, time\n"
+        "threading.Thread(target=lambda: (time.sleep(0.2), print('late'))).start()\nprint('early')",
         "import threading\nprint(threading.current_thread().name, threading.active_count())",
         "import sys\nsys.stdout.write('no newline')\nsys.stderr.write('err')",
         "import sys\nsys.excepthook = lambda *a: print('mine', a[0])\n1 / 0",
@@ -67,11 +69,13 @@ def both(warm: Warm, folder: Path, source: str, *arguments: str, **more: str) ->
         "import __main__\nprint(__main__.__file__)",
         "import sys\nprint(sys.modules['__main__'].__dict__ is globals())",
         "import multiprocessing as m\ndef f(x): print('child', x, flush=True)\nif __name__ == '__main__':\n"
-        "    for c in ('fork', 'spawn'):\n        p = m.get_context(c).Process(target=f, args=(c,)); p.start(); p.join()",
+        "    for c in ('fork', 'spawn'):\n"
+        "        p = m.get_context(c).Process(target=f, args=(c,)); p.start(); p.join()",
         "import inspect\ndef f():\n    return 1\nprint(inspect.getsource(f), inspect.stack()[-1].function)",
         "import warnings\nwarnings.warn('careful')",
         "import os\nprint(os.getsid(0) == os.getpid() or 'session', os.getppid() > 0)",
-        "import signal\nprint(signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGCHLD), signal.pthread_sigmask(0, []))",
+        "import signal\n"
+        "print(signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGCHLD), signal.pthread_sigmask(0, []))",
         "import asyncio\nasync def f():\n    await asyncio.sleep(0.01)\n    raise OSError(3)\nasyncio.run(f())",
         "import os\nprint(sorted(os.listdir('/proc/self/fd'), key=int)[:4])",
         "import sys\ndef f(n): return f(n + 1)\ntry:\n    f(0)\nexcept RecursionError:\n    print('deep')",

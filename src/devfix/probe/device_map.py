@@ -66,3 +66,8 @@ def _map(name: str, module: Any, into: list[dict[str, Any]]) -> None:
             into.append({**histories.binding((expression, "module", inner)), "tensors": tensors})
         below = list((instance_dict(inner).get("_modules") or {}).items())
         queue.extend((child(expression, inner, key), value) for key, value in below if value is not None)
+
+
+def reset() -> None:
+    """Forget the modules that have died, for a forked child."""
+    _dying.clear()

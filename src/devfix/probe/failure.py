@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from . import histories, operands, operators, places, provenance, scope
-from .operands import Looked
+from .owners import Looked
 
 Json = dict[str, Any]
 _WITHOUT_TENSORS = frozenset({"other", "no-device", "invalid-ordinal", "deserialize", "fork", "autocast-device"})

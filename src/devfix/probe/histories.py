@@ -38,7 +38,7 @@ def history(value: Any) -> list[dict[str, Any]]:
 def copy(value: Any) -> dict[str, Any] | None:
     """Write where a copy of the tensor was last made on another device, None where none was."""
     record = provenance.table.get(id(value))
-    event = getattr(record, "copy", None) if record is not None and record() is value else None
+    event = record.copy if record is not None and record() is value else None
     return None if event is None else _tell(event, event[DEVICE])
 
 
@@ -89,7 +89,7 @@ def moment(value: Any) -> int:
 
 
 def binding(held: Held) -> dict[str, Any]:
-    """Write one expression in scope."""
+    """Write one expression in scope, of its history the birth and the moves."""
     expression, kind, value = held
     told: dict[str, Any] = {
         "expression": expression,
@@ -100,5 +100,6 @@ def binding(held: Held) -> dict[str, Any]:
     if kind == "tensor":
         told.update(dtype=str(value.dtype), shape=list(value.shape))
     if kind in ("tensor", "module"):
-        told["history"] = history(value)
+        events = history(value)
+        told["history"] = events[:1] + [event for event in events[1:] if event["kind"] == "move"]
     return told

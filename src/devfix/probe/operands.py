@@ -1,20 +1,17 @@
-"""The tensors that a failing operator was given: their arguments' names, the names that hold them, their owners."""
+"""The tensors that a failing operator was given: their arguments' names, and the names that hold them."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
-from . import histories
-from .members import Module, child, instance_dict, is_a
-from .scope import Held
+from . import histories, owners
+from .members import is_a
+from .owners import Looked
 
-Looked = list[tuple[int, Held]]  # frame number and expression, deepest frame first
 _MOST = 64
-_MODULES = 3_000
 _RELATIONS = ("same", "source", "storage")
 
 
@@ -50,7 +47,7 @@ def _tensors(name: str, value: Any, depth: int = 2) -> Iterator[tuple[str, Any]]
 def tell(argument: str, tensor: Any, looked: Looked) -> dict[str, Any]:
     """Write one operand, with all that names it in the frames that were looked at."""
     family = histories.same_data(tensor)
-    names = []
+    named = []
     for frame, (expression, kind, value) in looked:
         if kind != "tensor":
             continue
@@ -59,19 +56,20 @@ def tell(argument: str, tensor: Any, looked: Looked) -> dict[str, Any]:
             expression, relation = f"{expression}.grad", "same"
         if relation:
             name = {"frame": frame, "expression": expression, "relation": relation}
-            names.append((_RELATIONS.index(relation), -histories.moment(value), name))
-    names.sort(key=lambda name: name[:2])  # what the operand was derived from last comes before what lies further back
-    owners = holders(tensor, family, looked)
+            named.append((_RELATIONS.index(relation), -histories.moment(value), name, value))
+    named.sort(key=lambda each: each[:2])  # what the operand was derived from last comes before what lies further back
+    held = owners.holders(tensor, family, looked)
+    copies = (histories.copy(value) for value in (tensor, *(each[3] for each in named if each[0] < 2)))
     return {
         "argument": argument,
         "device": str(tensor.device),
         "dtype": str(tensor.dtype),
         "shape": [int(size) for size in tensor.shape],
-        "names": [name for _, _, name in names[:_MOST]],
+        "names": [name for _, _, name, _ in named[:_MOST]],
         "history": histories.history(tensor),
-        "owner": owners[0] if owners else None,
-        "holders": owners,
-        "copy": histories.copy(tensor),
+        "owner": held[0] if held else None,
+        "holders": held,
+        "copy": next((copy for copy in copies if copy is not None), None),
     }
 
 
@@ -92,59 +90,3 @@ def _shares_memory(value: Any, tensor: Any) -> bool:
         return bool(address != 0) and address == int(tensor.untyped_storage().data_ptr())
     except (RuntimeError, NotImplementedError):  # sparse, meta and functorch tensors have none
         return False
-
-
-def holders(tensor: Any, family: set[int], looked: Looked) -> list[dict[str, Any]]:
-    """Find the module that holds the operand in each frame that reaches one, the surest first, then the deepest frame.
-
-    Where none holds the operand itself, it is the one that holds what it was derived from last. `root` is the outermost
-    expression in the frame whose module registers all that leads to the operand: moving it moves the operand.
-    """
-    found: list[tuple[int, int, dict[str, Any]]] = []
-    for frame in dict.fromkeys(frame for frame, _ in looked):
-        modules = [held for number, held in looked if number == frame and held[1] == "module"]
-        modules.sort(key=lambda held: held[0].count(".") + held[0].count("["))
-        best = max(_held(modules, tensor, family), key=lambda each: each[0], default=None)
-        if best is not None:
-            found.append((-best[0], -frame, {**best[1], "frame": frame}))
-    return [owner for _, _, owner in sorted(found, key=lambda each: each[:2])]
-
-
-def _held(modules: list[Held], tensor: Any, family: set[int]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each holding of the operand or of what it was derived from, with the moment of what is held."""
-    seen: set[int] = set()
-    for root, _, module in modules:
-        for expression, inner in _below(root, module, seen):
-            for attribute, kind, value in _holdings(inner):
-                relation = relate(value, tensor, family) if is_a(value, torch.Tensor) else ""
-                if relation in ("same", "source"):
-                    owner = {"expression": expression, "type": type(inner).__name__, "root": root}
-                    owner.update(attribute=attribute, kind=kind)
-                    yield sys.maxsize if relation == "same" else histories.moment(value), owner
-
-
-def _below(root: str, module: Any, seen: set[int]) -> Iterator[tuple[str, Any]]:
-    queue = [(root, module)]
-    while queue and len(seen) < _MODULES:
-        expression, inner = queue.pop(0)
-        if id(inner) in seen:
-            continue
-        seen.add(id(inner))
-        yield expression, inner
-        for name, item in list((instance_dict(inner).get("_modules") or {}).items()):
-            if item is not None and is_a(item, Module):
-                queue.append((child(expression, inner, name), item))
-
-
-def _holdings(module: Any) -> Iterator[tuple[str, str, Any]]:
-    own = instance_dict(module)
-    for table, kind in (("_parameters", "parameter"), ("_buffers", "buffer")):
-        yield from ((name, kind, value) for name, value in list((own.get(table) or {}).items()))
-    for name, value in list(own.items()):
-        if is_a(value, torch.Tensor):
-            yield name, "attribute", value
-        elif type(value) in (list, tuple):
-            yield from ((f"{name}[{at}]", "attribute", item) for at, item in enumerate(value[:16]))
-        elif type(value) is dict and not name.startswith("_"):
-            items = list(value.items())[:64]
-            yield from ((f'{name}["{key}"]', "attribute", item) for key, item in items if type(key) is str)

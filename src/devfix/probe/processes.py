@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from . import transfers
+from . import device_map, transfers, watch
 from .endings import Endings
 from .letter import Letter
 
@@ -20,7 +20,8 @@ def install(letter: Letter, endings: Endings) -> None:
         letter.__init__(letter.order)  # type: ignore[misc]
         endings.__init__(letter)  # type: ignore[misc]
         endings.eager = True
-        transfers.reset()
+        for part in (transfers, watch, device_map):
+            part.reset()
 
     @functools.wraps(leave)
     def _exit(status: int) -> Any:

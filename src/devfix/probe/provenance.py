@@ -35,7 +35,7 @@ class Record(weakref.ref):  # type: ignore[type-arg]
     __slots__ = ("birth", "copy", "key", "last", "move")
 
     birth: Event | None
-    copy: Event
+    copy: Event | None
     key: int
     last: Event
     move: Event | None
@@ -79,6 +79,7 @@ def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
             read(args[role], func)
         return
     record.key = key
+    record.copy = None
     if source is None:
         spots = outward(1)
         record.birth = record.last = (func, spots, None, None, None, 0, next(_operations))
@@ -132,7 +133,7 @@ def read(tensor: Any, func: Any) -> None:
 def _keep(tensor: Any, birth: Event | None, last: Event, moved: bool) -> None:
     record = Record(tensor, _drop)
     record.key = id(tensor)
-    record.birth, record.last, record.move = birth, last, last if moved else None
+    record.birth, record.last, record.move, record.copy = birth, last, last if moved else None, None
     table[record.key] = record
 
 

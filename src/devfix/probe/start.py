@@ -18,7 +18,6 @@ from . import (
     processes,
     provenance,
     runners,
-    transfers,
     watch,
     world,
 )
@@ -95,21 +94,10 @@ def _hook_endings(letter: Letter, endings: Endings) -> None:
     atexit.register(finish)
 
 
-def renew(text: str | None = None) -> None:
-    """Begin anew in a forked child: its own letter, nothing of the parent's failures and counts."""
-    if _begun is None:
-        return
-    letter, endings = _begun
-    told = order.read(text) if text is not None else None
-    letter.__init__(told or letter.order)  # type: ignore[misc]
-    endings.__init__(letter)  # type: ignore[misc]
-    transfers.reset()
-
-
 def warn(problem: str) -> None:
     """Put a problem of the entry into the letter."""
     if _begun is not None:
         _begun[0].complain(problem)
 
 
-__all__ = ["begin", "renew", "warn"]
+__all__ = ["begin", "warn"]

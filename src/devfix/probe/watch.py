@@ -52,3 +52,8 @@ def _see(frame: FrameType, lines: set[int]) -> None:
 def tell() -> list[dict[str, Any]]:
     """Write what was recorded."""
     return _seen
+
+
+def reset() -> None:
+    """Forget what was recorded, for a forked child; what was seen once is not looked at again."""
+    _seen.clear()
