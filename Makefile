@@ -8,10 +8,10 @@ PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
 BIN := .venv/bin
 READY := .venv/.devfix-installed
 
-.PHONY: help demo test lint format clean
+.PHONY: help demo test lint corpus corpus-quick format clean
 
 help: ## Show the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 $(READY): pyproject.toml setup.py constraints.txt
 	@test -n "$(PYTHON)" || { echo "devfix needs Python 3.10 or newer with venv: make PYTHON=/path/to/python3.12"; exit 1; }
@@ -23,7 +23,7 @@ $(READY): pyproject.toml setup.py constraints.txt
 
 demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs, in a copy
 	@copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && \
-	cp -R corpus/hello/. "$$copy" && cd "$$copy" && git init --quiet && git add --all && \
+	cp -R corpus/hello/. "$$copy" && cd "$$copy" && rm -f case.toml && git init --quiet && git add --all && \
 	git -c user.name=demo -c user.email=demo@localhost commit --quiet --message "A program with two device bugs" && \
 	$(CURDIR)/$(BIN)/devfix repair . --world simulated && \
 	echo && git log --oneline --branches
@@ -35,6 +35,12 @@ lint: $(READY) ## Check style, types and floors
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . || { echo "try: make format"; exit 1; }
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-cache > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+
+corpus: $(READY) ## Repair a copy of every case of the corpus and compare with corpus/TABLE.md
+	@$(BIN)/python benchmarks/corpus.py
+
+corpus-quick: $(READY) ## The same for the cases marked quick
+	@$(BIN)/python benchmarks/corpus.py --quick
 
 format: $(READY) ## Mend what ruff can mend
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .

@@ -110,4 +110,4 @@ def test_twenty_thousand_files_stay_cheap(tmp_path: Path) -> None:
         worktrees.give(tree)
         worktrees.take()
         worktrees.commit({"p0/m0.py": b"x = 'changed'\n"}, "Fix")
-    assert time.monotonic() - began < 8  # 0.8 seconds where it was written; parsing the files would take minutes
+    assert time.monotonic() - began < 15  # half a second on an idle machine; parsing the files would take minutes
