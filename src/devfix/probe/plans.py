@@ -8,7 +8,18 @@ from typing import Any
 import torch
 
 PLAIN, TENSOR, LIST = 0, 1, 2
-_RESHAPING = ("resize", "t_", "transpose_", "squeeze_", "unsqueeze_", "set_", "as_strided_", "swap", "movedim_")
+_RESHAPING = (
+    "resize",
+    "t_",
+    "transpose_",
+    "squeeze_",
+    "unsqueeze_",
+    "set_",
+    "as_strided_",
+    "swap",
+    "movedim_",
+    "addbmm_",
+)
 
 
 # How to run the operators that need more than unwrapping, by base name; "*device" for all other factories.

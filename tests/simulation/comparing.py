@@ -1,0 +1,136 @@
+"""Run samples of PyTorch's operator database on the CPU and on a simulated GPU, and say where they differ."""
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_flatten, tree_map
+
+# Arguments that must lie on the CPU wherever the rest lies.
+ON_HOST = {"tensor_split": 0}
+RANDOM_CONTENTS = (
+    "empty",
+    "empty_like",
+    "new_empty",
+    "empty_permuted",
+    "empty_strided",
+    "new_empty_strided",
+    "resize_",
+)
+
+
+def copied(value: Any, grad: bool, device: str) -> Any:
+    if isinstance(value, torch.Tensor):
+        made = value.detach().clone().to(device)
+        return made.requires_grad_() if grad and value.requires_grad else made
+    if isinstance(value, (str, torch.device)) and str(value) == "cpu":
+        return torch.device(device)
+    return value
+
+
+def arguments(op: Any, sample: Any, grad: bool, device: str) -> list[Any]:
+    parts = (sample.input, sample.args, sample.kwargs)
+    made = [tree_map(lambda value: copied(value, grad, device), part) for part in parts]
+    if op.name in ON_HOST and made[1]:
+        place = ON_HOST[op.name]
+        made[1] = [item.cpu() if i == place and hasattr(item, "cpu") else item for i, item in enumerate(made[1])]
+    return made
+
+
+def run(call: Any, made: list[Any], grad: bool) -> tuple[Any, str]:
+    """What a call gives (values, gradients, identities), and the error instead."""
+    torch.manual_seed(0)
+    try:
+        result = call(made[0], *made[1], **made[2])
+        gradients = None
+        if grad:
+            outputs = [x for x in tree_flatten(result)[0] if isinstance(x, torch.Tensor) and x.requires_grad]
+            inputs = [x for x in tree_flatten(made)[0] if isinstance(x, torch.Tensor) and x.requires_grad]
+            if outputs and inputs:
+                torch.manual_seed(1)
+                sums = [x.abs().sum() if x.is_complex() else x.sum() for x in outputs]
+                gradients = torch.autograd.grad(sums, inputs, allow_unused=True)
+        return (result, gradients, related(result, made)), ""
+    except Exception as error:
+        return None, f"{type(error).__name__}: {error}"
+
+
+def related(result: Any, made: list[Any]) -> list[Any]:
+    """Which results are arguments, and which share their memory."""
+    inputs = [x for x in tree_flatten(made)[0] if isinstance(x, torch.Tensor) and x.layout is torch.strided]
+    outputs = [x for x in tree_flatten(result)[0] if isinstance(x, torch.Tensor) and x.layout is torch.strided]
+    return [
+        (x is y, x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr() != 0) for x in outputs for y in inputs
+    ]
+
+
+def difference(one: Any, two: Any, values: bool = True) -> str:
+    """How the result on the simulated GPU differs from that on the CPU; empty where it does not."""
+    if isinstance(one, torch.Tensor):
+        return tensor_difference(one, two, values)
+    if isinstance(one, dict):
+        return difference(list(one.values()), list(two.values()), values)
+    if isinstance(one, (list, tuple)):
+        if len(one) != len(two):
+            return "length"
+        pairs = (difference(a, b, values) for a, b in zip(one, two, strict=True))
+        return next((text for text in pairs if text), "")
+    if isinstance(one, torch.device):
+        return "" if str(two).startswith("cuda") else f"device {two}"
+    if isinstance(one, float) and one != one:
+        return "" if two != two else "not a number"
+    if type(one).__name__ in ("TypedStorage", "UntypedStorage"):
+        return ""
+    return "" if not values or one == two else f"{one!r} against {two!r}"
+
+
+def tensor_difference(one: torch.Tensor, two: Any, values: bool) -> str:
+    if not isinstance(two, torch.Tensor) or not (two.is_cuda):
+        return f"not on the GPU: {type(two)}"
+    for name in ("dtype", "shape", "layout", "requires_grad"):
+        if getattr(one, name) != getattr(two, name):
+            return f"{name} {getattr(one, name)} against {getattr(two, name)}"
+    if one.layout is torch.strided and one.stride() != two.stride():
+        return f"stride {one.stride()} against {two.stride()}"
+    return "" if not values or contents(one) == contents(two) else "values"
+
+
+def contents(tensor: torch.Tensor) -> bytes:
+    held = tensor.detach().cpu()
+    held = held.to_dense() if held.layout is not torch.strided else held.dequantize() if held.is_quantized else held
+    held = torch.view_as_real(held.resolve_conj()) if held.is_complex() else held
+    if held.dtype.is_floating_point and held.dtype not in (torch.float32, torch.float64):
+        held = held.float()
+    # Every not-a-number is one.
+    held = torch.nan_to_num(held, nan=1234.5) if held.is_floating_point() else held
+    return held.resolve_neg().contiguous().numpy(force=True).tobytes()
+
+
+def samples(op: Any, dtype: torch.dtype, grad: bool, most: int) -> Iterator[Any]:
+    return itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=grad), most)
+
+
+def written(op: Any, made: list[Any]) -> tuple[Any, Any]:
+    """The arguments afterwards, apart from those that lie on the CPU in both."""
+    if op.name in ON_HOST:
+        return made[0][0], made[1][0]
+    return made[0], made[1]
+
+
+def compare(op: Any, call: Any, sample: Any, grad: bool, inplace: bool = False) -> str:
+    """Compare one sample; small results of the CPU's libraries hang on how memory is aligned, so it has six tries."""
+    text = ""
+    for _ in range(6):
+        made = [arguments(op, sample, grad, device) for device in ("cpu", "cuda:0")]
+        if inplace:
+            # A leaf that requires grad may not be written to.
+            made = [[part[0].detach().clone(), *part[1:]] for part in made]
+        (one, failed_one), (two, failed_two) = run(call, made[0], grad), run(call, made[1], grad)
+        if bool(failed_one) != bool(failed_two):
+            return f"CPU: {failed_one or 'ok'}; GPU: {failed_two or 'ok'}"[:300]
+        values = op.name not in RANDOM_CONTENTS
+        text = "" if failed_one else difference(one, two, values) or difference(*written(op, made), values)
+        if text != "values":
+            return text
+    return text
