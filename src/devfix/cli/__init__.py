@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from devfix.cli import authoring, publish, repair, rules, run
+from devfix.cli import authoring, publish, repair, rules, run, show
 from devfix.cli.faults import complaint, usage_error, write_log
 from devfix.errors import UserError
 
@@ -88,4 +88,5 @@ app.command("rules")(rules.rules)
 app.command("explain")(rules.explain)
 app.command("new-rule")(authoring.new_rule)
 app.command("test")(authoring.test)
+app.command("show")(show.show)
 app.command("publish", epilog=publish.EPILOG)(publish.publish)

@@ -5,16 +5,26 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from devfix.cli.repair import Format, FormatOption
 from devfix.errors import UserError
+from devfix.report.plain import one_line
 
 if TYPE_CHECKING:
     from devfix.publish.publishing import Step
+
+
+class StepFormat(str, Enum):
+    """How the steps of publishing are printed."""
+
+    text = "text"
+    json = "json"
+    outputs = "outputs"
+
 
 EPILOG = """Examples:
 
@@ -62,7 +72,9 @@ def publish(
         str | None, typer.Option(metavar="URL", help="GitHub's interface [default: the remote's own]")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Look everything up, and change nothing.")] = False,
-    output: FormatOption = Format.text,
+    output: Annotated[
+        StepFormat, typer.Option("--format", help="Lines to read, one JSON object, or lines for GITHUB_OUTPUT.")
+    ] = StepFormat.text,
 ) -> int:
     """Push what a repair found and open or update its pull request. Nothing of the repository is run.
 
@@ -84,10 +96,15 @@ def publish(
     done = []
     for step in steps(request, page_of, lambda words: print(f"devfix: {words}", file=sys.stderr)):
         done.append(step)
-        if output is Format.text:
+        if output is StepFormat.text:
             print(("would be " if dry_run and step.action != "left" else "") + told(step))
-    if output is Format.json:
+    if output is StepFormat.json:
         print(json.dumps({"schema": "devfix-publish/1", "steps": [asdict(step) for step in done]}, indent=2))
+    elif output is StepFormat.outputs:
+        first = next((step for step in done if step.number), None)
+        print(f"pull-request-number={first.number if first else ''}")
+        print(f"pull-request-url={one_line(first.url) if first else ''}")
+        print(f"pull-request-action={first.action if first else ''}")
     elif not done:
         print("nothing to publish: the report has no fix")
     return 0
@@ -95,7 +112,5 @@ def publish(
 
 def told(step: Step) -> str:
     """Return a step in one line."""
-    from devfix.report.plain import one_line
-
     parts = [step.action, f"#{step.number}" if step.number else "", step.branch, step.title, step.url]
     return one_line("  ".join(part for part in parts if part) + (f": {step.why}" if step.why else ""), 400)

@@ -44,6 +44,13 @@ def _words(failure: Record, fixes: list[Record]) -> Iterator[str]:
         yield from (plain(edit["diff"])[:4000] for edit in fix["edits"])
 
 
+def outputs(data: Record) -> str:
+    """Return what a step hands to later ones, as lines for the file that GITHUB_OUTPUT names."""
+    values = {"outcome": data["outcome"], "failures": len(data["failures"]), "fixes": len(data["fixes"])}
+    given = {**values, "commit": data["commit"], "branch": data["branch"]}
+    return "".join(f"{name}={one_line(str(value))}\n" for name, value in given.items())
+
+
 def command(name: str, message: str, properties: Mapping[str, str]) -> str:
     """Return a workflow command; nothing in the message or the properties can end it or begin another."""
     given = ",".join(f"{key}={_property(plain(value))}" for key, value in properties.items())

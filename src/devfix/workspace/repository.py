@@ -104,6 +104,13 @@ class Repository:
         """The paths that git ignores; a folder ends in "/" and stands for all that is in it."""
         return tuple(sorted(path for state, path in self._status if state == "!!"))
 
+    def patches(self, commits: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield a file name and content for each commit, as `git am` takes them."""
+        for number, commit in enumerate(commits, 1):
+            subject = self.git.text("show", "--no-patch", "--format=%f", commit)[:60].strip("-.") or "fix"
+            patch = self.git.call("format-patch", "--stdout", "--no-signature", "--no-renames", "-1", commit)
+            yield f"{number:04}-{subject}.patch", patch
+
     def branch_exists(self, name: str) -> bool:
         """Say whether the repository has a branch of that name."""
         return bool(self.git.says("rev-parse", "--verify", "--quiet", f"refs/heads/{name}"))

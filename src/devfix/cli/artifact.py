@@ -1,0 +1,46 @@
+"""The folder that `devfix repair --output` leaves: what another machine needs to publish the repair, or a person."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from devfix.errors import UserError
+
+FolderOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", metavar="FOLDER", help="Leave report.json, summary.md and patches/ (for `git am`) in a new folder."
+    ),
+]
+
+
+def check_folder(folder: Path | None) -> None:
+    """Raise UserError where the folder cannot be a new one; said before anything is run."""
+    if folder is None:
+        return
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise UserError(f"--output {folder}: is there and is no folder; name another")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UserError(f"--output {folder}: is not empty; name another, or remove it")
+
+
+def write_artifact(folder: Path, data: Mapping[str, Any], root: Path) -> None:
+    """Write the report, its summary and a patch for each commit; raise UserError where that cannot be."""
+    from devfix.report.json import dump
+    from devfix.report.summary import summary
+    from devfix.workspace import Repository
+
+    check_folder(folder)
+    try:
+        (folder / "patches").mkdir(parents=True)
+        (folder / "report.json").write_text(dump(dict(data)), encoding="utf-8")
+        (folder / "summary.md").write_text(summary(data), encoding="utf-8")
+        for name, content in Repository.open(root).patches(data["commits"]) if data["commits"] else ():
+            (folder / "patches" / name).write_bytes(content)
+    except OSError as error:
+        raise UserError(f"--output {folder}: {os.strerror(error.errno or 0)}") from error

@@ -1,0 +1,86 @@
+"""The formats in which a report is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Annotated, Any
+
+import typer
+
+Record = Mapping[str, Any]
+
+
+class ReportFormat(str, Enum):
+    """How a report is printed."""
+
+    text = "text"
+    json = "json"
+    github = "github"
+    sarif = "sarif"
+    summary = "summary"
+    outputs = "outputs"
+
+
+ReportFormatOption = Annotated[
+    ReportFormat,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="text to read, json (one object), github (annotations), sarif (2.1.0), summary (Markdown), outputs "
+        "(lines for GITHUB_OUTPUT)",
+    ),
+]
+
+
+def shown(data: Record, format: ReportFormat) -> str:
+    """Return the record of a report in a format, the text for the terminal at hand."""
+    return _FORMATS[format](data)
+
+
+def _text(data: Record) -> str:
+    from devfix.cli.screen import size_and_color
+    from devfix.report.text import text
+
+    width, color = size_and_color()
+    return text(data, color, width)
+
+
+def _json(data: Record) -> str:
+    from devfix.report.json import dump
+
+    return dump(dict(data))
+
+
+def _github(data: Record) -> str:
+    from devfix.report.github import workflow_commands
+
+    return workflow_commands(data)
+
+
+def _sarif(data: Record) -> str:
+    from devfix.report.sarif import sarif
+
+    return sarif(data)
+
+
+def _summary(data: Record) -> str:
+    from devfix.report.summary import summary
+
+    return summary(data)
+
+
+def _outputs(data: Record) -> str:
+    from devfix.report.github import outputs
+
+    return outputs(data)
+
+
+_FORMATS: Mapping[ReportFormat, Callable[[Record], str]] = {
+    ReportFormat.text: _text,
+    ReportFormat.json: _json,
+    ReportFormat.github: _github,
+    ReportFormat.sarif: _sarif,
+    ReportFormat.summary: _summary,
+    ReportFormat.outputs: _outputs,
+}
