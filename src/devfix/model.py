@@ -293,8 +293,9 @@ class Verdict:
     """What running a patch showed.
 
     `outcome` is "holds", "moved" (another failure came instead), "same" (the same failure), "worse" (a world that ran
-    before fails now), "differs" (the CPU output changed), or "broken". `worlds` maps world names to outcomes, and `before`
-    to those without the patch, where they are known; `transfers` is the number of copies between host and devices before and after.
+    before fails now), "differs" (the CPU output changed), or "broken". `worlds` maps world names to outcomes, and
+    `before` to those without the patch, where they are known; `transfers` is the number of copies between host and
+    devices before and after.
     """
 
     outcome: str
@@ -327,6 +328,24 @@ class Repair:
 
 
 @dataclass(frozen=True)
+class Foreign:
+    """A fault in code that is not the user's: whose it is, where, why, and the change that made a copy of it run.
+
+    `path` is relative to the folder of installed packages. `pin` is the newest release that runs clean ("" where none was
+    looked for or found), `pin_edits` what asks for it in the repository's requirements; neither is applied.
+    """
+
+    distribution: str
+    version: str
+    path: str
+    line: int
+    because: str
+    diff: str
+    pin: str = ""
+    pin_edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True)
 class Report:
     """The result of `devfix repair`; `outcome` is repaired, clean, unrepaired, not-yours or error.
 
@@ -345,4 +364,5 @@ class Report:
     seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
     last_run: Run | None = None
+    foreign: Foreign | None = None
     subfolder: str = ""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from devfix.cli.artifact import FolderOption, check_folder, write_artifact
+from devfix.cli.formats import ReportFormat, ReportFormatOption, shown
+from devfix.cli.local import Local
 from devfix.errors import UserError
 from devfix.model import Outcome, Report
 
@@ -86,7 +90,12 @@ def repair(
         str | None, typer.Option(metavar="NAME", help="The branch to make [default: devfix/ and what was fixed]")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the diff and make no branch.")] = False,
-    output: FormatOption = Format.text,
+    try_pins: Annotated[
+        bool, typer.Option("--try-pins", help="Where a dependency is at fault, look for a release that runs clean.")
+    ] = False,
+    output: ReportFormatOption = ReportFormat.text,
+    folder: FolderOption = None,
+    local: Local = None,
 ) -> int:
     """Find, prove and fix the device failures of a program, and leave the fixes as a branch.
 
@@ -95,12 +104,11 @@ def repair(
     if run is not None and not run.strip():
         raise UserError('--run is empty; give a command: --run "python train.py"')
     check_timeout(timeout)
+    check_folder(folder)
     from devfix import pipeline
     from devfix.cli.listing import lines_of
-    from devfix.cli.screen import progress, size_and_color
-    from devfix.report.json import write
+    from devfix.cli.screen import progress
     from devfix.report.record import record
-    from devfix.report.text import text
 
     with progress() as show:
         report = pipeline.repair(
@@ -114,14 +122,14 @@ def repair(
             max_fixes=max_fixes,
             branch=branch,
             dry_run=dry_run,
+            rules=local or (),
+            try_pins=try_pins,
             progress=show,
         )
-    lines = lines_of(report)
-    if output is Format.json:
-        sys.stdout.write(write(report, lines))
-    else:
-        width, color = size_and_color()
-        sys.stdout.write(text(record(report, lines), color, width))
+    data = record(report, lines_of(report))
+    if folder is not None:
+        write_artifact(folder, data, Path(report.root))
+    sys.stdout.write(shown(data, output))
     return _exit_code(report)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from devfix.catalog import Rule
 from devfix.catalog.asked import rules_for
 from devfix.model import Diagnosis, Fix, Outcome, Repair, Report, Run, World
+from devfix.pipeline.foreign import account
 from devfix.pipeline.opening import Asked, opened
 from devfix.pipeline.session import Session
 from devfix.report.message import commit_message
@@ -39,12 +40,14 @@ def repair(
     branch: str | None = None,
     dry_run: bool = False,
     rules: Sequence[str | Path] = (),
+    try_pins: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> Report:
     """Find, prove and fix the device failures of the program in the repository at `path`.
 
     `gpus` (default 1) is the size of the world, `timeout` (default 600) counts seconds for one run of the program.
     `dry_run` leaves no branch. `rules` names folders of local rules, which are code and run in this process.
+    `try_pins` looks for a release of a dependency at fault that runs clean.
     Raises UserError for wrong usage, before anything is run.
     """
     began = time.monotonic()
@@ -52,6 +55,7 @@ def repair(
     with opened(path, asked, progress) as session:
         loop = _Loop(session, max_fixes or session.config.max_fixes or MAX_FIXES, tuple(map(Path, rules)))
         final = loop.repair()
+        foreign = account(session, final, loop.rules, try_pins) if loop.is_stuck else None
         commits: list[str] = []
         name = ""
         if loop.fixes and not dry_run:
@@ -59,7 +63,7 @@ def repair(
                 commits, name = _publish(session, loop, branch)
         session.seconds["total"] = round(time.monotonic() - began, 3)
         return Report(
-            outcome=_outcome(loop, final),
+            outcome="not-yours" if foreign else _outcome(loop, final),
             world=final.world,
             command=session.command_text,
             root=str(session.repository.root),
@@ -71,6 +75,7 @@ def repair(
             seconds=dict(session.seconds),
             notes=tuple(dict.fromkeys(session.notes)),
             last_run=final,
+            foreign=foreign,
             subfolder=session.target.subfolder,
         )
 
@@ -85,11 +90,17 @@ class _Loop:
         session.notes += catalog.troubles
         self.repairs: list[Repair] = []
         self._baselines: dict[World, Future[Run]] = {}
+        self._stuck = False
 
     @property
     def fixes(self) -> list[Fix]:
         """The fixes that were kept, in order."""
         return [each.fix for each in self.repairs if each.fix]
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the last failure was understood as one of devices, and nothing in the repository mends it."""
+        return bool(self.repairs) and self.repairs[-1].fix is None and self._stuck
 
     def repair(self) -> Run:
         """Repair until nothing fails or nothing helps; returns the last run in the failing world."""
@@ -130,6 +141,7 @@ class _Loop:
             kept, dropped = verifier.choose(patches, diagnoses)
         session.notes += [*verifier.flaky, *sources.notes]
         self.repairs.append(_repair(session, diagnoses, run, kept, dropped))
+        self._stuck = kept is None
         return kept
 
     def _looked(self, run: Run) -> Run:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
-from functools import partial
 
 from devfix.config import Config
 from devfix.model import Outcome, Run, Target, World
@@ -49,7 +48,11 @@ class Session:
 
     def sources(self) -> Sources:
         """The editable files as they stand now."""
-        return Sources(partial(self.read, self.files))
+        return Sources(self.content)
+
+    def content(self, path: str) -> bytes | None:
+        """A file as it stands now; None where it must not be edited."""
+        return self.read(self.files, path)
 
     def read(self, files: Mapping[str, bytes], path: str) -> bytes | None:
         """A file's contents where `files` has changed some; None where it must not be edited."""

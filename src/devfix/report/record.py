@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from devfix.model import Fix, Repair, Report, Run
+from devfix.model import Fix, Foreign, Repair, Report, Run
 from devfix.report.diff import unified
 from devfix.report.failure import failure_record
 from devfix.report.listing import Lines, after, no_lines
@@ -39,6 +39,7 @@ def record(report: Report, lines: Lines = no_lines) -> dict[str, Any]:
         "seconds": {name: round(value, 3) for name, value in report.seconds.items()},
         "notes": list(report.notes),
         "last_run": _run(report.last_run) if report.last_run else None,
+        **({"foreign": _foreign(report.foreign)} if report.foreign else {}),
     }
 
 
@@ -92,6 +93,19 @@ def _fix(fix: Fix) -> dict[str, Any]:
             "because": verdict.because,
         },
         "neighbours": [{"path": edit.path, "line": edit.line, "diff": unified(edit)} for edit in fix.neighbours],
+    }
+
+
+def _foreign(foreign: Foreign) -> dict[str, Any]:
+    return {
+        "distribution": foreign.distribution,
+        "version": foreign.version,
+        "path": foreign.path,
+        "line": foreign.line,
+        "because": foreign.because,
+        "diff": foreign.diff,
+        "pin": foreign.pin,
+        "pin_edits": [{"path": edit.path, "line": edit.line, "diff": unified(edit)} for edit in foreign.pin_edits],
     }
 
 

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from devfix.report.fix import candidates, change
+from devfix.report.foreign import not_yours
 from devfix.report.headline import headline, next_steps
 from devfix.report.plain import one_line, plain, short_path, tail
 from devfix.report.tensors import where_they_met
@@ -44,6 +45,8 @@ def _parts(data: Record) -> Iterator[RenderableType]:
         yield Text()
         yield _title(index, len(failures), failure)
         yield Padding(Group(*_failure(failure, _of(data["fixes"], index), _of(data["dropped"], index))), (0, 0, 0, 2))
+    if foreign := data.get("foreign"):
+        yield from not_yours(foreign)
     if data["outcome"] in ("unrepaired", "error") and data["last_run"] and not failures:
         yield Padding(_own_words(data["last_run"]), (1, 0, 0, 2))
     notes = [*data["notes"], *_trouble(data["last_run"] or {})]

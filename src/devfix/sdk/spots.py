@@ -33,25 +33,28 @@ def spots(diagnosis: Diagnosis) -> list[Spot]:
 
 def scope_at(failure: Failure, place: Place) -> tuple[Binding, ...]:
     """What is known to be in scope at a place: a second look's record, else that of a frame of the same function."""
-    for seen, scope in failure.scopes:
-        if (seen.path, seen.line, seen.function) == (place.path, place.line, place.function):
-            return scope
-    for frame in reversed(failure.frames):
-        if (frame.place.path, frame.place.function) == (place.path, place.function):
-            return frame.scope
-    return ()
+    records = [(seen, scope) for seen, scope in failure.scopes if _function(seen) == _function(place)]
+    here = next((scope for seen, scope in records if seen.line == place.line), None)
+    if here is not None:
+        return here
+    frames = (frame.scope for frame in reversed(failure.frames) if _function(frame.place) == _function(place))
+    return next(filter(None, (*frames, *(scope for _, scope in records))), ())
 
 
 def unseen(failure: Failure) -> Iterator[Place]:
     """The owned places on the operands' ways whose scope nobody recorded yet: what a second look is for."""
-    seen = {(place.path, place.function) for place in (frame.place for frame in failure.frames)}
-    seen |= {(place.path, place.function) for place, _ in failure.scopes}
+    functions = {_function(frame.place) for frame in failure.frames if frame.scope}
+    lines = {(place.path, place.line) for place, _ in failure.scopes}
     for operand in failure.operands:
         for event in operand.history:
             for place in event.places:
-                if place.owned and (place.path, place.function) not in seen:
-                    seen.add((place.path, place.function))
+                if place.owned and _function(place) not in functions and (place.path, place.line) not in lines:
+                    lines.add((place.path, place.line))
                     yield place
+
+
+def _function(place: Place) -> tuple[str, str]:
+    return place.path, place.function
 
 
 def _birth(diagnosis: Diagnosis) -> Iterator[Spot]:

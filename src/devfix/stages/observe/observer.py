@@ -65,15 +65,19 @@ class Observer:
         *,
         watch: Sequence[Place] = (),
         fresh: bool = True,
+        overlay: Path | None = None,
         device_map: bool = False,
     ) -> Run:
-        """Run the program in `world` with `files` changed; where not `fresh`, in a warm process if one fits."""
+        """Run the program in `world` with `files` changed; where not `fresh`, in a warm process if one fits.
+
+        `overlay` is a folder whose packages come before those that are installed.
+        """
         tree = self.worktrees.take()
         try:
             tree.write(files or {})
             with _letters() as letters:
                 order = _order(world, letters, tree.path, self.target.root, watch, device_map)
-                done = self._start(tree.path, _environment(world, order), fresh)
+                done = self._start(tree.path, _environment(world, order, overlay=overlay), fresh)
                 read, trouble = read_all(letters, tree.path, self.tracked)
             return told(world, self.target.command, done, read, trouble, str(tree.path))
         finally:
@@ -128,11 +132,15 @@ def _order(
     }
 
 
-def _environment(world: World, order: Mapping[str, object], given: Mapping[str, str] | None = None) -> dict[str, str]:
+def _environment(
+    world: World, order: Mapping[str, object], given: Mapping[str, str] | None = None, overlay: Path | None = None
+) -> dict[str, str]:
     """What the program sees: its own environment without secrets (or `given`, whole), the order, and no other GPU."""
     environment = dict(child_environment() if given is None else given)
     environment["DEVFIX_PROBE"] = json.dumps(order)
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ENTRY), environment.get("PYTHONPATH"))))
+    environment["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (str(ENTRY), str(overlay or ""), environment.get("PYTHONPATH")))
+    )
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
     if world.kind != "real":
         environment["CUDA_VISIBLE_DEVICES"] = ""

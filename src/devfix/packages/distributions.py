@@ -1,0 +1,43 @@
+"""A foreign file -> the distribution that it was installed with."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path, PurePath
+
+SITES = ("site-packages", "dist-packages")
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """An installed distribution: `site` is the folder it lies in, `package` the top-level package or module there."""
+
+    name: str
+    version: str
+    site: Path
+    package: str
+
+
+def distribution_of(path: str) -> Distribution | None:
+    """The distribution that installed the file at an absolute path; None for the standard library and loose files."""
+    parts = PurePath(path).parts
+    index = next((i for i in range(len(parts) - 1, 0, -1) if parts[i] in SITES), None)
+    if index is None or index + 1 >= len(parts):
+        return None
+    site = Path(*parts[: index + 1])
+    package = parts[index + 1]
+    relative = PurePath(*parts[index + 1 :]).as_posix()
+    found = list(metadata.distributions(path=[str(site)]))
+    # Reading what every distribution has installed takes a second; most are named as their package is.
+    found.sort(key=lambda each: normalised(each.name) != normalised(package.removesuffix(".py")))
+    for each in found:
+        if any(file.as_posix() == relative for file in each.files or ()):
+            return Distribution(each.name, each.version, site, package)
+    return None
+
+
+def normalised(name: str) -> str:
+    """A distribution's name as package indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name or "").lower()
