@@ -164,6 +164,7 @@ def _prepare(modules: list[str]) -> None:
     sys.modules["devfix_probe"] = package
     spec.loader.exec_module(package)
     importlib.import_module("devfix_probe.program")
+    importlib.import_module("devfix_probe.departure")
     if "torch" in sys.modules:
         importlib.import_module("devfix_probe.start")
         importlib.import_module("devfix_probe.policy").entries()  # 0.1 s at the first failure otherwise
@@ -185,9 +186,10 @@ def main() -> int:
     program = serve(control)
     if program is None:
         return 0
-    become = sys.modules["devfix_probe.program"].become
-    code: int = become(*program, paths)
-    return code
+    before = frozenset(sys.modules)
+    code = sys.modules["devfix_probe.program"].become(*program, paths)
+    sys.modules["devfix_probe.departure"].leave(code, before)
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,69 @@
+"""Leave a warm process as the interpreter would, without taking torch apart: that costs 0.1 s of a run's 0.14."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import gc
+import os
+import sys
+import threading
+import weakref
+from typing import Any, NoReturn
+
+
+def leave(code: int, before: frozenset[str]) -> NoReturn:
+    """Wait for threads, run exit functions, let go of the program's own modules, flush, and end the process.
+
+    `before` names the modules that were there before the program; destructors of what they hold do not run.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    code = _flush(code)
+    _let_go([name for name in sys.modules if name not in before or name == "__main__"])
+    code = _flush(code)
+    with contextlib.suppress(Exception):
+        ctypes.CDLL(None).fflush(None)
+    getattr(os._exit, "__wrapped__", os._exit)(code)
+    raise AssertionError("not reached")
+
+
+def _flush(code: int) -> int:
+    """Flush as at the end of an interpreter, which tells by exit code 120 that it could not."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and not stream.closed:
+            try:
+                stream.flush()
+            except BrokenPipeError:
+                code = 120
+            except Exception:
+                code = 120 if stream is sys.stdout else code
+    return code
+
+
+def _let_go(names: list[str]) -> None:
+    """Drop modules, the last imported first, and clear those that something else still holds, `__main__` the last."""
+    held: list[Any] = []
+    for name in reversed(names):
+        module = sys.modules.pop(name)
+        with contextlib.suppress(TypeError):
+            held.append(weakref.ref(module))
+        del module
+    gc.collect()
+    for reference in held:
+        module = reference()
+        if module is not None:
+            _clear(vars(module))
+        del module
+    gc.collect()
+
+
+def _clear(names: dict[str, Any]) -> None:
+    """Set a module's names to None as the interpreter does: those with one underscore first, builtins never."""
+    for name in list(names):
+        if name.startswith("_") and not name.startswith("__"):
+            names[name] = None
+    for name in list(names):
+        if name != "__builtins__":
+            names[name] = None
