@@ -11,6 +11,7 @@ from rule_packs import RULE, write_rule
 
 from devfix import catalog
 from devfix.catalog import Catalog, asked, collect
+from devfix.catalog.loading import rule_at
 from devfix.catalog.options import read_options, shown
 from devfix.config import Config
 from devfix.errors import RuleError, UserError
@@ -69,6 +70,18 @@ def test_a_pack_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.
     assert collect().troubles == ()
     # Named by its path as well, it is the same rule and not a second one.
     assert collect([tmp_path / "acme"]).troubles == ()
+
+
+def test_another_copy_of_an_installed_pack_is_taken_from_where_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        module = write_rule(tmp_path / name, rule=RULE + f"\nfrom ._words import WORD\nassert WORD == {name!r}\n")
+        (module.parent / "__init__.py").write_text("")
+        (module.parent / "_words.py").write_text(f"WORD = {name!r}\n")
+    installed(monkeypatch, tmp_path / "one", "acme")
+    assert collect().find("acme/bias-left").path == tmp_path / "one" / "acme" / "bias_left.py"
+    assert rule_at(tmp_path / "two" / "acme" / "bias_left.py").path == tmp_path / "two" / "acme" / "bias_left.py"
 
 
 @pytest.mark.parametrize(
@@ -202,7 +215,5 @@ def test_the_command_line_and_the_users_own_configuration_name_rules(
 
 
 def test_a_rule_that_is_none_raises_for_who_asks_for_it_alone(tmp_path: Path) -> None:
-    from devfix.catalog.loading import rule_at
-
     with pytest.raises(RuleError, match="is no rule"):
         rule_at(write_rule(tmp_path, rule="x = 1\n"))

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.metadata import EntryPoint
@@ -72,23 +73,35 @@ def rule_at(file: Path) -> Rule:
 
 
 def _module(file: Path, root: Path, packages: list[str]) -> ModuleType:
-    if packages:
-        # A module of a package may import its neighbours, so it is imported by its own dotted name.
-        dotted = ".".join([*packages, file.stem])
+    if not packages:
+        return _loaded(f"devfix_local_rules.{file.parent.name}.{file.stem}", file)
+    # A module of a package may import its neighbours, so its packages come first.
+    top = root / packages[0]
+    if packages[0] not in sys.modules:
         sys.path.insert(0, str(root))
         try:
-            module = importlib.import_module(dotted)
+            importlib.import_module(packages[0])
         finally:
             sys.path.remove(str(root))
-        if Path(module.__file__ or "").resolve() != file:
-            raise ImportError(f"another module named {dotted} is imported already, from {module.__file__}")
-        return module
-    name = f"devfix_local_rules.{file.parent.name}.{file.stem}"
-    spec = importlib.util.spec_from_file_location(name, file)
+    elif str(top) not in map(str, getattr(sys.modules[packages[0]], "__path__", ())):
+        # Another copy of the package is imported, the installed one of a pack at work: this one gets a name of its own.
+        packages = [f"devfix_local_{zlib.crc32(bytes(top)):08x}_{packages[0]}", *packages[1:]]
+        if packages[0] not in sys.modules:
+            _loaded(packages[0], top / "__init__.py")
+    return importlib.import_module(".".join([*packages, file.stem]))
+
+
+def _loaded(name: str, file: Path) -> ModuleType:
+    folder = [str(file.parent)] if file.name == "__init__.py" else None
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folder)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module
 
 

@@ -1,0 +1,1 @@
+"""Rules for the failures of Acme's own code."""
