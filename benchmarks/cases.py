@@ -105,7 +105,7 @@ def judge(case: Case) -> Result:
         make_repository(case.folder, folder)
         arguments = ["--run", case.run, "--world", "simulated", "--gpus", str(case.gpus)]
         report, seconds = repair(folder, arguments + [f"--exclude={glob}" for glob in case.exclude])
-        return _result(case, report, branch_diff(folder, report), seconds)
+        return result_of(case, report, branch_diff(folder, report), seconds, case.folder)
 
 
 def branch_diff(folder: Path, report: dict[str, Any]) -> str:
@@ -116,7 +116,8 @@ def branch_diff(folder: Path, report: dict[str, Any]) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def _result(case: Case, report: dict[str, Any], diff: str, seconds: float) -> Result:
+def result_of(case: Case, report: dict[str, Any], diff: str, seconds: float, program: Path) -> Result:
+    """Hold a report against its case; `program` is the folder of the program as it was."""
     fixes = report.get("fixes", [])
     verdict = fixes[-1]["verdict"] if fixes else {}
     transfers = (fixes[0]["verdict"]["transfers"]["before"], verdict["transfers"]["after"]) if fixes else None
@@ -131,10 +132,10 @@ def _result(case: Case, report: dict[str, Any], diff: str, seconds: float) -> Re
         bool(report.get("failures")),
         diff or "\n".join(report.get("notes", [])),
     )
-    return Result(**{**result.__dict__, "faults": tuple(_faults(result))})
+    return Result(**{**result.__dict__, "faults": tuple(_faults(result, program))})
 
 
-def _faults(result: Result) -> Iterator[str]:
+def _faults(result: Result, program: Path) -> Iterator[str]:
     """Where a result falls short of its case, in single words."""
     case = result.case
     if result.outcome != case.outcome:
@@ -143,7 +144,7 @@ def _faults(result: Result) -> Iterator[str]:
         yield "commits"
     if case.rules and not set(result.rules) <= set(case.rules):
         yield "rule"
-    if result.rules and not _in_place(case, changes(result.diff)):
+    if result.rules and not _in_place(case, changes(result.diff), program):
         yield "place"
     added = [line[1:] for line in result.diff.splitlines() if line.startswith("+") and not line.startswith("+++")]
     text = "\n".join(added)
@@ -179,8 +180,8 @@ def changes(diff: str) -> list[tuple[str, frozenset[int]]]:
     return found
 
 
-def _in_place(case: Case, edits: list[tuple[str, frozenset[int]]]) -> bool:
-    places = [{_line(case, text) for text in place} for place in case.places]
+def _in_place(case: Case, edits: list[tuple[str, frozenset[int]]], program: Path) -> bool:
+    places = [{_line(program, text) for text in place} for place in case.places]
     if not places:
         return True
     hit = [[(path, line) in place for path, lines in edits for line in lines] for place in places]
@@ -188,10 +189,10 @@ def _in_place(case: Case, edits: list[tuple[str, frozenset[int]]]) -> bool:
     return all(any(each) for each in hit) and all(any((path, n) in allowed for n in lines) for path, lines in edits)
 
 
-def _line(case: Case, place: str) -> tuple[str, int]:
+def _line(program: Path, place: str) -> tuple[str, int]:
     path, _, text = place.partition(": ")
-    lines = (case.folder / path).read_text(encoding="utf-8").splitlines()
+    lines = (program / path).read_text(encoding="utf-8").splitlines()
     numbers = [number for number, line in enumerate(lines, 1) if text in line]
     if len(numbers) != 1:
-        raise ValueError(f"{case.name}/case.toml: `{place}` names {len(numbers)} lines; it must name one")
+        raise ValueError(f"`{place}` names {len(numbers)} lines; it must name one")
     return path, numbers[0]
