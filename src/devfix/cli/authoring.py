@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -57,7 +58,7 @@ def test(
     with Bench(interpreter) as bench:
         for rule in rules if update else ():
             if update_page(rule, bench):
-                print(f"wrote  {rule.page}")
+                print(f"wrote  {os.path.relpath(rule.page)}")
         judgements = []
         for judgement in judge(rules, bench):
             print(plain(judged(judgement)), flush=True)
