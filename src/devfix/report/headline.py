@@ -37,6 +37,9 @@ def next_steps(data: Record) -> Iterator[RenderableType]:
     """Yield what a person may want to type now."""
     if not data["fixes"]:
         return
+    if not data["branch"] and data["outcome"] != "repaired":
+        yield Text("\nNo branch was made: behind what is shown above comes a failure that nothing mended.")
+        return
     if not data["branch"]:
         yield Text("\nNo branch was made. To have one: run again without --dry-run.")
         return

@@ -95,7 +95,9 @@ class Verifier:
         if run.outcome is not Outcome.FAILED or run.failure is None or failure is None:
             return "broken", f"the program {run.outcome.value}: {_last_line(run)}"
         where = _where(run.failure)
-        if same_cause(failure, failure.operands[diagnosis.blame.operand], run.failure, patch.edits):
+        operands = failure.operands
+        wrong = operands[diagnosis.blame.operand] if operands else None
+        if same_cause(failure, wrong, run.failure, patch.edits):
             same = run.failure.at == failure.at and run.failure.operations == failure.operations
             return "same", "the same failure comes again" if same else f"it only moves the crash to {where}: same cause"
         if run.failure.operations < failure.operations:
@@ -108,6 +110,11 @@ class Verifier:
             if judged.verdict.outcome == "moved":
                 return judged
         return None
+
+    def confirm(self, trial: Trial) -> Trial:
+        """Judge a trial in the other worlds that was passed over at first."""
+        with ThreadPoolExecutor(self.jobs) as pool:
+            return self.elsewhere(trial, pool)
 
     def elsewhere(self, trial: Trial, pool: ThreadPoolExecutor) -> Trial:
         """Run a candidate that did well in the other worlds, and afresh in the one that failed."""
