@@ -25,6 +25,8 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != _FOLDER]
 _SUBREAPER, _PARENT_DEATH_SIGNAL = 36, 1
 _PATIENCE = 10.0
+_IDLE = 0.1  # seconds without a request before more is imported
+_later = ["torch._dynamo"]  # a program's first optimizer imports it behind its back, for half a second
 
 
 def _paths(environment: dict[str, str]) -> list[str]:
@@ -44,6 +46,8 @@ def serve(control: socket.socket) -> tuple[dict[str, object], int, int] | None:
     """Fork a keeper for each request; return only in the processes of programs, and None when devfix is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
+        if _later and not select.select([control], [], [], _IDLE)[0]:
+            _import(_later.pop())
         try:
             message, descriptors, _, _ = socket.recv_fds(control, 1, 3)
         except InterruptedError:
@@ -150,6 +154,14 @@ def _descendants() -> set[int]:
     while more := {pid for pid, parent in parents.items() if parent in found} - found:
         found |= more
     return found - {os.getpid()}
+
+
+def _import(name: str) -> None:
+    with contextlib.suppress(Exception):
+        if "torch" in sys.modules:
+            importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
 
 
 def _prepare(modules: list[str]) -> None:
