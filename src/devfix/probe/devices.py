@@ -29,6 +29,7 @@ def install(gpus: int, current: int) -> None:
     CUDA[:] = [torch.device("cuda", index) for index in range(gpus)]
     LAZY[:] = [torch.device("lazy", index) for index in range(gpus)]
     _current.index = current
+    _Use.begun = _Use.forbidden = False
 
 
 def count() -> int:
@@ -54,12 +55,40 @@ def checked(index: int) -> int:
     return index
 
 
+class _Use:
+    begun = False
+    forbidden = False
+
+
+def use() -> None:
+    """Note that this process uses CUDA; a child forked from one that did may not."""
+    if _Use.forbidden:
+        raise messages.bad_fork()
+    _Use.begun = True
+
+
+def used() -> bool:
+    """Whether this process has used CUDA."""
+    return _Use.begun and not _Use.forbidden
+
+
+def forbidden() -> bool:
+    """Whether this process was forked from one that had used CUDA."""
+    return _Use.forbidden
+
+
+def after_fork() -> None:
+    """Forbid CUDA in a child whose parent has used it."""
+    _Use.forbidden = _Use.forbidden or (_Use.begun and bool(CUDA))
+
+
 def index_of(device: Any) -> int | None:
     """The index of the simulated GPU that a torch.device names (None for any other device)."""
     kind = device.type
     if kind == "lazy":
         return int(device.index)
     if kind == "cuda":
+        use()
         return _current.index if device.index is None else checked(device.index)
     return None
 
@@ -67,6 +96,7 @@ def index_of(device: Any) -> int | None:
 def spoken(device: Any) -> int | None:
     """As `index_of`, for what users write: a torch.device, a string, or an int (an accelerator's index)."""
     if isinstance(device, int) and not isinstance(device, bool):
+        use()
         return checked(device)
     if isinstance(device, str):
         if not device.startswith("cuda"):

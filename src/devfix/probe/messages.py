@@ -43,6 +43,12 @@ def invalid_ordinal(index: int) -> RuntimeError:
     return kind("\n".join(lines))  # type: ignore[no-any-return]
 
 
+def bad_fork() -> RuntimeError:
+    """The error for CUDA in a child that was forked after its parent had used CUDA."""
+    text = "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' "
+    return RuntimeError(text + "start method")
+
+
 def outward(text: str) -> str:
     """Tell a message of PyTorch's C++ about `lazy:i` as the user would have read it, about `cuda:i`."""
     text = re.sub(r"\blazy:(\d+)", r"cuda:\1", text)

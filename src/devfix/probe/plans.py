@@ -81,6 +81,8 @@ class Plan:
         aliased = any(argument.alias_info for argument in (*arguments, *returns))
         self.view = one and aliased and not writes and not composite
         self.fresh = one and not writes and not composite and not aliased
+        if schema.name.startswith("c10d::"):
+            base = "c10d*"
         self.special = SPECIAL.get(base) or SPECIAL.get("*device" if self.device else "*random" if self.random else "")
         self.returned = self._written_argument(returns, arguments, writes)
 

@@ -63,11 +63,8 @@ def _answers() -> dict[str, Any]:
     count = devices.count
     return {
         "is_available": lambda: count() > 0,
-        "is_initialized": lambda: True,
         "device_count": count,
         "_device_count_nvml": count,
-        "init": lambda: None,
-        "_lazy_init": lambda: None,
         "current_device": devices.current,
         "set_device": _set_device,
         "_exchange_device": _exchange,

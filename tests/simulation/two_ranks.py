@@ -1,0 +1,48 @@
+"""Two processes that ask for NCCL: collectives, DistributedDataParallel, objects, a tensor left on the CPU."""
+
+import os
+import sys
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+
+def work(rank: int, port: str) -> None:
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=port, RANK=str(rank), WORLD_SIZE="2", LOCAL_RANK=str(rank))
+    torch.cuda.set_device(rank)
+    dist.init_process_group("nccl", rank=rank, world_size=2)
+    assert dist.get_backend() == "nccl"
+    x = torch.ones(2, device="cuda") * (rank + 1)
+    dist.all_reduce(x)
+    assert x.tolist() == [3.0, 3.0] and str(x.device) == f"cuda:{rank}"
+    gathered = [torch.zeros(2, device="cuda") for _ in range(2)]
+    dist.all_gather(gathered, x * rank)
+    assert gathered[1].tolist() == [3.0, 3.0]
+    dist.barrier(device_ids=[rank])
+    torch.manual_seed(rank)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1).cuda(), device_ids=[rank])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        model(torch.full((4, 2), float(rank + 1), device="cuda")).sum().backward()
+        optimizer.step()
+    assert model.module.weight.grad.tolist() == [[6.0, 6.0]]
+    weights = [torch.zeros_like(model.module.weight) for _ in range(2)]
+    dist.all_gather(weights, model.module.weight.detach())
+    assert torch.equal(weights[0], weights[1])
+    objects = [None, None]
+    dist.all_gather_object(objects, {"rank": rank})
+    assert objects == [{"rank": 0}, {"rank": 1}]
+    try:
+        dist.all_reduce(torch.ones(1))
+    except RuntimeError as error:
+        assert "No backend type associated with device type cpu" in str(error)
+    else:
+        raise AssertionError("NCCL took a CPU tensor")
+    dist.destroy_process_group()
+    print("rank", rank, "is done", flush=True)
+
+
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=2, args=(sys.argv[1],))
