@@ -39,7 +39,7 @@ _NEGATIVE = torch._C.DispatchKeySet(torch._C.DispatchKey.Negative)
 def wrap(held: torch.Tensor, index: int) -> torch.Tensor:
     """A tensor on simulated GPU `index` whose values are those of `held`, without a copy."""
     if torch.is_inference_mode_enabled() and not held.is_inference():
-        # In inference mode a view of an ordinary tensor is ordinary too: C++ gives it the counter of its base's versions.
+        # In inference mode a view of an ordinary tensor is ordinary too: C++ gives it its base's version counter.
         with torch.inference_mode(False):
             return wrap(held, index)
     if held.layout is not torch.strided or held.is_mkldnn:
