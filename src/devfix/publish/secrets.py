@@ -35,7 +35,7 @@ _DETECTORS = (
 # The two services that training scripts log in to, which detect-secrets does not know; and GitHub's long tokens.
 _OWN = {
     "a Hugging Face token": re.compile(r"\bhf_[A-Za-z0-9]{30,}"),
-    "a Weights & Biases key": re.compile(r"(?i)wandb[\w.\"' \[\]]{0,40}(?:=|:|,|\()\s*[rbf]?[\"'][0-9a-f]{40}[\"']"),
+    "a Weights & Biases key": re.compile(r"(?i)wandb[\w.\"' \[\](]{0,40}(?:=|:|,|\()\s*[rbf]?[\"'][0-9a-f]{40}[\"']"),
     "a GitHub token": re.compile(r"\bgithub_pat_[A-Za-z0-9_]{40,}"),
     "a key of Google's": re.compile(r"\bAIza[0-9A-Za-z_-]{35}"),
 }
