@@ -10,11 +10,11 @@ from types import TracebackType
 
 from devfix.catalog import Rule
 from devfix.errors import UserError
-from devfix.model import Target
+from devfix.model import Failure, Outcome, Target
 from devfix.process import child_environment, run
 from devfix.stages.observe import Observer
 from devfix.testing.case import PROGRAM, Case
-from devfix.testing.check import Result, Trouble, check
+from devfix.testing.check import Result, Trouble, check, looked
 from devfix.testing.folders import Folders
 from devfix.warm import Warm
 
@@ -42,21 +42,29 @@ class Bench:
 
     def check(self, rule: Rule, case: Case) -> Result:
         """Run a case of a rule's page; trouble of our own is told as the case's."""
-        files = {**case.before, **case.foreign}
-        folders = Folders(Path(self._folder.name), files)
+        try:
+            return check(rule, case, self._observer(case))
+        except (OSError, UserError) as error:
+            return Result(rule.id, case, (Trouble("cannot be run", str(error)),))
+
+    def failure(self, case: Case) -> Failure | None:
+        """How a case's program fails, with all that a rule may ask; None where it does not fail on a device."""
+        observer = self._observer(case)
+        run = observer.run(case.world, fresh=False)
+        return looked(case, observer, run.failure) if run.outcome is Outcome.FAILED and run.failure else None
+
+    def _observer(self, case: Case) -> Observer:
+        root = Path(self._folder.name)
         target = Target(
-            root=Path(self._folder.name),
+            root=root,
             commit="",
             command=(str(self.python), PROGRAM),
             python=self.python,
             world=case.world,
             timeout=self.timeout,
         )
-        observer = Observer(target, folders, frozenset(case.before), self._warm)
-        try:
-            return check(rule, case, observer)
-        except (OSError, UserError) as error:
-            return Result(rule.id, case, (Trouble("cannot be run", str(error)),))
+        folders = Folders(root, {**case.before, **case.foreign})
+        return Observer(target, folders, frozenset(case.before), self._warm)
 
     def submit(self, rule: Rule, case: Case) -> Future[Result]:
         """Have a case run as soon as one of the jobs is free."""

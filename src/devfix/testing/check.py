@@ -58,7 +58,7 @@ def check(rule: Rule, case: Case, observer: Observer) -> Result:
         return Result(rule.id, case, (Trouble(what, tell_run(run)),))
     told = tell(failure)
     troubles, notes = list(_told(case, told)), list[str]()
-    run = replace(run, failure=_looked(case, observer, failure))
+    run = replace(run, failure=looked(case, observer, failure))
     assert run.failure is not None
     ready = rule.with_options(case.options)
     diagnoses = diagnose(run.failure, [ready], notes)
@@ -85,7 +85,7 @@ def _told(case: Case, told: str) -> Iterator[Trouble]:
         )
 
 
-def _looked(case: Case, observer: Observer, failure: Failure) -> Failure:
+def looked(case: Case, observer: Observer, failure: Failure) -> Failure:
     """The failure with the scopes that only a second look can see, as a repair has them."""
     watch = list(unseen(failure))
     if not watch:
