@@ -7,6 +7,7 @@ from typing import Any
 
 from devfix.publish import secrets
 from devfix.publish.forge import Forge
+from devfix.publish.marker import unmarked
 from devfix.publish.publishing import Step
 from devfix.publish.words import Words
 from devfix.report.fingerprint import program_id
@@ -17,7 +18,7 @@ Record = Mapping[str, Any]
 def comment(data: Record, number: int, forge: Forge, words: Words, dry_run: bool) -> Step:
     """Say on a pull request what was found; where there was nothing to say before and is nothing now, say nothing."""
     mark = f"<!-- devfix:comment {program_id(data)} -->"
-    text = f"{words.comment().rstrip()}\n\n{mark}\n"
+    text = f"{unmarked(words.comment()).rstrip()}\n\n{mark}\n"
     secrets.check({"the comment": text})
     earlier = next((each for each in forge.own_comments(number) if mark in each[2]), None)
     if earlier is None and data["outcome"] == "clean":

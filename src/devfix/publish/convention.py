@@ -27,7 +27,7 @@ def title(subject: str, recent: Sequence[str]) -> str:
     words = one_line(subject, 300).rstrip(".")
     small = sum(rest[:1].islower() for rest in rests) * 2 > len(rests)
     first = words[:1].lower() if small and not words[1:2].isupper() else words[:1].upper()
-    return unlinked(one_line(prefix + first + words[1:], LENGTH))
+    return prefix + unlinked(one_line(first + words[1:], LENGTH - len(prefix)))
 
 
 def _prefix(recent: Sequence[str]) -> tuple[str, list[str]]:
@@ -41,7 +41,7 @@ def _prefix(recent: Sequence[str]) -> tuple[str, list[str]]:
 
 def _bracket(found: Sequence[re.Match[str]]) -> str:
     used = Counter(match[1] for match in found if re.search("fix|bug", match[1], re.IGNORECASE))
-    return f"{one_line(used.most_common(1)[0][0], 22)} " if used else ""
+    return f"{unlinked(one_line(used.most_common(1)[0][0], 22))} " if used else ""
 
 
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[Sequence[re.Match[str]]], str]], ...] = (

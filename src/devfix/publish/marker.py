@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from devfix.report.markdown import GAP
+
 _START, _END = "<!-- devfix:begin -->", "<!-- devfix:end -->"
 _MARKER = re.compile(r"<!-- devfix:record (\{.{0,20000}?\}) -->")
 _TOLERANCE = 600  # seconds between our clock and GitHub's
@@ -53,9 +55,9 @@ class Marker:
 
 def find(body: str | None) -> Marker | None:
     """Return the marker in a body, None where there is none that can be read."""
-    found = _MARKER.search(body or "")
+    found = _MARKER.findall(body or "")
     try:
-        data = json.loads(found[1]) if found else None
+        data = json.loads(found[-1]) if found else None
         return _checked(data) if data else None
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
@@ -71,7 +73,12 @@ def _checked(data: Mapping[str, Any]) -> Marker:
 
 def framed(text: str, marker: Marker) -> str:
     """Return a new body: the text between two signs, and the marker."""
-    return f"{_START}\n{text.strip()}\n\n{marker.written()}\n{_END}\n"
+    return f"{_START}\n{unmarked(text).strip()}\n\n{marker.written()}\n{_END}\n"
+
+
+def unmarked(text: str) -> str:
+    """Return a text without signs such as ours: in a block of code they stand as they are, and would be found."""
+    return text.replace("<!-- devfix:", f"<!{GAP}-- devfix:")
 
 
 def reframed(body: str, text: str | None, marker: Marker) -> str:

@@ -14,7 +14,7 @@ _LINE_START = re.compile(r"^(?:[-+=:]|\d+(?=[.)]))")
 # What GitHub changes in finished text: people, issues, commits, addresses, advisories; and names of emoji.
 _LINKED = re.compile(
     r"@|#(?=\d)|\b(?:GH|gh)(?=-\d)|:(?=//)|\b(?:www|WWW)(?=\.)|\b(?:mailto|xmpp)(?=:)|\b(?:CVE|GHSA)(?=-)|"
-    r"\b[0-9a-f]{6}(?=[0-9a-f]{1,34}\b)|:(?=[\w+-]+:)",
+    r"[0-9a-f]{6}(?=[0-9a-f])|:(?=[\w+-]+:)",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"`([^`]+)`")
