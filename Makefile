@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
 BIN := .venv/bin
 READY := .venv/.devfix-installed
 
-.PHONY: help demo test lint corpus corpus-quick format clean
+.PHONY: help demo test lint corpus corpus-quick wild bench format clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,12 @@ corpus: $(READY) ## Repair a copy of every case of the corpus and compare with c
 
 corpus-quick: $(READY) ## The same for the cases marked quick
 	@$(BIN)/python benchmarks/corpus.py --quick
+
+wild: $(READY) ## Repair the released packages in which the five first failures were met
+	@$(BIN)/python benchmarks/wild.py
+
+bench: $(READY) ## Time a whole repair against one plain run of the same script
+	@$(BIN)/python benchmarks/repair.py
 
 format: $(READY) ## Mend what ruff can mend
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
