@@ -49,8 +49,9 @@ def test(
     from devfix.testing.judging import judge, update_page
     from devfix.testing.writing import judged, summed
 
-    rules = chosen(targets or (), rules_for(Config(), local or ()))
-    if not rules:
+    found = chosen(targets or (), rules_for(Config(), local or ()))
+    rules = found.rules
+    if not rules and not found.troubles:
         raise UserError("there is no rule to test: name a folder of rules, or install a pack")
     interpreter = python or Path(sys.executable)
     check_torch(interpreter)
@@ -63,5 +64,7 @@ def test(
         for judgement in judge(rules, bench):
             print(plain(judged(judgement)), flush=True)
             judgements.append(judgement)
+    for trouble in found.troubles:
+        print(plain(f"FAIL  {trouble}"))
     print(summed(judgements, time.monotonic() - began))
-    return 0 if all(judgement.passed for judgement in judgements) else 1
+    return 0 if all(judgement.passed for judgement in judgements) and not found.troubles else 1

@@ -43,11 +43,13 @@ def explain(
     from rich.markdown import Markdown
 
     from devfix.cli.screen import size_and_color
+    from devfix.report.plain import plain
     from devfix.testing.page import read_page
 
     found = _catalog(local).find(rule)
     page = read_page(found.page)
     text = page.text.rstrip("\n") + _options(found) + f"\n\n---\n\n`{found.id}` comes from {found.origin}.\n"
+    text = plain(text)  # a pack's page is somebody else's text, and must not drive the terminal
     width, color = size_and_color()
     if color:
         Console(width=width).print(Markdown(text))

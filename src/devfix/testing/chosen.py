@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from devfix.catalog import Catalog, Rule, collect
 from devfix.catalog.loading import rule_at, rule_files
-from devfix.errors import UserError
+from devfix.errors import RuleError, UserError
 
 
-def chosen(targets: Sequence[str], catalog: Catalog) -> list[Rule]:
-    """The rules that targets name, each once, in order; all of the catalog where there is no target.
+def chosen(targets: Sequence[str], catalog: Catalog) -> Catalog:
+    """The rules that targets name, each once, in order; the whole catalog where there is no target.
 
     A target is a path (a page, a module, a pack's folder or a folder of packs), a rule's id, or a pack. A path that
-    holds an installed rule gives that one. Raises UserError where a target names nothing, RuleError where it is none.
+    holds an installed rule gives that one; a module that is no rule is told in `troubles`. Raises UserError where a
+    target names nothing.
     """
     if not targets:
-        return list(catalog.rules)
+        return catalog
     known = {rule.path.resolve(): rule for rule in catalog.rules}
     found: dict[Path, Rule] = {}
+    troubles: list[str] = []
     for target in targets:
-        for rule in _named(target, catalog, known):
+        for rule in _named(target, catalog, known, troubles):
             found[rule.path.resolve()] = rule
-    return list(found.values())
+    return Catalog(tuple(found.values()), tuple(troubles))
 
 
-def _named(target: str, catalog: Catalog, known: dict[Path, Rule]) -> Iterable[Rule]:
-    if Path(target).exists():
-        for file in rule_files(Path(target)):
-            yield known.get(file.resolve()) or rule_at(file)
+def _named(target: str, catalog: Catalog, known: dict[Path, Rule], troubles: list[str]) -> Iterator[Rule]:
+    if not Path(target).exists():
+        if target.endswith((".py", ".md")):
+            raise UserError(f"{target}: no such file")
+        yield from [rule for rule in catalog.rules if rule.pack == target] or [catalog.find(target)]
         return
-    if target.endswith((".py", ".md")):
-        raise UserError(f"{target}: no such file")
-    pack = [rule for rule in catalog.rules if rule.pack == target]
-    yield from pack or [catalog.find(target)]
+    for file in rule_files(Path(target)):
+        try:
+            yield known.get(file.resolve()) or rule_at(file)
+        except RuleError as error:
+            troubles.append(str(error))
 
 
 def rule_for_page(page: Path) -> Rule:
