@@ -181,7 +181,7 @@ def changes(diff: str) -> list[tuple[str, frozenset[int]]]:
 
 
 def _in_place(case: Case, edits: list[tuple[str, frozenset[int]]], program: Path) -> bool:
-    places = [{_line(program, text) for text in place} for place in case.places]
+    places = [{line_of(program, text) for text in place} for place in case.places]
     if not places:
         return True
     hit = [[(path, line) in place for path, lines in edits for line in lines] for place in places]
@@ -189,7 +189,8 @@ def _in_place(case: Case, edits: list[tuple[str, frozenset[int]]], program: Path
     return all(any(each) for each in hit) and all(any((path, n) in allowed for n in lines) for path, lines in edits)
 
 
-def _line(program: Path, place: str) -> tuple[str, int]:
+def line_of(program: Path, place: str) -> tuple[str, int]:
+    """The file and the line that a place names. Raises ValueError where it names none, or several."""
     path, _, text = place.partition(": ")
     lines = (program / path).read_text(encoding="utf-8").splitlines()
     numbers = [number for number, line in enumerate(lines, 1) if text in line]
