@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from probe_programs import PYTHON, Ran, run_program
+from probe_programs import Ran, run_program
 
-from devfix.process import child_environment
 from devfix.warm import Warm
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Warm]:
-    warm = Warm(PYTHON, child_environment())
-    yield warm
-    warm.close()
 
 
 @pytest.fixture

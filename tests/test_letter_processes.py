@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+import venv
 from pathlib import Path
 
 import pytest
 from probe_programs import ENTRY, PYTHON, environment, run_program
 
 from devfix.process import run
+from devfix.warm import Warm
 
 WORK = """
 import sys
+import venv
 import torch
 import torch.multiprocessing as mp
 
@@ -25,7 +28,7 @@ if __name__ == "__main__":
 """
 
 
-def test_an_exception_raised_again_in_the_main_thread_tells_its_origin(tmp_path: Path) -> None:
+def test_an_exception_raised_again_in_the_main_thread_tells_its_origin(tmp_path: Path, warm: Warm) -> None:
     ran = run_program(
         tmp_path,
         """
@@ -39,6 +42,7 @@ def test_an_exception_raised_again_in_the_main_thread_tells_its_origin(tmp_path:
         with ThreadPoolExecutor(1) as pool:
             pool.submit(work, torch.ones(3).cuda()).result()
         """,
+        warm=warm,
     )
     failure = ran.failure
     assert failure["thread"].startswith("ThreadPoolExecutor") and failure["uncaught"]
@@ -46,7 +50,7 @@ def test_an_exception_raised_again_in_the_main_thread_tells_its_origin(tmp_path:
     assert {name["expression"] for operand in failure["operands"] for name in operand["names"]} == {"x", "w"}
 
 
-def test_an_exception_that_ends_a_thread(tmp_path: Path) -> None:
+def test_an_exception_that_ends_a_thread(tmp_path: Path, warm: Warm) -> None:
     ran = run_program(
         tmp_path,
         """
@@ -57,6 +61,7 @@ def test_an_exception_that_ends_a_thread(tmp_path: Path) -> None:
         thread.start()
         thread.join()
         """,
+        warm=warm,
     )
     assert ran.done.exit_code == 0
     assert (ran.failure["thread"], ran.failure["uncaught"]) == ("worker-7", True)
@@ -105,8 +110,8 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_batch_of_a_loader(tmp_path: Path, workers: int) -> None:
-    ran = run_program(tmp_path, LOADER.format(workers=workers))
+def test_a_batch_of_a_loader(tmp_path: Path, workers: int, warm: Warm) -> None:
+    ran = run_program(tmp_path, LOADER.format(workers=workers), warm=warm)
     batch = ran.operand("mat1")
     assert [name["expression"] for name in batch["names"]] == ["batch"]
     birth = batch["history"][0]
@@ -155,7 +160,7 @@ def test_pytest_without_a_failing_test_has_no_uncaught_failure(tmp_path: Path) -
     assert not (ran.letter["failure"] or {}).get("uncaught")
 
 
-def test_unittest(tmp_path: Path) -> None:
+def test_unittest(tmp_path: Path, warm: Warm) -> None:
     ran = run_program(
         tmp_path,
         """
@@ -168,6 +173,7 @@ def test_unittest(tmp_path: Path) -> None:
                 torch.ones(2).cuda() / torch.ones(2)
         unittest.main()
         """,
+        warm=warm,
     )
     assert ran.failure["uncaught"] and ran.failure["frames"][-1]["place"]["function"] == "Case.test_b"
 
@@ -207,17 +213,43 @@ def test_a_process_without_torch_pays_almost_nothing(tmp_path: Path) -> None:
     assert ran.done.stdout.split() == [] and ran.letters == []
 
 
-def test_death_by_a_signal_leaves_no_letter(tmp_path: Path) -> None:
-    ran = run_program(tmp_path, "import os, signal, torch\ntorch.ones(1)\nos.kill(os.getpid(), signal.SIGKILL)\n")
+def test_death_by_a_signal_leaves_no_letter(tmp_path: Path, warm: Warm) -> None:
+    ran = run_program(
+        tmp_path, "import os, signal, torch\ntorch.ones(1)\nos.kill(os.getpid(), signal.SIGKILL)\n", warm=warm
+    )
     assert ran.done.signal == "SIGKILL" and ran.letters == []
 
 
-def test_leaving_by_os_exit_leaves_one(tmp_path: Path) -> None:
-    ran = run_program(tmp_path, "import os, torch\ntorch.ones(3).cuda()\nos._exit(3)\n")
+def test_leaving_by_os_exit_leaves_one(tmp_path: Path, warm: Warm) -> None:
+    ran = run_program(tmp_path, "import os, torch\ntorch.ones(3).cuda()\nos._exit(3)\n", warm=warm)
     assert ran.done.exit_code == 3
     assert [each["count"] for each in ran.letter["transfers"]] == [1]
 
 
-def test_python_knows_columns_or_says_so(tmp_path: Path) -> None:
-    ran = run_program(tmp_path, "import torch\n")
+def test_python_knows_columns_or_says_so(tmp_path: Path, warm: Warm) -> None:
+    ran = run_program(tmp_path, "import torch\n", warm=warm)
     assert ran.letter["process"]["columns"] is (sys.version_info >= (3, 11))
+
+
+@pytest.mark.parametrize("kind", ["path", "finder"])
+def test_editable_installs_are_turned_to_the_worktree(tmp_path: Path, kind: str) -> None:
+    editable_wheel = pytest.importorskip("setuptools.command.editable_wheel")
+    for name in ("original", "repository"):
+        (tmp_path / name / "src" / "demo").mkdir(parents=True)
+        (tmp_path / name / "src" / "demo" / "__init__.py").write_text(f"where = {name!r}\n")
+    venv.create(tmp_path / "original" / ".venv", symlinks=True)
+    site = next((tmp_path / "original" / ".venv" / "lib").glob("python*/site-packages"))
+    source = str(tmp_path / "original" / "src")
+    if kind == "path":
+        (site / "__editable__.demo.pth").write_text(source + "\n")
+    else:
+        template = editable_wheel._finder_template("demo", {"demo": f"{source}/demo"}, {})
+        (site / "__editable___demo_finder.py").write_text(template)
+        (site / "__editable__.demo.pth").write_text("import __editable___demo_finder as f; f.install()\n")
+    surroundings = environment(tmp_path, original=str(tmp_path / "original"))
+    interpreter = str(tmp_path / "original" / ".venv" / "bin" / "python")
+    program = "import sys, demo; print(demo.where, [p for p in sys.path if p.endswith('site-packages')][0])"
+    plain = run([interpreter, "-c", program], tmp_path, {**surroundings, "PYTHONPATH": ""}, 60)
+    turned = run([interpreter, "-c", program], tmp_path, surroundings, 60)
+    assert plain.stdout.split() == ["original", str(site)], plain.stderr
+    assert turned.stdout.split() == ["repository", str(site)], turned.stderr

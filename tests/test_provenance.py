@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,6 @@ from probe_programs import PYTHON, Ran, run_program
 
 from devfix.process import child_environment
 from devfix.warm import Warm
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Warm]:
-    warm = Warm(PYTHON, child_environment())
-    yield warm
-    warm.close()
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import textwrap
 import threading
 import time
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,13 +17,6 @@ from probe_programs import PYTHON, environment
 
 from devfix.process import Completed, child_environment, run
 from devfix.warm import Warm, WarmError
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Warm]:
-    warm = Warm(PYTHON, child_environment())
-    yield warm
-    warm.close()
 
 
 def both(warm: Warm, folder: Path, source: str, *arguments: str, **more: str) -> tuple[Completed, Completed]:
