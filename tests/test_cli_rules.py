@@ -117,4 +117,4 @@ def test_a_module_that_is_no_rule_fails_and_the_others_are_tested(
     write_rule(tmp_path / "rules", text=page())
     write_rule(tmp_path / "rules", "wrong", rule="x = 1\n")
     code, out, _ = said(capsys, "test", "rules")
-    assert code == 1 and "wrong.py: is no rule, it lacks" in out and "2 cases: all pass" in out
+    assert code == 1 and "wrong.py: is no rule, it lacks" in out and "2 cases: 1 modules that are no rule" in out

@@ -66,5 +66,5 @@ def test(
             judgements.append(judgement)
     for trouble in found.troubles:
         print(plain(f"FAIL  {trouble}"))
-    print(summed(judgements, time.monotonic() - began))
+    print(summed(judgements, time.monotonic() - began, len(found.troubles)))
     return 0 if all(judgement.passed for judgement in judgements) and not found.troubles else 1

@@ -22,12 +22,13 @@ def judged(judgement: Judgement) -> str:
     return "\n".join(lines)
 
 
-def summed(judgements: Sequence[Judgement], seconds: float) -> str:
-    """How many rules and cases there were, how many failed, and how long it took."""
+def summed(judgements: Sequence[Judgement], seconds: float, broken: int = 0) -> str:
+    """How many rules and cases there were, how many failed, how many modules are no rule, and how long it took."""
     results = [result for judgement in judgements for result in judgement.results]
     failed = sum(bool(result.troubles) for result in results)
     pages = sum(bool(judgement.troubles) for judgement in judgements)
-    bad = ", ".join([f"{failed} failed"] * bool(failed) + [f"{pages} pages are not in order"] * bool(pages))
+    counted = ((failed, "failed"), (pages, "pages not in order"), (broken, "modules that are no rule"))
+    bad = ", ".join(f"{number} {what}" for number, what in counted if number)
     return f"\n{len(judgements)} rules, {len(results)} cases: {bad or 'all pass'} ({seconds:.1f} s)"
 
 
