@@ -55,7 +55,7 @@ _KINDS = [
     (
         "device-mismatch",
         r"[Ee]xpected all tensors to be on the same device|(be|are) (all )?on the same (device|GPU)|"
-        r"different from other tensors on|Expected .* (to have|on) (the )?same device|expected device \w+|"
+        r"different from other tensors on|have (the )?same device|expected device \w+|"
         r"on (the )?same device|on different devices|is on \S+, but expected|but got \w+ is on|"
         r"same device as|(Expected|expected) object of (device|backend) type|but found at least two devices",
     ),
