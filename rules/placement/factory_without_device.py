@@ -13,38 +13,40 @@ from devfix.sdk import (
     blamed,
     describe,
     factory_given_device,
+    is_born_where_used,
+    is_meant,
+    loop_event,
     result_moved,
     spots,
     strangers,
-    was_moved_to,
 )
 
 
 def diagnose(failure: Failure) -> Blame | None:
     """Blame an operand that owned code made by a factory and that nobody moved since."""
     for index, operand, peer in strangers(failure):
-        birth = operand.birth
-        place = birthplace(operand)
-        if birth is None or place is None or birth.kind not in ("factory", "constant", "random"):
+        birth, place = operand.birth, birthplace(operand)
+        if birth is None or place is None or birth.kind not in ("factory", "constant"):
             continue
-        if was_moved_to(operand, operand.device.split(":")[0]) or operand.owner is not None:
+        held = operand.owner is not None and operand.owner.kind in ("parameter", "buffer")
+        if is_meant(failure, operand) or held or loop_event(failure, operand) is not None:
             continue
-        made = f"made by `{birth.op.removeprefix('aten::')}` on {operand.device} in {place.path}:{place.line}"
-        because = f"{describe(operand)} was {made}, while it meets a tensor on {peer.device}."
-        # A factory in the function that fails is as plain as evidence gets; one far away may be an input.
-        frames = {(frame.place.path, frame.place.function) for frame in failure.owned_frames[-1:]}
-        return Blame(index, because, strength=1 if (place.path, place.function) in frames else 3)
+        because = (
+            f"{describe(operand)} was made by `{birth.op.removeprefix('aten::')}` on {operand.device}"
+            f" in {place.path}:{place.line}, while it meets a tensor on {peer.device}."
+        )
+        # A factory in a function that still runs is as plain as evidence gets; one far away may be an input.
+        return Blame(index, because, strength=2 if is_born_where_used(failure, operand) else 4)
     return None
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Give the factory a device; move the result of one that draws random numbers, or that takes no device."""
+    """Give the factory a device; move the result of one that takes none."""
     birth = blamed(diagnosis).birth
     for spot in spots(diagnosis):
-        if spot.kind != "birth":
+        if spot.kind != "birth" or birth is None or spot.place != birth.places[0]:
             continue
-        if birth is not None and birth.kind != "random":
-            yield from factory_given_device(diagnosis, spot, source)
+        yield from factory_given_device(diagnosis, spot, source)
         file = source.file(spot.place)
         if file is not None and file.call_at(spot.place, tuple(FACTORIES)) is None:
             yield from result_moved(diagnosis, spot, source)

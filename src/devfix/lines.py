@@ -36,20 +36,51 @@ def is_edited(place: Place, edits: Iterable[Edit]) -> bool:
     return any(tag != "equal" and start < place.line <= stop for tag, _, _, start, stop in matcher.get_opcodes())
 
 
-def same_cause(before: Failure, wrong: Operand, after: Failure, edits: Iterable[Edit]) -> bool:
-    """Whether a failure after an edit comes from the tensor that was blamed before it: an operand with the same birth.
+def same_cause(before: Failure, wrong: Operand | None, after: Failure, edits: Iterable[Edit]) -> bool:
+    """Whether a failure after an edit comes from the tensor that was blamed before it, or from what was made of it.
 
-    Where the blamed tensor has no known birth, the same failing place counts as the same cause.
+    That is an operand which came the same way from the same birth. Two tensors cut from one, as the inputs and labels
+    of a data set, have a birth in common and part on their way. Where the blamed tensor has no known birth, the same
+    failing place counts as the same cause.
     """
     edits = tuple(edits)
-    birth = _origin(wrong.birth)
-    if birth is None:
+    if wrong is None or _origin(wrong.birth) is None:
         return before.at is not None and after.at is not None and _same(before.at, place_before(after.at, edits))
+    way = _way(wrong, before)
     return any(
-        origin is not None and operand.device == wrong.device and _same(birth, place_before(origin, edits))
-        for operand in after.operands
-        for origin in [_origin(operand.birth)]
+        operand.device == wrong.device and _begins(_way(operand, after), way, edits) for operand in after.operands
     )
+
+
+def _way(operand: Operand, failure: Failure) -> list[Event]:
+    """What happened to an operand before the failing expression, which may cut a view of it or cast it."""
+    events = list(operand.history)
+    at = failure.at
+    while len(events) > 1 and at and (place := events[-1].owned_place) is not None and _within(place, at):
+        events.pop()
+    return events
+
+
+def _within(place: Place, whole: Place) -> bool:
+    """Whether a place lies in the expression at another."""
+    if (place.path, place.function) != (whole.path, whole.function) or place.column is None or whole.column is None:
+        return False
+    first, last = (whole.line, whole.column), (whole.end_line or whole.line, whole.end_column or 0)
+    return first <= (place.line, place.column) and (place.end_line or place.line, place.end_column or 0) <= last
+
+
+def _begins(events: list[Event], way: list[Event], edits: tuple[Edit, ...]) -> bool:
+    """Whether events after an edit begin with those of a way before it."""
+    return len(events) >= len(way) and all(
+        one.op == other.op and _happened_at(one, other, edits) for one, other in zip(way, events, strict=False)
+    )
+
+
+def _happened_at(one: Event, other: Event, edits: tuple[Edit, ...]) -> bool:
+    before, after = _origin(one), _origin(other)
+    if before is None or after is None:
+        return before is after
+    return _same(before, place_before(after, edits))
 
 
 def _origin(birth: Event | None) -> Place | None:

@@ -4,6 +4,7 @@ from devfix.model import Binding, Blame, Diagnosis, Edit, Event, Failure, Frame,
 from devfix.sdk.anchors import anchors, is_bound, is_local
 from devfix.sdk.buffers import registered_as_buffer
 from devfix.sdk.changes import SAFETIES, Change, change, joined
+from devfix.sdk.containers import container_moved
 from devfix.sdk.edits import (
     argument,
     code,
@@ -18,19 +19,32 @@ from devfix.sdk.edits import (
 from devfix.sdk.evidence import (
     birthplace,
     blamed,
+    declarations,
     describe,
+    is_meant,
     names_in,
     peer,
     strangers,
     target_device,
     was_moved_to,
 )
-from devfix.sdk.moves import FACTORIES, argument_moved, factory_given_device, occurrences, result_moved
+from devfix.sdk.holders import attribute_of, classes_holding, dominating, files_of, owned_places
+from devfix.sdk.modules import astray, bound, made_spots, outside_constructors, roots
+from devfix.sdk.moves import (
+    FACTORIES,
+    argument_moved,
+    factory_given_device,
+    is_written_to,
+    module_moved_before,
+    occurrences,
+    result_moved,
+)
 from devfix.sdk.naming import calls, imported_name, with_import
 from devfix.sdk.reading import assignments, definition, parameters
-from devfix.sdk.scopes import binding_at, device_at, on_device
+from devfix.sdk.scopes import binding_at, device_at, device_in, on_device
 from devfix.sdk.spots import Spot, scope_at, spots
 from devfix.sdk.statements import inserted_after, inserted_before, outside_loops, removed, replaced_by
+from devfix.sdk.ways import frame_of, is_born_where_used, keeps_data, loop_event, maker
 from devfix.source import File, Sources, last_name
 
 # What rules may count on; docs/sdk.md says when it changes and how long a deprecated name stays.
@@ -58,39 +72,60 @@ __all__ = [
     "argument",
     "argument_moved",
     "assignments",
+    "astray",
+    "attribute_of",
     "binding_at",
     "birthplace",
     "blamed",
+    "bound",
     "calls",
     "change",
+    "classes_holding",
     "code",
+    "container_moved",
+    "declarations",
     "definition",
     "describe",
     "device_at",
+    "device_in",
+    "dominating",
     "expression",
     "factory_given_device",
+    "files_of",
+    "frame_of",
     "imported_name",
     "inserted_after",
     "inserted_before",
+    "is_born_where_used",
     "is_bound",
     "is_local",
+    "is_meant",
     "is_move",
+    "is_written_to",
     "joined",
+    "keeps_data",
     "keyword_added",
     "keyword_removed",
     "last_name",
+    "loop_event",
+    "made_spots",
+    "maker",
     "method_called",
+    "module_moved_before",
     "moved",
     "names_in",
     "occurrences",
     "on_device",
+    "outside_constructors",
     "outside_loops",
+    "owned_places",
     "parameters",
     "peer",
     "registered_as_buffer",
     "removed",
     "replaced_by",
     "result_moved",
+    "roots",
     "scope_at",
     "spots",
     "strangers",

@@ -41,15 +41,27 @@ def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> lis
 def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[float, str]]:
     other = peer(diagnosis)
     named = {held.expression for held in names_in(other, spot.frame)} if other and spot.frame is not None else set()
+    if wanted == "cpu":
+        yield 1.0, '"cpu"'
     for binding in spot.scope:
         text = binding.expression
         if binding.kind in ("device", "string") and means(binding, wanted):
             yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * text.count("."), text
         elif binding.kind == "tensor" and binding.device == wanted:
-            parameter = binding.type.endswith("Parameter")
+            # A weight is always there; a bias may be None elsewhere.
+            parameter = binding.type.endswith("Parameter") * (1.0 if not text.endswith("bias") else 1.2)
             yield (2.0 if text in named else 3.0) + 0.5 * text.count(".") + parameter, f"{text}.device"
-        elif binding.kind == "module" and binding.device == wanted:
+        elif binding.kind == "module" and binding.device == wanted and _has_parameters(spot, text):
             yield 6.0 + 0.5 * text.count("."), f"next({text}.parameters()).device"
+
+
+def _has_parameters(spot: Spot, module: str) -> bool:
+    """Whether a module is known to have parameters, and lies in no other module that is an anchor as well."""
+    inside = [each for each in spot.scope if each.expression.startswith(f"{module}.") and each.kind == "tensor"]
+    around = [
+        each.expression for each in spot.scope if each.kind == "module" and module.startswith(f"{each.expression}.")
+    ]
+    return not around and (not inside or any(each.type.endswith("Parameter") for each in inside))
 
 
 def means(binding: Binding, device: str) -> bool:
@@ -65,6 +77,8 @@ def _idiom(file: File, text: str) -> float:
 
 def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:
     """Whether the name that an expression starts with is bound before `node` runs."""
+    if text.startswith(("'", '"')):
+        return True
     name = next((match for match in ROOT.findall(text) if match != "next"), "")
     function = file.function_of(node)
     if function is not None and name in _parameters(function):

@@ -110,7 +110,7 @@ def moved(node: cst.BaseExpression, device: str) -> cst.BaseExpression:
         merged = _merged(node, device)
         if merged is not None:
             return merged
-    return method_called(node, "to", device)
+    return method_called(node, "cpu") if device in ('"cpu"', "'cpu'") else method_called(node, "to", device)
 
 
 def method_called(node: cst.BaseExpression, method: str, *arguments: str) -> cst.Call:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from devfix.model import Diagnosis, Failure, Held, Operand, Place
+from devfix.model import Binding, Diagnosis, Failure, Held, Operand, Place
 
 
 def blamed(diagnosis: Diagnosis) -> Operand:
@@ -28,16 +28,57 @@ def peer(diagnosis: Diagnosis) -> Operand | None:
 
 
 def strangers(failure: Failure) -> Iterator[tuple[int, Operand, Operand]]:
-    """Each operand that may be wrong, as (index, operand, peer), the ones on the host first.
+    """Each operand that may be wrong, as (index, operand, peer), the likeliest first.
 
-    A 0-dim tensor on the host is legal in most operators, so such operands come last.
+    Where some operands were put where they are (`is_meant`) and others never were, only the latter are yielded. Where
+    all were, the data and the parameters come last: masks, weights and indices follow them. A 0-dim tensor on the host
+    is legal in most operators, so it comes after one with dimensions.
     """
     pairs = [
         (index, operand, other)
         for index, operand in enumerate(failure.operands)
         if (other := _other(failure, operand)) is not None
     ]
-    yield from sorted(pairs, key=lambda pair: (pair[1].device != "cpu", not pair[1].shape))
+    astray = [pair for pair in pairs if not is_meant(failure, pair[1])]
+    yield from sorted(
+        astray or pairs, key=lambda pair: (not pair[1].shape, _is_anchor(pair[1]), pair[1].device != "cpu")
+    )
+
+
+def _is_anchor(operand: Operand) -> bool:
+    return operand.owner is not None and operand.owner.kind == "parameter"
+
+
+def is_meant(failure: Failure, operand: Operand) -> bool:
+    """Whether somebody put an operand where it is: not the host by default, but by a move, a factory or a declaration.
+
+    A declaration is the `device` of an object that holds the operand: `self.device` beside `self.ema.weight`.
+
+    >>> [is_meant(failure, each) for each in failure.operands]
+    [True, False]
+    """
+    if operand.device != "cpu" or was_moved_to(operand, "cpu") is not None:
+        return True
+    return any(binding.device == operand.device for binding in declarations(failure, operand))
+
+
+def declarations(failure: Failure, operand: Operand) -> list[Binding]:
+    """What objects that hold an operand say of their device: `model.device` for one named `model.head.weight`.
+
+    >>> declarations(failure, failure.operands[0])
+    []
+    """
+    return [
+        binding
+        for held in operand.names
+        for binding in (failure.frames[held.frame].scope if held.frame < len(failure.frames) else ())
+        if binding.kind in ("device", "string") and _declares(binding.expression, held.expression)
+    ]
+
+
+def _declares(device: str, tensor: str) -> bool:
+    owner, _, name = device.rpartition(".")
+    return bool(owner) and tensor.startswith(f"{owner}.") and name.endswith("device")
 
 
 def _other(failure: Failure, operand: Operand) -> Operand | None:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.model import Diagnosis
+from devfix.model import Diagnosis, Failure, Operand
 from devfix.sdk.anchors import anchors, is_local
 from devfix.sdk.changes import Change, change
 from devfix.sdk.edits import keyword_added, moved
+from devfix.sdk.evidence import blamed
+from devfix.sdk.reading import parameters
 from devfix.sdk.spots import Spot
 from devfix.sdk.statements import inserted_before, outside_loops
 from devfix.source import File, Sources, last_name
@@ -95,16 +97,54 @@ def argument_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterato
     root = file.root_at(spot.place) if file else None
     if file is None or root is None:
         return
+    written = is_written_to(diagnosis.failure, blamed(diagnosis))
     for text in spot.expressions:
         nodes = occurrences(file, root, text)
-        if not nodes:
+        if not nodes or (written and _is_parameter(file, nodes[0], text)):
             continue
         for anchor in anchors(diagnosis, spot, file):
             if anchor.startswith((f"{text}.", f"next({text}.")):
                 continue
-            inline, rebound = _replaced(file, nodes[0], anchor), _rebound(file, nodes[0], text, anchor)
+            rebound = _rebound(file, nodes[0], text, anchor)
+            inline = None if written else _replaced(file, nodes[0], anchor)
             again = _used_below(file, nodes[0], text) or _is_hoisted(file, nodes[0], text, anchor)
             yield from (each for each in ((rebound, inline) if again else (inline, rebound)) if each)
+
+
+def module_moved_before(diagnosis: Diagnosis, spot: Spot, source: Sources, text: str) -> Iterator[Change]:
+    """Yield `text.to(anchor)` for a module, as a statement in front of the one at a spot, outside of all loops.
+
+    >>> [each.title for each in module_moved_before(diagnosis, spots(diagnosis)[-1], source, "self")][0]
+    'Move the module `self` to `x.device`'
+    """
+    file = source.file(spot.place)
+    root = file.root_at(spot.place) if file else None
+    if file is None or root is None:
+        return
+    for anchor in anchors(diagnosis, spot, file):
+        statement = outside_loops(file, root, text, anchor)
+        if statement is None or anchor.startswith((f"{text}.", f"next({text}.")):
+            continue
+        move = f"{text}.cpu()" if anchor == '"cpu"' else f"{text}.to({anchor})"
+        found = change(file, inserted_before(file, statement, [move]), f"Move the module `{text}` to `{anchor}`")
+        if found:
+            yield found
+
+
+def is_written_to(failure: Failure, operand: Operand) -> bool:
+    """Whether the failing operator writes into the operand, so that a copy of it would take the result away.
+
+    >>> is_written_to(failure, failure.operands[0])
+    False
+    """
+    name = failure.op.rpartition("::")[2].rpartition(".")[2]
+    in_place = name.endswith("_") and not name.endswith("__")
+    return operand.argument == "out" or (in_place and operand.argument in ("self", "input"))
+
+
+def _is_parameter(file: File, node: cst.BaseExpression, text: str) -> bool:
+    function = file.function_of(node)
+    return function is not None and text in parameters(function)
 
 
 def occurrences(file: File, root: cst.CSTNode, text: str) -> list[cst.BaseExpression]:
@@ -127,18 +167,23 @@ def _is_read(file: File, node: cst.BaseExpression) -> bool:
 
 
 def _replaced(file: File, node: cst.BaseExpression, anchor: str) -> Change | None:
+    if isinstance(node, cst.Call) and last_name(node.func) == "Parameter" and node.args:
+        node = node.args[0].value  # what a move makes of a Parameter is none, and no optimizer's business
     text = " ".join(file.code(node).split())
     return change(file, file.replaced({node: moved(node, anchor)}), f"Move `{text}` to `{anchor}`")
 
 
 def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Change | None:
     function, statement = file.function_of(node), outside_loops(file, node, text, anchor)
-    if statement is None or not text.isidentifier() or function is not file.function_of(statement):
+    if statement is None or function is not file.function_of(statement):
+        return None
+    if not text.isidentifier():
         return None
     # To bind a module's name in a function would make a new, unbound variable of it.
     if function is not None and not is_local(function, text):
         return None
-    module = inserted_before(file, statement, [f"{text} = {text}.to({anchor})"])
+    move = f"{text}.cpu()" if anchor == '"cpu"' else f"{text}.to({anchor})"
+    module = inserted_before(file, statement, [f"{text} = {move}"])
     return change(file, module, f"Move `{text}` to `{anchor}` before it is used")
 
 

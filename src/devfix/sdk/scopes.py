@@ -34,7 +34,17 @@ def on_device(scope: Iterable[Binding], device: str, *kinds: str) -> list[Bindin
     """The bindings of a scope that lie on a device, shortest expression first; `kinds` as in `Binding.kind`.
 
     >>> [each.expression for each in on_device(scope_at(failure, failure.at), "cuda:0", "tensor")]
-    ['x', 'self.table']
+    ['x', 'self.scale']
     """
     found = [each for each in scope if each.device == device and (not kinds or each.kind in kinds)]
     return sorted(found, key=lambda each: (each.expression.count("."), len(each.expression)))
+
+
+def device_in(failure: Failure, frame: int, expression: str) -> str:
+    """The device of what an expression holds in a frame, by the frame's number; "" where nothing is known of it.
+
+    >>> device_in(failure, 0, "model")
+    'cuda:0'
+    """
+    scope = failure.frames[frame].scope if 0 <= frame < len(failure.frames) else ()
+    return next((each.device for each in scope if each.expression == expression), "")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from devfix.model import Binding, Diagnosis, Failure, Place
 from devfix.sdk.evidence import blamed, names_in
+from devfix.sdk.ways import keeps_data, loop_event
 
 
 @dataclass(frozen=True)
@@ -58,20 +59,26 @@ def _function(place: Place) -> tuple[str, str]:
 
 
 def _birth(diagnosis: Diagnosis) -> Iterator[Spot]:
-    birth = blamed(diagnosis).birth
+    operand = blamed(diagnosis)
+    # What a loop handed out is a tensor of its own each turn, so that nothing before the loop is its birth.
+    out = loop_event(diagnosis.failure, operand)
+    birth = operand.birth if not out else None
+    # A call that is still under way has returned nothing; without columns two calls on one line look the same.
+    under_way = {frame.place for frame in diagnosis.failure.frames if frame.place.column is not None}
     for depth, place in enumerate(birth.places if birth else ()):
-        if place.owned:
+        if place.owned and not (depth and place in under_way):
             kind = "returned" if depth else "birth"
             yield Spot(kind, place, scope_at(diagnosis.failure, place))
 
 
 def _way(diagnosis: Diagnosis) -> Iterator[Spot]:
     failure, operand = diagnosis.failure, blamed(diagnosis)
+    since = operand.history[(loop_event(failure, operand) or 0) + 1 :]
     derived = [
         Spot("derived", event.owned_place, scope_at(failure, event.owned_place))
-        for event in operand.history[1:]
-        # What was derived within the failing expression is no place to mend it before.
-        if event.owned_place is not None and event.owned_place != failure.at
+        for event in since
+        # What was derived within the failing expression is no place to mend it before; nor is new data made of it.
+        if event.owned_place is not None and event.owned_place != failure.at and keeps_data(event)
     ]
     stack = {(frame.place.path, frame.place.function) for frame in failure.frames}
     yield from (spot for spot in derived if (spot.place.path, spot.place.function) not in stack)

@@ -1,0 +1,46 @@
+"""A legacy constructor (`torch.Tensor(…)`, `torch.FloatTensor(…)`) makes a tensor on the host."""
+
+import re
+from collections.abc import Iterator
+
+from devfix.sdk import (
+    Blame,
+    Change,
+    Diagnosis,
+    Failure,
+    Sources,
+    birthplace,
+    blamed,
+    describe,
+    is_born_where_used,
+    is_meant,
+    result_moved,
+    spots,
+    strangers,
+)
+
+LEGACY = re.compile(r"(^|\.)(\w*Tensor|new)$")
+
+
+def diagnose(failure: Failure) -> Blame | None:
+    """Blame an operand that owned code made by a legacy constructor and that nobody moved since."""
+    for index, operand, peer in strangers(failure):
+        birth, place = operand.birth, birthplace(operand)
+        if birth is None or place is None or LEGACY.search(birth.op) is None or operand.owner is not None:
+            continue
+        if is_meant(failure, operand):
+            continue
+        because = (
+            f"{describe(operand)} was made by `{birth.op}` in {place.path}:{place.line}: a legacy constructor takes no"
+            f" `device=`, so it is on {operand.device} while it meets a tensor on {peer.device}."
+        )
+        return Blame(index, because, strength=1 if is_born_where_used(failure, operand) else 4)
+    return None
+
+
+def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
+    """Move what it made: `torch.tensor(…, device=)` reads its argument's dtype anew, and may make doubles of floats."""
+    birth = blamed(diagnosis).birth
+    for spot in spots(diagnosis):
+        if spot.kind == "birth" and birth is not None and spot.place == birth.places[0]:
+            yield from result_moved(diagnosis, spot, source)

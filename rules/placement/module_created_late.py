@@ -1,0 +1,54 @@
+"""A layer or parameter is made after the module that it belongs to was moved."""
+
+from collections.abc import Iterator
+
+from devfix.sdk import (
+    Blame,
+    Change,
+    Diagnosis,
+    Failure,
+    Sources,
+    astray,
+    blamed,
+    factory_given_device,
+    made_spots,
+    module_moved_before,
+    outside_constructors,
+    result_moved,
+    roots,
+    spots,
+    strangers,
+)
+
+
+def diagnose(failure: Failure) -> Blame | None:
+    """Blame a parameter or buffer of a module whose other tensors lie on another device: the move came before it."""
+    for index, operand, peer in strangers(failure):
+        for owner, root in roots(failure, operand):
+            if root.device != "mixed":
+                continue
+            late = owner.expression if owner.expression != owner.root else f"{owner.expression}.{owner.attribute}"
+            because = (
+                f"`{late}` is on {operand.device} while other parts of `{owner.root}` are on {peer.device}:"
+                f" it was made after `{owner.root}` was moved."
+            )
+            return Blame(index, because, strength=1)
+    return None
+
+
+def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
+    """Move the new module where it is made; give a parameter's own tensor a device; else move the whole once more."""
+    failure, operand = diagnosis.failure, blamed(diagnosis)
+    late = astray(failure, operand)
+    if late is not None:
+        for spot in outside_constructors(list(made_spots(failure, late, source))):
+            yield from result_moved(diagnosis, spot, source)
+    else:
+        for spot in spots(diagnosis):
+            if spot.kind == "birth":
+                changes = list(factory_given_device(diagnosis, spot, source))
+                yield from changes or result_moved(diagnosis, spot, source)
+    names = {owner.frame: owner.root for owner, _ in roots(failure, operand)}
+    for spot in spots(diagnosis):
+        if spot.frame in names and names[spot.frame] != "self":
+            yield from module_moved_before(diagnosis, spot, source, names[spot.frame])

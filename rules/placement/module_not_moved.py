@@ -1,0 +1,43 @@
+"""A module (the model, a criterion, a metric, a teacher) is never moved to where its inputs are."""
+
+from collections.abc import Iterator
+
+from devfix.sdk import (
+    Blame,
+    Change,
+    Diagnosis,
+    Failure,
+    Sources,
+    blamed,
+    made_spots,
+    module_moved_before,
+    outside_constructors,
+    result_moved,
+    roots,
+    spots,
+    strangers,
+)
+
+
+def diagnose(failure: Failure) -> Blame | None:
+    """Blame a parameter or buffer of a module that lies with all it has where its input does not."""
+    for index, operand, peer in strangers(failure):
+        for owner, root in roots(failure, operand)[:1]:
+            if root.device != operand.device or any(event.kind == "move" for event in root.history):
+                continue
+            because = f"`{owner.root}` ({root.type}) was never moved, and its input is on {peer.device}."
+            return Blame(index, because, strength=1)
+    return None
+
+
+def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
+    """Move the module where it is made, else by a statement before it is used."""
+    failure, operand = diagnosis.failure, blamed(diagnosis)
+    found = roots(failure, operand)
+    for _, root in found[:1]:
+        for spot in outside_constructors(list(made_spots(failure, root, source))):
+            yield from result_moved(diagnosis, spot, source)
+    names = {owner.frame: owner.root for owner, _ in found}
+    for spot in spots(diagnosis):
+        if spot.frame in names and names[spot.frame] != "self":
+            yield from module_moved_before(diagnosis, spot, source, names[spot.frame])

@@ -1,0 +1,34 @@
+"""Two tensors that live on different devices meet: masks, weights, thresholds and indices follow the data."""
+
+from collections.abc import Iterator
+
+from devfix.sdk import (
+    Blame,
+    Change,
+    Diagnosis,
+    Failure,
+    Sources,
+    argument_moved,
+    describe,
+    spots,
+    strangers,
+)
+
+
+def diagnose(failure: Failure) -> Blame | None:
+    """Blame the operand that was never put where it is, else the one that is no parameter."""
+    for index, operand, peer in strangers(failure):
+        if operand.owner is not None and operand.owner.kind in ("parameter", "buffer"):
+            continue
+        because = (
+            f"{describe(operand)} is on {operand.device} and meets a tensor on {peer.device}, which it should follow."
+        )
+        return Blame(index, because, strength=5)
+    return None
+
+
+def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
+    """Move it where it is used, and else where it is handed in, from the inside outward."""
+    for spot in reversed(spots(diagnosis)):
+        if spot.kind in ("use", "handover"):
+            yield from argument_moved(diagnosis, spot, source)

@@ -1,0 +1,48 @@
+"""Moves of what a dictionary holds, where the whole is handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.model import Diagnosis
+from devfix.sdk.anchors import anchors
+from devfix.sdk.changes import Change, change
+from devfix.sdk.reading import assignments
+from devfix.sdk.spots import Spot
+from devfix.sdk.statements import inserted_before, outside_loops
+from devfix.source import File, Sources
+
+
+def container_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+    """Yield all values of a dictionary moved, in front of the call at a spot that takes `**batch` or `batch`.
+
+    >>> list(container_moved(diagnosis, spots(diagnosis)[-1], source))
+    []
+    """
+    file = source.file(spot.place)
+    root = file.root_at(spot.place) if file else None
+    if file is None or root is None:
+        return
+    for name in dict.fromkeys(text.partition("[")[0] for text in spot.expressions if '["' in text):
+        if not name.isidentifier() or not any(
+            file.code(each.value) == name for each in file.within(root) if isinstance(each, cst.Arg)
+        ):
+            continue
+        for anchor in anchors(diagnosis, spot, file):
+            statement = outside_loops(file, root, name, anchor)
+            if statement is None:
+                continue
+            for line in _lines(file, name, anchor):
+                found = change(file, inserted_before(file, statement, [line]), f"Move `{name}` to `{anchor}`")
+                if found:
+                    yield found
+
+
+def _lines(file: File, name: str, anchor: str) -> list[str]:
+    """The move as a comprehension and as a method, which tokenizers' batches have; the likelier one first."""
+    each = f"{name} = {{key: value.to({anchor}) for key, value in {name}.items()}}"
+    whole = f"{name} = {name}.to({anchor})"
+    plain = any(isinstance(made.value, cst.Dict | cst.DictComp) for made in assignments(file, name))
+    return [each, whole] if plain else [whole, each]

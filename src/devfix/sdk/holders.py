@@ -1,0 +1,80 @@
+"""The objects and classes that hold a tensor, and the files that a failure speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.model import Failure, Operand, Place
+from devfix.sdk.reading import assignments
+from devfix.source import File, Sources
+
+
+def owned_places(failure: Failure) -> Iterator[Place]:
+    """Yield every owned place that a failure speaks of: its frames from the deepest, then births, moves and scopes.
+
+    >>> next(owned_places(failure)) == failure.at
+    True
+    """
+    yield from (frame.place for frame in reversed(failure.owned_frames))
+    for operand in failure.operands:
+        for event in operand.history:
+            yield from (place for place in event.places if place.owned)
+    yield from (place for place, _ in failure.scopes if place.owned)
+
+
+def files_of(failure: Failure, source: Sources) -> list[File]:
+    """The editable files that a failure speaks of, those of the deepest frames first.
+
+    >>> [file.path for file in files_of(failure, source)]
+    ['main.py']
+    """
+    files = {place.path: source.file(place) for place in owned_places(failure)}
+    return [file for file in files.values() if file is not None]
+
+
+def classes_holding(
+    failure: Failure, source: Sources, attribute: str, type_name: str = ""
+) -> list[tuple[File, cst.ClassDef]]:
+    """The classes in a failure's files that assign `self.attribute`: the one called `type_name` and its bases first.
+
+    >>> [node.name.value for _, node in classes_holding(failure, source, "scale")]
+    ['Model']
+    """
+    found = []
+    for file in files_of(failure, source):
+        for node in file.within(file.module):
+            if isinstance(node, cst.ClassDef) and assignments(file, f"self.{attribute}", node):
+                found.append((file, node))
+    return sorted(found, key=lambda pair: pair[1].name.value != type_name)
+
+
+def dominating(file: File, statements: list[cst.Assign | cst.AnnAssign]) -> list[cst.Assign | cst.AnnAssign]:
+    """Of statements in the order of the file, those before which none of the others has run for certain.
+
+    >>> file = File("m.py", b"if a:\\n    x = 1\\nelse:\\n    x = 2\\nx = 3\\nx = 4\\n")
+    >>> [file.code(each) for each in dominating(file, assignments(file, "x"))]
+    ['x = 1', 'x = 2', 'x = 3']
+    """
+    kept: list[cst.Assign | cst.AnnAssign] = []
+    for each in statements:
+        around = set(map(id, file.ancestors(each)))
+        if not any(_block(file, earlier) in around for earlier in kept):
+            kept.append(each)
+    return kept
+
+
+def _block(file: File, node: cst.CSTNode) -> int:
+    statement = file.statement_of(node)
+    return id(file.parent(statement)) if statement is not None else 0
+
+
+def attribute_of(operand: Operand) -> str:
+    """The attribute by which a module holds the operand, without an index: "edges" of `edges[0]`; "" without one.
+
+    >>> operand = Operand("mask", "cpu", owner=Owner("self", 3, "Graph", "edges[0]", "attribute"))
+    >>> attribute_of(operand)
+    'edges'
+    """
+    return operand.owner.attribute.partition("[")[0] if operand.owner else ""

@@ -1,0 +1,75 @@
+"""How a tensor came to be what it is: what made it, in which call that still runs, and out of which loop it came."""
+
+from __future__ import annotations
+
+import re
+
+from devfix.model import Event, Failure, Operand, Place
+
+# A result that is the same data as its argument: a cast, a copy, another shape. Views are known by their kind.
+SAME_DATA = re.compile(
+    r"(^|[:.])(_to_copy|to|clone|contiguous|detach|float|half|double|long|int|bool|bfloat16|type_as|alias|lift\w*|"
+    r"parameter|deepcopy|data|_unsafe_view|_reshape_(alias|copy))$"
+)
+
+
+def keeps_data(event: Event) -> bool:
+    """Whether an event left a tensor's data what it was: a view, a cast, a move.
+
+    >>> [keeps_data(Event("op", f"aten::{op}", "cpu")) for op in ("_to_copy", "mul")]
+    [True, False]
+    """
+    return event.kind in ("view", "move", "parameter") or SAME_DATA.search(event.op) is not None
+
+
+def maker(operand: Operand) -> Event | None:
+    """The last event that made new data: the birth, or an operator on the way that is no view, cast or move.
+
+    >>> maker(failure.operands[1]).op
+    'aten::arange'
+    """
+    made = [event for event in operand.history if not keeps_data(event)]
+    return made[-1] if made else operand.birth
+
+
+def frame_of(failure: Failure, place: Place) -> int | None:
+    """The number of the deepest frame that still runs the function in which a place lies; None where none does.
+
+    >>> failure.frames[frame_of(failure, failure.at)].place == failure.at
+    True
+    """
+    for number in reversed(range(len(failure.frames))):
+        running = failure.frames[number].place
+        if running.owned and (running.path, running.function) == (place.path, place.function):
+            return number
+    return None
+
+
+def loop_event(failure: Failure, operand: Operand) -> int | None:
+    """The number of the event by which a loop that still runs handed the operand out: a loader's next batch.
+
+    Python reports what an iterator does at the place of the whole `for` statement, which spans what runs in it.
+
+    >>> loop_event(failure, failure.operands[0]) is None
+    True
+    """
+    for number in reversed(range(len(operand.history))):
+        for place in operand.history[number].places:
+            frame = frame_of(failure, place) if place.owned else None
+            if frame is not None and place.end_line is not None:
+                running = failure.frames[frame].place
+                if place.line < running.line <= place.end_line:
+                    return number
+    return None
+
+
+def is_born_where_used(failure: Failure, operand: Operand) -> bool:
+    """Whether the function that made the operand, all the way from its birth, still runs, and no loop handed it out.
+
+    >>> [is_born_where_used(failure, each) for each in failure.operands]
+    [True, True]
+    """
+    if operand.birth is None or loop_event(failure, operand) is not None:
+        return False
+    place = operand.birth.places[0] if operand.birth.places else None
+    return place is not None and place.owned and frame_of(failure, place) is not None
