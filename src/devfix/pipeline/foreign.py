@@ -6,6 +6,7 @@ copy that is laid over what is installed.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -73,7 +74,7 @@ class _Copy:
         return verifier.choose(patches, diagnoses)[0]
 
     def _run(self, world: World, files: Mapping[str, bytes], fresh: bool) -> Run:
-        with tempfile.TemporaryDirectory(prefix="devfix-overlay-") as name:
+        with tempfile.TemporaryDirectory(prefix=f"devfix-overlay-{os.getpid()}-") as name:
             folder = laid_over(self.distribution, files, Path(name).resolve())
             run = self.session.observer.run(world, self.session.files, fresh=fresh, overlay=folder)
             return self._adopted(run, (str(folder),))
@@ -120,7 +121,7 @@ def _with_pin(session: Session, found: Foreign, world: World) -> Foreign:
     python = session.target.python
     for version in _others(releases(python, found.distribution), found.version):
         session.progress(f"trying {found.distribution} {version}")
-        with tempfile.TemporaryDirectory(prefix="devfix-release-") as name:
+        with tempfile.TemporaryDirectory(prefix=f"devfix-release-{os.getpid()}-") as name:
             if trouble := install(python, found.distribution, version, Path(name)):
                 session.notes.append(f"{found.distribution} {version} was not tried: {trouble}")
                 continue

@@ -13,6 +13,7 @@ from devfix.errors import UserError
 from devfix.model import Target, World
 from devfix.pipeline.session import Session
 from devfix.process import can_protect, child_environment
+from devfix.scratch import scratch_folder
 from devfix.stages.discover import discover, examine, interpreter
 from devfix.stages.observe import Observer
 from devfix.warm import Warm
@@ -69,21 +70,29 @@ def opened(
         subfolder=repository.subfolder,
         exclude=(*asked.exclude, *config.exclude),
     )
-    warm = Warm(python, child_environment()) if _is_plain_script(target) else None
+    with scratch_folder() as scratch, _warm(target, scratch) as warm, repository.worktrees(JOBS) as worktrees:
+        borrowed = worktrees.borrowed
+        protected = borrowed if not borrowed or can_protect(borrowed) else ()
+        observer = Observer(target, worktrees, tracked, warm, protected)
+        session = Session(repository, config, worktrees, observer, commands, told.gpus, progress or _silent)
+        session.notes += _notes(repository)
+        if borrowed and not protected:
+            session.notes.append(_unprotected(borrowed))
+        session.seconds["open"] = round(time.monotonic() - began, 3)
+        yield session
+
+
+@contextmanager
+def _warm(target: Target, temporary: Path) -> Iterator[Warm | None]:
+    """A warm process for the program, where one can run it; what it leaves in its temporary folder goes with that."""
+    if not _is_plain_script(target):
+        yield None
+        return
+    warm = Warm(target.python, {**child_environment(), "TMPDIR": str(temporary)})
     try:
-        with repository.worktrees(JOBS) as worktrees:
-            borrowed = worktrees.borrowed
-            protected = borrowed if not borrowed or can_protect(borrowed) else ()
-            observer = Observer(target, worktrees, tracked, warm, protected)
-            session = Session(repository, config, worktrees, observer, commands, told.gpus, progress or _silent)
-            session.notes += _notes(repository)
-            if borrowed and not protected:
-                session.notes.append(_unprotected(borrowed))
-            session.seconds["open"] = round(time.monotonic() - began, 3)
-            yield session
+        yield warm
     finally:
-        if warm is not None:
-            warm.close()
+        warm.close()
 
 
 def _silent(step: str) -> None:

@@ -10,6 +10,7 @@ import io
 import os
 import signal
 import sys
+import tempfile
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -26,6 +27,7 @@ def become(request: dict[str, Any], out: int, err: int, paths: Sequence[str]) ->
     script, arguments = str(request["script"]), [str(argument) for argument in request["arguments"]]
     os.environ.clear()
     os.environ.update(request["environment"])
+    tempfile.tempdir = None  # else the warm process's own, which may be kept here
     os.chdir(request["cwd"])
     sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
     sys.argv[:] = [script, *arguments]

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from devfix.letter import read_all
 from devfix.model import Place, Run, Target, World
 from devfix.process import Completed, child_environment, run
+from devfix.scratch import remove
 from devfix.stages.observe.reading import told
 from devfix.warm import Warm, WarmError
 
@@ -67,17 +68,21 @@ class Observer:
         fresh: bool = True,
         overlay: Path | None = None,
         device_map: bool = False,
+        reach: Sequence[Place] = (),
     ) -> Run:
         """Run the program in `world` with `files` changed; where not `fresh`, in a warm process if one fits.
 
-        `overlay` is a folder whose packages come before those that are installed.
+        `overlay` is a folder whose packages come before those that are installed. What operators do at the places
+        `reach` is counted in `Run.visits`.
         """
         tree = self.worktrees.take()
         try:
             tree.write(files or {})
-            with _letters() as letters:
-                order = _order(world, letters, tree.path, self.target.root, watch, device_map)
-                done = self._start(tree.path, _environment(world, order, overlay=overlay), fresh)
+            with _folder("letters") as letters, _folder("temporary") as temporary:
+                order = _order(world, letters, tree.path, self.target.root, watch, device_map, reach)
+                environment = _environment(world, order, overlay=overlay)
+                # What the program leaves there goes with it; torch alone leaves a cache in each new one.
+                done = self._start(tree.path, {**environment, "TMPDIR": str(temporary)}, fresh)
                 read, trouble = read_all(letters, tree.path, self.tracked)
             return told(world, self.target.command, done, read, trouble, str(tree.path))
         finally:
@@ -104,8 +109,8 @@ class Observer:
 
 def run_here(target: Target, device_map: bool = False) -> Run:
     """Run the target's program where it stands, its input and output passed through; every file there is owned."""
-    with _letters() as letters:
-        order = _order(target.world, letters, target.root, target.root, (), device_map)
+    with _folder("letters") as letters:
+        order = _order(target.world, letters, target.root, target.root, device_map=device_map)
         cwd = target.root / target.subfolder
         environment = _environment(target.world, order, os.environ)
         done = run(target.command, cwd, environment, target.timeout, through=True)
@@ -114,13 +119,22 @@ def run_here(target: Target, device_map: bool = False) -> Run:
 
 
 @contextmanager
-def _letters() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix=f"devfix-letters-{os.getpid()}-") as folder:
-        yield Path(folder)
+def _folder(what: str) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix=f"devfix-{what}-{os.getpid()}-"))
+    try:
+        yield folder
+    finally:
+        remove(folder)
 
 
 def _order(
-    world: World, letters: Path, owned: Path, original: Path, watch: Sequence[Place], device_map: bool
+    world: World,
+    letters: Path,
+    owned: Path,
+    original: Path,
+    watch: Sequence[Place] = (),
+    device_map: bool = False,
+    reach: Sequence[Place] = (),
 ) -> Mapping[str, object]:
     return {
         "world": {"kind": world.kind, "gpus": world.gpus, "current": world.current},
@@ -128,6 +142,11 @@ def _order(
         "owned": str(owned),
         "original": str(original),
         "watch": [{"path": str(owned / place.path), "line": place.line} for place in watch],
+        "reach": [
+            {"path": str(owned / place.path), "line": line}
+            for place in reach
+            for line in range(place.line, min(place.end_line or place.line, place.line + 999) + 1)
+        ],
         "map": device_map,
     }
 

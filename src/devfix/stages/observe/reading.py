@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from devfix.letter import Letter
-from devfix.model import Failure, Outcome, Place, Run, Transfer, World
+from devfix.model import Failure, Outcome, Place, Run, Transfer, Visit, World
 from devfix.process import Completed
 
 
@@ -25,7 +25,9 @@ def told(
         stdout=done.stdout.replace(tree, "."),
         stderr=done.stderr.replace(tree, "."),
         failure=failure if outcome in (Outcome.FAILED, Outcome.OTHER) else None,
+        handled=failure if outcome is Outcome.CLEAN else None,
         transfers=_sum(letters),
+        visits=_visits(letters),
         watched=tuple(item for letter in letters for item in letter.watched),
         modules=tuple(item for letter in letters for item in letter.modules),
         torch=next((letter.torch for letter in letters if letter.torch), ""),
@@ -64,4 +66,12 @@ def _sum(letters: list[Letter]) -> tuple[Transfer, ...]:
             known = totals.get((each.place, each.direction))
             count, size = (known.count, known.bytes) if known else (0, 0)
             totals[each.place, each.direction] = replace(each, count=each.count + count, bytes=each.bytes + size)
+    return tuple(totals.values())
+
+
+def _visits(letters: list[Letter]) -> tuple[Visit, ...]:
+    totals: dict[str, Visit] = {}
+    for each in (visit for letter in letters for visit in letter.visits):
+        known = totals.get(each.op, Visit(each.op, 0, 0))
+        totals[each.op] = Visit(each.op, known.ran + each.ran, known.failed + each.failed)
     return tuple(totals.values())
