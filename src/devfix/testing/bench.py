@@ -14,8 +14,9 @@ from devfix.model import Failure, Outcome, Target
 from devfix.process import child_environment, run
 from devfix.stages.observe import Observer
 from devfix.testing.case import PROGRAM, Case
-from devfix.testing.check import Result, Trouble, check, looked
+from devfix.testing.check import check, looked
 from devfix.testing.folders import Folders
+from devfix.testing.results import Result, Trouble
 from devfix.warm import Warm
 
 TIMEOUT = 60.0  # seconds for one run of a case's program, which should take a tenth of one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from devfix.catalog import Rule
 from devfix.model import Diagnosis, Failure, Outcome, Patch, Run, World
@@ -15,36 +15,9 @@ from devfix.stages.observe import Observer
 from devfix.stages.propose import propose
 from devfix.stages.verify import Trial, Verifier
 from devfix.testing.case import Case
+from devfix.testing.results import Result, Trouble
 from devfix.testing.telling import differences, is_told, tell, tell_run
 from devfix.worlds import worlds_for
-
-
-@dataclass(frozen=True)
-class Trouble:
-    """What is wrong with a case, in one line, and what shows it."""
-
-    what: str
-    shown: str = ""
-
-
-@dataclass(frozen=True)
-class Result:
-    """How a case went: `told` is the failure seen, `after` what the rule's first change made of the files.
-
-    `safety` is that change's; "" where there was none, or should be none.
-    """
-
-    rule: str
-    case: Case
-    troubles: tuple[Trouble, ...]
-    told: str = ""
-    after: Mapping[str, bytes] | None = None
-    safety: str = ""
-
-    @property
-    def name(self) -> str:
-        """The rule and the case."""
-        return f"{self.rule}: {self.case.name}"
 
 
 def check(rule: Rule, case: Case, observer: Observer) -> Result:

@@ -14,10 +14,10 @@ from devfix.catalog import Rule
 from devfix.errors import DevfixError
 from devfix.testing.bench import Bench
 from devfix.testing.case import Case
-from devfix.testing.check import Result, Trouble
 from devfix.testing.chosen import rule_for_page
 from devfix.testing.judging import page_troubles
 from devfix.testing.page import read_page
+from devfix.testing.results import Result, Trouble
 from devfix.testing.writing import written
 
 _BENCH = pytest.StashKey[Bench]()

@@ -9,8 +9,8 @@ from devfix.catalog import Rule
 from devfix.sdk import SAFETIES
 from devfix.testing.bench import Bench
 from devfix.testing.case import Page
-from devfix.testing.check import Result, Trouble
 from devfix.testing.page import PageError, read_page
+from devfix.testing.results import Result, Trouble
 from devfix.testing.updating import updated
 
 

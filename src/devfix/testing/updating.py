@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from devfix.testing.case import Block, Case, Page
-from devfix.testing.check import Result
+from devfix.testing.results import Result
 from devfix.testing.telling import is_told
 
 

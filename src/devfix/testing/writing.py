@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from devfix.testing.check import Result, Trouble
 from devfix.testing.judging import Judgement
+from devfix.testing.results import Result, Trouble
 
 
 def written(result: Result) -> str:

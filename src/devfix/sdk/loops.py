@@ -1,0 +1,68 @@
+"""Where a statement runs once, and not once a turn."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from devfix.source import File
+
+
+def outside_loops(file: File, node: cst.CSTNode, *expressions: str) -> cst.CSTNode | None:
+    """The outermost statement around a node in front of which expressions have the value that they have at the node.
+
+    Those are the for and while statements of the same function that bind none of the expressions' first names; where
+    the innermost binds one, it is the node's own statement. An edit in front of it runs once, not once a turn.
+
+    >>> file = File("m.py", b"for x in data:\\n    y = x + mask\\n")
+    >>> node = file.find(file.module, "x + mask")[0]
+    >>> type(outside_loops(file, node, "mask")).__name__, type(outside_loops(file, node, "mask", "x")).__name__
+    ('For', 'SimpleStatementLine')
+    """
+    names = {match[0] for text in expressions if (match := re.search(r"[^\W\d]\w*", text))}
+    place: cst.CSTNode | None = file.statement_of(node)
+    for loop in file.loops_around(node):
+        if names & _bound(loop):
+            break
+        place = loop
+    return place
+
+
+def _bound(root: cst.CSTNode) -> set[str]:
+    """The names that a statement binds or changes, anywhere below it: the `x` of `x = …`, `x.y = …` and `x[0] += …`."""
+    found: set[str] = set()
+
+    class Collect(cst.CSTVisitor):
+        def _take(self, target: cst.CSTNode) -> None:
+            if isinstance(target, cst.Name):
+                found.add(target.value)
+            elif isinstance(target, cst.Attribute | cst.Subscript):
+                self._take(target.value)
+            elif isinstance(target, cst.Tuple | cst.List):
+                for element in target.elements:
+                    self._take(element.value)
+
+        def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
+            self._take(node.target)
+
+        def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+            self._take(node.target)
+
+        def visit_AugAssign(self, node: cst.AugAssign) -> None:
+            self._take(node.target)
+
+        def visit_For(self, node: cst.For) -> None:
+            self._take(node.target)
+
+        def visit_NamedExpr(self, node: cst.NamedExpr) -> None:
+            self._take(node.target)
+
+        def visit_AsName(self, node: cst.AsName) -> None:
+            self._take(node.name)
+
+        def visit_Del(self, node: cst.Del) -> None:
+            self._take(node.target)
+
+    root.visit(Collect())
+    return found
