@@ -170,7 +170,7 @@ def test_everything_that_is_published_is_harmless(history: History, tmp_path: Pa
     framed_body = framed(words.body(proposal), marker)
     found = find(framed_body)
     assert found == marker
-    assert framed_body.count("-->") == 3
+    assert framed_body.count("<!-- devfix:") == 3
     named = words.title(proposal)
     assert len(named) <= 90 and "\n" not in named and not re.search(r"@\w|#\d", named)
     for fix in proposal.fixes:

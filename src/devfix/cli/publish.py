@@ -96,8 +96,9 @@ def publish(
     done = []
     for step in steps(request, page_of, lambda words: print(f"devfix: {words}", file=sys.stderr)):
         done.append(step)
-        if output is StepFormat.text:
-            print(("would be " if dry_run and step.action != "left" else "") + told(step))
+        if output is not StepFormat.json:
+            words = ("would be " if dry_run and step.action != "left" else "") + told(step)
+            print(words, file=sys.stdout if output is StepFormat.text else sys.stderr)
     if output is StepFormat.json:
         print(json.dumps({"schema": "devfix-publish/1", "steps": [asdict(step) for step in done]}, indent=2))
     elif output is StepFormat.outputs:
