@@ -11,9 +11,10 @@ from typing import Any
 import torch
 
 from . import histories, operands, operators, places, provenance, scope
-from .owners import Looked
+from .owners import Holdings, Looked
 
 Json = dict[str, Any]
+_BINDINGS = 4_000  # expressions told of all frames together; a deep stack gets fewer for each
 _WITHOUT_TENSORS = frozenset({"other", "no-device", "invalid-ordinal", "deserialize", "fork", "autocast-device"})
 
 
@@ -25,7 +26,7 @@ def capture(exception: BaseException, kind: str, func: Any, args: Any, kwargs: A
     looked = _look(failure, frames)
     given = operands.arguments(func, args, kwargs) if func is not None else []
     failure["op"] = operators.qualified(func)
-    failure["operands"] = [operands.tell(name, tensor, looked) for name, tensor in given]
+    failure["operands"] = _tell_operands(given, looked)
     summary = traceback.StackSummary.extract((frame, line) for frame, _, line in located)
     failure["traceback"] = "".join(["Traceback (most recent call last):\n", *summary.format(), _last_line(exception)])
     return failure
@@ -38,7 +39,7 @@ def reconstruct(exception: BaseException, kind: str) -> Json:
     failure["traceback"] = told(exception)
     looked = _look(failure, [frame for frame, _, _ in located]) if kind != "other" else []
     if kind not in _WITHOUT_TENSORS:
-        failure["operands"] = [operands.tell("", tensor, looked) for tensor in _deepest(located)]
+        failure["operands"] = _tell_operands([("", tensor) for tensor in _deepest(located)], looked)
     return failure
 
 
@@ -106,14 +107,21 @@ def _begin(exception: BaseException, kind: str, located: list[tuple[FrameType, i
     }
 
 
+def _tell_operands(given: list[tuple[str, Any]], looked: Looked) -> list[Json]:
+    holdings = Holdings(looked)
+    return [operands.tell(name, tensor, looked, holdings) for name, tensor in given]
+
+
 def _look(failure: Json, frames: list[FrameType]) -> Looked:
     """Fill in the scopes of owned frames; return what was seen, deepest frame first."""
     looked: Looked = []
-    for number in reversed(range(len(frames))):
-        if places.kind_of(frames[number].f_code) == places.OWNED:
-            held = scope.look(frames[number])
-            failure["frames"][number]["scope"] = [histories.binding(item) for item in held]
-            looked += [(number, item) for item in held]
+    known: dict[int, Json] = {}
+    owned = [number for number, frame in enumerate(frames) if places.kind_of(frame.f_code) == places.OWNED]
+    most = max(_BINDINGS // max(len(owned), 10), 40)
+    for number in reversed(owned):
+        held = scope.look(frames[number], most)
+        failure["frames"][number]["scope"] = [histories.binding(item, known) for item in held]
+        looked += [(number, item) for item in held]
     return looked
 
 

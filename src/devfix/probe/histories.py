@@ -88,15 +88,19 @@ def moment(value: Any) -> int:
     return record.last[MOMENT] if record is not None and record() is value else 0
 
 
-def binding(held: Held) -> dict[str, Any]:
-    """Write one expression in scope, of its history the birth and the moves."""
+def binding(held: Held, known: dict[int, dict[str, Any]] | None = None) -> dict[str, Any]:
+    """Write one expression in scope, of its history the birth and the moves; `known` has what was written before."""
     expression, kind, value = held
-    told: dict[str, Any] = {
-        "expression": expression,
-        "kind": kind,
-        "device": device_of(kind, value),
-        "type": type(value).__name__,
-    }
+    told = None if known is None or kind == "string" else known.get(id(value))
+    if told is None:
+        told = _describe(kind, value)
+        if known is not None:
+            known[id(value)] = told
+    return {"expression": expression, **told}
+
+
+def _describe(kind: str, value: Any) -> dict[str, Any]:
+    told: dict[str, Any] = {"kind": kind, "device": device_of(kind, value), "type": type(value).__name__}
     if kind == "tensor":
         told.update(dtype=str(value.dtype), shape=list(value.shape))
     if kind in ("tensor", "module"):

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from . import histories, owners
+from . import histories
 from .members import is_a
-from .owners import Looked
+from .owners import Holdings, Looked
 
 _MOST = 64
 _RELATIONS = ("same", "source", "storage")
@@ -44,7 +44,7 @@ def _tensors(name: str, value: Any, depth: int = 2) -> Iterator[tuple[str, Any]]
             yield from _tensors(f"{name}[{key!r}]", item, depth - 1)
 
 
-def tell(argument: str, tensor: Any, looked: Looked) -> dict[str, Any]:
+def tell(argument: str, tensor: Any, looked: Looked, holdings: Holdings) -> dict[str, Any]:
     """Write one operand, with all that names it in the frames that were looked at."""
     family = histories.same_data(tensor)
     named = []
@@ -58,7 +58,7 @@ def tell(argument: str, tensor: Any, looked: Looked) -> dict[str, Any]:
             name = {"frame": frame, "expression": expression, "relation": relation}
             named.append((_RELATIONS.index(relation), -histories.moment(value), name, value))
     named.sort(key=lambda each: each[:2])  # what the operand was derived from last comes before what lies further back
-    held = owners.holders(tensor, family, looked)
+    held = holdings.holders(tensor, family)
     copies = (histories.copy(value) for value in (tensor, *(each[3] for each in named if each[0] < 2)))
     return {
         "argument": argument,

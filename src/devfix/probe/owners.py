@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,26 +18,63 @@ Looked = list[tuple[int, Held]]  # frame number and expression, deepest frame fi
 _MODULES = 20_000
 
 
-def holders(tensor: Any, family: set[int], looked: Looked) -> list[Json]:
-    """Write the modules that hold the operand, one for each frame that reaches one, deepest frame first.
+class Holdings:
+    """The modules in the frames of one failure, searched once for all operands and frames."""
 
-    Where none holds the operand itself, those that hold what it was derived from last.
-    """
-    found: list[tuple[int, int, Json]] = []  # minus the moment, identity of what is held, owner
-    left = _MODULES
-    for frame, bindings in _by_frame(looked).items():
-        for root, module in _roots(bindings):
-            for expression, inner in _below(root, module):
-                left -= 1
-                for attribute, kind, value in _holdings(inner):
-                    moment = histories.moment(value)
-                    if value is tensor or (moment in family and is_a(value, torch.Tensor)):
-                        owner = {"expression": expression, "frame": frame, "type": type(inner).__name__}
-                        owner.update(attribute=attribute, kind=kind, root=root)
-                        found.append((-(1 << 62) if value is tensor else -moment, id(value), owner))
-                if left < 0:
-                    return _best(found)
-    return _best(found)
+    def __init__(self, looked: Looked) -> None:
+        """Take the expressions of the frames, deepest frame first."""
+        self._frames: dict[int, list[tuple[str, Any]]] = {}
+        self._trees: dict[int, list[tuple[str, Any]]] = {}
+        self._left = _MODULES
+        outermost: dict[tuple[int, ...], list[int]] = {}
+        for frame, bindings in _by_frame(looked).items():
+            key = tuple(id(module) for _, _, module in bindings)
+            if key not in outermost:
+                outermost[key] = self._outermost([module for _, _, module in bindings])
+            self._frames[frame] = [(bindings[at][0], bindings[at][2]) for at in outermost[key]]
+
+    def holders(self, tensor: Any, family: set[int]) -> list[Json]:
+        """Write the modules that hold the operand, one for each frame that reaches one, deepest frame first.
+
+        Where none holds the operand itself, those that hold what it was derived from last.
+        """
+        found: list[tuple[int, int, Json]] = []  # minus the moment, identity of what is held, owner
+        known: dict[int, list[tuple[int, int, str, Json]]] = {}
+        for frame, roots in self._frames.items():
+            for root, module in roots:
+                if id(module) not in known:
+                    known[id(module)] = self._search(module, tensor, family)
+                for moment, identity, suffix, owner in known[id(module)]:
+                    told = {**owner, "expression": root + suffix, "frame": frame, "root": root}
+                    found.append((moment, identity, told))
+        return _best(found)
+
+    def _search(self, module: Any, tensor: Any, family: set[int]) -> list[tuple[int, int, str, Json]]:
+        found = []
+        for suffix, inner in self._tree(module):
+            for attribute, kind, value in _holdings(inner):
+                moment = histories.moment(value)
+                if value is tensor or (moment in family and is_a(value, torch.Tensor)):
+                    owner = {"type": type(inner).__name__, "attribute": attribute, "kind": kind}
+                    found.append((-sys.maxsize if value is tensor else -moment, id(value), suffix, owner))
+        return found
+
+    def _outermost(self, modules: list[Any]) -> list[int]:
+        """Return which modules no other one registers, below it or further below; each once."""
+        inner: set[int] = set()
+        for module in modules:
+            if id(module) not in inner:
+                inner.update(id(below) for _, below in self._tree(module) if below is not module)
+        firsts = {id(module): at for at, module in reversed(list(enumerate(modules)))}
+        return sorted(at for identity, at in firsts.items() if identity not in inner)
+
+    def _tree(self, module: Any) -> list[tuple[str, Any]]:
+        """Return a module and all below it, each with what is written after the module to reach it."""
+        tree = self._trees.get(id(module))
+        if tree is None:
+            tree = self._trees[id(module)] = list(itertools.islice(_below("", module), max(self._left, 1)))
+            self._left -= len(tree)
+        return tree
 
 
 def _best(found: list[tuple[int, int, Json]]) -> list[Json]:
@@ -55,25 +94,6 @@ def _by_frame(looked: Looked) -> dict[int, list[Held]]:
         if held[1] == "module":
             frames.setdefault(frame, []).append(held)
     return frames
-
-
-def _roots(bindings: list[Held]) -> list[tuple[str, Any]]:
-    """Return the modules in a frame that no other module there registers, below it or further below."""
-    inner: set[int] = set()
-    expanded: set[int] = set()
-    stack = [module for _, _, module in bindings]
-    while stack and len(expanded) < _MODULES:
-        module = stack.pop()
-        if id(module) not in expanded:
-            expanded.add(id(module))
-            below = [item for item in (instance_dict(module).get("_modules") or {}).values() if item is not None]
-            inner.update(id(item) for item in below if item is not module)
-            stack.extend(below)
-    roots: dict[int, tuple[str, Any]] = {}
-    for expression, _, module in bindings:
-        if id(module) not in inner:
-            roots.setdefault(id(module), (expression, module))
-    return list(roots.values())
 
 
 def _below(root: str, module: Any) -> Iterator[tuple[str, Any]]:
