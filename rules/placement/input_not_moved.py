@@ -1,6 +1,7 @@
 """A tensor from outside is handed to code on another device without being moved."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from devfix.sdk import (
     Blame,
@@ -11,6 +12,7 @@ from devfix.sdk import (
     Sources,
     Spot,
     argument_moved,
+    blamed,
     container_moved,
     describe,
     frame_of,
@@ -20,6 +22,9 @@ from devfix.sdk import (
     strangers,
     was_moved_to,
 )
+
+# Births at which a tensor comes in from outside.
+READ = ("numpy", "load")
 
 
 def diagnose(failure: Failure) -> Blame | None:
@@ -41,16 +46,31 @@ def _went_elsewhere(peer: Operand) -> bool:
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Move it where it first comes into reach of a device: where it is returned, else where it is handed on."""
-    places = [spot for spot in spots(diagnosis) if spot.kind in ("returned", "derived", "handover", "use")]
+    """Move it where it first comes into reach of a device: where it is read or returned, else where it is handed on.
+
+    What stands further down than the first such place may leave another use of the tensor where it was.
+    """
+    found = False
     # Functions that are over made the tensor, and often for others too; those that still run hand it on.
-    for spot in sorted(places, key=lambda spot: frame_of(diagnosis.failure, spot.place) is None):
-        yield from _moved_at(diagnosis, spot, source)
+    for spot in sorted(_places(diagnosis), key=lambda spot: frame_of(diagnosis.failure, spot.place) is None):
+        changes = list(_moved_at(diagnosis, spot, source))
+        yield from (replace(change, safety="unsure") if found else change for change in changes)
+        found = found or bool(changes)
+
+
+def _places(diagnosis: Diagnosis) -> Iterator[Spot]:
+    operand = blamed(diagnosis)
+    # A move that somebody meant is not undone: what comes before it was right when it ran.
+    meant = is_meant(diagnosis.failure, operand)
+    for spot in spots(diagnosis):
+        read = spot.kind == "birth" and operand.birth is not None and operand.birth.kind in READ
+        if spot.kind in ("handover", "use") or (not meant and (read or spot.kind in ("returned", "derived"))):
+            yield spot
 
 
 def _moved_at(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
-    if spot.kind in ("returned", "derived"):
-        yield from result_moved(diagnosis, spot, source)
-    else:
+    if spot.kind in ("handover", "use"):
         yield from argument_moved(diagnosis, spot, source)
         yield from container_moved(diagnosis, spot, source)
+    else:
+        yield from result_moved(diagnosis, spot, source)
