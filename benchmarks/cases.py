@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shutil
@@ -19,6 +20,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+# What may be written over several lines and is one place all the same.
+SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Call)
 HUNK = re.compile(r"@@ -(\d+)")
 
 
@@ -181,12 +184,22 @@ def changes(diff: str) -> list[tuple[str, frozenset[int]]]:
 
 
 def _in_place(case: Case, edits: list[tuple[str, frozenset[int]]], program: Path) -> bool:
-    places = [{line_of(program, text) for text in place} for place in case.places]
+    places = [{line for text in place for line in lines_of(program, text)} for place in case.places]
     if not places:
         return True
     hit = [[(path, line) in place for path, lines in edits for line in lines] for place in places]
     allowed = set[tuple[str, int]]().union(*places)
     return all(any(each) for each in hit) and all(any((path, n) in allowed for n in lines) for path, lines in edits)
+
+
+def lines_of(program: Path, place: str) -> Iterator[tuple[str, int]]:
+    """The lines at which an edit is at a place: the one it names, and the rest of the statement or call begun there."""
+    path, line = line_of(program, place)
+    yield path, line
+    tree = ast.parse((program / path).read_bytes()) if path.endswith(".py") else ast.Module([], [])
+    for node in ast.walk(tree):
+        if isinstance(node, SIMPLE) and node.lineno == line:
+            yield from ((path, further) for further in range(line, (node.end_lineno or line) + 1))
 
 
 def line_of(program: Path, place: str) -> tuple[str, int]:
