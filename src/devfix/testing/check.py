@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from devfix.catalog import Rule
-from devfix.model import Diagnosis, Failure, Outcome, Patch, Run, World
+from devfix.model import Diagnosis, Failure, Outcome, Patch, Place, Run, World
 from devfix.sdk import Sources
 from devfix.sdk.spots import unseen
 from devfix.stages.diagnose import diagnose
@@ -98,11 +98,11 @@ def _judged(
 def _verifier(case: Case, observer: Observer, run: Run) -> Verifier:
     done: dict[tuple[World, tuple[bytes, ...]], Run] = {}
 
-    def once(world: World, files: Mapping[str, bytes], fresh: bool = False) -> Run:
+    def once(world: World, files: Mapping[str, bytes], fresh: bool = False, reach: Sequence[Place] = ()) -> Run:
         # A verdict asks for a second run in the first world, against chance; a case's program leaves nothing to chance.
         key = (world, tuple(files[name] for name in sorted(files)))
         if key not in done:
-            done[key] = observer.run(world, files, fresh=False)
+            done[key] = observer.run(world, files, fresh=False, reach=reach)
         return done[key]
 
     return Verifier(once, run, case.before, _worlds(case.world), lambda world: once(world, case.before))

@@ -12,6 +12,7 @@ import pytest
 
 from devfix.catalog import Rule
 from devfix.errors import DevfixError
+from devfix.report.plain import plain
 from devfix.testing.bench import Bench
 from devfix.testing.case import Case
 from devfix.testing.chosen import rule_for_page
@@ -55,7 +56,7 @@ class FormItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show the trouble, and no stack of ours."""
-        return str(excinfo.value) if isinstance(excinfo.value, CaseFailure) else super().repr_failure(excinfo)
+        return plain(str(excinfo.value)) if isinstance(excinfo.value, CaseFailure) else super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Say where the test stands."""
@@ -80,7 +81,7 @@ class CaseItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show the trouble, and no stack of ours."""
-        return str(excinfo.value) if isinstance(excinfo.value, CaseFailure) else super().repr_failure(excinfo)
+        return plain(str(excinfo.value)) if isinstance(excinfo.value, CaseFailure) else super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Say where the case stands."""
