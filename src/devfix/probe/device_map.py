@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from . import histories, places, provenance
+from . import histories, places, records
 from .members import child, instance_dict, is_a
 from .scope import module_tensors
 
@@ -45,7 +45,7 @@ def _roots() -> list[tuple[str, Any]]:
                 if is_a(value, Module):
                     prefix = "" if module_name == "__main__" else f"{module_name}."
                     named.setdefault(id(value), (prefix + name, value))
-    living = [record() for record in list(provenance.table.values())]
+    living = [record() for record in list(records.table.values())]
     modules = [value for value in living if value is not None and is_a(value, Module)]
     inner = {id(below) for value in modules for below in (instance_dict(value).get("_modules") or {}).values()}
     rest = [(type(value).__name__, value) for value in modules if id(value) not in inner and id(value) not in named]

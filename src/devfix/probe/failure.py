@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from . import histories, operands, operators, places, provenance, scope
+from . import histories, operands, operators, places, records, scope
 from .owners import Holdings, Looked
 
 Json = dict[str, Any]
@@ -101,7 +101,7 @@ def _begin(exception: BaseException, kind: str, located: list[tuple[FrameType, i
         "thread": threading.current_thread().name,
         "traceback": "",
         "uncaught": False,
-        "operations": provenance.operations(),
+        "operations": records.operations(),
         "frames": [{"place": places.tell(frame.f_code, lasti, line), "scope": []} for frame, lasti, line in located],
         "operands": [],
     }

@@ -7,15 +7,15 @@ from typing import Any
 
 import torch
 
-from . import operators, places, provenance
+from . import operators, places, records
 from .members import is_a
-from .provenance import DEVICE, FROM, MOMENT, PREVIOUS, SPOTS, WHAT, Event
+from .records import DEVICE, FROM, MOMENT, PREVIOUS, SPOTS, WHAT, Event
 from .scope import Held, device_of
 
 
 def history(value: Any) -> list[dict[str, Any]]:
     """Write what is known of a tensor or module: the birth, the last move, the last steps; oldest first."""
-    record = provenance.table.get(id(value))
+    record = records.table.get(id(value))
     if record is None or record() is not value:
         return []
     events = {event[MOMENT]: event for event in _chain(record.last)}
@@ -37,7 +37,7 @@ def history(value: Any) -> list[dict[str, Any]]:
 
 def copy(value: Any) -> dict[str, Any] | None:
     """Write where a copy of the tensor was last made on another device, None where none was."""
-    record = provenance.table.get(id(value))
+    record = records.table.get(id(value))
     event = record.copy if record is not None and record() is value else None
     return None if event is None else _tell(event, event[DEVICE])
 
@@ -71,7 +71,7 @@ def _chain(event: Event | None) -> list[Event]:
 
 def same_data(value: Any) -> set[int]:
     """Return the moments of the events whose results are the same data as `value`: back through views and casts."""
-    record = provenance.table.get(id(value))
+    record = records.table.get(id(value))
     moments: set[int] = set()
     event = record.last if record is not None and record() is value else None
     while event is not None:
@@ -84,7 +84,7 @@ def same_data(value: Any) -> set[int]:
 
 def moment(value: Any) -> int:
     """Return when the tensor's newest event was, 0 where none is known."""
-    record = provenance.table.get(id(value))
+    record = records.table.get(id(value))
     return record.last[MOMENT] if record is not None and record() is value else 0
 
 

@@ -10,7 +10,7 @@ import torch
 
 from . import provenance
 from .members import instance_dict, is_a
-from .provenance import moving
+from .records import moving
 from .scope import device_of, module_tensors
 
 Module = torch.nn.Module

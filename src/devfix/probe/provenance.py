@@ -1,52 +1,32 @@
-"""What happened to each tensor: where it was born, last moved, and the last steps since; constant memory a tensor.
-
-A record hangs on a weak reference in a table by identity, so that tensors carry no marks that pickling, `vars()` or a
-deep copy could see. An event is a tuple, written out only when a letter needs it:
-(what, spots, device, from, previous, depth, moment). `previous` leads from a result to what it was derived from.
-"""
+"""What happened to each tensor: where it was born, last moved, and the last steps since."""
 
 from __future__ import annotations
 
 import functools
-import itertools
-import threading
-import weakref
 from typing import Any
 
 import torch
 
-from . import operators, places, transfers
+from . import operators, transfers
 from .operators import REBORN
 from .places import nearest, outward
-
-Event = tuple[Any, ...]
-WHAT, SPOTS, DEVICE, FROM, PREVIOUS, DEPTH, MOMENT = range(7)
-_KEEP = 4  # steps that a record keeps at least; it may share up to three times as many with its sources
-_operations = itertools.count(1)
-moving = threading.local()  # `together` while a module moves what it holds
-
-
-class Record(weakref.ref):  # type: ignore[type-arg]
-    """The history of one tensor: `birth` and `move` outlast forgotten steps, `last` is the newest event.
-
-    `copy` is set where somebody made a copy of it on another device: that copy is another tensor.
-    """
-
-    __slots__ = ("birth", "copy", "key", "last", "move")
-
-    birth: Event | None
-    copy: Event | None
-    key: int
-    last: Event
-    move: Event | None
-
-
-table: dict[int, Record] = {}
-
-
-def _drop(record: Record) -> None:
-    if table.get(record.key) is record:
-        del table[record.key]
+from .records import (
+    DEPTH,
+    DEVICE,
+    FROM,
+    KEEP,
+    PREVIOUS,
+    Record,
+    drop,
+    forget,
+    keep,
+    moments,
+    moving,
+    restore,
+    shortened,
+    table,
+    unknown,
+)
 
 
 def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
@@ -71,9 +51,9 @@ def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
                 source = source[0] if source else None
         if source is result:
             return
-        source = table.get(id(source)) or _unknown(source)
+        source = table.get(id(source)) or unknown(source)
     try:
-        record = Record(result, _drop)
+        record = Record(result, drop)
     except TypeError:  # a number, of `item()` and its like
         if role >= 0 and role < len(args):
             read(args[role], func)
@@ -82,35 +62,35 @@ def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
     record.copy = None
     if source is None:
         spots = outward(1)
-        record.birth = record.last = (func, spots, None, None, None, 0, next(_operations))
+        record.birth = record.last = (func, spots, None, None, None, 0, next(moments))
         record.move = None
     else:
         last = source.last
         depth = last[5] + 1
         if depth > 12:
-            last, depth = _shortened(last), _KEEP
+            last, depth = shortened(last), KEEP
         record.birth = source.birth
         record.move = source.move
-        record.last = (func, nearest(1), None, None, last, depth, next(_operations))
+        record.last = (func, nearest(1), None, None, last, depth, next(moments))
     table[key] = record
 
 
 def moved(result: Any, source: Any, func: Any) -> None:
     """Record that `result` is a copy of `source` on another device."""
-    origin = table.get(id(source)) or _unknown(source)
+    origin = table.get(id(source)) or unknown(source)
     spots = outward(1)
     here, there = str(result.device), str(source.device)
     birth = origin.birth if origin else None
     if birth is not None and birth[DEVICE] is None:
         birth = (*birth[:DEVICE], there, *birth[FROM:])
-    previous = _shortened(origin.last) if origin else None
+    previous = shortened(origin.last) if origin else None
     transfers.count(here, there, result.numel() * result.element_size(), spots)
     if origin is not None and table.get(id(result)) is not None and operators.base_name(func) == "copy_":
         return  # the tensor written to stays where it was born
-    event = (func, spots, here, there, previous, _KEEP, next(_operations))
+    event = (func, spots, here, there, previous, KEEP, next(moments))
     if origin is not None:
         origin.copy = (*event[:PREVIOUS], None, *event[DEPTH:])
-    _keep(result, birth, event, moved=True)
+    keep(result, birth, event, moved=True)
 
 
 def became(tensor: Any, value: Any) -> None:
@@ -130,62 +110,13 @@ def read(tensor: Any, func: Any) -> None:
         transfers.count("cpu", str(tensor.device), tensor.numel() * tensor.element_size(), outward(1))
 
 
-def _keep(tensor: Any, birth: Event | None, last: Event, moved: bool) -> None:
-    record = Record(tensor, _drop)
-    record.key = id(tensor)
-    record.birth, record.last, record.move, record.copy = birth, last, last if moved else None, None
-    table[record.key] = record
-
-
 def adopt(tensor: Any, source: Any, what: str) -> None:
     """Record that `tensor` was made of `source` outside of the dispatcher (a Parameter of its data)."""
     origin = table.get(id(source))
-    last = (what, outward(1), None, None, _shortened(origin.last) if origin else None, _KEEP, next(_operations))
-    _keep(tensor, origin.birth if origin and origin.birth else last, last, moved=False)
+    last = (what, outward(1), None, None, shortened(origin.last) if origin else None, KEEP, next(moments))
+    keep(tensor, origin.birth if origin and origin.birth else last, last, moved=False)
     if origin:
         table[id(tensor)].move = origin.move
-
-
-def forget(tensor: Any) -> tuple[Event | None, Event, Event | None] | None:
-    """Take a tensor's history away, and with it the weak reference, and return it."""
-    record = table.pop(id(tensor), None)
-    return None if record is None else (record.birth, record.last, record.move)
-
-
-def restore(tensor: Any, history: tuple[Event | None, Event, Event | None] | None) -> None:
-    """Give a history that `forget` returned to a tensor."""
-    if history is not None:
-        birth, last, move = history
-        _keep(tensor, birth, last, moved=False)
-        table[id(tensor)].move = move
-
-
-def _unknown(source: Any) -> Record | None:
-    """Begin a record for a tensor whose birth was not seen."""
-    if not issubclass(type(source), torch.Tensor):
-        return None
-    _keep(source, None, (None, (), None, None, None, 0, next(_operations)), moved=False)
-    return table[id(source)]
-
-
-def _shortened(last: Event) -> Event | None:
-    """Copy the newest steps, so that the older ones can be freed."""
-    events: list[Event] = []
-    event: Event | None = last
-    while event is not None and len(events) < _KEEP:
-        events.append(event)
-        event = event[PREVIOUS]
-    if event is None:
-        return last
-    shorter: Event | None = None
-    for depth, event in enumerate(reversed(events)):
-        shorter = (*event[:PREVIOUS], shorter, depth, event[MOMENT])
-    return shorter
-
-
-def operations() -> int:
-    """Say how many events there were; the count itself is one."""
-    return next(_operations)
 
 
 _roles: dict[int, int] = {}
@@ -201,16 +132,10 @@ def learn(func: Any) -> int:
     return role
 
 
-def reset() -> None:
-    """Forget everything, for a forked child that starts anew."""
-    table.clear()
-    places.kinds.clear()
-
-
 def made(module: Any) -> None:
     """Record where a module was made."""
-    event = ("made", outward(1), None, None, None, 0, next(_operations))
-    _keep(module, event, event, moved=False)
+    event = ("made", outward(1), None, None, None, 0, next(moments))
+    keep(module, event, event, moved=False)
 
 
 def moved_together(things: list[Any], what: str, there: str, here: str) -> None:
@@ -221,8 +146,8 @@ def moved_together(things: list[Any], what: str, there: str, here: str) -> None:
         birth = record.birth if record is not None else None
         if birth is not None and birth[DEVICE] is None:
             birth = (*birth[:DEVICE], there, *birth[FROM:])
-        previous = _shortened(record.last) if record is not None else None
-        _keep(thing, birth, (what, spots, here, there, previous, _KEEP, next(_operations)), moved=True)
+        previous = shortened(record.last) if record is not None else None
+        keep(thing, birth, (what, spots, here, there, previous, KEEP, next(moments)), moved=True)
 
 
 def install() -> None:
