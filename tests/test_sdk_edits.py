@@ -21,6 +21,9 @@ def code(node: cst.CSTNode) -> str:
         ("torch.zeros(3, 4,)", "torch.zeros(3, 4, device=d,)"),
         ("torch.zeros(\n    3,\n    4,\n)", "torch.zeros(\n    3,\n    4,\n    device=d,\n)"),
         ("torch.zeros(\n    3,\n)", "torch.zeros(\n    3,\n    device=d,\n)"),
+        ("f(\n    3,  # a\n    4,  # b\n)", "f(\n    3,  # a\n    4,  # b\n    device=d,\n)"),
+        ("f(\n    3,  # a\n)", "f(\n    3,  # a\n    device=d,\n)"),
+        ("f(\n    3,\n    # c\n    4,\n    # d\n)", "f(\n    3,\n    # c\n    4,\n    device=d,\n    # d\n)"),
         ("torch.zeros(\n    3,\n    4  # rows\n)", "torch.zeros(\n    3,\n    4, device=d  # rows\n)"),
     ],
 )

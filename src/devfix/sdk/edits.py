@@ -10,6 +10,7 @@ from devfix.source import last_name
 
 DTYPE = re.compile(r"(^|[._])(dtype|float\d*|bfloat16|half|double|int\d*|uint8|long|short|bool|complex\d*)$")
 MOVES = ("to", "cuda", "cpu")
+SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 ATOMS = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Tuple, cst.List)
 
 
@@ -65,11 +66,11 @@ def keyword_added(call: cst.Call, keyword: str, value: str) -> cst.Call:
     before, after = list(call.args[:place]), list(call.args[place:])
     if before:
         last = before[-1]
-        trailing = isinstance(last.comma, cst.Comma)
-        # A trailing comma belongs to a call that is written one argument a line: the new one is written alike.
-        between = _between(call) if trailing else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+        # A trailing comma belongs to a call that is written one argument a line: the new one is written alike, and
+        # comments stay with the arguments behind which they stand.
+        between = _comma(_between(call), last.comma) if isinstance(last.comma, cst.Comma) else SPACED
         new = new.with_changes(
-            comma=last.comma if trailing else cst.MaybeSentinel.DEFAULT,
+            comma=_comma(last.comma) if isinstance(last.comma, cst.Comma) else cst.MaybeSentinel.DEFAULT,
             whitespace_after_arg=last.whitespace_after_arg,
         )
         before[-1] = last.with_changes(comma=between, whitespace_after_arg=cst.SimpleWhitespace(""))
@@ -98,6 +99,19 @@ def _between(call: cst.Call) -> cst.Comma:
     if len(call.args) > 1 and isinstance(call.args[0].comma, cst.Comma):
         return call.args[0].comma
     return cst.Comma(whitespace_after=call.whitespace_before_args)
+
+
+def _comma(comma: cst.Comma, commented: cst.Comma | None = None) -> cst.Comma:
+    """The comma without its comment, or with the one that stands behind another comma."""
+    space = comma.whitespace_after
+    if not isinstance(space, cst.ParenthesizedWhitespace):
+        return comma
+    if commented is None:
+        bare = space.first_line.with_changes(comment=None, whitespace=cst.SimpleWhitespace(""))
+        return comma.with_changes(whitespace_after=space.with_changes(first_line=bare))
+    other = commented.whitespace_after
+    line = other.first_line if isinstance(other, cst.ParenthesizedWhitespace) else cst.TrailingWhitespace()
+    return comma.with_changes(whitespace_after=space.with_changes(first_line=line, empty_lines=()))
 
 
 def moved(node: cst.BaseExpression, device: str) -> cst.BaseExpression:
