@@ -56,7 +56,9 @@ def test_takes_an_augmented_assignment_as_its_statement() -> None:
     assert "y += idx" in {file.code(root) for root in roots if root is not None}
 
 
-@pytest.mark.parametrize("python", ["# é\nx = ('é', f(a))\n", "\ufeffx = f(a)\n", "if x:\r\n\ty = f(a)\r\n", "x = f(a)"])
+@pytest.mark.parametrize(
+    "python", ["# é\nx = ('é', f(a))\n", "\ufeffx = f(a)\n", "if x:\r\n\ty = f(a)\r\n", "x = f(a)"]
+)
 def test_keeps_bytes_and_counts_columns_in_utf8(python: str) -> None:
     file = File("m.py", python.encode())
     plain = python.lstrip("\ufeff")

@@ -3,8 +3,15 @@
 Almost nothing is imported here, for this runs in every Python process of the program, also in those without torch.
 """
 
+from __future__ import annotations
+
 import os
 import sys
+
+TYPE_CHECKING = False  # typing itself would cost more than all the rest here
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _ORDER = os.environ.get("DEVFIX_PROBE", "")
@@ -14,15 +21,15 @@ _PLUGIN = "devfix_probe_pytest"
 class _Waiting:
     """A finder that finds nothing itself, and calls back when a module that is waited for has been executed."""
 
-    def __init__(self, callbacks):
+    def __init__(self, callbacks: dict[str, Callable[[], None]]) -> None:
         self.callbacks = callbacks
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Wrap the loader that another finder gives for a module waited for."""
         if name not in self.callbacks:
             return None
         callback = self.callbacks.pop(name)
-        spec = None
+        spec: Any = None
         for finder in sys.meta_path:
             if finder is not self and hasattr(finder, "find_spec"):
                 spec = finder.find_spec(name, path, target)
@@ -33,7 +40,7 @@ class _Waiting:
             return spec
         loader, execute = spec.loader, spec.loader.exec_module
 
-        def exec_module(module):
+        def exec_module(module: Any) -> None:
             try:
                 del loader.exec_module
                 execute(module)
@@ -46,33 +53,33 @@ class _Waiting:
         return spec
 
 
-def torch_imported():
+def torch_imported() -> None:
     """Load the probe's package under a name of its own, from its folder, and begin."""
     try:
         from importlib.util import module_from_spec, spec_from_file_location
 
         folder = os.path.dirname(_HERE)
         if "devfix_probe" not in sys.modules:
-            spec = spec_from_file_location(
+            spec: Any = spec_from_file_location(
                 "devfix_probe", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
             )
             package = module_from_spec(spec)
             sys.modules["devfix_probe"] = package
             spec.loader.exec_module(package)
-        from devfix_probe import start
+        from devfix_probe import start  # type: ignore[import-not-found]
 
         start.begin()
     except Exception as error:
         sys.stderr.write(f"devfix: the probe could not begin: {type(error).__name__}: {error}\n")
 
 
-def _unittest_imported():
+def _unittest_imported() -> None:
     runners = sys.modules.get("devfix_probe.runners")
     if runners is not None:
         runners.hook_unittest()
 
 
-def _chain():
+def _chain() -> None:
     """Run the sitecustomize that this one hides, if there is one."""
     paths = [path for path in sys.path if os.path.abspath(path or ".") != _HERE]
     for finder in sys.meta_path:
@@ -86,10 +93,10 @@ def _chain():
             return
 
 
-def _turn(original, owned):
+def _turn(original: str, owned: str) -> None:
     """Turn import paths below the user's repository to the worktree; environments inside it stay where they are."""
 
-    def turned(path):
+    def turned(path: Any) -> Any:
         if not isinstance(path, str) or not path:
             return path
         real = os.path.realpath(path)
@@ -111,7 +118,7 @@ def _turn(original, owned):
             _turn_values(getattr(finder, attribute, None), turned)
 
 
-def _turn_values(table, turned):
+def _turn_values(table: Any, turned: Callable[[Any], Any]) -> None:
     if isinstance(table, dict):
         for key, value in list(table.items()):
             if isinstance(value, str):
@@ -120,14 +127,14 @@ def _turn_values(table, turned):
                 table[key] = [turned(item) for item in value]
 
 
-def _installed(original, rest):
+def _installed(original: str, rest: str) -> bool:
     parts = rest.split(os.sep)
     if "site-packages" in parts or "dist-packages" in parts:
         return True
     return any(os.path.exists(original + os.sep.join(parts[:end]) + "/pyvenv.cfg") for end in range(2, len(parts) + 1))
 
 
-def _enter():
+def _enter() -> None:
     import json
 
     try:
