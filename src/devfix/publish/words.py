@@ -84,4 +84,5 @@ def _safe_page(page: str) -> str:
     """Return what a rule's page says before its cases, without title, and so that it links to nobody."""
     text = page.partition("\n## Cases")[0].partition("\n## cases")[0].partition("\n")[2]
     pieces = text.split("```")
-    return "```".join(piece if index % 2 else unlinked(piece) for index, piece in enumerate(pieces)).strip()
+    safe = "```".join(piece if index % 2 else unlinked(piece) for index, piece in enumerate(pieces))
+    return safe.replace("\n## ", "\n#### ").strip()

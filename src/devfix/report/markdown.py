@@ -14,7 +14,7 @@ _LINE_START = re.compile(r"^(?:[-+=:]|\d+(?=[.)]))")
 # What GitHub changes in finished text: people, issues, commits, addresses, advisories; and names of emoji.
 _LINKED = re.compile(
     r"@|#(?=\d)|\b(?:GH|gh)(?=-\d)|:(?=//)|\b(?:www|WWW)(?=\.)|\b(?:mailto|xmpp)(?=:)|\b(?:CVE|GHSA)(?=-)|"
-    r"[0-9a-f]{6}(?=[0-9a-f])|:(?=[\w+-]+:)",
+    r"[0-9a-f]{6}(?=[0-9a-f])|:(?=[\d+-]*[a-z_][\w+-]*:)",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"`([^`]+)`")

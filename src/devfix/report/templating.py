@@ -33,7 +33,10 @@ def text(package: str, folder: Path | None = None) -> ImmutableSandboxedEnvironm
         package, folder, lambda value: value if isinstance(value, Markup) else one_line(str(value))
     )
     environment.filters.update(
-        wrap=lambda *given: Markup(wrapped(*given)), one_line=lambda *given: Markup(one_line(*given)), plain=plain
+        wrap=lambda *given: Markup(wrapped(*given)),
+        one_line=lambda *given: Markup(one_line(*given)),
+        plain=plain,
+        world=world,
     )
     return environment
 
