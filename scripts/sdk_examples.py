@@ -42,6 +42,9 @@ EXAMPLES: dict[str, str | tuple[str, str]] = {
     "Operand": """>>> wrong = blamed(diagnosis)
 >>> wrong.device, wrong.dtype, wrong.shape, wrong.moves, wrong.owner
 ('cpu', 'torch.int64', (8,), (), None)""",
+    "Origin": """>>> found = origins(failure, placing(failure.operands[1]).places, source)[-1]
+>>> found.file.path, found.named, found.parameter
+('main.py', None, '')""",
     "Owner": """>>> Owner("self", 0, "Linear", "weight", "parameter").kind
 'parameter'""",
     "Place": """>>> failure.at.path, failure.at.function, failure.at.owned
