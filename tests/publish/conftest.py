@@ -10,8 +10,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from calling import Publish
 from contract import Contract, served
-from github_server import GitHub, github
+from github_server import TOKEN, GitHub, github
 from node_parts import node_modules
 from programs import FILES, History
 
@@ -38,3 +39,16 @@ def hub(tmp_path: Path, history: History, contract: Contract) -> Iterator[GitHub
     with github(tmp_path / "hub", history.folder, contract) as running:
         yield running
         assert running.violations == []
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("devfix.publish.patience.FIRST", 0.05)
+    monkeypatch.setattr("devfix.workspace.network.WAITS", (0.05, 0.05))
+
+
+@pytest.fixture
+def publish(hub: GitHub, quick: None, capsys: pytest.CaptureFixture[str]) -> Publish:
+    return Publish(hub, capsys)

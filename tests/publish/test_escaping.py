@@ -48,6 +48,7 @@ ALLOWED = {
     "pre",
     "h2",
     "h3",
+    "h4",
     "table",
     "thead",
     "tbody",
