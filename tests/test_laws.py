@@ -79,7 +79,7 @@ def test_what_the_tower_imports_is_declared() -> None:
     declared = {re.split(r"[^\w-]", line)[0].lower() for line in project["dependencies"]}
     tower = [path for path in python_below("src/devfix") if "probe" not in path.relative_to(ROOT).parts]
     used = {name.split(".")[0] for path in tower for name in strangers(path, {"devfix"})}
-    used -= {"mounts", "pytest"}  # the keeper's own file; pytest loads our plugin, and so is there
+    used -= {"mounts", "watching", "pytest"}  # the keeper's own files; pytest loads our plugin, and so is there
     provided = packages_distributions()
     assert {name.lower() for module in used for name in provided.get(module, [module])} == declared | ({"tomli"} & used)
 

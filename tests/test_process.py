@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from devfix.process import Completed, child_environment, run
+from devfix.process import Completed, Limits, child_environment, run
 
 
-def sh(script: str, timeout: float = 20, **options: int) -> Completed:
-    return run(["sh", "-c", script], Path("/"), child_environment(), timeout, **options)
+def sh(script: str, timeout: float = 20, **limits: int) -> Completed:
+    return run(["sh", "-c", script], Path("/"), child_environment(), timeout, Limits(**limits))
 
 
 def python(script: str, timeout: float = 20) -> Completed:
@@ -86,11 +86,11 @@ def test_time_limit_ends_what_ignores_signals() -> None:
 
 
 def test_output_without_end_is_kept_head_and_tail() -> None:
-    done = sh("echo first; yes; echo never", timeout=1, output_limit=1000)
+    done = sh("echo first; yes; echo never", timeout=1, output=1000)
     assert done.timed_out and done.truncated
     assert done.stdout.startswith("first\ny\n") and done.stdout.endswith("y\n")
     assert len(done.stdout) < 1100
-    done = sh("seq 100000; echo last", output_limit=1000)
+    done = sh("seq 100000; echo last", output=1000)
     assert done.stdout.startswith("1\n2\n") and done.stdout.endswith("\n100000\nlast\n") and "left out" in done.stdout
     assert done.exit_code == 0
 

@@ -1,6 +1,6 @@
 """The verdict on a patch, for programs that are functions: `verify` runs what it is handed and nothing else."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from devfix.model import (
     Blame,
@@ -46,8 +46,12 @@ def patch(after: bytes, rule: str = "p/r") -> Patch:
     return Patch(rule, after.decode(), "", "safe", (Edit("m.py", 1, SOURCE, after),))
 
 
-def choose(program: Callable[[World, bytes], Run], *afters: bytes) -> tuple[object, list[tuple[str, str]]]:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool) -> Run:
+def choose(
+    program: Callable[[World, bytes], Run], *afters: bytes, fails_always: bool = True
+) -> tuple[object, list[tuple[str, str]]]:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+        if world == HOME and files["m.py"] == SOURCE:
+            return told(HOME, FIRST if fails_always else None)
         return program(world, files["m.py"])
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU, TWO], lambda world: program(world, SOURCE))
@@ -104,6 +108,11 @@ def test_drops_one_that_holds_only_once() -> None:
 
     kept, dropped = choose(program, b"one", b"two")
     assert kept == b"two" and "does not repeat" in dropped[0][1]
+
+
+def test_leaves_a_flaky_failure_alone() -> None:
+    kept, dropped = choose(lambda world, data: told(world), b"one", b"two", fails_always=False)
+    assert kept is None and len(dropped) == 1 and "flaky" in dropped[0][1]
 
 
 def test_rejects_one_that_only_moves_the_crash_of_the_same_tensor() -> None:

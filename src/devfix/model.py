@@ -192,6 +192,15 @@ class Transfer:
     bytes: int
 
 
+@dataclass(frozen=True)
+class Visit:
+    """What an operator did at the place of a failure: how often it ran to its end there, and how often it failed."""
+
+    op: str
+    ran: int
+    failed: int
+
+
 class Outcome(Enum):
     """What a run of the program said."""
 
@@ -205,7 +214,10 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the program in one world; trouble with our own letters is data in `trouble`."""
+    """One run of the program in one world; trouble with our own letters is data in `trouble`.
+
+    `handled` is the last device failure that a program which ended well has caught.
+    """
 
     world: World
     command: tuple[str, ...]
@@ -221,6 +233,8 @@ class Run:
     torch: str = ""
     signal: str = ""
     trouble: tuple[str, ...] = ()
+    visits: tuple[Visit, ...] = ()
+    handled: Failure | None = None
 
     @property
     def copies(self) -> int:

@@ -13,12 +13,11 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from devfix.process import Completed, Program
+from devfix.process import Completed, Limits, Program
 from devfix.process.capture import Capture
 
 _SERVER = Path(__file__).parent / "probe" / "warm.py"
-_START_SECONDS = 120.0
-_GRACE = 15.0
+_START_SECONDS, _GRACE = 120.0, 15.0
 # What an interpreter or its libraries read when they start: a process that has started cannot take another value.
 _READ_AT_START = re.compile(r"(PYTHON|LD_|DYLD_|OMP_|MKL_|KMP_|OPENBLAS_|GOMP_|MALLOC_|TORCH|LC_|LANG).*")
 _TAKEN_OVER = frozenset({"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"})
@@ -35,8 +34,15 @@ class Warm:
     WarmError where a fresh process must be used. `close` ends it with all that it started.
     """
 
-    def __init__(self, python: Path, environment: Mapping[str, str], modules: Sequence[str] = ("torch",)) -> None:
-        """Start the process with this environment."""
+    def __init__(
+        self,
+        python: Path,
+        environment: Mapping[str, str],
+        modules: Sequence[str] = ("torch",),
+        limits: Limits | None = None,
+    ) -> None:
+        """Start the process with this environment; it dies when all that run in it break the limits together."""
+        self._output = (limits or Limits()).output
         self._environment = {name: value for name, value in environment.items() if name != "DEVFIX_PROBE"}
         self._lock = threading.Lock()
         self._trouble = ""
@@ -45,7 +51,7 @@ class Warm:
         self._control, theirs = socket.socketpair()
         command = [str(python), str(_SERVER), str(theirs.fileno()), *modules]
         try:
-            self._program = Program(command, Path.cwd(), self._environment, pass_fds=(theirs.fileno(),))
+            self._program = Program(command, Path.cwd(), self._environment, pass_fds=(theirs.fileno(),), limits=limits)
         except (OSError, ValueError) as error:
             self._trouble = f"cannot start {python}: {error}"
         finally:
@@ -61,7 +67,7 @@ class Warm:
         cwd: Path,
         environment: Mapping[str, str],
         timeout: float,
-        output_limit: int = 8_000_000,
+        output_limit: int = 0,
     ) -> Completed:
         """Run `python script arguments` in `cwd` with exactly this environment, for at most `timeout` seconds."""
         self._check(environment)
@@ -93,7 +99,7 @@ class Warm:
                 os.close(out_end)
                 os.close(err_end)
             try:
-                return self._gather(ours, out, err, timeout, output_limit)
+                return self._gather(ours, out, err, timeout, output_limit or self._output)
             finally:
                 os.close(out)
                 os.close(err)

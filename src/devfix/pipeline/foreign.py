@@ -73,7 +73,7 @@ class _Copy:
         verifier = Verifier(self._run, run, {}, [run.world], lambda world: run)
         return verifier.choose(patches, diagnoses)[0]
 
-    def _run(self, world: World, files: Mapping[str, bytes], fresh: bool) -> Run:
+    def _run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
         with tempfile.TemporaryDirectory(prefix=f"devfix-overlay-{os.getpid()}-") as name:
             folder = laid_over(self.distribution, files, Path(name).resolve())
             run = self.session.observer.run(world, self.session.files, fresh=fresh, overlay=folder)

@@ -138,14 +138,15 @@ class Loop:
         """
         assert run.failure is not None
         watch = list(unseen(run.failure))
-        again = self.session.observer.run(run.world, self.session.files, watch=watch, fresh=False)
+        reach = [run.failure.at] if run.failure.at else []
+        again = self.session.observer.run(run.world, self.session.files, watch=watch, reach=reach, fresh=False)
         told = again.failure
         if told is None or (told.kind, told.op) != (run.failure.kind, run.failure.op):
             said = f"a second run of the same program {again.outcome.value}"
             self.session.notes.append(f"the failure is flaky: {said}; it is left alone")
             self.repairs.append(Repair(run.failure, (), None))
             return None
-        return replace(run, failure=replace(run.failure, scopes=again.watched))
+        return replace(run, failure=replace(run.failure, scopes=again.watched), visits=again.visits)
 
     def _fix(self, trial: Trial, kept: bool = False) -> Fix:
         session, patch = self.session, trial.patch

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 
 from devfix.config import Config
-from devfix.model import Outcome, Run, Target, World
+from devfix.model import Outcome, Place, Run, Target, World
 from devfix.sdk import Sources
 from devfix.stages.discover import Command
 from devfix.stages.observe import Observer
@@ -42,9 +42,9 @@ class Session:
         """The world in which failures are looked for."""
         return self.target.world
 
-    def run(self, world: World, files: Mapping[str, bytes], fresh: bool) -> Run:
+    def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place] = ()) -> Run:
         """Run the program with `files` changed: what `verify` is handed."""
-        return self.observer.run(world, files, fresh=fresh)
+        return self.observer.run(world, files, fresh=fresh, reach=reach)
 
     def sources(self) -> Sources:
         """The editable files as they stand now."""

@@ -12,7 +12,7 @@ from collections import Counter, OrderedDict
 from pathlib import Path
 from typing import Any
 
-from . import failure, kinds, places, watch
+from . import failure, kinds, places, reach, watch
 from .letter import Letter
 
 MARK = "_devfix_failure"
@@ -50,6 +50,7 @@ class Endings:
             self._busy.now = False
 
     def _take(self, exception: BaseException, kind: str, func: Any, args: Any, kwargs: Any) -> None:
+        reach.failed(func)
         spots = places.nearest(1)
         self._at[(kind, id(spots[0]), spots[1]) if spots else kind] += 1
         if self._at[(kind, id(spots[0]), spots[1]) if spots else kind] > _REPEATS:

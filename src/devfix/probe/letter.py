@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from . import device_map, places, transfers, watch
+from . import device_map, places, reach, transfers, watch
 from .order import Order
 
 Json = dict[str, Any]
@@ -69,6 +69,7 @@ class Letter:
             "failure": self.failure,
             "transfers": self._part(transfers.tell),
             "watched": self._part(watch.tell),
+            "visits": self._part(reach.tell),
             "modules": self._part(device_map.tell) if self.order.map else [],
             "trouble": self.trouble,
         }

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Order:
-    """The world to enter, where to write, which files are owned, and which places to watch (path and line)."""
+    """The world to enter, where to write, which files are owned, and places (path and line) to watch or count at."""
 
     kind: str = "cpu"
     gpus: int = 0
@@ -18,6 +19,7 @@ class Order:
     owned: str = ""
     original: str = ""
     watch: frozenset[tuple[str, int]] = frozenset()
+    reach: frozenset[tuple[str, int]] = frozenset()
     map: bool = False
 
 
@@ -26,7 +28,6 @@ def read(text: str | None = None) -> Order | None:
     try:
         raw = json.loads(os.environ.get("DEVFIX_PROBE", "") if text is None else text)
         world = raw.get("world") or {}
-        watch = frozenset((os.path.realpath(item["path"]), int(item["line"])) for item in raw.get("watch") or ())
         return Order(
             kind=str(world.get("kind", "cpu")),
             gpus=int(world.get("gpus", 0)),
@@ -34,11 +35,16 @@ def read(text: str | None = None) -> Order | None:
             letters=str(raw.get("letters") or ""),
             owned=_folder(raw.get("owned")),
             original=_folder(raw.get("original")),
-            watch=watch,
+            watch=_places(raw.get("watch")),
+            reach=_places(raw.get("reach")),
             map=bool(raw.get("map", False)),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
+
+
+def _places(items: Any) -> frozenset[tuple[str, int]]:
+    return frozenset((os.path.realpath(item["path"]), int(item["line"])) for item in items or ())
 
 
 def _folder(path: str | None) -> str:

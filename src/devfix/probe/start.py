@@ -17,6 +17,7 @@ from . import (
     places,
     processes,
     provenance,
+    reach,
     runners,
     watch,
     world,
@@ -35,6 +36,7 @@ def begin(text: str | None = None) -> None:
         return
     places.own(told.owned)
     watch.want(told.watch)
+    reach.want(told.reach)
     letter = Letter(told)
     endings = Endings(letter)
     _begun = letter, endings
@@ -56,15 +58,17 @@ def _take_slots(endings: Endings) -> None:
     hooks.failed = endings.failed
     hooks.moved, hooks.became, hooks.read = provenance.moved, provenance.became, provenance.read
     hooks.born = provenance.born
-    if watch.wanted():
+    if watch.wanted() or reach.wanted():
 
         def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
             provenance.born(result, func, args, kwargs)
             watch.look()
+            reach.ran(func)
 
         def moved(result: Any, source: Any, func: Any) -> None:
             provenance.moved(result, source, func)
             watch.look()
+            reach.ran(func)
 
         hooks.born, hooks.moved = born, moved
 

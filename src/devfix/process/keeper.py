@@ -1,10 +1,10 @@
 """Keep one program: start it and, when it ends or devfix does, end every process it has started.
 
-A script of the standard library alone, run as `keeper.py LIFE STATUS LC_CTYPE N WRITTEN PATH... COMMAND...` between
-devfix and the program. LIFE is a pipe that devfix holds open: it closes when devfix wants the program ended, and also
-when devfix is killed. STATUS gets one line on how the program ended. LC_CTYPE is the program's own; the N paths are
-kept from it: what it writes there goes to WRITTEN, if it can. As a subreaper the keeper inherits daemons and orphans:
-nothing can leave it.
+A script of the standard library alone, run as `keeper.py LIFE STATUS LC_CTYPE LIMITS N WRITTEN PATH... COMMAND...`
+between devfix and the program. LIFE is a pipe that devfix holds open: it closes when devfix wants the program ended,
+and also when devfix is killed. STATUS gets one line on how the program ended. LC_CTYPE is the program's own, LIMITS are
+those of watching.py; the N paths are kept from it: what it writes there goes to WRITTEN, if it can. As a subreaper the
+keeper inherits daemons and orphans: nothing can leave it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ import signal
 import sys
 import time
 
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+
+import watching  # type: ignore[import-not-found]  # beside this file, which is no part of a package here
+
 SUBREAPER, PARENT_DEATH_SIGNAL = 36, 1  # the options of prctl(2)
 PATIENCE = 10.0  # seconds that killed processes get to vanish: one in the kernel's hands (a disk that hangs) may never
 
@@ -27,7 +31,7 @@ def control(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def start(command: list[str]) -> int:
+def start(command: list[str], file_size: int) -> int:
     """Start the program in a session of its own and return its process id; raise OSError when it cannot start."""
     report, failed = os.pipe()
     keeper = os.getpid()
@@ -41,6 +45,7 @@ def start(command: list[str]) -> int:
             for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):  # Python ignores the first two
                 signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
+            watching.bound(file_size)
             os.execvp(command[0], command)
         except OSError as error:
             os.write(failed, str(error.errno).encode())
@@ -113,13 +118,12 @@ def told(status: int) -> str:
 def protect(paths: list[str], written: str) -> None:
     """Keep the program from changing the paths; raise OSError where that cannot be."""
     if paths:
-        sys.path.append(os.path.dirname(os.path.abspath(__file__)))
-        import mounts  # type: ignore[import-not-found]  # beside this file, which is no part of a package here
+        import mounts  # type: ignore[import-not-found]  # beside this file too
 
         mounts.protect(paths, written)
 
 
-def keep(life: int, status: int, protected: list[str], written: str, command: list[str]) -> None:
+def keep(life: int, status: int, limits: str, protected: list[str], written: str, command: list[str]) -> None:
     """Run the program until it ends or the life pipe closes, then sweep."""
     wake, awaken = os.pipe()
     os.set_blocking(awaken, False)
@@ -134,17 +138,24 @@ def keep(life: int, status: int, protected: list[str], written: str, command: li
         return
     began = time.monotonic()
     try:
-        program = start(command)
+        watch = watching.Watch(limits)
+        program = start(command, watch.file_size)
     except OSError as error:
         os.write(status, f"trouble cannot start {command[0]!r}: {error.strerror}\n".encode())
         return
     ended: dict[int, int] = {}
-    while program not in ended:
-        ready, _, _ = select.select([life, wake], [], [])
+    over = ""
+    while program not in ended and not over:
+        ready, _, _ = select.select([life, wake], [], [], watch.wait)
         if life in ready:
             break
-        os.read(wake, 4096)
-        reap(ended)
+        if wake in ready:
+            os.read(wake, 4096)
+            reap(ended)
+        if watch.wait == 0 and program not in ended:
+            over = watch.broken(descendants())
+    if over:
+        os.write(status, f"limit {time.monotonic() - began:.6f} {over}\n".encode())
     if program in ended:
         os.write(status, f"{told(ended[program])} {time.monotonic() - began:.6f}\n".encode())
     if left := sweep(program, ended):
@@ -156,5 +167,5 @@ if __name__ == "__main__":
         os.set_inheritable(descriptor, False)
     if not sys.argv[3]:  # in the C locale Python sets this for itself and for its children, who may not be Python
         os.environ.pop("LC_CTYPE", None)
-    rest = 6 + int(sys.argv[4])
-    keep(int(sys.argv[1]), int(sys.argv[2]), sys.argv[6:rest], sys.argv[5], sys.argv[rest:])
+    rest = 7 + int(sys.argv[5])
+    keep(int(sys.argv[1]), int(sys.argv[2]), sys.argv[4], sys.argv[7:rest], sys.argv[6], sys.argv[rest:])

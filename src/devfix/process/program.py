@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from devfix.process.limits import Limits
 from devfix.scratch import remove
 
 _KEEPER = Path(__file__).with_name("keeper.py")
@@ -32,11 +33,12 @@ class Program:
         pass_fds: Sequence[int] = (),
         read_only: Sequence[Path] = (),
         through: bool = False,
+        limits: Limits | None = None,
     ) -> None:
         """Start the command below a keeper, with exactly this environment.
 
         `read_only` are paths it cannot change: what it writes there is lost at its end, or refused where the system can
-        do no better. With `through` it has this process's own input and output.
+        do no better. With `through` it has this process's own input and output. It is ended where it breaks `limits`.
         """
         if not command:
             raise ValueError("the command is empty")
@@ -44,7 +46,9 @@ class Program:
         life, self._life = os.pipe()
         self.status, status = os.pipe()
         keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(life), str(status)]
-        keeper += [environment.get("LC_CTYPE", ""), str(len(read_only)), self._written, *map(str, read_only)]
+        bounds = limits or Limits()
+        told = ",".join(map(str, (bounds.memory, bounds.processes, bounds.file_size, bounds.reserve)))
+        keeper += [environment.get("LC_CTYPE", ""), told, str(len(read_only)), self._written, *map(str, read_only)]
         try:
             self.keeper = subprocess.Popen(
                 [*keeper, *command],

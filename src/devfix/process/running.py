@@ -16,7 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from devfix.process.capture import Capture
+from devfix.process.limits import Limits
 from devfix.process.program import GRACE, Program
+
+PLAIN = Limits()  # for what devfix itself starts
 
 
 @dataclass(frozen=True)
@@ -42,23 +45,23 @@ def run(
     cwd: Path,
     environment: Mapping[str, str],
     timeout: float,
-    output_limit: int = 8_000_000,
+    limits: Limits = PLAIN,
     read_only: Sequence[Path] = (),
     through: bool = False,
 ) -> Completed:
     """Run a command to its end, or for `timeout` seconds, and tell how it ended; what the program does never raises.
 
-    `output_limit` counts bytes of each stream; `read_only` are paths that the program cannot change: what it writes
-    there is lost or refused (`can_protect` asks whether the system can do that). With `through` it has this process's
-    own input and output, and `stdout` and `stderr` stay empty.
+    A program that breaks `limits` is killed, and `trouble` says which. `read_only` are paths that the program cannot
+    change: what it writes there is lost or refused (`can_protect` asks whether the system can do that). With `through`
+    it has this process's own input and output, and `stdout` and `stderr` stay empty.
     """
     began = time.monotonic()
     try:
-        program = Program(command, cwd, environment, read_only=read_only, through=through)
+        program = Program(command, cwd, environment, read_only=read_only, through=through, limits=limits)
     except (OSError, ValueError) as error:
         name = command[0] if command else ""
         return Completed(None, "", False, 0.0, "", "", False, f"cannot start {name!r}: {error}")
-    captures = [Capture(output_limit), Capture(output_limit), Capture(100_000)]
+    captures = [Capture(limits.output), Capture(limits.output), Capture(100_000)]
     with program:
         deadline = began + timeout
         timed_out = not _drain(program, captures, deadline)
@@ -110,6 +113,10 @@ def _ending(status: str) -> tuple[int | None, str, float | None, str]:
             trouble.append(rest)
             continue
         number, _, wall = rest.partition(" ")
+        if word == "limit":
+            seconds, name = float(number), "SIGKILL"
+            trouble.append(f"devfix ended the program: {wall}")
+            continue
         seconds = float(wall)
         if word == "exit":
             code = int(number)

@@ -10,10 +10,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from devfix.hiding import hidden, places_after
 from devfix.lines import is_edited, same_cause
-from devfix.model import Diagnosis, Failure, Outcome, Patch, Run, Verdict, World
+from devfix.model import Diagnosis, Failure, Outcome, Patch, Place, Run, Verdict, World
+from devfix.printed import prints_else
 
-Runner = Callable[[World, Mapping[str, bytes], bool], Run]
+# A world, changed files, whether the process must be a fresh one, and the places at which operators are counted.
+Runner = Callable[[World, Mapping[str, bytes], bool, Sequence[Place]], Run]
 CANDIDATES = 24
 BETTER = 6  # more looked at for fewer copies, after one that holds but copies in a loop
 FURTHER = 4  # more looked at for one that holds, after one that gets to a failure with another cause
@@ -44,6 +47,7 @@ class Verifier:
         self.run, self.before, self.files, self.worlds, self.baseline = run, before, files, worlds, baseline
         self.jobs = jobs
         self.flaky: list[str] = []
+        self.is_flaky = False  # the failure itself comes and goes: no run of a patch says anything
 
     def choose(self, patches: Iterable[Patch], diagnoses: Sequence[Diagnosis]) -> tuple[Trial | None, list[Trial]]:
         """The trial to keep, and those that were dropped.
@@ -73,16 +77,18 @@ class Verifier:
                         if held is None:
                             left = min(left, BETTER)
                         held = trial
-                if held is not None and not _copies_in_loop(held):
+                if self.is_flaky or (held is not None and not _copies_in_loop(held)):
                     break
-            if held is None and further:
+            if held is None and further and not self.is_flaky:
                 held = self._furthest(further, pool)
         return held, [trial for trial in trials if trial is not held and trial.patch is not (held and held.patch)]
 
     def attempt(self, patch: Patch, diagnosis: Diagnosis) -> Trial:
         """Run one candidate in the world that failed."""
         files = {**self.files, **{edit.path: edit.after for edit in patch.edits}}
-        run = self.run(self.before.world, files, False)
+        failed = self.before.failure
+        reach = places_after(failed.at, patch.edits) if failed is not None and failed.at is not None else ()
+        run = self.run(self.before.world, files, False, reach)
         outcome, because = self._outcome(patch, diagnosis, run)
         worlds = {run.world.name: run.outcome.value}
         verdict = Verdict(outcome, worlds, self.before.copies, run.copies, because, run.failure)
@@ -90,18 +96,21 @@ class Verifier:
 
     def _outcome(self, patch: Patch, diagnosis: Diagnosis, run: Run) -> tuple[str, str]:
         failure = self.before.failure
+        operands = failure.operands if failure is not None else ()
+        wrong = operands[diagnosis.blame.operand] if operands else None
         if run.outcome is Outcome.CLEAN:
-            return "holds", ""
+            hides = hidden(self.before, wrong, run, patch.edits)
+            return ("broken", hides) if hides else ("holds", "")
         if run.outcome is not Outcome.FAILED or run.failure is None or failure is None:
             return "broken", f"the program {run.outcome.value}: {_last_line(run)}"
         where = _where(run.failure)
-        operands = failure.operands
-        wrong = operands[diagnosis.blame.operand] if operands else None
         if same_cause(failure, wrong, run.failure, patch.edits):
             same = run.failure.at == failure.at and run.failure.operations == failure.operations
             return "same", "the same failure comes again" if same else f"it only moves the crash to {where}: same cause"
         if run.failure.operations < failure.operations:
             return "broken", f"it fails earlier, at {where}"
+        if hides := hidden(self.before, wrong, run, patch.edits):
+            return "broken", hides
         return "moved", f"the next failure has a cause of its own, at {where}"
 
     def _furthest(self, trials: Sequence[Trial], pool: ThreadPoolExecutor) -> Trial | None:
@@ -121,8 +130,9 @@ class Verifier:
         home = self.before.world
         others = [world for world in self.worlds if world != home]
         runs: dict[World, Future[Run]] = {
-            world: pool.submit(self.run, world, trial.files, world == home) for world in [home, *others]
+            world: pool.submit(self.run, world, trial.files, world == home, ()) for world in [home, *others]
         }
+        control = pool.submit(self.run, home, self.files, False, ())
         worlds, outcome, because = {}, trial.verdict.outcome, trial.verdict.because
         for world, future in runs.items():
             run = future.result()
@@ -131,15 +141,19 @@ class Verifier:
                 continue
             if world == home and run.outcome is not trial.run.outcome:
                 outcome, because = "broken", f"it does not repeat: {run.outcome.value} in a fresh process"
-            elif world != home and (worse := self._worse(world, run)):
+            elif world != home and (worse := self._worse(world, trial, run)):
                 outcome, because = worse
+        if control.result().outcome is Outcome.CLEAN:
+            outcome, because = "broken", "the failure is flaky: without the patch the program ran clean as well"
+            self.flaky.append("the failure is flaky: a later run of the same program was clean; it is left alone")
+            self.is_flaky = True
         before = {home.name: self.before.outcome.value}
         if outcome in ("holds", "moved"):  # the CPU world was run for its output; the others only where a patch fails
             before |= {world.name: self.baseline(world).outcome.value for world in others if world.kind == "cpu"}
         verdict = replace(trial.verdict, outcome=outcome, worlds=worlds, because=because, before=before)
         return replace(trial, verdict=verdict)
 
-    def _worse(self, world: World, run: Run) -> tuple[str, str] | None:
+    def _worse(self, world: World, trial: Trial, run: Run) -> tuple[str, str] | None:
         if run.outcome is Outcome.CLEAN and world.kind != "cpu":
             return None
         before = self.baseline(world)
@@ -147,15 +161,20 @@ class Verifier:
             if before.outcome is Outcome.CLEAN:
                 return "worse", f"{world.name} ran before, now it {run.outcome.value}: {_last_line(run)}"
             return None
-        if before.outcome is Outcome.CLEAN and before.stdout != run.stdout and self._repeats(world, before):
+        if before.outcome is Outcome.CLEAN and before.stdout != run.stdout and self._prints_else(world, trial, run):
             return "differs", f"the program prints something else in the world {world.name}"
         return None
 
-    def _repeats(self, world: World, before: Run) -> bool:
-        if self.run(world, self.files, False).stdout == before.stdout:
+    def _prints_else(self, world: World, trial: Trial, run: Run) -> bool:
+        def prints(files: Mapping[str, bytes]) -> str:
+            return self.run(world, files, False, ()).stdout
+
+        plain = [self.baseline(world).stdout, prints(self.files)]
+        if plain[0] == plain[1]:
             return True
-        self.flaky.append(f"what the program prints in the world {world.name} changes from run to run: not compared")
-        return False
+        where = f"what the program prints in the world {world.name}"
+        self.flaky.append(f"{where} changes from run to run: only the lines that repeat are compared")
+        return prints_else([*plain, prints(self.files)], [run.stdout, prints(trial.files)])
 
 
 def _dropped(trial: Trial, because: str) -> Trial:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from devfix.letter import read_all
 from devfix.model import Place, Run, Target, World
-from devfix.process import Completed, child_environment, run
+from devfix.process import Completed, Limits, child_environment, run
 from devfix.scratch import remove
 from devfix.stages.observe.reading import told
 from devfix.warm import Warm, WarmError
@@ -51,8 +51,10 @@ class Observer:
         tracked: frozenset[str],
         warm: Warm | None = None,
         read_only: Sequence[Path] = (),
+        limits: Limits | None = None,
     ) -> None:
-        """Run the program of `target`, which cannot write to the `read_only` paths."""
+        """Run the program of `target`, which cannot write to the `read_only` paths, within `limits`."""
+        self.limits = limits or Limits()
         self.target = target
         self.read_only = read_only
         self.worktrees = worktrees
@@ -97,7 +99,7 @@ class Observer:
                 return self.warm.run(script, command[2:], cwd, environment, self.target.timeout)
             except WarmError:
                 pass  # a fresh process says the same, later
-        return run(command, cwd, environment, self.target.timeout, read_only=self.read_only)
+        return run(command, cwd, environment, self.target.timeout, self.limits, read_only=self.read_only)
 
     def _script(self, tree: Path, cwd: Path) -> Path | None:
         command = self.target.command

@@ -1,0 +1,68 @@
+"""What operators do at the place of a failure: how often each ran to its end there, and how often it failed.
+
+A patch that hides the failure (an `except` around it, a `return` before it) makes a program end well in which the
+failing operator never ran; the counts of two runs, held side by side, tell it from one that mends.
+"""
+
+from __future__ import annotations
+
+import os
+from types import CodeType
+from typing import Any
+
+from . import operators, places
+
+_lines: dict[str, set[int]] = {}
+_visits: dict[str, list[int]] = {}  # operator -> ran, failed
+_here: dict[tuple[int, int], tuple[CodeType, bool]] = {}  # code identity, instruction -> the code, kept alive; answer
+
+
+def want(reach: frozenset[tuple[str, int]]) -> None:
+    """Begin to count at these lines (real path and line)."""
+    for path, line in reach:
+        _lines.setdefault(path, set()).add(line)
+
+
+def wanted() -> bool:
+    """Say whether anything is to be counted."""
+    return bool(_lines)
+
+
+def ran(func: Any) -> None:
+    """Count an operator that ran to its end, where the nearest owned frame stands at one of the lines."""
+    if _stands_here(places.nearest(1)):
+        _visits.setdefault(operators.qualified(func), [0, 0])[0] += 1
+
+
+def failed(func: Any) -> None:
+    """Count an operator that raised a device failure."""
+    if _lines and _stands_here(places.nearest(1)):
+        _visits.setdefault(operators.qualified(func), [0, 0])[1] += 1
+
+
+def _stands_here(spots: places.Spots) -> bool:
+    if not spots:
+        return False
+    code, instruction = spots[-2:]
+    known = _here.get((id(code), instruction))
+    if known is None:
+        known = _here[id(code), instruction] = code, _is_wanted(code, instruction)
+    return known[1]
+
+
+def _is_wanted(code: CodeType, instruction: int) -> bool:
+    lines = _lines.get(os.path.realpath(code.co_filename))
+    if lines is None:
+        return False
+    place = places.tell(code, instruction)
+    return not lines.isdisjoint(range(place["line"], (place["end_line"] or place["line"]) + 1))
+
+
+def tell() -> list[dict[str, Any]]:
+    """Write the counts, one entry for each operator."""
+    return [{"op": name, "ran": ran, "failed": failed} for name, (ran, failed) in list(_visits.items())]
+
+
+def reset() -> None:
+    """Forget all counts, for a forked child."""
+    _visits.clear()
