@@ -32,7 +32,7 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
         if kind is not Tensor and kind is not Parameter and kind.__torch_dispatch__ is not _disabled:
             return NotImplemented
     try:
-        plan = _known(func) or plan_of(func)
+        plan = _known(id(func)) or plan_of(func)
         if plan.special is not None:
             return plan.special(plan, func, args, kwargs or {})
         cells = []
@@ -49,11 +49,12 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
             elif kind == LIST and argument is not None:
                 argument, gpu = unwrap_list(argument, gpu)
             cells.append(argument)
+        keywords = kwargs
         if kwargs:
-            kwargs, gpu = unwrap_keywords(kwargs, gpu)
+            keywords, gpu = unwrap_keywords(kwargs, gpu)
         if gpu == -2:
             return mismatch.judge(plan, func, args, kwargs or {}, cells)
-        result = plan.op(*cells, **kwargs) if kwargs else plan.op(*cells)
+        result = plan.op(*cells, **keywords) if keywords else plan.op(*cells)
         if gpu is None or gpu < 0:
             hooks.born(result, func, args, kwargs)
             return result

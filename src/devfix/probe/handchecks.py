@@ -78,3 +78,12 @@ def masked_filling(name: str, given: dict[str, Any]) -> None:
 @check("fill_")
 def filling(name: str, given: dict[str, Any]) -> None:
     """A 0-dim value may lie anywhere."""
+
+
+@check("searchsorted", "bucketize")
+def searching(name: str, given: dict[str, Any]) -> None:
+    """The order of the boundaries must lie where they lie; the generated check leaves keyword arguments out."""
+    sorter, boundaries = given.get("sorter"), given.get("sorted_sequence")
+    if sorter is not None and boundaries is not None and sorter.device != boundaries.device:
+        text = "torch.searchsorted(): sorter and boundary tensors should have same device type, but got sorter tensor"
+        raise RuntimeError(f"{text} device type {sorter.device} and input value tensor device type {boundaries.device}")

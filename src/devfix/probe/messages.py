@@ -43,6 +43,14 @@ def invalid_ordinal(index: int) -> RuntimeError:
     return kind("\n".join(lines))  # type: ignore[no-any-return]
 
 
+def no_kernel(operator: str, backend: str = "CUDA") -> NotImplementedError:
+    """The error for an operator that CUDA does not have; its list of backends is left out."""
+    text = f"Could not run '{operator}' with arguments from the '{backend}' backend. This could be because the operator"
+    return NotImplementedError(
+        f"{text} doesn't exist for this backend, or was omitted during the selective/custom build"
+    )
+
+
 def bad_fork() -> RuntimeError:
     """The error for CUDA in a child that was forked after its parent had used CUDA."""
     text = "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' "

@@ -29,6 +29,8 @@ def judge(plan: Any, func: Any, args: Any, kwargs: dict[str, Any], cells: Any) -
     key = backend_key(tensors_of(args, kwargs))
     if entry is not None and entry.has(key) and entry.checks:
         check_exact(func, entry, args, kwargs, key)
+    if entry is not None and entry.absent:
+        raise messages.no_kernel(plan.name)
     by_hand = CHECKS.get(base)
     if by_hand is not None:
         by_hand(base, bind(func, args, kwargs))
@@ -36,7 +38,7 @@ def judge(plan: Any, func: Any, args: Any, kwargs: dict[str, Any], cells: Any) -
         return decompose(func, entry.composite, args, kwargs)
     elif base.startswith("_foreach"):
         return decompose(func, "CompositeExplicitAutograd", args, kwargs)
-    elif entry is None or entry.iterates:
+    elif entry is None or entry.iterates or entry.checks:
         iterator.check(func, base, bind(func, args, kwargs))
     return carry_on(plan, func, args, kwargs)
 

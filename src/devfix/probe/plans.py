@@ -70,7 +70,8 @@ class Plan:
         self.device = any(argument.name == "device" for argument in arguments)
         self.generator = any("Generator" in str(argument.type) for argument in arguments)
         tags = getattr(func, "tags", ())
-        self.random = self.generator or torch.Tag.nondeterministic_seeded in tags
+        drawing = "sdp_choice" not in schema.name and "flash_attention_for_cpu" not in schema.name
+        self.random = self.generator or drawing and torch.Tag.nondeterministic_seeded in tags
         writes = [argument for argument in arguments if argument.alias_info and argument.alias_info.is_write]
         base = schema.name.split("::")[-1]
         out = any(argument.is_out for argument in writes)
@@ -97,12 +98,14 @@ class Plan:
         return -1
 
 
-_plans: dict[Any, Plan] = {}
+_plans: dict[int, Plan] = {}  # by identity: hashing an OpOverload runs Python
+_functions: list[Any] = []  # keeps the identities from being used again
 
 
 def plan_of(func: Any) -> Plan:
     """The plan of an operator, made at its first call."""
-    plan = _plans.get(func)
+    plan = _plans.get(id(func))
     if plan is None:
-        plan = _plans[func] = Plan(func)
+        plan = _plans[id(func)] = Plan(func)
+        _functions.append(func)
     return plan

@@ -29,13 +29,18 @@ class Entry:
 
     def has(self, key: str) -> bool:
         """Whether PyTorch generates a wrapper of its own for this operator under a dispatch key."""
-        return key in self.kernels or (self.structured and key == "CUDA")
+        return key in self.kernels
 
     @property
     def composite(self) -> str:
         """The composite key whose kernel runs where there is none for CUDA; implicit where nothing is said."""
         named = next((key for key in _COMPOSITE if key in self.kernels), "")
         return named or ("" if self.kernels or self.structured else "CompositeImplicitAutograd")
+
+    @property
+    def absent(self) -> bool:
+        """Whether the operator has a kernel for the CPU, and none that CUDA could use."""
+        return "CPU" in self.kernels and not self.has("CUDA") and not self.composite
 
     def method(self, key: str, is_out: bool) -> str:
         """The name of the generated wrapper, as the messages print it."""
@@ -63,16 +68,28 @@ def _kernels(block: str) -> dict[str, str]:
     return kernels
 
 
-def _entry(block: str) -> tuple[str, Entry] | None:
+def _entry(block: str, blocks: dict[str, str]) -> tuple[str, Entry] | None:
     header = re.match(r"(\w+)(?:\.(\w+))?\(", block)
     if not header:
         return None
     name, overload = header.group(1), header.group(2) or ""
     structured = bool(re.search(r"^  structured(_delegate)?:", block, re.MULTILINE))
     checks = not re.search(r"^  device_check: *NoCheck", block, re.MULTILINE)
-    iterates = bool(re.search(r"^  device_check: *NoCheck *# *TensorIterator", block, re.MULTILINE))
-    entry = Entry(name, overload, checks, iterates, structured, _kernels(block))
+    kernels = _kernels(block)
+    delegate = re.search(r"^  structured_delegate: *(\S+)", block, re.MULTILINE)
+    if delegate:
+        kernels = {**_kernels(blocks.get(delegate.group(1), "")), **kernels}
+    entry = Entry(name, overload, checks, _iterates(block, blocks), structured, kernels)
     return (f"aten::{name}" + (f".{overload}" if overload else "")), entry
+
+
+def _iterates(block: str, blocks: dict[str, str]) -> bool:
+    """Whether an operator goes through TensorIterator: it says so, or inherits it, or delegates to one that does."""
+    if re.search(r"^  device_check: *NoCheck *# *TensorIterator", block, re.MULTILINE):
+        return True
+    delegate = re.search(r"^  structured_delegate: *(\S+)", block, re.MULTILINE)
+    block = blocks.get(delegate.group(1), block) if delegate else block
+    return "structured_inherits: TensorIteratorBase" in block
 
 
 @cache
@@ -82,7 +99,8 @@ def entries() -> dict[str, Entry]:
     if file is None:
         return {}
     blocks = file.read_text(encoding="utf-8").split("\n- func: ")[1:]
-    return dict(pair for pair in map(_entry, blocks) if pair)
+    named = {block.partition("(")[0]: block for block in blocks}
+    return dict(pair for block in blocks if (pair := _entry(block, named)))
 
 
 def entry_of(func: Any) -> Entry | None:

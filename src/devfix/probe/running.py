@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from . import devices, hooks, mismatch, randomness
+from . import devices, hooks, messages, mismatch, randomness
 from .plans import special
 from .tensor import Tensor, refill_shell, reshape_shell, wrap
 from .unwrapping import MIXED, rewrap, unwrap_all
@@ -107,12 +107,20 @@ def set_source(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return target
 
 
-@special("_sparse_mm_reduce_impl", "_sparse_mm_reduce_impl_backward")
+@special(
+    "_sparse_mm_reduce_impl",
+    "_sparse_mm_reduce_impl_backward",
+    "histogram",
+    "_histogramdd_bin_edges",
+    "_histogramdd_from_bin_cts",
+    "_histogramdd_from_bin_tensors",
+    "_spdiags",
+)
 def absent(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator that has no CUDA kernel: on a GPU it cannot be run at all."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu not in (None, -1):
-        raise NotImplementedError(f"Could not run '{plan.name}' with arguments from the 'SparseCsrCUDA' backend.")
+        raise messages.no_kernel(plan.name, "SparseCsrCUDA" if "sparse" in plan.name else "CUDA")
     result = plan.op(*cells, **keywords)
     hooks.born(result, func, args, kwargs)
     return result

@@ -30,7 +30,10 @@ class Shell(torch.Tensor):
 
 
 _make = torch.Tensor._make_wrapper_subclass  # type: ignore[attr-defined]
+_base = torch._C.TensorBase  # type: ignore[attr-defined]
+_layout, _is_conj, _is_neg = _base.layout.__get__, _base.is_conj, _base.is_neg  # the originals: patches cost time
 _strided = torch.strided
+_inferring = torch.is_inference_mode_enabled
 _KEYS = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCUDA)
 _CONJUGATE = torch._C.DispatchKeySet(torch._C.DispatchKey.Conjugate)
 _NEGATIVE = torch._C.DispatchKeySet(torch._C.DispatchKey.Negative)
@@ -38,22 +41,21 @@ _NEGATIVE = torch._C.DispatchKeySet(torch._C.DispatchKey.Negative)
 
 def wrap(held: torch.Tensor, index: int) -> torch.Tensor:
     """A tensor on simulated GPU `index` whose values are those of `held`, without a copy."""
-    if torch.is_inference_mode_enabled() and not held.is_inference():
+    if _inferring() and not held.is_inference():
         # In inference mode a view of an ordinary tensor is ordinary too: C++ gives it its base's version counter.
         with torch.inference_mode(False):
             return wrap(held, index)
-    if held.layout is not torch.strided or held.is_mkldnn:
-        shell = _make(Shell, held.shape, dtype=held.dtype, device=LAZY[index], _extra_dispatch_keys=_KEYS)
+    if _layout(held) is not _strided:
+        shape, strides, offset, keys = held.shape, None, None, _KEYS
     else:
-        keys = _KEYS
-        if held.is_conj():
+        shape, strides, offset, keys = held.shape, held.stride(), held.storage_offset(), _KEYS
+        if _is_conj(held):
             keys = keys | _CONJUGATE
-        if held.is_neg():
+        if _is_neg(held):
             keys = keys | _NEGATIVE
-        layout = (held.stride(), held.storage_offset())
-        shell = _make(
-            Shell, held.shape, *layout, dtype=held.dtype, device=LAZY[index], _extra_dispatch_keys=keys
-        )  # fmt: skip
+    shell = _make(
+        Shell, shape, strides, offset, None, held.dtype, _strided, LAZY[index], False, False, None, False, False, keys
+    )
     shell.__class__ = Tensor
     shell._devfix_held = held
     shell._devfix_gpu = index
@@ -62,11 +64,12 @@ def wrap(held: torch.Tensor, index: int) -> torch.Tensor:
 
 def wrap_new(held: torch.Tensor, index: int) -> torch.Tensor:
     """As `wrap`, in less time, for a tensor that an operator has just made (it is no view)."""
-    shape = held.shape
-    # A dimension of size 0 or 1 may have any stride in a contiguous tensor, so the shape alone does not tell it.
-    if held.layout is not _strided or 1 in shape or 0 in shape or not held.is_contiguous():
+    if _layout(held) is not _strided:
         return wrap(held, index)
-    shell = _make(Shell, shape, dtype=held.dtype, device=LAZY[index], _extra_dispatch_keys=_KEYS)
+    shell = _make(
+        Shell, held.shape, held.stride(), None, None, held.dtype, _strided, LAZY[index],
+        False, False, None, False, False, _KEYS,
+    )  # fmt: skip
     shell.__class__ = Tensor
     shell._devfix_held = held
     shell._devfix_gpu = index

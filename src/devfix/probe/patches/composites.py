@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from .. import hooks, messages
+from .. import hooks, messages, whole
 from ..patching import wrap
 from ..tensor import Tensor
 
@@ -19,13 +19,14 @@ _WHOLE = ("silu_backward", "mish_backward", "native_channel_shuffle")
 _SPEAKING = {
     torch: ("stft", "istft", "quantile", "nanquantile", "tensor_split", "meshgrid", "tensordot", "block_diag",
             "gradient", "bucketize", "searchsorted", "lstm", "gru", "rnn_tanh", "rnn_relu", "gru_cell", "lstm_cell",
-            "rnn_tanh_cell", "rnn_relu_cell", "conv1d", "conv2d", "conv3d", "chain_matmul", "dot", "vdot",
+            "rnn_tanh_cell", "rnn_relu_cell", "conv1d", "conv2d", "conv3d", "chain_matmul", "inner", "take_along_dim", "dot", "vdot",
             "sparse_coo_tensor", "sparse_csr_tensor", "sparse_compressed_tensor", "isin", "cdist", "pairwise_distance",
             "_pack_padded_sequence", "_pad_packed_sequence", "batch_norm", "instance_norm", "group_norm", "layer_norm"),
     torch.linalg: ("multi_dot", "lstsq", "solve_triangular"),
-    Tensor: ("stft", "istft", "quantile", "nanquantile", "tensor_split", "dot", "vdot", "to_padded_tensor"),
+    Tensor: ("stft", "istft", "quantile", "nanquantile", "tensor_split", "dot", "vdot", "to_padded_tensor", "inner", "take_along_dim"),
 }  # fmt: skip
 
+_func = torch.ops.aten.scaled_dot_product_attention.default
 _libraries: list[Any] = []
 
 
@@ -69,6 +70,9 @@ def _attention(original: Any) -> Any:
         rest = (attn_mask, dropout_p, is_causal)
         if gpu < 0 or any(item._devfix_gpu != gpu for item in others) or _asks_gradient(attn_mask) or dropout_p:  # type: ignore[attr-defined]
             return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
+        if whole.possible(query, key, value) and (attn_mask is None or whole.possible(attn_mask)):
+            keywords = {"scale": scale, "enable_gqa": enable_gqa}
+            return whole.run(original, _func, (query, key, value, *rest), keywords, gpu)
         choice = aten._fused_sdp_choice(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
         if choice != 1:
             return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
@@ -95,5 +99,6 @@ def install() -> None:
         if hasattr(torch._VF, name):
             wrap(torch._VF, name, _speaking)
     if hasattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu"):
-        wrap(torch._C._nn, "scaled_dot_product_attention", _attention)
-        wrap(torch.nn.functional, "scaled_dot_product_attention", _attention)
+        for owner in (torch._C._nn, torch.nn.functional):
+            wrap(owner, "scaled_dot_product_attention", _speaking)
+            wrap(owner, "scaled_dot_product_attention", _attention)
