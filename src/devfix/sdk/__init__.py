@@ -1,7 +1,7 @@
 """All that a rule may import: the only door between the tower and the garden. docs/sdk.md shows it, name by name."""
 
 from devfix.model import Binding, Blame, Diagnosis, Edit, Event, Failure, Frame, Held, Operand, Owner, Place
-from devfix.sdk.anchors import anchors, is_bound, is_local
+from devfix.sdk.anchors import anchors, device_names, is_bound, is_local
 from devfix.sdk.buffers import registered_as_buffer
 from devfix.sdk.changes import SAFETIES, Change, change, joined
 from devfix.sdk.containers import container_moved
@@ -28,7 +28,9 @@ from devfix.sdk.evidence import (
     target_device,
     was_moved_to,
 )
+from devfix.sdk.given import device_given, device_replaced, given_argument, literal_device, named_device
 from devfix.sdk.holders import attribute_of, classes_holding, dominating, files_of, owned_places
+from devfix.sdk.host import host_copies
 from devfix.sdk.modules import astray, bound, made_spots, outside_constructors, roots
 from devfix.sdk.moves import (
     FACTORIES,
@@ -40,7 +42,18 @@ from devfix.sdk.moves import (
     result_moved,
 )
 from devfix.sdk.naming import calls, imported_name, with_import
-from devfix.sdk.reading import assignments, definition, parameters
+from devfix.sdk.origins import (
+    Origin,
+    aimed,
+    is_passed_in,
+    named_anew,
+    origins,
+    origins_changed,
+    placed_by_code,
+    placing,
+)
+from devfix.sdk.pins import pinned_where_assigned
+from devfix.sdk.reading import assignments, definition, parameters, reads_of
 from devfix.sdk.scopes import binding_at, device_at, device_in, on_device
 from devfix.sdk.spots import Spot, scope_at, spots
 from devfix.sdk.statements import inserted_after, inserted_before, outside_loops, removed, replaced_by
@@ -64,10 +77,12 @@ __all__ = [
     "Frame",
     "Held",
     "Operand",
+    "Origin",
     "Owner",
     "Place",
     "Sources",
     "Spot",
+    "aimed",
     "anchors",
     "argument",
     "argument_moved",
@@ -87,12 +102,17 @@ __all__ = [
     "definition",
     "describe",
     "device_at",
+    "device_given",
     "device_in",
+    "device_names",
+    "device_replaced",
     "dominating",
     "expression",
     "factory_given_device",
     "files_of",
     "frame_of",
+    "given_argument",
+    "host_copies",
     "imported_name",
     "inserted_after",
     "inserted_before",
@@ -101,26 +121,36 @@ __all__ = [
     "is_local",
     "is_meant",
     "is_move",
+    "is_passed_in",
     "is_written_to",
     "joined",
     "keeps_data",
     "keyword_added",
     "keyword_removed",
     "last_name",
+    "literal_device",
     "loop_event",
     "made_spots",
     "maker",
     "method_called",
     "module_moved_before",
     "moved",
+    "named_anew",
+    "named_device",
     "names_in",
     "occurrences",
     "on_device",
+    "origins",
+    "origins_changed",
     "outside_constructors",
     "outside_loops",
     "owned_places",
     "parameters",
     "peer",
+    "pinned_where_assigned",
+    "placed_by_code",
+    "placing",
+    "reads_of",
     "registered_as_buffer",
     "removed",
     "replaced_by",

@@ -38,14 +38,35 @@ def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> lis
     return list(dict.fromkeys(text for _, _, text in near))[:limit]
 
 
+def device_names(spot: Spot, file: File) -> list[str]:
+    """The expressions for a device, whatever it is, that are bound before a spot: the plainest first.
+
+    >>> device_names(spots(diagnosis)[-1], source.file(failure.at))
+    []
+    """
+    node = file.root_at(spot.place)
+    if node is None:
+        return []
+    found = [
+        each.expression
+        for each in spot.scope
+        if each.kind in ("device", "string") and re.search(r"(device|dev|map_location)$", each.expression)
+    ]
+    return sorted((text for text in found if is_bound(file, node, text)), key=lambda text: (text.count("."), len(text)))
+
+
 def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[float, str]]:
     other = peer(diagnosis)
     named = {held.expression for held in names_in(other, spot.frame)} if other and spot.frame is not None else set()
+    # Where two GPUs meet, an unindexed "cuda" names one of them here and the other elsewhere.
+    two = wanted.startswith("cuda:") and any(
+        each.device.startswith("cuda:") and each.device != wanted for each in diagnosis.failure.operands
+    )
     if wanted == "cpu":
         yield 1.0, '"cpu"'
     for binding in spot.scope:
         text = binding.expression
-        if binding.kind in ("device", "string") and means(binding, wanted):
+        if binding.kind in ("device", "string") and means(binding, wanted) and not (two and binding.device == "cuda"):
             yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * text.count("."), text
         elif binding.kind == "tensor" and binding.device == wanted:
             # A weight is always there; a bias may be None elsewhere.

@@ -22,6 +22,8 @@ def target_device(diagnosis: Diagnosis) -> str:
 
 def peer(diagnosis: Diagnosis) -> Operand | None:
     """The operand that the blamed one met: the first on another device, those with elements and dimensions first."""
+    if not diagnosis.failure.operands:
+        return None
     wrong = blamed(diagnosis)
     others = [each for each in diagnosis.failure.operands if each.device != wrong.device]
     return min(others, key=lambda each: not each.shape, default=None)

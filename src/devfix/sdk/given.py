@@ -28,7 +28,7 @@ def device_given(call: cst.Call) -> str:
     name = last_name(call.func)
     if name == "cpu":
         return '"cpu"'
-    given = _argument(call)
+    given = given_argument(call)
     if given is not None:
         return code(given.value)
     return '"cuda"' if name == "cuda" else ""
@@ -42,7 +42,7 @@ def device_replaced(call: cst.Call, device: str) -> cst.Call:
     >>> code(device_replaced(expression("torch.zeros(3, device='cuda')"), "y.device"))
     'torch.zeros(3, device=y.device)'
     """
-    given = _argument(call)
+    given = given_argument(call)
     method = call.func if isinstance(call.func, cst.Attribute) and call.func.attr.value in ("cuda", "cpu") else None
     if method is not None:
         rest = [each for each in call.args if each is not given]
@@ -54,7 +54,12 @@ def device_replaced(call: cst.Call, device: str) -> cst.Call:
     return keyword_added(call, "device", device)
 
 
-def _argument(call: cst.Call) -> cst.Arg | None:
+def given_argument(call: cst.Call) -> cst.Arg | None:
+    """The argument with which a call names the device of its result; None where it has none.
+
+    >>> code(given_argument(expression("x.to(device, torch.half)")).value)
+    'device'
+    """
     name = last_name(call.func)
     named = argument(call, "device")
     if named is not None or name not in ("to", "cuda", "Generator", "device"):
@@ -64,11 +69,11 @@ def _argument(call: cst.Call) -> cst.Arg | None:
 
 
 def literal_device(file: File, node: cst.BaseExpression, steps: int = STEPS) -> str:
-    """The GPU, or else the host, that an expression spells out in the end: "cuda", "cuda:1", "cpu"; "" where it is free.
+    """The GPU, else the host, that an expression spells out: "cuda", "cuda:1", "cpu"; "" where it spells out none.
 
     Names are followed to their one assignment or default value; of `"cuda" if … else "cpu"` the GPU counts.
 
-    >>> file = File("m.py", b'd = "cuda:0" if torch.cuda.is_available() else "cpu"\\nx = x.to(d)\\ny = y.to(z.device)\\n')
+    >>> file = File("m.py", b'd = "cuda:0" if gpus else "cpu"\\nx = x.to(d)\\ny = y.to(z.device)\\n')
     >>> [literal_device(file, file.find(file.module, text)[-1]) for text in ("d", "z.device")]
     ['cuda:0', '']
     """
@@ -120,7 +125,7 @@ def named_device(file: File, call: cst.Call) -> str:
     >>> [named_device(file, call) for call in file.within(file.module) if isinstance(call, cst.Call)]
     ['cuda', '', 'cuda:1']
     """
-    given = _argument(call)
+    given = given_argument(call)
     if given is None:
         return device_given(call).strip('"')
     if last_name(call.func) == "cuda" and isinstance(given.value, cst.Integer):

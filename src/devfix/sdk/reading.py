@@ -72,3 +72,21 @@ def parameters(function: cst.FunctionDef) -> list[str]:
     """
     every = function.params
     return [each.name.value for each in (*every.posonly_params, *every.params, *every.kwonly_params)]
+
+
+def reads_of(file: File, value: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """Where the result of an expression is read: itself where it is no assignment's value, else the name it goes to.
+
+    Only reads in the function that assigns the name are found.
+
+    >>> file = File("m.py", b"state = load(path)\\nmodel.load_state_dict(state)\\n")
+    >>> [file.code(file.parent(file.parent(node))) for node in reads_of(file, file.find(file.module, "load(path)")[0])]
+    ['model.load_state_dict(state)']
+    """
+    parent = file.parent(value)
+    if not isinstance(parent, cst.Assign | cst.AnnAssign):
+        return [value]
+    targets = [each.target for each in parent.targets] if isinstance(parent, cst.Assign) else [parent.target]
+    scope = file.function_of(value) or file.module
+    found = [node for target in targets for node in file.find(scope, file.code(target)) if node not in targets]
+    return [node for node in found if file.function_of(node) is file.function_of(value)]

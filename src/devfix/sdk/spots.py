@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from devfix.model import Binding, Diagnosis, Failure, Place
 from devfix.sdk.evidence import blamed, names_in
 from devfix.sdk.ways import keeps_data, loop_event
+
+COMPREHENSION = re.compile(r"(\.<locals>\.<(list|dict|set)comp>|\.<locals>\.<genexpr>)+$")
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,8 @@ def unseen(failure: Failure) -> Iterator[Place]:
 
 
 def _function(place: Place) -> tuple[str, str]:
-    return place.path, place.function
+    """The file and function of a place; a comprehension sees what its function sees."""
+    return place.path, COMPREHENSION.sub("", place.function)
 
 
 def _birth(diagnosis: Diagnosis) -> Iterator[Spot]:

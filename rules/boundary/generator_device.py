@@ -1,0 +1,81 @@
+"""A random generator lies on another device than the numbers that it is to draw."""
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.sdk import (
+    Blame,
+    Change,
+    Diagnosis,
+    Failure,
+    File,
+    Sources,
+    Spot,
+    anchors,
+    argument,
+    assignments,
+    change,
+    device_given,
+    device_replaced,
+    keyword_removed,
+    last_name,
+    method_called,
+    scope_at,
+)
+
+MESSAGE = re.compile(r"Expected a '?(?P<wanted>\w+)'? .*found '?(?P<found>\w+)'?")
+
+
+def diagnose(failure: Failure) -> Blame | None:
+    """Blame the generator: the numbers are wanted where the code says."""
+    told = MESSAGE.search(failure.message)
+    if failure.kind != "generator-device" or told is None or failure.at is None:
+        return None
+    because = f"The generator is one of {told['found']}, and the numbers are to be drawn on {told['wanted']}."
+    return Blame(0, because, strength=1, device=told["wanted"])
+
+
+def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
+    """Draw from the generator's own stream and move the result; else make the generator where the numbers are drawn."""
+    place = diagnosis.failure.at
+    file = source.file(place) if place is not None else None
+    call = file.call_at(place) if file is not None and place is not None else None
+    given = argument(call, "generator") if call is not None else None
+    if file is None or call is None or given is None:
+        return
+    device = device_given(call)
+    own = f"{file.code(given.value)}.device"
+    if diagnosis.blame.device == "cpu" and isinstance(given.value, cst.Name | cst.Attribute):
+        drawn = device_replaced(call, own)
+        for each in (drawn, method_called(drawn, "cpu")):
+            made = change(file, file.replaced({call: each}), f"Draw on the generator's device, `{own}`")
+            if made:
+                yield made
+        return
+    # Each device has a stream of its own: the same seed gives the same numbers only where they are drawn on one.
+    if device:
+        drawn = method_called(keyword_removed(call, "device"), "to", device)
+        made = change(file, file.replaced({call: drawn}), f"Draw on the generator's device and move to `{device}`")
+        if made:
+            yield made
+    for construction in _constructions(file, call, given.value):
+        here = Spot("birth", place, scope_at(diagnosis.failure, place)) if place is not None else None
+        texts = [device] if device else anchors(diagnosis, here, file) if here is not None else []
+        for text in texts:
+            module = file.replaced({construction: device_replaced(construction, text)})
+            made = change(file, module, f"Make the generator on `{text}`", safety="likely")
+            if made:
+                yield made
+
+
+def _constructions(file: File, call: cst.Call, generator: cst.BaseExpression) -> Iterator[cst.Call]:
+    """Yield the call of `torch.Generator` that made the generator: on the spot, or where its name is assigned."""
+    text = file.code(generator)
+    scope = file.class_of(call) if text.startswith("self.") else file.function_of(call)
+    values = [each.value for each in assignments(file, text, scope or file.module)]
+    for value in (generator, *values):
+        for node in file.within(value) if value is not None else ():
+            if isinstance(node, cst.Call) and last_name(node.func) == "Generator":
+                yield node

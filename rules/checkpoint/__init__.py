@@ -1,0 +1,1 @@
+"""What was stored on one device and is read where that device does not exist or is another."""

@@ -1,0 +1,58 @@
+""" "cuda" without an index means one GPU here and another there: it is resolved for each thread, each time anew."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.sdk import (
+    Blame,
+    Change,
+    Diagnosis,
+    Failure,
+    Origin,
+    Sources,
+    aimed,
+    blamed,
+    describe,
+    literal_device,
+    named_device,
+    origins,
+    origins_changed,
+    pinned_where_assigned,
+    placed_by_code,
+    placing,
+)
+
+BECAUSE = '"cuda" without an index is the GPU that is current in the thread at that moment.'
+
+
+def diagnose(failure: Failure) -> Blame | None:
+    """Blame what owned code sent to one GPU, where its peer is on another."""
+    if not all(operand.device.startswith("cuda:") or not operand.shape for operand in failure.operands):
+        return None
+    for index, operand, place in placed_by_code(failure):
+        thread = "" if failure.thread == "MainThread" else f" in the thread {failure.thread}"
+        because = f"{describe(operand)} was put on {operand.device} in {place.path}:{place.line}{thread}."
+        return Blame(index, because, strength=1)
+    return None
+
+
+def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
+    """Name the device of what it meets where it is sent; else pin the name to one GPU where it is given."""
+    for each in aimed(diagnosis):
+        placed = placing(blamed(each))
+        found = origins(each.failure, placed.places, source) if placed else []
+        if found and not found[0].parameter and _is_unindexed(found[0]):
+            yield from origins_changed(each, found, BECAUSE)
+            if isinstance(found[0].named, cst.Attribute):
+                yield from pinned_where_assigned(each, source, found[0].file.code(found[0].named))
+
+
+def _is_unindexed(found: Origin) -> bool:
+    """Whether the device that was named is "cuda" without an index, as the run showed or the code spells out."""
+    named = found.named
+    if named is None:
+        return named_device(found.file, found.call) == "cuda"
+    text = found.file.code(named)
+    seen = {each.device for each in found.spot.scope if each.expression == text}
+    return "cuda" in seen or (not seen and literal_device(found.file, named) == "cuda")

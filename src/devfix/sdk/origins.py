@@ -1,0 +1,202 @@
+"""Where the device of a tensor was decided: from the call that placed it, through parameters, to who named it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from devfix.model import Diagnosis, Event, Failure, Operand, Place
+from devfix.sdk.anchors import anchors
+from devfix.sdk.changes import Change, change
+from devfix.sdk.edits import argument, expression, keyword_added
+from devfix.sdk.evidence import strangers
+from devfix.sdk.given import device_replaced, given_argument
+from devfix.sdk.reading import assignments, parameters
+from devfix.sdk.spots import Spot, scope_at
+from devfix.sdk.ways import frame_of
+from devfix.source import File, Sources, last_name
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The call at which the device of a tensor was decided, and what it says.
+
+    `named` is the expression that names the device, None where nothing does: then `.cuda()` means the current GPU, or
+    `parameter` is one of the callee's that the call leaves to its default.
+    """
+
+    file: File
+    call: cst.Call
+    spot: Spot
+    named: cst.BaseExpression | None = None
+    parameter: str = ""
+
+
+def placing(operand: Operand) -> Event | None:
+    """The event that put an operand on its device: its last move, else its birth.
+
+    >>> placing(failure.operands[1]).op
+    'aten::arange'
+    """
+    return operand.moves[-1] if operand.moves else operand.birth
+
+
+def placed_by_code(failure: Failure) -> list[tuple[int, Operand, Place]]:
+    """The operands that owned code put where they are, as (index, operand, place), likeliest to be wrong first.
+
+    They are those of `strangers` that no module holds; what was placed deeper in the stack comes first, since it is
+    there for this use alone.
+
+    >>> [(operand.argument, place.line) for _, operand, place in placed_by_code(failure)]
+    [('other', 7)]
+    """
+    found = []
+    for index, operand, _ in strangers(failure):
+        placed = placing(operand)
+        place = placed.owned_place if placed is not None else None
+        if place is not None and operand.owner is None:
+            found.append((index, operand, place))
+    return sorted(found, key=lambda each: -(frame_of(failure, each[2]) or 0))
+
+
+def aimed(diagnosis: Diagnosis) -> Iterator[Diagnosis]:
+    """Yield the diagnosis, then one for each other operand that owned code put where it is.
+
+    >>> [each.blame.operand for each in aimed(diagnosis)]
+    [1]
+    """
+    yield diagnosis
+    for index, _, _ in placed_by_code(diagnosis.failure):
+        if index != diagnosis.blame.operand:
+            yield replace(diagnosis, blame=replace(diagnosis.blame, operand=index))
+
+
+def origins(failure: Failure, places: Sequence[Place], source: Sources) -> list[Origin]:
+    """Where the device of a call was decided, the outermost first: a parameter leads to what the next caller passes.
+
+    `places` begins with the placing call, as those of an event do; that call comes last. Empty where no editable call
+    stands there. A caller that passes `**options` is not looked through.
+
+    >>> found = origins(failure, placing(failure.operands[1]).places, source)
+    >>> [(each.file.code(each.call), each.named, each.parameter) for each in found]
+    [('torch.arange(x.shape[1])', None, '')]
+    """
+    calls = [(place, file, call) for place in places if place.owned for file, call in _call(source, place)]
+    found: list[Origin] = []
+    for number, (place, file, call) in enumerate(calls):
+        if not number:
+            given = given_argument(call)
+            found = [Origin(file, call, _spot(failure, place), given.value if given is not None else None)]
+            continue
+        inner, name = found[0], found[0].named
+        function = inner.file.function_of(inner.call)
+        if not isinstance(name, cst.Name) or function is None or not is_passed_in(inner.file, function, name.value):
+            break
+        if not _calls(file, call, inner.file, function) or any(each.star == "**" for each in call.args):
+            break
+        position = parameters(function).index(name.value) - _bound(inner.file, function)
+        passed = argument(call, name.value, position if position >= 0 else None)
+        if passed is None:
+            return [Origin(file, call, _spot(failure, place), parameter=name.value), *found]
+        found = [Origin(file, call, _spot(failure, place), passed.value), *found]
+    return found
+
+
+def origins_changed(diagnosis: Diagnosis, found: Sequence[Origin], because: str = "") -> Iterator[Change]:
+    """Yield the device named anew: where it was decided, for each anchor, then in each callee on the way.
+
+    >>> found = origins(failure, placing(failure.operands[1]).places, source)
+    >>> [each.title for each in origins_changed(diagnosis, found)][0]
+    'Name the device `x.device` in `torch.arange`'
+    """
+    for number, each in enumerate(found):
+        for anchor in anchors(diagnosis, each.spot, each.file, limit=1 if number else 3):
+            made = named_anew(each, anchor)
+            if made:
+                yield replace(made, because=because)
+
+
+def named_anew(found: Origin, device: str) -> Change | None:
+    """The change that names `device` where the device of a tensor was decided.
+
+    >>> found = origins(failure, placing(failure.operands[1]).places, source)
+    >>> named_anew(found[0], "x.device").edits[0].after.count(b"device=x.device")
+    1
+    """
+    file = found.file
+    text = " ".join(file.code(found.call.func).split())
+    if found.named is not None and file.code(found.named) == device:
+        return None
+    if found.parameter:
+        module = file.replaced({call: keyword_added(call, found.parameter, device) for call in _alike(found)})
+        return change(file, module, f"Pass `{device}` on to `{text}`")
+    nodes: dict[cst.CSTNode, cst.CSTNode] = {found.call: device_replaced(found.call, device)}
+    if found.named is not None and last_name(found.call.func) != "cuda":
+        nodes = {node: expression(device) for call in _alike(found) for node in _named_alike(found, call)}
+    return change(file, file.replaced(nodes), f"Name the device `{device}` in `{text}`")
+
+
+def is_passed_in(file: File, function: cst.FunctionDef, name: str) -> bool:
+    """Whether a name is a parameter of a function that its body never assigns.
+
+    >>> file = File("m.py", b"def f(x, device=None):\\n    x = x.to(device)\\n")
+    >>> [is_passed_in(file, definition(file, "f"), name) for name in ("x", "device", "y")]
+    [False, True, False]
+    """
+    return name in parameters(function) and not assignments(file, name, function.body)
+
+
+def _alike(found: Origin) -> list[cst.Call]:
+    """The call, and the others of the same callee in its function that say the same of the device."""
+    file, call = found.file, found.call
+    scope = file.function_of(call) or file.module
+    return [
+        each
+        for each in file.within(scope)
+        if isinstance(each, cst.Call)
+        and file.code(each.func) == file.code(call.func)
+        and file.function_of(each) is file.function_of(call)
+        and len(each.args) == len(call.args)
+        and not any(arg.star == "**" for arg in each.args)
+        and (argument(each, found.parameter) is None if found.parameter else list(_named_alike(found, each)))
+    ]
+
+
+def _named_alike(found: Origin, call: cst.Call) -> Iterator[cst.BaseExpression]:
+    """Yield the argument of a call that stands where the origin's does and says the same."""
+    given = next((each for each in found.call.args if each.value is found.named), None)
+    number = found.call.args.index(given) if given is not None else -1
+    other = call.args[number] if 0 <= number < len(call.args) else None
+    if other is not None and found.named is not None and found.file.code(other.value) == found.file.code(found.named):
+        yield other.value
+
+
+def _call(source: Sources, place: Place) -> Iterator[tuple[File, cst.Call]]:
+    file = source.file(place)
+    call = file.call_at(place) if file is not None else None
+    if file is not None and call is not None:
+        yield file, call
+
+
+def _calls(outer_file: File, outer: cst.Call, file: File, function: cst.FunctionDef) -> bool:
+    """Whether a call is one of a function: by its name, its class's, or through `__call__`."""
+    name, called = function.name.value, last_name(outer.func)
+    if name in ("forward", "__call__"):
+        return True
+    if name == "__init__":
+        owner = file.class_of(function)
+        named = owner.name.value if owner is not None else ""
+        return called == named or outer_file.qualified_name(outer.func).endswith(f".{named}") or called == "__init__"
+    return called == name or outer_file.qualified_name(outer.func).endswith(f".{name}")
+
+
+def _bound(file: File, function: cst.FunctionDef) -> int:
+    """How many leading parameters a call does not pass: the `self` or `cls` of a method."""
+    static = any(last_name(each.decorator) == "staticmethod" for each in function.decorators)
+    return int(isinstance(file.parent(file.parent(function) or function), cst.ClassDef) and not static)
+
+
+def _spot(failure: Failure, place: Place) -> Spot:
+    return Spot("birth", place, scope_at(failure, place))
