@@ -23,6 +23,23 @@ def test_a_dry_run_changes_nothing(
     assert hub.writes() == [] and set(hub.branches()) == {"main"}
 
 
+def test_the_base_is_never_pushed_to(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
+    (step,) = publish(history.artifact(tmp_path / "1.json", FIRST))
+    git(hub.bare, "update-ref", "refs/heads/main", hub.branches()[step["branch"]])  # merged, by moving it forward
+    before = hub.branches()
+    report = history.artifact(tmp_path / "2.json", SECOND)
+    assert "--branch main" in publish.refused(report, "--branch", "main")
+    assert hub.branches() == before
+
+
+@pytest.mark.parametrize("name", ["-f", "a..b", "x y", "devfix/.lock", "refs/heads/main:refs/heads/main"])
+def test_a_name_that_is_none_for_a_branch_pushes_nothing(
+    publish: Publish, hub: GitHub, history: History, tmp_path: Path, name: str
+) -> None:
+    publish.refused(history.artifact(tmp_path / "1.json", FIRST), f"--branch={name}")
+    assert set(hub.branches()) == {"main"}
+
+
 def test_a_token_that_may_only_read_is_refused_in_one_line(
     publish: Publish, history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,6 +78,10 @@ def _remote(request: Request, where: Address, artifact: Artifact) -> Iterator[tu
     """Give the remote, with the base fetched, and the base's name."""
     with Remote.open(where.url, request.token) as remote:
         base = request.base or remote.default_branch()
+        if request.branch == base:  # after a merge that only moves it forward, its tip may look like one of ours
+            raise UserError(f"--branch {base}: is where the fixes are to be merged to; name another")
+        if request.branch is not None and not remote.is_branch_name(request.branch):
+            raise UserError(f"--branch {request.branch}: not a name that git allows for a branch")
         remote.base(base, artifact.commit)
         yield remote, base
 

@@ -41,6 +41,10 @@ class Remote:
                 return line.removeprefix("ref: refs/heads/").split("\t")[0]
         raise UserError(f"{self.address}: does not say which branch is its default; name one with --base")
 
+    def is_branch_name(self, name: str) -> bool:
+        """Say whether git allows a branch of that name."""
+        return not name.startswith("-") and bool(self._git.says("check-ref-format", "--branch", name))
+
     def branches(self, *patterns: str) -> dict[str, str]:
         """Return branches (names with `*`) and the commits they stand at."""
         full = [f"refs/heads/{pattern}" for pattern in patterns]
