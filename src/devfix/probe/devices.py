@@ -1,6 +1,7 @@
 """How many GPUs the world has, which one is current in each thread, and what a device's name resolves to.
 
-A simulated `cuda:i` is `lazy:i` for PyTorch's C++: that device has a guard in every build and no fast path tests for it.
+A simulated `cuda:i` is `lazy:i` for PyTorch's C++: that device has a guard in every build, and no fast path tests for
+it.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from .unwrapping import rewrap, unwrap_keywords, unwrap_list
 
 Parameter = torch.nn.Parameter
 _known = _plans.get
-_disabled = torch._C._disabled_torch_dispatch_impl  # type: ignore[attr-defined]
+_disabled = torch._C._disabled_torch_dispatch_impl
 
 
 class World(TorchDispatchMode):
@@ -37,7 +37,7 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
             return plan.special(plan, func, args, kwargs or {})
         cells = []
         gpu = None
-        for kind, argument in zip(plan.kinds, args):
+        for kind, argument in zip(plan.kinds, args):  # noqa: B905 - defaults are left out of args
             if kind == TENSOR:
                 which = type(argument)
                 if which is Tensor or which is Parameter or isinstance(argument, Tensor):
@@ -71,7 +71,7 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
         hooks.born(result, func, args, kwargs)
         return result
     except Exception as error:
-        raise told(error, func, args, kwargs)
+        raise told(error, func, args, kwargs)  # noqa: B904 - it is the same exception
 
 
 World.__torch_dispatch__ = dispatch  # type: ignore[method-assign]

@@ -47,7 +47,7 @@ moved = _ignore_move
 """
 
 became = _ignore_change
-"""became(tensor, value): `tensor`, which keeps its identity, lies on the device of `value` from now on (`x.data = y`)."""
+"""became(tensor, value): `tensor`, which keeps its identity, lies where `value` lies from now on (`x.data = y`)."""
 
 read = _ignore_reading
 """read(tensor, func): the host has waited for the values of a tensor on a GPU, outside the dispatcher (`tolist`)."""
@@ -55,7 +55,7 @@ read = _ignore_reading
 failed = _ignore_failure
 """failed(exception, func, args, kwargs): an operator raised; the exception is about to leave the probe.
 
-For errors raised outside the dispatcher (`numpy()`, `torch.load`, ordinals, generators, ...) `func` is the qualified name
-as a string, `args` the tensors concerned, and `kwargs` empty. An inner operator may report an exception before an outer
+For errors raised outside the dispatcher (`numpy()`, `torch.load`, ordinals, generators, ...) `func` is the qualified
+name as a string, `args` the tensors concerned, and `kwargs` empty. An inner operator may report an exception before an outer
 one reports the same object again.
 """

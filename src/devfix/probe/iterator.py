@@ -33,7 +33,7 @@ def allows_scalars(base: str, given: dict[str, Any]) -> bool:
     """Whether the operator's iterator takes a 0-dim CPU tensor among its inputs."""
     if base in ("clamp", "clamp_") and given.get("min") is not None and given.get("max") is not None:
         return False
-    return base not in NO_SCALARS and messages.VERSION >= SCALARS_SINCE.get(base, (0, 0))
+    return base not in NO_SCALARS and SCALARS_SINCE.get(base, (0, 0)) <= messages.VERSION
 
 
 def check(func: Any, base: str, given: dict[str, Any]) -> None:

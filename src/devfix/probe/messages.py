@@ -40,7 +40,7 @@ def invalid_ordinal(index: int) -> RuntimeError:
         "",
     ]
     kind = getattr(torch, "AcceleratorError", RuntimeError)
-    return kind("\n".join(lines))  # type: ignore[no-any-return]
+    return kind("\n".join(lines))
 
 
 def no_kernel(operator: str, backend: str = "CUDA") -> NotImplementedError:

@@ -52,7 +52,7 @@ def backend_key(tensors: list[Any]) -> str:
 def bind(func: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     """The arguments of a call by their names."""
     names = [argument.name for argument in func._schema.arguments]
-    return {**dict(zip(names, args)), **(kwargs or {})}
+    return {**dict(zip(names, args)), **(kwargs or {})}  # noqa: B905 - defaults are left out of args
 
 
 def check_exact(func: Any, entry: Any, args: Any, kwargs: Any, key: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -34,10 +35,8 @@ def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
             # Dynamo compares signatures with its own stand-ins as it is imported, and takes this one for any.
             new.__signature__ = _ANY_SIGNATURE
         for attribute in ("__name__", "__qualname__", "__module__", "__doc__"):
-            try:
+            with contextlib.suppress(AttributeError, TypeError):
                 setattr(new, attribute, getattr(original, attribute))
-            except (AttributeError, TypeError):
-                pass
         new._devfix_original = original
         replace(owner, name, new)
 

@@ -71,7 +71,7 @@ class Plan:
         self.generator = any("Generator" in str(argument.type) for argument in arguments)
         tags = getattr(func, "tags", ())
         drawing = "sdp_choice" not in schema.name and "flash_attention_for_cpu" not in schema.name
-        self.random = self.generator or drawing and torch.Tag.nondeterministic_seeded in tags
+        self.random = self.generator or (drawing and torch.Tag.nondeterministic_seeded in tags)
         writes = [argument for argument in arguments if argument.alias_info and argument.alias_info.is_write]
         base = schema.name.split("::")[-1]
         out = any(argument.is_out for argument in writes)

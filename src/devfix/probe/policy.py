@@ -65,6 +65,8 @@ def _kernels(block: str) -> dict[str, str]:
         for key in keys.split(","):
             if key.strip():
                 kernels[key.strip()] = kernel.strip()
+    if "\n  ufunc_inner_loop:" in block:  # the generator writes these kernels itself
+        kernels |= {"CPU": "ufunc", "CUDA": "ufunc"}
     return kernels
 
 

@@ -31,7 +31,7 @@ _owners: weakref.WeakValueDictionary[int, Generator] = weakref.WeakValueDictiona
 
 def make(gpu: int) -> Any:
     """A new generator of simulated GPU `gpu`."""
-    generator = Generator()
+    generator: Any = Generator()
     generator._devfix_gpu = gpu
     _owners[generator._cdata] = generator
     return generator

@@ -134,7 +134,7 @@ def pack(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         kind = {torch.int64: "Long", torch.int32: "Int", torch.float32: "Float"}.get(lengths.dtype, str(lengths.dtype))
         found = f"{lengths.dim()}D {lengths.device} {kind} tensor"
         raise RuntimeError(f"'lengths' argument should be a 1D CPU int64 tensor, but got {found}")
-    cells, keywords, gpu = unwrap_all(args, kwargs)
+    cells, keywords, _ = unwrap_all(args, kwargs)
     result, sizes = plan.op(*cells, **keywords)
     home = args[0]._devfix_gpu
     packed = (wrap(result, home) if home >= 0 else result, sizes)

@@ -16,7 +16,7 @@ from . import modes
 from .devices import LAZY
 from .patching import replace
 
-Tensor = torch.Tensor
+Tensor: Any = torch.Tensor  # its attributes of ours are unknown to the types
 
 
 class Shell(torch.Tensor):
@@ -25,12 +25,12 @@ class Shell(torch.Tensor):
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore[override]
         raise NotImplementedError(f"{func} met a simulated tensor outside the simulated world")
 
 
-_make = torch.Tensor._make_wrapper_subclass  # type: ignore[attr-defined]
-_base = torch._C.TensorBase  # type: ignore[attr-defined]
+_make: Any = torch.Tensor._make_wrapper_subclass
+_base: Any = torch._C.TensorBase
 _layout, _is_conj, _is_neg = _base.layout.__get__, _base.is_conj, _base.is_neg  # the originals: patches cost time
 _strided = torch.strided
 _inferring = torch.is_inference_mode_enabled
@@ -39,7 +39,7 @@ _CONJUGATE = torch._C.DispatchKeySet(torch._C.DispatchKey.Conjugate)
 _NEGATIVE = torch._C.DispatchKeySet(torch._C.DispatchKey.Negative)
 
 
-def wrap(held: torch.Tensor, index: int) -> torch.Tensor:
+def wrap(held: torch.Tensor, index: int) -> Any:
     """A tensor on simulated GPU `index` whose values are those of `held`, without a copy."""
     if _inferring() and not held.is_inference():
         # In inference mode a view of an ordinary tensor is ordinary too: C++ gives it its base's version counter.
@@ -53,32 +53,27 @@ def wrap(held: torch.Tensor, index: int) -> torch.Tensor:
             keys = keys | _CONJUGATE
         if _is_neg(held):
             keys = keys | _NEGATIVE
-    shell = _make(
+    shell: Any = _make(
         Shell, shape, strides, offset, None, held.dtype, _strided, LAZY[index], False, False, None, False, False, keys
     )
     shell.__class__ = Tensor
     shell._devfix_held = held
     shell._devfix_gpu = index
-    return shell  # type: ignore[no-any-return]
+    return shell
 
 
-def wrap_new(held: torch.Tensor, index: int) -> torch.Tensor:
+def wrap_new(held: torch.Tensor, index: int) -> Any:
     """As `wrap`, in less time, for a tensor that an operator has just made (it is no view)."""
     if _layout(held) is not _strided:
         return wrap(held, index)
-    shell = _make(
+    shell: Any = _make(
         Shell, held.shape, held.stride(), None, None, held.dtype, _strided, LAZY[index],
         False, False, None, False, False, _KEYS,
     )  # fmt: skip
     shell.__class__ = Tensor
     shell._devfix_held = held
     shell._devfix_gpu = index
-    return shell  # type: ignore[no-any-return]
-
-
-def held_by(tensor: torch.Tensor) -> torch.Tensor | None:
-    """The CPU tensor inside a simulated one; None for every other tensor."""
-    return tensor._devfix_held  # type: ignore[attr-defined, no-any-return]
+    return shell
 
 
 def reshape_shell(tensor: Any) -> None:
@@ -104,5 +99,5 @@ def install() -> None:
     replace(Tensor, "_devfix_record", None, add=True)
 
 
-device_of = torch._C.TensorBase.device.__get__  # type: ignore[attr-defined]
-set_data = torch._C.TensorBase.data.__set__  # type: ignore[attr-defined]
+device_of = _base.device.__get__
+set_data = _base.data.__set__

@@ -14,8 +14,8 @@ def unwrap_list(argument: Any, gpu: int | None) -> tuple[Any, int | None]:
     cells = []
     for item in argument:
         if isinstance(item, Tensor):
-            here = item._devfix_gpu  # type: ignore[attr-defined]
-            cells.append(item if here < 0 else item._devfix_held)  # type: ignore[attr-defined]
+            here = item._devfix_gpu
+            cells.append(item if here < 0 else item._devfix_held)
             if here != gpu:
                 gpu = here if gpu is None else MIXED
         else:

@@ -32,7 +32,7 @@ def enter(kind: str = "simulated", gpus: int = 1, current: int = 0) -> None:
     install.everywhere()
     if kind == "real" and torch.cuda.is_available():
         torch.cuda.set_device(current)
-    modes.world[:] = [dispatch.World()]
+    modes.world[:] = [dispatch.World()]  # type: ignore[no-untyped-call]
     modes.join_world()
 
 

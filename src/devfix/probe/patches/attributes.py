@@ -10,7 +10,7 @@ from .. import devices, hooks, messages
 from ..patching import replace, wrap
 from ..tensor import Tensor, device_of
 
-_BASE = torch._C.TensorBase  # type: ignore[attr-defined]
+_BASE: Any = torch._C.TensorBase
 _outer = devices.outer
 _CUDA = devices.CUDA
 
@@ -20,7 +20,7 @@ def _device(self: Any) -> torch.device:
     return _CUDA[gpu] if gpu >= 0 else _outer(device_of(self))
 
 
-def _is_cuda(self: Any) -> bool:
+def _is_cuda(self: Any) -> Any:
     return self._devfix_gpu >= 0 or device_of(self).type == "lazy"
 
 

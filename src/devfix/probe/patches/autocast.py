@@ -22,7 +22,7 @@ _KEYS = torch._C.DispatchKeySet(Key.AutocastCUDA)
 _libraries: list[Any] = []
 # Where the header is missing: what programs cast in the end.
 _FALLBACK = {
-    "LOWER_PRECISION_FP": "_(conv1d) _(conv2d) _(conv3d) _(prelu) _(addmm) _(matmul) _(einsum) _(mm) _(mv) _(linear) _(bmm)",
+    "LOWER_PRECISION_FP": "_(conv1d) _(conv2d) _(conv3d) _(addmm) _(matmul) _(einsum) _(mm) _(mv) _(linear) _(bmm)",
     "FP32": "_(exp) _(log) _(layer_norm) _(group_norm) _(nll_loss) _(mse_loss) _(l1_loss) _(pow, Tensor_Scalar)",
     "FP32_SET_OPT_DTYPE": "_(softmax, int) _(log_softmax, int) _(sum) _(cumsum)",
     "PROMOTE": "_(addcmul) _(addcdiv) _(index_put) _(scatter_add)",
@@ -42,7 +42,7 @@ def _listed() -> dict[str, list[str]]:
 
 
 def _eligible(value: Any) -> bool:
-    return isinstance(value, Tensor) and value._devfix_gpu >= 0 and value.is_floating_point()  # type: ignore[attr-defined]
+    return isinstance(value, Tensor) and value._devfix_gpu >= 0 and value.is_floating_point()
 
 
 def _cast(value: Any, dtype: torch.dtype) -> Any:

@@ -19,11 +19,12 @@ _WHOLE = ("silu_backward", "mish_backward", "native_channel_shuffle")
 _SPEAKING = {
     torch: ("stft", "istft", "quantile", "nanquantile", "tensor_split", "meshgrid", "tensordot", "block_diag",
             "gradient", "bucketize", "searchsorted", "lstm", "gru", "rnn_tanh", "rnn_relu", "gru_cell", "lstm_cell",
-            "rnn_tanh_cell", "rnn_relu_cell", "conv1d", "conv2d", "conv3d", "chain_matmul", "inner", "take_along_dim", "dot", "vdot",
-            "sparse_coo_tensor", "sparse_csr_tensor", "sparse_compressed_tensor", "isin", "cdist", "pairwise_distance",
+            "rnn_tanh_cell", "rnn_relu_cell", "conv1d", "conv2d", "conv3d", "chain_matmul", "inner", "dot", "vdot",
+            "take_along_dim", "sparse_coo_tensor", "sparse_csr_tensor", "sparse_compressed_tensor", "isin", "cdist", "pairwise_distance",
             "_pack_padded_sequence", "_pad_packed_sequence", "batch_norm", "instance_norm", "group_norm", "layer_norm"),
     torch.linalg: ("multi_dot", "lstsq", "solve_triangular"),
-    Tensor: ("stft", "istft", "quantile", "nanquantile", "tensor_split", "dot", "vdot", "to_padded_tensor", "inner", "take_along_dim"),
+    Tensor: ("stft", "istft", "quantile", "nanquantile", "tensor_split", "dot", "vdot", "to_padded_tensor", "inner",
+             "take_along_dim"),
 }  # fmt: skip
 
 _func = torch.ops.aten.scaled_dot_product_attention.default
@@ -68,7 +69,7 @@ def _attention(original: Any) -> Any:
         gpu = getattr(query, "_devfix_gpu", -1)
         others = [item for item in (key, value, attn_mask) if isinstance(item, Tensor)]
         rest = (attn_mask, dropout_p, is_causal)
-        if gpu < 0 or any(item._devfix_gpu != gpu for item in others) or _asks_gradient(attn_mask) or dropout_p:  # type: ignore[attr-defined]
+        if gpu < 0 or any(item._devfix_gpu != gpu for item in others) or _asks_gradient(attn_mask) or dropout_p:
             return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
         if whole.possible(query, key, value) and (attn_mask is None or whole.possible(attn_mask)):
             keywords = {"scale": scale, "enable_gqa": enable_gqa}

@@ -11,7 +11,6 @@ from .. import devices, hooks, messages
 from ..patching import replace, wrap
 from ..tensor import Tensor
 
-
 FACTORIES = (
     "zeros", "ones", "full", "empty", "arange", "range", "linspace", "logspace", "eye", "rand", "randn", "randint",
     "randperm", "empty_strided", "zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like",

@@ -76,7 +76,7 @@ def _generator(original: Any) -> Any:
         def __instancecheck__(cls, value: Any) -> bool:
             return isinstance(value, original)
 
-    class Generator(original, metaclass=MetaGenerator):  # type: ignore[misc, valid-type]
+    class Generator(original, metaclass=MetaGenerator):  # type: ignore[misc]
         def __new__(cls, device: Any = "cpu") -> Any:
             index = devices.spoken(device)
             return original(device) if index is None else randomness.make(index)
@@ -90,4 +90,4 @@ def install() -> None:
     wrap(Tensor, "cuda", _cuda)
     wrap(torch, "Generator", _generator)
     replace(torch, "device", _DeviceKind("device", (), {"__module__": "torch", "__doc__": _device.__doc__}))
-    copyreg.pickle(_device, _reduce)  # type: ignore[arg-type]
+    copyreg.pickle(_device, _reduce)

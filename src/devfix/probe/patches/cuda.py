@@ -96,7 +96,7 @@ def _answers() -> dict[str, Any]:
 
 
 def _set_all_states(states: Any) -> None:
-    for generator, state in zip(randomness.defaults, states):
+    for generator, state in zip(randomness.defaults, states):  # noqa: B905 - as PyTorch, take what there is
         generator.set_state(state.cpu())
 
 

@@ -114,7 +114,7 @@ def _flat(part: Any) -> Any:
 def _held(part: Any) -> Any:
     if isinstance(part, (list, tuple)):
         return [_held(item) for item in part]
-    return part._devfix_held if isinstance(part, Tensor) and part._devfix_gpu >= 0 else part  # type: ignore[attr-defined]
+    return part._devfix_held if isinstance(part, Tensor) and part._devfix_gpu >= 0 else part
 
 
 def install() -> None:

@@ -13,7 +13,7 @@ from ..tensor import Tensor
 
 class _Recorder(TorchDispatchMode):
     def __init__(self, steps: list[Any]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.steps = steps
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -62,7 +62,7 @@ def _rewrite(old: Any, new: Any) -> None:
         old.detach().copy_(new.detach())
 
 
-class graph:  # noqa: N801 - the name that it has in torch.cuda
+class graph:
     """Capture the operators of a `with` block."""
 
     def __init__(self, cuda_graph: Any, pool: Any = None, stream: Any = None, **kwargs: Any) -> None:

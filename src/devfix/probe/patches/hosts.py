@@ -12,8 +12,8 @@ from ..tensor import Tensor
 
 
 def _cannot(self: Any) -> TypeError:
-    text = f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
-    error = TypeError(text)
+    text = f"can't convert {self.device} device type tensor to numpy."
+    error = TypeError(f"{text} Use Tensor.cpu() to copy the tensor to host memory first.")
     hooks.failed(error, "torch.Tensor.numpy", (self,), {})
     return error
 

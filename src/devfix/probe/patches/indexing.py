@@ -9,7 +9,7 @@ import torch
 from ..patching import replace
 from ..tensor import Tensor
 
-_BASE = torch._C.TensorBase  # type: ignore[attr-defined]
+_BASE: Any = torch._C.TensorBase
 _get = _BASE.__getitem__
 _set = _BASE.__setitem__
 _PLAIN = (int, slice, type(None), type(Ellipsis))

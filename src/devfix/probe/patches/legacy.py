@@ -26,6 +26,7 @@ class LegacyType(type):
         return isinstance(value, Tensor) and value.is_cuda and value.dtype is cls.dtype
 
     def __call__(cls, *args: Any, device: Any = None) -> Any:
+        """Make a tensor of the dtype on a GPU."""
         return build(args, cls.dtype, "cuda" if device is None else device)
 
 

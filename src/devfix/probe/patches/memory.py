@@ -32,7 +32,7 @@ def allocated(device: Any = None) -> int:
                 storages[storage.data_ptr()] = storage.nbytes()
     now = sum(storages.values())
     _peaks[gpu] = max(now, _peaks.get(gpu, 0))
-    return now
+    return int(now)
 
 
 def peak(device: Any = None) -> int:

@@ -13,8 +13,8 @@ from ..patching import replace, wrap
 from ..tensor import Tensor, set_data
 from ..tensor import wrap as wrap_tensor
 
-_BASE = torch._C.TensorBase  # type: ignore[attr-defined]
-_swap = torch._C._swap_tensor_impl  # type: ignore[attr-defined]
+_BASE: Any = torch._C.TensorBase
+_swap = torch._C._swap_tensor_impl
 
 
 def become(self: Any, value: Any) -> None:

@@ -51,7 +51,7 @@ def _built(original: Any) -> Any:
     def call(*args: Any, device: Any = None, **kwargs: Any) -> Any:
         parts = [item for item in args if isinstance(item, Tensor)]
         parts += [item for item in kwargs.values() if isinstance(item, Tensor)]
-        gpu = next((item._devfix_gpu for item in reversed(parts) if item._devfix_gpu >= 0), None)  # type: ignore[attr-defined]
+        gpu = next((item._devfix_gpu for item in reversed(parts) if item._devfix_gpu >= 0), None)
         index = gpu if device is None else devices.spoken(device)
         if index is None:
             return original(*args, device=device, **kwargs)

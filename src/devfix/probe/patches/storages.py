@@ -11,7 +11,7 @@ from ..patching import replace, wrap
 from ..tensor import Tensor
 
 Storage = torch.UntypedStorage
-_BASE = torch._C.StorageBase
+_BASE: Any = torch._C.StorageBase
 
 
 def _mark(storage: Any, gpu: int) -> Any:
@@ -28,7 +28,7 @@ def _of_tensor(original: Any) -> Any:
     return untyped_storage
 
 
-def _device(self: Any) -> torch.device:
+def _device(self: Any) -> Any:
     gpu = self._devfix_gpu
     return devices.CUDA[gpu] if gpu >= 0 else _BASE.device.__get__(self)
 

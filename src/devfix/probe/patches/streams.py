@@ -93,7 +93,7 @@ class Event:
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self.moment is None or end.moment is None:
             raise ValueError("Both events must be recorded before calculating elapsed time.")
-        return (end.moment - self.moment) * 1000.0
+        return float(end.moment - self.moment) * 1000.0
 
     def query(self) -> bool:
         """Say that the event has happened."""
