@@ -13,12 +13,13 @@ from devfix.sdk import (
     blamed,
     describe,
     factory_given_device,
-    is_born_where_used,
+    is_born_in_reach,
     is_meant,
     loop_event,
     result_moved,
     spots,
     strangers,
+    turn_frame,
 )
 
 
@@ -36,13 +37,15 @@ def diagnose(failure: Failure) -> Blame | None:
             f" in {place.path}:{place.line}, while it meets a tensor on {peer.device}."
         )
         # A factory in a function that still runs is as plain as evidence gets; one far away may be an input.
-        return Blame(index, because, strength=2 if is_born_where_used(failure, operand) else 4)
+        return Blame(index, because, strength=2 if is_born_in_reach(failure, operand, peer.device) else 4)
     return None
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Give the factory a device; move the result of one that takes none."""
     birth = blamed(diagnosis).birth
+    if turn_frame(diagnosis, source) is not None:
+        return
     for spot in spots(diagnosis):
         if spot.kind != "birth" or birth is None or spot.place != birth.places[0]:
             continue

@@ -9,6 +9,7 @@ from devfix.sdk import (
     Failure,
     Sources,
     argument_moved,
+    assigned_moved,
     describe,
     frame_of,
     is_meant,
@@ -42,4 +43,5 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         if spot.kind == "derived" and frame_of(diagnosis.failure, spot.place) is not None:
             yield from result_moved(diagnosis, spot, source)
         elif spot.kind in ("handover", "use"):
+            yield from assigned_moved(diagnosis, spot, source)
             yield from argument_moved(diagnosis, spot, source)

@@ -20,6 +20,7 @@ from devfix.sdk import (
     result_moved,
     spots,
     strangers,
+    turn_frame,
     was_moved_to,
 )
 
@@ -51,8 +52,12 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     What stands further down than the first such place may leave another use of the tensor where it was.
     """
     found = False
+    places = list(_places(diagnosis))
+    turned = turn_frame(diagnosis, source)
+    if turned is not None:
+        places = [spot for spot in places if spot.frame is not None and spot.frame >= turned]
     # Functions that are over made the tensor, and often for others too; those that still run hand it on.
-    for spot in sorted(_places(diagnosis), key=lambda spot: frame_of(diagnosis.failure, spot.place) is None):
+    for spot in sorted(places, key=lambda spot: frame_of(diagnosis.failure, spot.place) is None):
         changes = list(_moved_at(diagnosis, spot, source))
         yield from (replace(change, safety="unsure") if found else change for change in changes)
         found = found or bool(changes)

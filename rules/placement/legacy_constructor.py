@@ -12,7 +12,7 @@ from devfix.sdk import (
     birthplace,
     blamed,
     describe,
-    is_born_where_used,
+    is_born_in_reach,
     is_meant,
     result_moved,
     spots,
@@ -34,7 +34,7 @@ def diagnose(failure: Failure) -> Blame | None:
             f"{describe(operand)} was made by `{birth.op}` in {place.path}:{place.line}: a legacy constructor takes no"
             f" `device=`, so it is on {operand.device} while it meets a tensor on {peer.device}."
         )
-        return Blame(index, because, strength=1 if is_born_where_used(failure, operand) else 4)
+        return Blame(index, because, strength=1 if is_born_in_reach(failure, operand, peer.device) else 4)
     return None
 
 

@@ -11,6 +11,7 @@ from devfix.sdk import (
     astray,
     blamed,
     factory_given_device,
+    is_meant,
     made_spots,
     module_moved_before,
     outside_constructors,
@@ -24,6 +25,8 @@ from devfix.sdk import (
 def diagnose(failure: Failure) -> Blame | None:
     """Blame a parameter or buffer of a module whose other tensors lie on another device: the move came before it."""
     for index, operand, peer in strangers(failure):
+        if is_meant(failure, operand):
+            continue
         for owner, root in roots(failure, operand):
             if root.device != "mixed":
                 continue

@@ -7,8 +7,10 @@ from devfix.sdk import (
     Change,
     Diagnosis,
     Failure,
+    Owner,
     Sources,
     blamed,
+    is_meant,
     made_spots,
     module_moved_before,
     outside_constructors,
@@ -25,9 +27,17 @@ def diagnose(failure: Failure) -> Blame | None:
         for owner, root in roots(failure, operand)[:1]:
             if root.device != operand.device or any(event.kind == "move" for event in root.history):
                 continue
+            if is_meant(failure, operand) or _is_inside(failure, owner):
+                continue
             because = f"`{owner.root}` ({root.type}) was never moved, and its input is on {peer.device}."
             return Blame(index, because, strength=1)
     return None
+
+
+def _is_inside(failure: Failure, owner: Owner) -> bool:
+    """Whether the module lies in another that does not register it, so that a move of the other passes it by."""
+    names = {each.expression for each in failure.frames[owner.frame].scope if each.kind == "module"}
+    return any(owner.root.startswith((f"{name}.", f"{name}[")) for name in names)
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:

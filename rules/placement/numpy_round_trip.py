@@ -12,7 +12,7 @@ from devfix.sdk import (
     blamed,
     describe,
     factory_given_device,
-    is_born_where_used,
+    is_born_in_reach,
     is_meant,
     loop_event,
     result_moved,
@@ -29,7 +29,7 @@ def diagnose(failure: Failure) -> Blame | None:
             continue
         if is_meant(failure, operand) or loop_event(failure, operand) is not None:
             continue
-        if not is_born_where_used(failure, operand):
+        if not is_born_in_reach(failure, operand, peer.device):
             continue
         because = (
             f"{describe(operand)} was made of a NumPy array in {place.path}:{place.line}, which lies on the host,"

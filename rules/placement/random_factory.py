@@ -11,12 +11,13 @@ from devfix.sdk import (
     birthplace,
     blamed,
     describe,
-    is_born_where_used,
+    is_born_in_reach,
     is_meant,
     loop_event,
     result_moved,
     spots,
     strangers,
+    turn_frame,
 )
 
 
@@ -32,13 +33,15 @@ def diagnose(failure: Failure) -> Blame | None:
             f"{describe(operand)} was drawn by `{birth.op.removeprefix('aten::')}` on {operand.device}"
             f" in {place.path}:{place.line}, while it meets a tensor on {peer.device}."
         )
-        return Blame(index, because, strength=2 if is_born_where_used(failure, operand) else 4)
+        return Blame(index, because, strength=2 if is_born_in_reach(failure, operand, peer.device) else 4)
     return None
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Move what was drawn: `device=` would draw other numbers, for each device has a random stream of its own."""
     birth = blamed(diagnosis).birth
+    if turn_frame(diagnosis, source) is not None:
+        return
     for spot in spots(diagnosis):
         if spot.kind == "birth" and birth is not None and spot.place == birth.places[0]:
             yield from result_moved(diagnosis, spot, source)

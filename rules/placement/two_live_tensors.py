@@ -10,6 +10,8 @@ from devfix.sdk import (
     Sources,
     argument_moved,
     describe,
+    is_meant,
+    list_moved,
     spots,
     strangers,
 )
@@ -18,7 +20,8 @@ from devfix.sdk import (
 def diagnose(failure: Failure) -> Blame | None:
     """Blame the operand that was never put where it is, else the one that is no parameter."""
     for index, operand, peer in strangers(failure):
-        if operand.owner is not None and operand.owner.kind in ("parameter", "buffer"):
+        held = operand.owner is not None and operand.owner.kind in ("parameter", "buffer")
+        if held and not is_meant(failure, operand):
             continue
         because = (
             f"{describe(operand)} is on {operand.device} and meets a tensor on {peer.device}, which it should follow."
@@ -31,4 +34,5 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Move it where it is used, and else where it is handed in, from the inside outward."""
     for spot in reversed(spots(diagnosis)):
         if spot.kind in ("use", "handover"):
+            yield from list_moved(diagnosis, spot, source)
             yield from argument_moved(diagnosis, spot, source)

@@ -10,15 +10,16 @@ from devfix.sdk import (
     Diagnosis,
     Failure,
     File,
+    Kept,
+    Operand,
     Sources,
     assignments,
-    attribute_of,
     blamed,
     change,
     classes_holding,
-    device_in,
     dominating,
-    maker,
+    is_meant,
+    kept,
     registered_as_buffer,
     strangers,
 )
@@ -27,39 +28,49 @@ from devfix.sdk import (
 def diagnose(failure: Failure) -> Blame | None:
     """Blame an attribute of a module that has moved, unless a method other than the constructor made the tensor."""
     for index, operand, peer in strangers(failure):
-        owner = operand.owner
-        if owner is None or owner.kind != "attribute":
+        found = _unregistered(failure, operand)
+        if found is None or is_meant(failure, operand):
             continue
-        made = maker(operand)
-        place = made.owned_place if made else None
-        if place is not None and place.function.startswith(f"{owner.type}.") and "__init__" not in place.function:
-            continue
-        if device_in(failure, owner.frame, owner.expression) == operand.device:
-            continue
+        module = found.module.type if found.module is not None else ""
         because = (
-            f"`{owner.expression}.{owner.attribute}` is a plain attribute of {owner.type}: `.to()` moves parameters and"
-            f" buffers, so it stayed on {operand.device} when the module went to {peer.device}."
+            f"`{found.whole}.{found.attribute}` is a plain attribute of {module}: `.to()` moves parameters and buffers,"
+            f" so it stayed on {operand.device} when the module went to {peer.device}."
         )
         return Blame(index, because, strength=1)
     return None
 
 
+def _unregistered(failure: Failure, operand: Operand) -> Kept | None:
+    if operand.owner is not None and operand.owner.kind != "attribute":
+        return None
+    for each in kept(failure, operand):
+        # A module that lies where the tensor does was never moved itself, or holds it as a buffer.
+        if each.module is None or each.module.device in (operand.device, "mixed"):
+            continue
+        place = each.maker.owned_place if each.maker is not None else None
+        method = place.function.rpartition(".") if place is not None else ("", "", "")
+        if method[0] == each.module.type and method[2] != "__init__":
+            continue
+        return each
+    return None
+
+
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Register the attribute as a buffer where the constructor assigns it, out of the state dict as it was."""
-    operand = blamed(diagnosis)
-    name = attribute_of(operand)
-    if operand.owner is None or operand.owner.attribute != name:
+    found = _unregistered(diagnosis.failure, blamed(diagnosis))
+    if found is None or found.module is None:
         return
-    for file, holder in classes_holding(diagnosis.failure, source, name, operand.owner.type):
+    name = found.attribute
+    for file, holder in classes_holding(diagnosis.failure, source, name, found.module.type):
         inside = [each for each in assignments(file, f"self.{name}", holder) if _in_constructor(file, each)]
         edits: dict[cst.CSTNode, cst.CSTNode] = {}
         for each in dominating(file, inside):
             call = registered_as_buffer(file, each)
             if call is not None:
                 edits[each] = cst.Expr(call)
-        found = change(file, file.replaced(edits), f"Register `self.{name}` as a buffer") if edits else None
-        if found:
-            yield found
+        made = change(file, file.replaced(edits), f"Register `self.{name}` as a buffer") if edits else None
+        if made:
+            yield made
 
 
 def _in_constructor(file: File, node: cst.CSTNode) -> bool:

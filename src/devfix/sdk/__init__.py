@@ -4,7 +4,8 @@ from devfix.model import Binding, Blame, Diagnosis, Edit, Event, Failure, Frame,
 from devfix.sdk.anchors import anchors, device_names, is_bound, is_local
 from devfix.sdk.buffers import registered_as_buffer
 from devfix.sdk.changes import SAFETIES, Change, change, joined
-from devfix.sdk.containers import container_moved
+from devfix.sdk.containers import container_moved, list_moved
+from devfix.sdk.derived import Kept, kept, made_of
 from devfix.sdk.edits import (
     argument,
     code,
@@ -28,14 +29,15 @@ from devfix.sdk.evidence import (
     target_device,
     was_moved_to,
 )
+from devfix.sdk.factories import FACTORIES, factory_given_device
 from devfix.sdk.given import device_given, device_replaced, given_argument, literal_device, named_device
 from devfix.sdk.holders import attribute_of, classes_holding, dominating, files_of, owned_places
 from devfix.sdk.host import host_copies
+from devfix.sdk.loops import outside_loops
 from devfix.sdk.modules import astray, bound, made_spots, outside_constructors, roots
 from devfix.sdk.moves import (
-    FACTORIES,
     argument_moved,
-    factory_given_device,
+    assigned_moved,
     is_written_to,
     module_moved_before,
     occurrences,
@@ -56,8 +58,9 @@ from devfix.sdk.pins import pinned_where_assigned
 from devfix.sdk.reading import assignments, definition, parameters, reads_of
 from devfix.sdk.scopes import binding_at, device_at, device_in, on_device
 from devfix.sdk.spots import Spot, scope_at, spots
-from devfix.sdk.statements import inserted_after, inserted_before, outside_loops, removed, replaced_by
-from devfix.sdk.ways import frame_of, is_born_where_used, keeps_data, loop_event, maker
+from devfix.sdk.statements import inserted_after, inserted_before, removed, replaced_by
+from devfix.sdk.turns import is_turned, turn_frame
+from devfix.sdk.ways import frame_of, is_born_in_reach, is_born_where_used, keeps_data, loop_event, maker
 from devfix.source import File, Sources, last_name
 
 # What rules may count on; docs/sdk.md says when it changes and how long a deprecated name stays.
@@ -76,6 +79,7 @@ __all__ = [
     "File",
     "Frame",
     "Held",
+    "Kept",
     "Operand",
     "Origin",
     "Owner",
@@ -86,6 +90,7 @@ __all__ = [
     "anchors",
     "argument",
     "argument_moved",
+    "assigned_moved",
     "assignments",
     "astray",
     "attribute_of",
@@ -116,20 +121,25 @@ __all__ = [
     "imported_name",
     "inserted_after",
     "inserted_before",
+    "is_born_in_reach",
     "is_born_where_used",
     "is_bound",
     "is_local",
     "is_meant",
     "is_move",
     "is_passed_in",
+    "is_turned",
     "is_written_to",
     "joined",
     "keeps_data",
+    "kept",
     "keyword_added",
     "keyword_removed",
     "last_name",
+    "list_moved",
     "literal_device",
     "loop_event",
+    "made_of",
     "made_spots",
     "maker",
     "method_called",
@@ -160,6 +170,7 @@ __all__ = [
     "spots",
     "strangers",
     "target_device",
+    "turn_frame",
     "unmoved",
     "was_moved_to",
     "with_import",

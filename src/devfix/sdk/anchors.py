@@ -10,6 +10,7 @@ import libcst as cst
 from devfix.model import Binding, Diagnosis
 from devfix.sdk.evidence import names_in, peer, target_device
 from devfix.sdk.spots import Spot
+from devfix.sdk.ways import frame_of
 from devfix.source import File
 
 DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
@@ -57,7 +58,8 @@ def device_names(spot: Spot, file: File) -> list[str]:
 
 def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[float, str]]:
     other = peer(diagnosis)
-    named = {held.expression for held in names_in(other, spot.frame)} if other and spot.frame is not None else set()
+    frame = spot.frame if spot.frame is not None else frame_of(diagnosis.failure, spot.place)
+    named = {held.expression for held in names_in(other, frame)} if other and frame is not None else set()
     # Where two GPUs meet, an unindexed "cuda" names one of them here and the other elsewhere.
     two = wanted.startswith("cuda:") and any(
         each.device.startswith("cuda:") and each.device != wanted for each in diagnosis.failure.operands

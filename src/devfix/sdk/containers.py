@@ -9,9 +9,10 @@ import libcst as cst
 from devfix.model import Diagnosis
 from devfix.sdk.anchors import anchors
 from devfix.sdk.changes import Change, change
+from devfix.sdk.loops import outside_loops
 from devfix.sdk.reading import assignments
 from devfix.sdk.spots import Spot
-from devfix.sdk.statements import inserted_before, outside_loops
+from devfix.sdk.statements import inserted_before
 from devfix.source import File, Sources
 
 
@@ -46,3 +47,22 @@ def _lines(file: File, name: str, anchor: str) -> list[str]:
     whole = f"{name} = {name}.to({anchor})"
     plain = any(isinstance(made.value, cst.Dict | cst.DictComp) for made in assignments(file, name))
     return [each, whole] if plain else [whole, each]
+
+
+def list_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+    """Yield all elements of a list moved to the first one's device, where `torch.cat(parts)` and its like take it.
+
+    >>> list(list_moved(diagnosis, spots(diagnosis)[-1], source))
+    []
+    """
+    file = source.file(spot.place)
+    root = file.root_at(spot.place) if file else None
+    if file is None or not isinstance(root, cst.Call) or not root.args:
+        return
+    whole = root.args[0].value
+    name = file.code(whole)
+    if name.isidentifier() and any(text.startswith(f"{name}[") for text in spot.expressions):
+        moved = cst.parse_expression(f"[each.to({name}[0].device) for each in {name}]")
+        found = change(file, file.replaced({whole: moved}), f"Move what `{name}` holds to where its first element is")
+        if found:
+            yield found

@@ -41,10 +41,24 @@ def strangers(failure: Failure) -> Iterator[tuple[int, Operand, Operand]]:
         for index, operand in enumerate(failure.operands)
         if (other := _other(failure, operand)) is not None
     ]
-    astray = [pair for pair in pairs if not is_meant(failure, pair[1])]
+    astray = [pair for pair in pairs if not is_meant(failure, pair[1]) and not _is_within(failure, pair[1])]
     yield from sorted(
-        astray or pairs, key=lambda pair: (not pair[1].shape, _is_anchor(pair[1]), pair[1].device != "cpu")
+        astray or pairs,
+        key=lambda pair: (
+            not pair[1].shape,
+            _is_declared(failure, pair[1]),
+            _is_anchor(pair[1]),
+            # Of two on GPUs, the one that travels is the activation that flows on.
+            len(pair[1].moves) if pair[1].device != "cpu" else 0,
+            pair[1].device != "cpu",
+        ),
     )
+
+
+def _is_within(failure: Failure, operand: Operand) -> bool:
+    """Whether the failing operator's own surroundings made the operand, for a result that it then could not have."""
+    birth = operand.birth
+    return birth is not None and bool(birth.places) and birth.kind == "factory" and birth.places[0] == failure.at
 
 
 def _is_anchor(operand: Operand) -> bool:
@@ -61,6 +75,10 @@ def is_meant(failure: Failure, operand: Operand) -> bool:
     """
     if operand.device != "cpu" or was_moved_to(operand, "cpu") is not None:
         return True
+    return _is_declared(failure, operand)
+
+
+def _is_declared(failure: Failure, operand: Operand) -> bool:
     return any(binding.device == operand.device for binding in declarations(failure, operand))
 
 
@@ -70,11 +88,13 @@ def declarations(failure: Failure, operand: Operand) -> list[Binding]:
     >>> declarations(failure, failure.operands[0])
     []
     """
+    named = [(held.frame, held.expression) for held in operand.names]
+    named += [(owner.frame, f"{owner.expression}.{owner.attribute}") for owner in operand.holders]
     return [
         binding
-        for held in operand.names
-        for binding in (failure.frames[held.frame].scope if held.frame < len(failure.frames) else ())
-        if binding.kind in ("device", "string") and _declares(binding.expression, held.expression)
+        for frame, expression in named
+        for binding in (failure.frames[frame].scope if frame < len(failure.frames) else ())
+        if binding.kind in ("device", "string") and _declares(binding.expression, expression)
     ]
 
 

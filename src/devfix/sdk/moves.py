@@ -7,70 +7,15 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.model import Diagnosis, Failure, Operand
-from devfix.sdk.anchors import anchors, is_local
+from devfix.sdk.anchors import anchors, is_bound, is_local
 from devfix.sdk.changes import Change, change
-from devfix.sdk.edits import keyword_added, moved
+from devfix.sdk.edits import moved
 from devfix.sdk.evidence import blamed
-from devfix.sdk.reading import parameters
+from devfix.sdk.loops import outside_loops
+from devfix.sdk.reading import assignments, parameters
 from devfix.sdk.spots import Spot
-from devfix.sdk.statements import inserted_before, outside_loops
+from devfix.sdk.statements import inserted_before
 from devfix.source import File, Sources, last_name
-
-# Factories that take `device=`; those that draw random numbers do not stand here: another device is another stream.
-FACTORIES = frozenset(
-    {
-        "zeros",
-        "ones",
-        "empty",
-        "full",
-        "arange",
-        "range",
-        "linspace",
-        "logspace",
-        "eye",
-        "tensor",
-        "as_tensor",
-        "asarray",
-        "zeros_like",
-        "ones_like",
-        "empty_like",
-        "full_like",
-        "new_zeros",
-        "new_ones",
-        "new_empty",
-        "new_full",
-        "new_tensor",
-        "tril_indices",
-        "triu_indices",
-        "scalar_tensor",
-        "empty_strided",
-        "sparse_coo_tensor",
-        "hann_window",
-        "hamming_window",
-        "blackman_window",
-        "bartlett_window",
-        "kaiser_window",
-        "fftfreq",
-        "rfftfreq",
-        "frombuffer",
-    }
-)
-
-
-def factory_given_device(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
-    """Yield the factory call at a birth spot with `device=`, one change for each anchor.
-
-    Yields nothing where the call is no factory that takes a device.
-    """
-    file = source.file(spot.place)
-    call = file.call_at(spot.place, tuple(FACTORIES)) if file else None
-    if file is None or call is None:
-        return
-    for anchor in anchors(diagnosis, spot, file):
-        module = file.replaced({call: keyword_added(call, "device", anchor)})
-        found = change(file, module, f"Give `{file.code(call.func)}` the device `{anchor}`")
-        if found:
-            yield found
 
 
 def result_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
@@ -109,6 +54,29 @@ def argument_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterato
             inline = None if written else _replaced(file, nodes[0], anchor)
             again = _used_below(file, nodes[0], text) or _is_hoisted(file, nodes[0], text, anchor)
             yield from (each for each in ((rebound, inline) if again else (inline, rebound)) if each)
+
+
+def assigned_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+    """Yield what a name at a spot was given moved, where its function gives it a value once, and outside of loops.
+
+    >>> [each.title for each in assigned_moved(diagnosis, spots(diagnosis)[-1], source)][0]
+    'Move `torch.arange(x.shape[1])` to `x.device`'
+    """
+    file = source.file(spot.place)
+    root = file.root_at(spot.place) if file else None
+    function = (file.function_of(root) or file.module) if file is not None and root is not None else None
+    if file is None or root is None or function is None:
+        return
+    for text in spot.expressions:
+        given = assignments(file, text, function) if text.isidentifier() and occurrences(file, root, text) else []
+        if len(given) != 1 or given[0].value is None or file.loops_around(given[0]):
+            continue
+        value = given[0].value
+        for anchor in anchors(diagnosis, spot, file):
+            if is_bound(file, value, anchor) and not anchor.startswith(f"{text}."):
+                found = _replaced(file, value, anchor)
+                if found:
+                    yield found
 
 
 def module_moved_before(diagnosis: Diagnosis, spot: Spot, source: Sources, text: str) -> Iterator[Change]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from devfix.model import Binding, Diagnosis, Failure, Place
+from devfix.sdk.derived import made_of
 from devfix.sdk.evidence import blamed, names_in
 from devfix.sdk.ways import keeps_data, loop_event
 
@@ -77,12 +78,13 @@ def _birth(diagnosis: Diagnosis) -> Iterator[Spot]:
 
 def _way(diagnosis: Diagnosis) -> Iterator[Spot]:
     failure, operand = diagnosis.failure, blamed(diagnosis)
-    since = operand.history[(loop_event(failure, operand) or 0) + 1 :]
+    made = [number for number, event in enumerate(operand.history) if not keeps_data(event)]
+    since = operand.history[max(loop_event(failure, operand) or 0, *made[-1:], 0) + 1 :]
     derived = [
         Spot("derived", event.owned_place, scope_at(failure, event.owned_place))
         for event in since
-        # What was derived within the failing expression is no place to mend it before; nor is new data made of it.
-        if event.owned_place is not None and event.owned_place != failure.at and keeps_data(event)
+        # What was derived within the failing expression is no place to mend it before.
+        if event.owned_place is not None and event.owned_place != failure.at
     ]
     stack = {(frame.place.path, frame.place.function) for frame in failure.frames}
     yield from (spot for spot in derived if (spot.place.path, spot.place.function) not in stack)
@@ -91,6 +93,7 @@ def _way(diagnosis: Diagnosis) -> Iterator[Spot]:
         frame = failure.frames[index]
         here = (frame.place.path, frame.place.function)
         yield from (spot for spot in derived if (spot.place.path, spot.place.function) == here)
-        expressions = tuple(held.expression for held in names_in(operand, index))
+        named = [held.expression for held in names_in(operand, index)]
+        expressions = tuple(dict.fromkeys([*named, *(each.expression for each in made_of(failure, operand, index))]))
         kind = "use" if index == owned[-1] else "handover"
         yield Spot(kind, frame.place, frame.scope, expressions, index)

@@ -63,6 +63,21 @@ def loop_event(failure: Failure, operand: Operand) -> int | None:
     return None
 
 
+def is_born_in_reach(failure: Failure, operand: Operand, device: str) -> bool:
+    """Whether the function that made the operand still runs, or had something on `device` at hand when it did.
+
+    >>> is_born_in_reach(failure, failure.operands[1], "cuda:0")
+    True
+    """
+    if is_born_where_used(failure, operand):
+        return True
+    place = operand.birth.places[0] if operand.birth and operand.birth.places else None
+    if place is None or not place.owned or loop_event(failure, operand) is not None:
+        return False
+    scopes = [scope for seen, scope in failure.scopes if (seen.path, seen.function) == (place.path, place.function)]
+    return any(each.device == device for scope in scopes for each in scope)
+
+
 def is_born_where_used(failure: Failure, operand: Operand) -> bool:
     """Whether the function that made the operand, all the way from its birth, still runs, and no loop handed it out.
 
@@ -71,5 +86,6 @@ def is_born_where_used(failure: Failure, operand: Operand) -> bool:
     """
     if operand.birth is None or loop_event(failure, operand) is not None:
         return False
-    place = operand.birth.places[0] if operand.birth.places else None
-    return place is not None and place.owned and frame_of(failure, place) is not None
+    made = [event for event in operand.history if not keeps_data(event)] or [operand.birth]
+    places = [event.places[0] if event.places else None for event in made]
+    return all(place is not None and place.owned and frame_of(failure, place) is not None for place in places)

@@ -1,0 +1,69 @@
+"""`torch.tensor` of a list of tensors copies each to the host and makes a tensor there."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.sdk import (
+    Blame,
+    Change,
+    Diagnosis,
+    Failure,
+    Place,
+    Sources,
+    birthplace,
+    blamed,
+    change,
+    describe,
+    factory_given_device,
+    is_meant,
+    scope_at,
+    spots,
+    strangers,
+)
+
+
+def diagnose(failure: Failure) -> Blame | None:
+    """Blame a constant made where a list of tensors without dimensions on the right device was in scope."""
+    for index, operand, peer in strangers(failure):
+        birth, place = operand.birth, birthplace(operand)
+        if birth is None or place is None or birth.kind != "constant" or is_meant(failure, operand):
+            continue
+        if not _listed(failure, place, peer.device):
+            continue
+        because = (
+            f"{describe(operand)} was made by `{birth.op}` of tensors on {peer.device} in {place.path}:{place.line}:"
+            f" each was copied to the host, where the new tensor is."
+        )
+        return Blame(index, because, strength=1)
+    return None
+
+
+def _listed(failure: Failure, place: Place, device: str) -> list[str]:
+    """The lists in scope at a place whose elements are tensors without dimensions on a device."""
+    found = []
+    for binding in scope_at(failure, place):
+        name, _, rest = binding.expression.partition("[")
+        if rest == "0]" and binding.kind == "tensor" and binding.shape == () and binding.device == device:
+            found.append(name)
+    return found
+
+
+def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
+    """Stack the tensors where they are; else give the new tensor their device."""
+    failure, operand = diagnosis.failure, blamed(diagnosis)
+    devices = {each.device for each in failure.operands} - {operand.device}
+    for spot in spots(diagnosis):
+        file = source.file(spot.place)
+        if spot.kind != "birth" or file is None or operand.birth is None or spot.place != operand.birth.places[0]:
+            continue
+        listed = {name for device in devices for name in _listed(failure, spot.place, device)}
+        call = file.call_at(spot.place, ("tensor", "as_tensor"))
+        name = file.code(call.args[0].value) if call is not None and len(call.args) == 1 else ""
+        if call is not None and isinstance(call.func, cst.Attribute) and name in listed:
+            stacked = call.with_changes(func=call.func.with_changes(attr=cst.Name("stack")))
+            found = change(file, file.replaced({call: stacked}), f"Stack `{name}` where its tensors are", "likely")
+            if found:
+                yield found
+        if name in listed:
+            yield from factory_given_device(diagnosis, spot, source)

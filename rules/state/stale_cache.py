@@ -1,0 +1,81 @@
+"""A table is computed once and kept, and stays on the device of its first use."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.sdk import (
+    Blame,
+    Change,
+    Diagnosis,
+    Failure,
+    File,
+    Operand,
+    Place,
+    Sources,
+    argument,
+    assignments,
+    blamed,
+    change,
+    code,
+    definition,
+    expression,
+    kept,
+    strangers,
+)
+
+
+def diagnose(failure: Failure) -> Blame | None:
+    """Blame an attribute that a method other than the constructor computed, on another device than it is used on."""
+    for index, operand, peer in strangers(failure):
+        name, place = _cached(failure, operand)
+        held = operand.owner is not None and operand.owner.kind in ("parameter", "buffer")
+        if place is None or held:
+            continue
+        because = (
+            f"`{name}` was computed once, on {operand.device}, in {place.path}:{place.line}, and is kept: it is used on"
+            f" {peer.device} now."
+        )
+        return Blame(index, because, strength=1)
+    return None
+
+
+def _cached(failure: Failure, operand: Operand) -> tuple[str, Place | None]:
+    """The attribute that keeps the operand (or what it was computed from), and where a method computed it."""
+    for each in kept(failure, operand):
+        place = each.maker.places[0] if each.maker is not None and each.maker.places else None
+        method = place.function.rpartition(".")[2] if place is not None and place.owned else "__init__"
+        if place is not None and "." in place.function and method != "__init__":
+            return f"{each.whole}.{each.attribute}", place
+    return "", None
+
+
+def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
+    """Compute it anew where the guard that decides so meets another device."""
+    name, place = _cached(diagnosis.failure, blamed(diagnosis))
+    file = source.file(place) if place is not None else None
+    method = definition(file, place.function) if file is not None and place is not None else None
+    if file is None or not isinstance(method, cst.FunctionDef):
+        return
+    attribute = f"self.{name.rpartition('.')[2]}"
+    for each in assignments(file, attribute, method):
+        guard = next((around for around in file.ancestors(each) if isinstance(around, cst.If)), None)
+        given = _given(file, guard) if guard is not None else ""
+        if guard is None or not given or not file.find(guard.test, attribute):
+            continue
+        left = guard.test
+        if isinstance(left, cst.BooleanOperation) and isinstance(left.operator, cst.And):
+            left = left.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        test = cst.BooleanOperation(left, cst.Or(), expression(f"{attribute}.device != {given}"))
+        found = change(file, file.replaced({guard.test: test}), f"Compute `{attribute}` anew for another device")
+        if found:
+            yield found
+
+
+def _given(file: File, guard: cst.If) -> str:
+    """The device that the factories below a guard are given; "" where they are given none."""
+    for node in file.within(guard.body):
+        given = argument(node, "device") if isinstance(node, cst.Call) else None
+        if given is not None:
+            return code(given.value)
+    return ""

@@ -1,0 +1,93 @@
+"""Give a factory the device that it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.model import Diagnosis
+from devfix.sdk.anchors import anchors
+from devfix.sdk.changes import Change, change
+from devfix.sdk.edits import argument, keyword_added
+from devfix.sdk.spots import Spot
+from devfix.source import File, Sources, last_name
+
+# Factories that take `device=`; those that draw random numbers do not stand here: another device is another stream.
+FACTORIES = frozenset(
+    {
+        "zeros",
+        "ones",
+        "empty",
+        "full",
+        "arange",
+        "range",
+        "linspace",
+        "logspace",
+        "eye",
+        "tensor",
+        "as_tensor",
+        "asarray",
+        "zeros_like",
+        "ones_like",
+        "empty_like",
+        "full_like",
+        "new_zeros",
+        "new_ones",
+        "new_empty",
+        "new_full",
+        "new_tensor",
+        "tril_indices",
+        "triu_indices",
+        "scalar_tensor",
+        "empty_strided",
+        "sparse_coo_tensor",
+        "hann_window",
+        "hamming_window",
+        "blackman_window",
+        "bartlett_window",
+        "kaiser_window",
+        "fftfreq",
+        "rfftfreq",
+        "frombuffer",
+    }
+)
+
+
+def factory_given_device(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+    """Yield the factory call at a birth spot with `device=`, one change for each anchor.
+
+    Yields nothing where the call is no factory that takes a device.
+    """
+    file = source.file(spot.place)
+    call = file.call_at(spot.place, tuple(FACTORIES)) if file else None
+    if file is None or call is None:
+        return
+    for anchor in anchors(diagnosis, spot, file):
+        for group in dict.fromkeys([(call, *_beside(file, call)), (call,)]):
+            module = file.replaced({each: keyword_added(each, "device", anchor) for each in group})
+            both = f" and {len(group) - 1} beside it" if len(group) > 1 else ""
+            found = change(file, module, f"Give `{file.code(call.func)}`{both} the device `{anchor}`")
+            if found:
+                yield found
+
+
+def _beside(file: File, call: cst.Call) -> list[cst.Call]:
+    """The factories without a device that are arguments of the same call: `torch.meshgrid` wants them all alike."""
+    outer: cst.CSTNode | None = file.parent(call)
+    while isinstance(outer, cst.Element | cst.List | cst.Tuple | cst.Arg):
+        outer = file.parent(outer)
+    if not isinstance(outer, cst.Call) or outer.func is call:
+        return []
+    given = [each.value for each in outer.args]
+    lists = [each for each in given if isinstance(each, cst.List | cst.Tuple)]
+    given = [*given, *(part.value for each in lists for part in each.elements)]
+    return [
+        each
+        for each in given
+        if isinstance(each, cst.Call)
+        and each is not call
+        and last_name(each.func) in FACTORIES
+        and argument(each, "device") is None
+        and isinstance(each.func, cst.Attribute)
+    ]
