@@ -9,12 +9,14 @@ import libcst as cst
 
 from devfix.model import Binding, Diagnosis
 from devfix.sdk.evidence import names_in, peer, target_device
+from devfix.sdk.optional import is_optional
 from devfix.sdk.spots import Spot
 from devfix.sdk.ways import frame_of
 from devfix.source import File
 
 DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
 ROOT = re.compile(r"\w+")
+OPTIONAL = 2.0  # how much worse a parameter is that need not be given, or be a tensor, in other calls
 REACH = 3.0  # how much worse than the best an anchor may be
 
 
@@ -29,7 +31,7 @@ def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> lis
         return []
     wanted = target_device(diagnosis)
     scored = [
-        (score - _idiom(file, text), len(text), text)
+        (score - _idiom(file, text) + OPTIONAL * _is_optional(file, node, text), len(text), text)
         for score, text in _texts(diagnosis, spot, wanted)
         if is_bound(file, node, text)
     ]
@@ -37,6 +39,13 @@ def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> lis
     # Where something names the device outright, the weights of the modules in reach add nothing but candidates.
     near = sorted(each for each in scored if each[0] <= best + REACH)
     return list(dict.fromkeys(text for _, _, text in near))[:limit]
+
+
+def _is_optional(file: File, node: cst.CSTNode, text: str) -> bool:
+    """Whether an anchor is the device of a parameter that may be something else than a tensor."""
+    function = file.function_of(node)
+    root = text.partition(".")[0]
+    return function is not None and text.endswith(".device") and is_optional(function, root)
 
 
 def device_names(spot: Spot, file: File) -> list[str]:

@@ -12,6 +12,7 @@ from devfix.sdk.changes import Change, change
 from devfix.sdk.edits import moved
 from devfix.sdk.evidence import blamed
 from devfix.sdk.loops import outside_loops
+from devfix.sdk.optional import may_be_no_tensor
 from devfix.sdk.reading import assignments, parameters
 from devfix.sdk.spots import Spot
 from devfix.sdk.statements import inserted_before
@@ -45,7 +46,7 @@ def argument_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterato
     written = is_written_to(diagnosis.failure, blamed(diagnosis))
     for text in spot.expressions:
         nodes = occurrences(file, root, text)
-        if not nodes or (written and _is_parameter(file, nodes[0], text)):
+        if not nodes or (written and _is_parameter(file, nodes[0], text)) or may_be_no_tensor(file, nodes[0], text):
             continue
         for anchor in anchors(diagnosis, spot, file):
             if anchor.startswith((f"{text}.", f"next({text}.")):
