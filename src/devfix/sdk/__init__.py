@@ -56,7 +56,7 @@ from devfix.sdk.origins import (
 )
 from devfix.sdk.pins import pinned_where_assigned
 from devfix.sdk.reading import assignments, definition, parameters, reads_of
-from devfix.sdk.scopes import binding_at, device_at, device_in, on_device
+from devfix.sdk.scopes import binding_at, device_at, device_in, is_spread, on_device, scope_of
 from devfix.sdk.spots import Spot, scope_at, spots
 from devfix.sdk.statements import inserted_after, inserted_before, removed, replaced_by
 from devfix.sdk.turns import is_turned, turn_frame
@@ -128,6 +128,7 @@ __all__ = [
     "is_meant",
     "is_move",
     "is_passed_in",
+    "is_spread",
     "is_turned",
     "is_written_to",
     "joined",
@@ -167,6 +168,7 @@ __all__ = [
     "result_moved",
     "roots",
     "scope_at",
+    "scope_of",
     "spots",
     "strangers",
     "target_device",

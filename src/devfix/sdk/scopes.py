@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import libcst as cst
+
 from devfix.model import Binding, Failure, Place
 from devfix.sdk.spots import scope_at
+from devfix.source import File
 
 
 def binding_at(failure: Failure, place: Place, expression: str) -> Binding | None:
@@ -48,3 +51,34 @@ def device_in(failure: Failure, frame: int, expression: str) -> str:
     """
     scope = failure.frames[frame].scope if 0 <= frame < len(failure.frames) else ()
     return next((each.device for each in scope if each.expression == expression), "")
+
+
+def scope_of(failure: Failure, file: File, node: cst.CSTNode) -> tuple[Binding, ...]:
+    """What is known to be in scope where a node of a file runs, from the frames and records of its function.
+
+    >>> file = source.file(failure.at)
+    >>> [each.expression for each in scope_of(failure, file, file.root_at(failure.at)) if each.kind == "tensor"][:2]
+    ['x', 'positions']
+    """
+    names = [
+        each.name.value for each in (node, *file.ancestors(node)) if isinstance(each, cst.FunctionDef | cst.ClassDef)
+    ]
+    function = ".".join(reversed(names)) or "<module>"
+    places = [frame.place for frame in failure.frames] + [place for place, _ in failure.scopes]
+    found = (place for place in places if place.path == file.path)
+    same = (place for place in found if place.function.replace(".<locals>", "") == function)
+    return next((scope for place in same if (scope := scope_at(failure, place))), ())
+
+
+def is_spread(failure: Failure) -> bool:
+    """Whether a module that owned code holds lies on several GPUs, or several modules on one each.
+
+    >>> is_spread(failure)
+    False
+    """
+    for frame in failure.frames:
+        modules = [each for each in frame.scope if each.kind == "module"]
+        gpus = {each.device for each in modules if each.device.startswith("cuda:")}
+        if len(gpus) > 1 or ("mixed" in {each.device for each in modules} and gpus):
+            return True
+    return False

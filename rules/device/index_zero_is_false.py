@@ -1,0 +1,37 @@
+"""The number of a GPU is tested for truth, so that GPU 0 counts as none."""
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.sdk import Blame, Change, Diagnosis, Failure, Sources, change, describe, expression, files_of, strangers
+
+NUMBER = re.compile(r"(^|[._])(gpu|cuda|device|dev|rank)(_?(id|index|idx|number|no))?$")
+
+
+def diagnose(failure: Failure) -> Blame | None:
+    """Blame what was left where it is; whether a test for truth is why can only be read."""
+    for index, operand, peer in strangers(failure):
+        because = f"{describe(operand)} was left on {operand.device}, and meets a tensor on {peer.device}."
+        return Blame(index, because, strength=2)
+    return None
+
+
+def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
+    """Test for None."""
+    for file in files_of(diagnosis.failure, source):
+        for node in file.within(file.module):
+            test = node.test if isinstance(node, cst.If | cst.IfExp) else None
+            negated = isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not)
+            tested = test.expression if isinstance(test, cst.UnaryOperation) and negated else test
+            text = file.code(tested) if isinstance(tested, cst.Name | cst.Attribute) else ""
+            # A number is used as one in a branch: `.cuda(gpu)`; a switch such as `use_gpu` is not.
+            if test is None or not NUMBER.search(text) or len(file.find(node, text)) < 2:
+                continue
+            better = f"{text} is None" if negated else f"{text} is not None"
+            module = file.replaced({test: expression(better)})
+            because = f"`{text}` is the number of a GPU, and that of the first is 0, which is false."
+            made = change(file, module, f"Test `{better}`", "likely", because)
+            if made:
+                yield made
