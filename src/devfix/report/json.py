@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import Any
 
 from devfix.errors import UserError
@@ -33,7 +34,8 @@ def read(text: str) -> dict[str, Any]:
         raise UserError(
             f"This is no devfix report: not JSON ({error}). Make one with `devfix repair --format json`."
         ) from None
-    fault = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema()).iter_errors(data))
+    faults = jsonschema.Draft202012Validator(schema()).iter_errors(data)
+    fault = jsonschema.exceptions.best_match(islice(faults, 100))  # who wants to keep us busy sends a million
     if fault is not None:
         raise UserError(f"This is no devfix report: {_short(fault.message)} (at {fault.json_path}).")
     assert isinstance(data, dict)
