@@ -25,7 +25,8 @@ WORLDS = ("auto", "real", "simulated")
 class Config:
     """What a repository says about its repairs; None and () where it says nothing.
 
-    `timeout` counts seconds, `rules` maps a rule's id ("pack/name") to its options, `source` is the file it stands in.
+    `timeout` counts seconds, `memory` and `file_size` gigabytes, `kept_output` megabytes; `rules` maps a rule's id
+    ("pack/name") to its options, `source` is the file it stands in.
     """
 
     run: str | None = None
@@ -34,6 +35,11 @@ class Config:
     python: str | None = None
     exclude: tuple[str, ...] = ()
     timeout: float | None = None
+    memory: float | None = None
+    processes: int | None = None
+    file_size: float | None = None
+    kept_output: float | None = None
+    sandbox: bool | None = None
     max_fixes: int | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -100,10 +106,14 @@ def _count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
-def _seconds(value: object) -> float | None:
+def _amount(value: object) -> float | None:
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return None
     return float(value) if 0 < value < math.inf else None
+
+
+def _yes_or_no(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
 def _world(value: object) -> str | None:
@@ -124,7 +134,12 @@ _KEYS: dict[str, tuple[str, Callable[[object], Any]]] = {
     "gpus": ("a number from 1", _count),
     "python": ("the path of an interpreter in a string", _text),
     "exclude": ("a list of patterns in strings", _texts),
-    "timeout": ("a number of seconds above 0", _seconds),
+    "timeout": ("a number of seconds above 0", _amount),
+    "memory": ("a number of gigabytes above 0", _amount),
+    "processes": ("a number from 1", _count),
+    "file-size": ("a number of gigabytes above 0", _amount),
+    "kept-output": ("a number of megabytes above 0", _amount),
+    "sandbox": ("true or false", _yes_or_no),
     "max-fixes": ("a number from 1", _count),
     "select": ("a list of rules or packs in strings", _texts),
     "ignore": ("a list of rules or packs in strings", _texts),

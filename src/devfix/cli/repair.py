@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from devfix.cli.artifact import FolderOption, check_folder, write_artifact
+from devfix.cli.bounds import FileSize, InSandbox, Memory, Output, Processes
 from devfix.cli.formats import ReportFormat, ReportFormatOption, shown
 from devfix.cli.local import Local
 from devfix.errors import UserError
@@ -93,6 +94,11 @@ def repair(
     try_pins: Annotated[
         bool, typer.Option("--try-pins", help="Where a dependency is at fault, look for a release that runs clean.")
     ] = False,
+    memory: Memory = None,
+    processes: Processes = None,
+    file_size: FileSize = None,
+    output_kept: Output = None,
+    sandbox: InSandbox = None,
     output: ReportFormatOption = ReportFormat.text,
     folder: FolderOption = None,
     local: Local = None,
@@ -108,6 +114,7 @@ def repair(
     from devfix import pipeline
     from devfix.cli.listing import lines_of
     from devfix.cli.screen import progress
+    from devfix.pipeline.bounding import Bounds
     from devfix.report.record import record
 
     with progress() as show:
@@ -124,6 +131,7 @@ def repair(
             dry_run=dry_run,
             rules=local or (),
             try_pins=try_pins,
+            bounds=Bounds(memory, processes, file_size, output_kept, sandbox),
             progress=show,
         )
     data = record(report, lines_of(report))

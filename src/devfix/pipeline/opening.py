@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from devfix.config import read_config
 from devfix.errors import UserError
 from devfix.model import Target, World
+from devfix.pipeline.bounding import Bounds, needed_in_sandbox
 from devfix.pipeline.session import Session
-from devfix.process import can_protect, child_environment
+from devfix.process import Limits, can_protect, child_environment
 from devfix.scratch import scratch_folder
 from devfix.stages.discover import discover, examine, interpreter
 from devfix.stages.observe import Observer
@@ -34,6 +35,7 @@ class Asked:
     exclude: tuple[str, ...] = ()
     timeout: float | None = None
     branch: str | None = None
+    bounds: Bounds = field(default_factory=Bounds)
 
 
 @contextmanager
@@ -52,6 +54,7 @@ def opened(
         repository.check_branch(asked.branch)
     folder = repository.root / repository.subfolder
     config = read_config(repository.root, repository.subfolder)
+    limits, sandboxed = asked.bounds.limits(config), asked.bounds.is_sandboxed(config)
     python = interpreter(folder, asked.python or config.python)
     told = examine(python, folder)
     world = world_for(asked.world or config.world or "auto", asked.gpus or config.gpus or 1, told.gpus)
@@ -70,10 +73,15 @@ def opened(
         subfolder=repository.subfolder,
         exclude=(*asked.exclude, *config.exclude),
     )
-    with scratch_folder() as scratch, _warm(target, scratch) as warm, repository.worktrees(JOBS) as worktrees:
+    with (
+        scratch_folder() as scratch,
+        _warm(target, scratch, limits, sandboxed) as warm,
+        repository.worktrees(JOBS) as worktrees,
+    ):
         borrowed = worktrees.borrowed
         protected = borrowed if not borrowed or can_protect(borrowed) else ()
-        observer = Observer(target, worktrees, tracked, warm, protected)
+        needed = needed_in_sandbox(python, repository.root) if sandboxed else None
+        observer = Observer(target, worktrees, tracked, warm, protected, limits, needed)
         session = Session(repository, config, worktrees, observer, commands, told.gpus, progress or _silent)
         session.notes += _notes(repository)
         if borrowed and not protected:
@@ -83,12 +91,12 @@ def opened(
 
 
 @contextmanager
-def _warm(target: Target, temporary: Path) -> Iterator[Warm | None]:
+def _warm(target: Target, temporary: Path, limits: Limits, sandboxed: bool) -> Iterator[Warm | None]:
     """A warm process for the program, where one can run it; what it leaves in its temporary folder goes with that."""
-    if not _is_plain_script(target):
+    if sandboxed or not _is_plain_script(target):
         yield None
         return
-    warm = Warm(target.python, {**child_environment(), "TMPDIR": str(temporary)})
+    warm = Warm(target.python, {**child_environment(), "TMPDIR": str(temporary)}, limits=limits.times(JOBS))
     try:
         yield warm
     finally:

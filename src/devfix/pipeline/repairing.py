@@ -8,6 +8,7 @@ from pathlib import Path
 
 from devfix.catalog.asked import rules_for
 from devfix.model import Fix, Outcome, Report, Run
+from devfix.pipeline.bounding import Bounds
 from devfix.pipeline.foreign import account
 from devfix.pipeline.loop import Loop
 from devfix.pipeline.opening import Asked, opened
@@ -15,6 +16,7 @@ from devfix.pipeline.session import Session
 from devfix.report.message import commit_message
 
 MAX_FIXES = 10
+PLAIN = Bounds()
 
 
 def repair(
@@ -31,17 +33,19 @@ def repair(
     dry_run: bool = False,
     rules: Sequence[str | Path] = (),
     try_pins: bool = False,
+    bounds: Bounds = PLAIN,
     progress: Callable[[str], None] | None = None,
 ) -> Report:
     """Find, prove and fix the device failures of the program in the repository at `path`.
 
     `gpus` (default 1) is the size of the world, `timeout` (default 600) counts seconds for one run of the program.
     `dry_run` leaves no branch. `rules` names folders of local rules, which are code and run in this process.
+    `bounds` says what the program may take of the machine, and whether it runs in a sandbox.
     `try_pins` looks for a release of a dependency at fault that runs clean.
     Raises UserError for wrong usage, before anything is run.
     """
     began = time.monotonic()
-    asked = Asked(run, None if world == "auto" else world, gpus, python, tuple(exclude), timeout, branch)
+    asked = Asked(run, None if world == "auto" else world, gpus, python, tuple(exclude), timeout, branch, bounds)
     with opened(path, asked, progress) as session:
         catalog = rules_for(session.config, tuple(map(Path, rules)))
         session.notes += catalog.troubles

@@ -4,5 +4,16 @@ from devfix.process.environment import child_environment
 from devfix.process.limits import Limits, default_limits
 from devfix.process.program import Program
 from devfix.process.running import Completed, can_protect, run
+from devfix.process.sandbox import Sandbox, why_no_sandbox
 
-__all__ = ["Completed", "Limits", "Program", "can_protect", "child_environment", "default_limits", "run"]
+__all__ = [
+    "Completed",
+    "Limits",
+    "Program",
+    "Sandbox",
+    "can_protect",
+    "child_environment",
+    "default_limits",
+    "run",
+    "why_no_sandbox",
+]

@@ -194,4 +194,6 @@ def _last_line(run: Run) -> str:
     if run.failure is not None:
         return f"{run.failure.exception}: {run.failure.message}".split("\n")[0][:200]
     lines = run.stderr.strip().splitlines()
+    if run.signal and run.trouble:  # a limit
+        return run.trouble[-1][:200]
     return run.signal or (lines[-1][:200] if lines else f"exit code {run.exit_code}")

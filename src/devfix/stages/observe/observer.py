@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from devfix.letter import read_all
 from devfix.model import Place, Run, Target, World
-from devfix.process import Completed, Limits, child_environment, run
+from devfix.process import Completed, Limits, Sandbox, child_environment, run
 from devfix.scratch import remove
 from devfix.stages.observe.reading import told
 from devfix.warm import Warm, WarmError
@@ -52,8 +52,13 @@ class Observer:
         warm: Warm | None = None,
         read_only: Sequence[Path] = (),
         limits: Limits | None = None,
+        sandboxed: Sequence[Path] | None = None,
     ) -> None:
-        """Run the program of `target`, which cannot write to the `read_only` paths, within `limits`."""
+        """Run the program of `target`, which cannot write to the `read_only` paths, within `limits`.
+
+        Where `sandboxed` is not None it runs in a sandbox, and these are what it needs to read.
+        """
+        self.sandboxed = sandboxed
         self.limits = limits or Limits()
         self.target = target
         self.read_only = read_only
@@ -84,13 +89,22 @@ class Observer:
                 order = _order(world, letters, tree.path, self.target.root, watch, device_map, reach)
                 environment = _environment(world, order, overlay=overlay)
                 # What the program leaves there goes with it; torch alone leaves a cache in each new one.
-                done = self._start(tree.path, {**environment, "TMPDIR": str(temporary)}, fresh)
+                environment["TMPDIR"] = str(temporary)
+                extra = [overlay] if overlay else []
+                sandbox = self._sandbox(world, [tree.path, letters, temporary], extra)
+                done = self._start(tree.path, environment, fresh, sandbox)
                 read, trouble = read_all(letters, tree.path, self.tracked)
             return told(world, self.target.command, done, read, trouble, str(tree.path))
         finally:
             self.worktrees.give(tree)
 
-    def _start(self, tree: Path, environment: Mapping[str, str], fresh: bool) -> Completed:
+    def _sandbox(self, world: World, writable: Sequence[Path], needed: Sequence[Path]) -> Sandbox | None:
+        if self.sandboxed is None:
+            return None
+        # What is protected is laid over already: writing there is lost at the program's end, and so may be allowed.
+        return Sandbox([*self.read_only, *writable], [*self.sandboxed, *needed], devices=world.kind == "real")
+
+    def _start(self, tree: Path, environment: Mapping[str, str], fresh: bool, sandbox: Sandbox | None) -> Completed:
         cwd = tree / self.target.subfolder
         command = self.target.command
         script = self._script(tree, cwd)
@@ -99,7 +113,8 @@ class Observer:
                 return self.warm.run(script, command[2:], cwd, environment, self.target.timeout)
             except WarmError:
                 pass  # a fresh process says the same, later
-        return run(command, cwd, environment, self.target.timeout, self.limits, read_only=self.read_only)
+        inside = sandbox.around(command, cwd) if sandbox is not None else command
+        return run(inside, cwd, environment, self.target.timeout, self.limits, read_only=self.read_only)
 
     def _script(self, tree: Path, cwd: Path) -> Path | None:
         command = self.target.command

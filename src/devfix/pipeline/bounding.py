@@ -1,0 +1,55 @@
+"""What a program may take and touch: as asked, as configured, else the defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from devfix.config import Config
+from devfix.errors import UserError
+from devfix.process import Limits, default_limits, why_no_sandbox
+
+GIGABYTE, MEGABYTE = 1_000_000_000, 1_000_000
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What the caller asked for; None means: as configured, else the default.
+
+    `memory` and `file_size` count gigabytes, `kept_output` megabytes of each stream.
+    """
+
+    memory: float | None = None
+    processes: int | None = None
+    file_size: float | None = None
+    kept_output: float | None = None
+    sandbox: bool | None = None
+
+    def limits(self, config: Config) -> Limits:
+        """Return the limits for one run of the program."""
+        plain = default_limits()
+        return Limits(
+            memory=_bytes(self.memory or config.memory, GIGABYTE) or plain.memory,
+            processes=self.processes or config.processes or plain.processes,
+            file_size=_bytes(self.file_size or config.file_size, GIGABYTE) or plain.file_size,
+            output=_bytes(self.kept_output or config.kept_output, MEGABYTE) or plain.output,
+            reserve=plain.reserve,
+        )
+
+    def is_sandboxed(self, config: Config) -> bool:
+        """Say whether the program runs in a sandbox; raise UserError where that was asked for and cannot be."""
+        wanted = config.sandbox if self.sandbox is None else self.sandbox
+        if wanted and (why := why_no_sandbox()):
+            where = f"{config.source}: sandbox" if self.sandbox is None else "--sandbox"
+            raise UserError(f"{where}: {why}; without it the program would run with all of your rights")
+        return bool(wanted)
+
+
+def _bytes(number: float | None, unit: int) -> int:
+    return max(1, int(number * unit)) if number else 0
+
+
+def needed_in_sandbox(python: Path, root: Path) -> tuple[Path, ...]:
+    """Return what a program reads wherever it lies: its environment, the user's data, and the probe."""
+    probe = Path(__file__).resolve().parents[1] / "probe"
+    return (python.parent.parent, python.resolve().parent.parent, root, probe)
