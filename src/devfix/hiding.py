@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from devfix.lines import place_before, same_cause
+from devfix.lines import is_edited, place_before, same_cause
 from devfix.model import Edit, Failure, Operand, Outcome, Place, Run
 
 # With all tensors on one device a backend may choose another operator for the same call: attention, matrix products,
 # convolutions, norms, recurrent layers and optimizers have several.
 _CHOSEN = re.compile(r"mm$|bmm|matmul|linear|mv$|scaled_dot_product|cudnn|convolution|_norm|rnn|lstm|gru|fused|foreach")
+
+# What moves a tensor is what patches put in; it says nothing of the work that failed.
+_MOVES = frozenset({"aten::_to_copy", "aten::copy_", "aten::to", "aten::lift_fresh", "aten::detach"})
 
 
 def places_after(place: Place, edits: Iterable[Edit]) -> tuple[Place, ...]:
@@ -59,9 +62,22 @@ def hidden(before: Run, wrong: Operand | None, after: Run, edits: Sequence[Edit]
     if "::" not in failure.op or _fails_there(after, failure, edits):
         return ""
     ran = {visit.op: visit.ran for visit in before.visits}
-    if any(_stands_for(visit.op, failure.op) and visit.ran > ran.get(visit.op, 0) for visit in after.visits):
+    # An operator may fail in another inside of it (embedding in index_select), which a clean run does not show.
+    names = [name for name, count in failed.items() if count]
+    more = [visit.op for visit in after.visits if visit.ran > ran.get(visit.op, 0)]
+    if any(_stands_for(op, name) for op in more for name in names):
+        return ""
+    # Where the failing lines are as they were, any work that goes on there speaks for them.
+    if not any(is_edited(place, edits) for place in _lines(places_after(failure.at, edits))) and set(more) - _MOVES:
         return ""
     return f"it hides the failure: {failure.op} does not run any more where it failed"
+
+
+def _lines(places: Iterable[Place]) -> Iterator[Place]:
+    """Each line of some places."""
+    for place in places:
+        for line in range(place.line, (place.end_line or place.line) + 1):
+            yield replace(place, line=line)
 
 
 def _stands_for(op: str, failed: str) -> bool:

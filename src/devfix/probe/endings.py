@@ -36,7 +36,10 @@ class Endings:
 
     def failed(self, exception: BaseException, func: Any, args: Any, kwargs: Any) -> None:
         """Take down an exception that an operator raised; the slot `hooks.failed`."""
-        if getattr(self._busy, "now", False) or getattr(exception, MARK, None) is not None:
+        if getattr(self._busy, "now", False):
+            return
+        if getattr(exception, MARK, None) is not None:
+            reach.failed(func)  # the operator around the one that told of it first
             return
         kind = kinds.kind_of(failure.message_of(exception))
         if not kind:
@@ -82,6 +85,20 @@ class Endings:
             self.letter.failure, self._rank = told, rank
         except Exception as error:
             self.letter.complain(error)
+
+    def find(self, exception: BaseException) -> failure.Json | None:
+        """Find the failure of devices that an exception comes from; None where it comes from none."""
+        try:
+            with failure.quiet():
+                told = self._find(exception)
+        except Exception as error:
+            self.letter.complain(error)
+            return None
+        return None if told["kind"] == "other" else told
+
+    def forget_repeats(self) -> None:
+        """Begin anew to count how often each place fails."""
+        self._at.clear()
 
     def last_ended(self) -> None:
         """Take the latest failure for the one that ended this process with an exit code."""
