@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
@@ -14,9 +14,12 @@ from devfix.sdk.evidence import blamed
 from devfix.sdk.loops import outside_loops
 from devfix.sdk.optional import may_be_no_tensor
 from devfix.sdk.reading import assignments, parameters
-from devfix.sdk.spots import Spot
+from devfix.sdk.spots import Spot, spots
 from devfix.sdk.statements import inserted_before
+from devfix.sdk.ways import frame_of
 from devfix.source import File, Sources, last_name
+
+BRANCHES = (cst.If, cst.For, cst.While, cst.Try, cst.Match)
 
 
 def result_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
@@ -25,12 +28,28 @@ def result_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[
     if file is None:
         return
     calls = [node for node in file.expressions_at(spot.place) if isinstance(node, cst.Call | cst.Subscript)]
-    if not calls or (spot.place.column is None and len(calls) > 1):
+    if not calls or (spot.place.column is None and len(calls) > 1) or _is_aside(diagnosis, spot, source):
         return
     for anchor in anchors(diagnosis, spot, file):
         found = _replaced(file, calls[0], anchor)
         if found:
             yield found
+
+
+def _is_aside(diagnosis: Diagnosis, spot: Spot, source: Sources) -> bool:
+    """Whether a derivation lies in a branch that need not run, while what uses its result below can be moved itself."""
+    running = frame_of(diagnosis.failure, spot.place) if spot.kind == "derived" else None
+    file = source.file(spot.place) if running is not None else None
+    if file is None or running is None:
+        return False
+    node, runs = file.root_at(spot.place), file.root_at(diagnosis.failure.frames[running].place)
+    if node is None or runs is None:
+        return False
+    around = set(map(id, file.ancestors(runs)))
+    if not any(isinstance(each, BRANCHES) and id(each) not in around for each in file.ancestors(node)):
+        return False
+    uses = [each for each in spots(diagnosis) if each.frame == running]
+    return any(True for each in uses for _ in argument_moved(diagnosis, each, source))
 
 
 def argument_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
@@ -52,7 +71,7 @@ def argument_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterato
             if anchor.startswith((f"{text}.", f"next({text}.")):
                 continue
             rebound = _rebound(file, nodes[0], text, anchor)
-            inline = None if written else _replaced(file, nodes[0], anchor)
+            inline = None if written else _replaced(file, nodes[0], anchor, _beside(file, nodes[0], text))
             again = _used_below(file, nodes[0], text) or _is_hoisted(file, nodes[0], text, anchor)
             yield from (each for each in ((rebound, inline) if again else (inline, rebound)) if each)
 
@@ -135,11 +154,22 @@ def _is_read(file: File, node: cst.BaseExpression) -> bool:
     return not (isinstance(parent, cst.Attribute) and parent.attr is node)
 
 
-def _replaced(file: File, node: cst.BaseExpression, anchor: str) -> Change | None:
+def _beside(file: File, node: cst.BaseExpression, text: str) -> list[cst.BaseExpression]:
+    """The other places in a node's statement that read an expression which no statement in front can bind anew."""
+    statement = file.statement_of(node)
+    if text.isidentifier() or not isinstance(statement, cst.SimpleStatementLine):
+        return []
+    return [each for each in occurrences(file, statement, text) if each is not node]
+
+
+def _replaced(
+    file: File, node: cst.BaseExpression, anchor: str, others: Sequence[cst.BaseExpression] = ()
+) -> Change | None:
     if isinstance(node, cst.Call) and last_name(node.func) == "Parameter" and node.args:
         node = node.args[0].value  # what a move makes of a Parameter is none, and no optimizer's business
     text = " ".join(file.code(node).split())
-    return change(file, file.replaced({node: moved(node, anchor)}), f"Move `{text}` to `{anchor}`")
+    edits: dict[cst.CSTNode, cst.CSTNode] = {each: moved(each, anchor) for each in (node, *others)}
+    return change(file, file.replaced(edits), f"Move `{text}` to `{anchor}`")
 
 
 def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Change | None:
