@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import libcst as cst
+from libcst import matchers
 
 from devfix.sdk.edits import code
 from devfix.source import File
@@ -61,11 +62,17 @@ def _is_settled(file: File, function: cst.FunctionDef, node: cst.CSTNode, name: 
 
 def _settles(statement: cst.CSTNode, name: str) -> bool:
     """Whether a statement leaves the name with a tensor: it gives it a value, or ends the function for all else."""
-    assigned = rf"(^|\n)\s*{re.escape(name)}\s*(:[^=\n]+)?=[^=]"
     if not isinstance(statement, cst.If):
-        return bool(re.search(assigned, code(statement)))
-    test, body = code(statement.test), code(statement.body)
+        return isinstance(statement, cst.SimpleStatementLine) and _is_assigned(statement, name)
+    test = code(statement.test)
     if not re.search(rf"\b{re.escape(name)}\b", test):
         return False
     alone = rf"{re.escape(name)} is None|not (torch\.is_tensor|isinstance)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
-    return bool(re.search(assigned, body) or (re.fullmatch(alone, test) and re.search(r"\b(raise|return)\b", body)))
+    ends = bool(matchers.findall(statement.body, matchers.Raise() | matchers.Return()))
+    return _is_assigned(statement.body, name) or (ends and re.fullmatch(alone, test) is not None)
+
+
+def _is_assigned(node: cst.CSTNode, name: str) -> bool:
+    target = matchers.Name(name)
+    given = matchers.AssignTarget(target) | matchers.AnnAssign(target, value=matchers.DoNotCare())
+    return bool(matchers.findall(node, given))
