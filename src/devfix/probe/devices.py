@@ -49,6 +49,14 @@ def make_current(index: int) -> None:
         _current.index = checked(index)
 
 
+def forget_threads() -> None:
+    """Make GPU 0 current in every thread but the calling one."""
+    global _current
+    index = _current.index
+    _current = _Current()
+    _current.index = index
+
+
 def checked(index: int) -> int:
     """The index itself, or CUDA's error for an ordinal that does not exist."""
     if not 0 <= index < len(CUDA):

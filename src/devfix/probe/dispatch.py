@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import hooks, messages, mismatch
+from . import hooks, messages, mismatch, widening
 from . import running as _running  # noqa: F401 - registers how operators run
 from .plans import LIST, TENSOR, _plans, plan_of
 from .tensor import Tensor, reshape_shell, wrap, wrap_new
@@ -54,7 +54,12 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
             keywords, gpu = unwrap_keywords(kwargs, gpu)
         if gpu == -2:
             return mismatch.judge(plan, func, args, kwargs or {}, cells)
-        result = plan.op(*cells, **keywords) if keywords else plan.op(*cells)
+        try:
+            result = plan.op(*cells, **keywords) if keywords else plan.op(*cells)
+        except (NotImplementedError, RuntimeError) as error:
+            if gpu is None or gpu < 0 or not widening.helps(error, plan):
+                raise
+            result = widening.run(plan, cells, keywords or {})
         if gpu is None or gpu < 0:
             hooks.born(result, func, args, kwargs)
             return result

@@ -54,6 +54,7 @@ class Plan:
         "kinds",
         "name",
         "op",
+        "pure",
         "random",
         "reshapes",
         "returned",
@@ -80,6 +81,7 @@ class Plan:
         composite = torch._C._dispatch_has_kernel_for_dispatch_key(func._name, "CompositeImplicitAutograd")
         one = len(returns) == 1 and str(returns[0].type) == "Tensor"
         aliased = any(argument.alias_info for argument in (*arguments, *returns))
+        self.pure = not writes and not aliased
         self.view = one and aliased and not writes and not composite
         self.fresh = one and not writes and not composite and not aliased
         if schema.name.startswith("c10d::"):

@@ -16,6 +16,10 @@ TOTAL = 80 << 30
 _peaks: dict[int, int] = {}
 
 
+class _Garbage:
+    left = False
+
+
 def _index(device: Any = None) -> int:
     index = devices.current() if device is None else devices.spoken(device)
     return 0 if index is None else index
@@ -24,6 +28,9 @@ def _index(device: Any = None) -> int:
 def allocated(device: Any = None) -> int:
     """The bytes that living tensors hold on a simulated GPU, shared memory counted once."""
     gpu = _index(device)
+    if _Garbage.left:
+        _Garbage.left = False
+        gc.collect()
     storages = {}
     for thing in gc.get_objects():
         if issubclass(type(thing), Tensor) and thing._devfix_gpu == gpu:
@@ -39,6 +46,12 @@ def peak(device: Any = None) -> int:
     """The most bytes that were seen; nobody looks between two questions."""
     now = allocated(device)
     return max(now, _peaks[_index(device)])
+
+
+def forget() -> None:
+    """Begin all peaks anew, and count nothing that only garbage holds when somebody asks next."""
+    _peaks.clear()
+    _Garbage.left = True
 
 
 def reset(device: Any = None) -> None:

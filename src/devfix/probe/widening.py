@@ -1,0 +1,40 @@
+"""Operators that CUDA has for a dtype and the CPU has not: compute them in a wider dtype and come back.
+
+CUDA knows many in half precision, and a few (`histc`) in integers, for which the CPU raises NotImplementedError.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .tensor import Tensor
+
+_WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.complex32: torch.complex64}
+_INTEGERS = (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64)
+
+
+def helps(error: Exception, plan: Any) -> bool:
+    """Whether an operator failed for want of a dtype, and makes new tensors only."""
+    return "not implemented for '" in str(error) and (plan.fresh or plan.pure)
+
+
+def run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
+    """Run an operator on wider copies of its tensors; its results have the narrow dtype again."""
+    narrow = next((cell.dtype for cell in cells if isinstance(cell, Tensor)), None)
+    wide = _WIDER.get(narrow) or (torch.float64 if narrow in _INTEGERS else None)
+    if wide is None:
+        raise NotImplementedError
+
+    def widen(value: Any) -> Any:
+        if isinstance(value, Tensor):
+            return value.to(wide) if value.dtype is narrow else value
+        return [widen(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+    def back(value: Any) -> Any:
+        if isinstance(value, Tensor):
+            return value.to(narrow) if value.dtype is wide else value
+        return type(value)(back(item) for item in value) if isinstance(value, (list, tuple)) else value
+
+    return back(plan.op(*map(widen, cells), **{name: widen(value) for name, value in keywords.items()}))
