@@ -44,9 +44,7 @@ def test_finds_the_call_that_the_interpreter_means() -> None:
 
 def test_tells_two_equal_factories_on_one_line_apart() -> None:
     file = File("m.py", PYTHON.encode())
-    found = {
-        id(call) for _, place in places(PYTHON) if (call := file.call_at(place, ("zeros",))) is not None
-    }
+    found = {id(call) for _, place in places(PYTHON) if (call := file.call_at(place, ("zeros",))) is not None}
     assert len(found) == 2
 
 
