@@ -37,6 +37,7 @@ def test_tells_parameters_that_may_be_no_tensor(parameter: str, optional: bool) 
         "    if not isinstance(x, (float, Tensor)):\n        raise TypeError\n    return y * x\n",
         "    if other is None:\n        return y * x\n",
         "    print(x == 1)\n    return y * x\n",
+        "    if isinstance(x, torch.Tensor) and x.ndim:\n        x = x.view(-1, 1)\n    return y * x\n",
         '    """Multiply.\n\n    x = 2 gives twice as much.\n    """\n    return y * x\n',
     ],
 )

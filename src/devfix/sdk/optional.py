@@ -65,7 +65,9 @@ def _settles(statement: cst.CSTNode, name: str) -> bool:
     if not isinstance(statement, cst.If):
         return isinstance(statement, cst.SimpleStatementLine) and _is_assigned(statement, name)
     test = code(statement.test)
-    if not re.search(rf"\b{re.escape(name)}\b", test):
+    # What is done to tensors alone (`if isinstance(x, Tensor) and x.ndim:`) says nothing of the rest.
+    tensors = rf"(?<!not )(isinstance|torch\.is_tensor)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
+    if not re.search(rf"\b{re.escape(name)}\b", test) or re.search(tensors, test):
         return False
     alone = rf"{re.escape(name)} is None|not (torch\.is_tensor|isinstance)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
     ends = bool(matchers.findall(statement.body, matchers.Raise() | matchers.Return()))
