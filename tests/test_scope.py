@@ -31,19 +31,20 @@ FAIL = "torch.ones(2, device='cuda') + torch.ones(2)"
 def test_locals_closures_and_the_globals_that_are_used(scope: Any) -> None:
     told = scope(
         f"""
-        import torch
+        import torch, types
         DEVICE = torch.device("cuda")
-        UNUSED = torch.ones(1)
-        def outer():
+        UNUSED, edges = torch.ones(1), [torch.ones(1)]  # `edges` has the name of an attribute and must not hide it
+        def outer(graph):
             table = torch.zeros(3)
             def inner(name="cuda:0"):
-                table.shape, DEVICE
+                table.shape, DEVICE, graph.edges
                 {FAIL}
             return inner
-        outer()()
+        outer(types.SimpleNamespace(edges=edges))()
         """
     )
-    assert told == {"name": ("string", "cuda:0"), "table": ("tensor", "cpu"), "DEVICE": ("device", "cuda")}
+    told_of_devices = {"name": ("string", "cuda:0"), "DEVICE": ("device", "cuda")}
+    assert told == {**told_of_devices, "table": ("tensor", "cpu"), "graph.edges[0]": ("tensor", "cpu")}
 
 
 def test_objects_dataclasses_dicts_and_lists(scope: Any) -> None:

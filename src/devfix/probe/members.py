@@ -34,7 +34,8 @@ def instance_dict(value: Any) -> dict[str, Any]:
     for klass in type(value).__mro__:
         descriptor = klass.__dict__.get("__dict__")
         if descriptor is not None:
-            if type(descriptor) is not types.GetSetDescriptorType:
+            # That of types.SimpleNamespace is a member of its C struct; a property could run anything.
+            if type(descriptor) not in (types.GetSetDescriptorType, types.MemberDescriptorType):
                 return {}
             found = descriptor.__get__(value)
             return found if type(found) is dict else {}
@@ -107,7 +108,8 @@ def attributes(expression: str, value: Any) -> Members:
             yield f"{expression}.{name}", item
     for klass in type(value).__mro__:
         for name, descriptor in list(klass.__dict__.items()):
-            if type(descriptor) is types.MemberDescriptorType and klass.__module__ != "builtins":
+            slot = type(descriptor) is types.MemberDescriptorType and name != "__dict__"
+            if slot and klass.__module__ != "builtins":
                 try:
                     yield f"{expression}.{name}", descriptor.__get__(value)
                 except AttributeError:

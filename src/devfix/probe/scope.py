@@ -5,11 +5,13 @@ Bounded in number and time, nearest first; nothing of the user's runs (members.p
 
 from __future__ import annotations
 
+import dis
 import re
 import time
 from collections import deque
 from collections.abc import Iterator
-from types import FrameType
+from functools import lru_cache
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
@@ -42,7 +44,9 @@ def look(frame: FrameType, most: int = _MOST) -> list[Held]:
     """Return the expressions of a frame that hold something with a device, and what they hold; nearest first."""
     used = frozenset(frame.f_code.co_names)
     first = frame.f_code.co_varnames[0] if frame.f_code.co_argcount else ""
-    queue = deque((name, value, _DEPTH) for name, value in names(frame))
+    # A global that has the name of an attribute is in reach; it is not opened, for the code means the attribute.
+    read = {*frame.f_locals, *_loaded_globals(frame.f_code)}
+    queue = deque((name, value, _DEPTH if name in read else 0) for name, value in names(frame))
     found: list[Held] = []
     seen: set[int] = set()
     visits, deadline = 0, time.monotonic() + _SECONDS
@@ -61,6 +65,12 @@ def look(frame: FrameType, most: int = _MOST) -> list[Held]:
                 seen.add(id(value))
                 queue.extend(steps)
     return found
+
+
+@lru_cache(maxsize=256)
+def _loaded_globals(code: CodeType) -> frozenset[str]:
+    """The globals that a function reads; `co_names` has the attributes that it reads as well."""
+    return frozenset(each.argval for each in dis.get_instructions(code) if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
 
 
 def kind_of(value: Any) -> str:
