@@ -17,12 +17,15 @@ from devfix.sdk import (
     Sources,
     blamed,
     change,
+    code,
     definition,
     expression,
     inserted_after,
     is_meant,
+    is_move,
     made_of,
     strangers,
+    unmoved,
 )
 
 MOVER = re.compile(r"\.(to|cuda|_apply|to_device|move_to|move_to_device|_to)$")
@@ -77,6 +80,8 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     call = next((each for each in file.expressions_at(place) if isinstance(each, cst.Call)), None)
     if call is None:
         return
+    if _is_moved(file, method, f"self.{field}"):
+        return
     bare = [each for each in file.find(method, f"self.{field}") if isinstance(file.parent(each), cst.Arg)]
     if bare and not bracket:
         renamed = expression(_renamed(file.code(call), sibling, f"self.{field}"))
@@ -86,6 +91,12 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     made = change(file, module, f"Move `{field}` in `{place.function}` as well")
     if made:
         yield made
+
+
+def _is_moved(file: File, method: cst.FunctionDef, name: str) -> bool:
+    """Whether the method moves what a name holds already, elsewhere than the others: `self.lengths.cpu()`."""
+    moves = (node for node in file.within(method) if isinstance(node, cst.Call) and is_move(node))
+    return any(code(unmoved(call)) == name for call in moves)
 
 
 def _renamed(text: str, sibling: str, name: str) -> str:

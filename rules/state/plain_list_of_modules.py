@@ -59,7 +59,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Make the list a ModuleList, the dictionary a ModuleDict, where the constructor assigns it."""
     failure, operand = diagnosis.failure, blamed(diagnosis)
     devices = {each.device for each in failure.operands} - {operand.device}
-    found = next((each for device in sorted(devices) if (each := _unregistered(failure, operand, device))), None)
+    found = next((known for device in sorted(devices) if (known := _unregistered(failure, operand, device))), None)
     if found is None:
         return
     whole, attribute = found
@@ -77,6 +77,8 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
 
 
 def _wrapped(file: File, value: cst.BaseExpression) -> cst.Call | None:
+    if isinstance(value, cst.List | cst.Tuple) and _hides(value):
+        return None
     called = last_name(value.func) if isinstance(value, cst.Call) else ""
     if isinstance(value, cst.Dict | cst.DictComp) or called in ("dict", "OrderedDict"):
         name = "ModuleDict"
@@ -90,3 +92,8 @@ def _wrapped(file: File, value: cst.BaseExpression) -> cst.Call | None:
         return None
     empty = isinstance(value, cst.List | cst.Dict) and not value.elements
     return call if empty else call.with_changes(args=[cst.Arg(value)])
+
+
+def _hides(value: cst.List | cst.Tuple) -> bool:
+    """Whether a list does what people use it for to keep a module out of `parameters()`: `self.teacher = [teacher]`."""
+    return len(value.elements) == 1 and isinstance(value.elements[0].value, cst.Name)

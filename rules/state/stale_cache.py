@@ -15,6 +15,7 @@ from devfix.sdk import (
     Sources,
     argument,
     assignments,
+    binding_at,
     blamed,
     change,
     code,
@@ -63,6 +64,8 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         given = _given(file, guard) if guard is not None else ""
         if guard is None or not given or not file.find(guard.test, attribute):
             continue
+        if place is None or _is_name(diagnosis.failure, place, given):
+            continue
         left = guard.test
         if isinstance(left, cst.BooleanOperation) and isinstance(left.operator, cst.And):
             left = left.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
@@ -70,6 +73,12 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         found = change(file, file.replaced({guard.test: test}), f"Compute `{attribute}` anew for another device")
         if found:
             yield found
+
+
+def _is_name(failure: Failure, place: Place, given: str) -> bool:
+    """Whether a device is given as a string: no tensor's device equals "cuda", so a guard would never be content."""
+    binding = binding_at(failure, place, given)
+    return given[0] in "\"'" or (binding is not None and binding.kind == "string")
 
 
 def _given(file: File, guard: cst.If) -> str:
