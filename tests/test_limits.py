@@ -50,7 +50,12 @@ def test_what_forked_processes_share_counts_once(tmp_path: Path) -> None:
     assert (done.exit_code, done.trouble) == (0, "")
 
 
-FORKS = "import os, time\nfor _ in range(60):\n    if os.fork() == 0:\n        time.sleep(30)\n        os._exit(0)\ntime.sleep(30)"
+FORKS = """import os, time
+for _ in range(60):
+    if os.fork() == 0:
+        time.sleep(30)
+        os._exit(0)
+time.sleep(30)"""
 
 
 @pytest.mark.parametrize("detached", ["", "os.setsid()"])

@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from devfix.cli import authoring, publish, repair, rules, run, show
-from devfix.cli.faults import complaint, usage_error, write_log
+from devfix.cli.faults import complaint, no_space, usage_error, write_log
 from devfix.errors import UserError
 
 EXIT_USAGE, EXIT_OUR_FAULT = 2, 3
@@ -46,7 +46,7 @@ def status(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except Exception as error:
-        if (message := usage_error(error)) is not None:
+        if (message := usage_error(error) or no_space(error)) is not None:
             complaint(message, arguments)
             return EXIT_USAGE
         log = write_log(error, arguments)

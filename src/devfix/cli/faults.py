@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import platform
@@ -36,6 +37,14 @@ def usage_error(error: Exception) -> str | None:
         return None
     command = getattr(getattr(error, "ctx", None), "command_path", "devfix")
     return f"{str(told()).rstrip('.')} ({command} --help tells more)"
+
+
+def no_space(error: Exception) -> str | None:
+    """Return what to do where a disk is full, in one line; None where the error is another."""
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if not full and "No space left on device" not in str(error):  # git says it, and so does what copies folders
+        return None
+    return f"No space left on device for temporary files in {tempfile.gettempdir()}: free some, or set TMPDIR"
 
 
 def write_log(error: Exception, arguments: Sequence[str]) -> str:

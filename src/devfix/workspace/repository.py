@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,8 @@ from devfix.workspace.git import Git, GitError
 from devfix.workspace.listing import REGULAR, SUBMODULE, Entry, list_commit
 from devfix.workspace.shadow import Origin
 from devfix.workspace.worktrees import Worktrees
+
+_ROOM = 100_000  # bytes; where less is free, that is why git fails, whatever it says of it
 
 
 class Repository:
@@ -133,7 +136,14 @@ class Repository:
         """Give up to `count` worktrees at the commit, outside of the repository; all are gone afterwards."""
         origin = Origin(self.root, self.commit, self.head, self.git, self.entries, self.ignored, self.submodules())
         with scratch_folder() as folder:
-            yield Worktrees(origin, folder, count)
+            try:
+                yield Worktrees(origin, folder, count)
+            except (OSError, GitError) as error:
+                if shutil.disk_usage(folder).free >= _ROOM:
+                    raise
+                where = folder.parent
+                said = f"No space left on device for temporary files in {where}: free some, or set TMPDIR"
+                raise UserError(said) from error
 
 
 def _filters_off(git: Git) -> Iterator[str]:
