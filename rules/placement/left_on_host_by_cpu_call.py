@@ -42,16 +42,10 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     file = source.file(place) if place is not None else None
     if file is None or place is None:
         return
-    for node in file.expressions_at(place):
-        if isinstance(node, cst.Call) and is_move(node):
-            found = change(
-                file, file.replaced({node: unmoved(node)}), f"Leave `{file.code(unmoved_of(node))}` where it is"
-            )
-            if found:
-                yield found
-            return
-
-
-def unmoved_of(node: cst.Call) -> cst.CSTNode:
-    """What the move at the end of a call moves."""
-    return node.func.value if isinstance(node.func, cst.Attribute) else node
+    call = next((each for each in file.expressions_at(place) if isinstance(each, cst.Call) and is_move(each)), None)
+    if call is None or not isinstance(call.func, cst.Attribute):
+        return
+    title = f"Leave `{file.code(call.func.value)}` where it is"
+    found = change(file, file.replaced({call: unmoved(call)}), title, "likely")
+    if found:
+        yield found

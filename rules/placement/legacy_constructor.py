@@ -14,12 +14,14 @@ from devfix.sdk import (
     describe,
     is_born_in_reach,
     is_meant,
+    last_name,
     result_moved,
     spots,
     strangers,
 )
 
-LEGACY = re.compile(r"(^|\.)(\w*Tensor|new)$")
+LEGACY = re.compile(r"(^|[.:])(\w*Tensor|new|lift_fresh)$")
+CALLED = re.compile(r"Tensor$|^new$")
 
 
 def diagnose(failure: Failure) -> Blame | None:
@@ -42,5 +44,9 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Move what it made: `torch.tensor(…, device=)` reads its argument's dtype anew, and may make doubles of floats."""
     birth = blamed(diagnosis).birth
     for spot in spots(diagnosis):
-        if spot.kind == "birth" and birth is not None and spot.place == birth.places[0]:
+        file = source.file(spot.place)
+        call = file.call_at(spot.place) if file is not None else None
+        if spot.kind != "birth" or birth is None or spot.place != birth.places[0] or call is None:
+            continue
+        if CALLED.search(last_name(call.func)):
             yield from result_moved(diagnosis, spot, source)

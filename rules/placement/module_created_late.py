@@ -1,6 +1,7 @@
 """A layer or parameter is made after the module that it belongs to was moved."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from devfix.sdk import (
     Blame,
@@ -44,8 +45,10 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     failure, operand = diagnosis.failure, blamed(diagnosis)
     late = astray(failure, operand)
     if late is not None:
-        for spot in outside_constructors(list(made_spots(failure, late, source))):
-            yield from result_moved(diagnosis, spot, source)
+        for number, spot in enumerate(outside_constructors(list(made_spots(failure, late, source)))):
+            changes = result_moved(diagnosis, spot, source)
+            # Further out stands what called the code that made it, which may give something else.
+            yield from (replace(each, safety="unsure") if number else each for each in changes)
     else:
         for spot in spots(diagnosis):
             if spot.kind == "birth":
@@ -54,4 +57,5 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     names = {owner.frame: owner.root for owner, _ in roots(failure, operand)}
     for spot in spots(diagnosis):
         if spot.frame in names and names[spot.frame] != "self":
-            yield from module_moved_before(diagnosis, spot, source, names[spot.frame])
+            for each in module_moved_before(diagnosis, spot, source, names[spot.frame]):
+                yield replace(each, safety="unsure")

@@ -1,6 +1,7 @@
 """A module (the model, a criterion, a metric, a teacher) is never moved to where its inputs are."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from devfix.sdk import (
     Blame,
@@ -45,9 +46,11 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     failure, operand = diagnosis.failure, blamed(diagnosis)
     found = roots(failure, operand)
     for _, root in found[:1]:
-        for spot in outside_constructors(list(made_spots(failure, root, source))):
-            yield from result_moved(diagnosis, spot, source)
+        for number, spot in enumerate(outside_constructors(list(made_spots(failure, root, source)))):
+            changes = result_moved(diagnosis, spot, source)
+            yield from (replace(each, safety="unsure") if number else each for each in changes)
     names = {owner.frame: owner.root for owner, _ in found}
     for spot in spots(diagnosis):
         if spot.frame in names and names[spot.frame] != "self":
-            yield from module_moved_before(diagnosis, spot, source, names[spot.frame])
+            for each in module_moved_before(diagnosis, spot, source, names[spot.frame]):
+                yield replace(each, safety="unsure")

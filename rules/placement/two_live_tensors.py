@@ -1,6 +1,7 @@
 """Two tensors that live on different devices meet: masks, weights, thresholds and indices follow the data."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from devfix.sdk import (
     Blame,
@@ -32,7 +33,9 @@ def diagnose(failure: Failure) -> Blame | None:
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Move it where it is used, and else where it is handed in, from the inside outward."""
+    found = False
     for spot in reversed(spots(diagnosis)):
         if spot.kind in ("use", "handover"):
-            yield from list_moved(diagnosis, spot, source)
-            yield from argument_moved(diagnosis, spot, source)
+            for each in (*list_moved(diagnosis, spot, source), *argument_moved(diagnosis, spot, source)):
+                yield replace(each, safety="unsure" if found else "likely")
+                found = True

@@ -30,20 +30,13 @@ from devfix.sdk.evidence import (
     was_moved_to,
 )
 from devfix.sdk.factories import FACTORIES, factory_given_device
-from devfix.sdk.given import device_given, device_replaced, given_argument, literal_device, named_device
+from devfix.sdk.given import device_given, device_replaced, given_argument, literal_device, literal_node, named_device
 from devfix.sdk.holders import attribute_of, classes_holding, dominating, files_of, owned_places
 from devfix.sdk.host import host_copies
 from devfix.sdk.loops import outside_loops
-from devfix.sdk.modules import astray, bound, made_spots, outside_constructors, roots
-from devfix.sdk.moves import (
-    argument_moved,
-    assigned_moved,
-    is_written_to,
-    module_moved_before,
-    occurrences,
-    result_moved,
-)
-from devfix.sdk.naming import calls, imported_name, with_import
+from devfix.sdk.modules import astray, bound, made_spots, module_moved_before, outside_constructors, roots
+from devfix.sdk.moves import argument_moved, is_written_to, result_moved
+from devfix.sdk.naming import calls, imported_name, with_constant, with_import
 from devfix.sdk.origins import (
     Origin,
     aimed,
@@ -53,9 +46,11 @@ from devfix.sdk.origins import (
     origins_changed,
     placed_by_code,
     placing,
+    placing_places,
 )
 from devfix.sdk.pins import pinned_where_assigned
 from devfix.sdk.reading import assignments, definition, parameters, reads_of
+from devfix.sdk.results import assigned_moved, occurrences
 from devfix.sdk.scopes import binding_at, device_at, device_in, is_spread, on_device, scope_of
 from devfix.sdk.spots import Spot, scope_at, spots
 from devfix.sdk.statements import inserted_after, inserted_before, removed, replaced_by
@@ -139,6 +134,7 @@ __all__ = [
     "last_name",
     "list_moved",
     "literal_device",
+    "literal_node",
     "loop_event",
     "made_of",
     "made_spots",
@@ -161,6 +157,7 @@ __all__ = [
     "pinned_where_assigned",
     "placed_by_code",
     "placing",
+    "placing_places",
     "reads_of",
     "registered_as_buffer",
     "removed",
@@ -175,5 +172,6 @@ __all__ = [
     "turn_frame",
     "unmoved",
     "was_moved_to",
+    "with_constant",
     "with_import",
 ]

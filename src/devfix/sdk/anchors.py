@@ -73,7 +73,7 @@ def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[floa
     two = wanted.startswith("cuda:") and any(
         each.device.startswith("cuda:") and each.device != wanted for each in diagnosis.failure.operands
     )
-    if wanted == "cpu":
+    if wanted == "cpu" and spot.frame is not None:  # what was made elsewhere is never made on the host for good
         yield 1.0, '"cpu"'
     for binding in spot.scope:
         text = binding.expression

@@ -93,6 +93,25 @@ def literal_device(file: File, node: cst.BaseExpression, steps: int = STEPS) -> 
     return literal_device(file, values[0], steps - 1) if len(values) == 1 else ""
 
 
+def literal_node(file: File, node: cst.BaseExpression, steps: int = STEPS) -> cst.SimpleString | None:
+    """The string in the source that an expression takes its device from, over names that are assigned once.
+
+    None where there is none, or it is the default of a parameter, or a choice (`"cuda" if … else "cpu"`).
+
+    >>> file = File("m.py", b'd = torch.device("cuda")\\nx = x.to(d)\\n')
+    >>> file.code(literal_node(file, file.find(file.module, "d")[-1]))
+    '"cuda"'
+    """
+    if isinstance(node, cst.SimpleString):
+        return node if literal_device(file, node) else None
+    if isinstance(node, cst.Call) and last_name(node.func) == "device" and len(node.args) == 1:
+        return literal_node(file, node.args[0].value, steps)
+    values = list(_values(file, node)) if steps and isinstance(node, cst.Name | cst.Attribute) else []
+    if len(values) != 1 or isinstance(file.parent(values[0]), cst.Param):
+        return None
+    return literal_node(file, values[0], steps - 1)
+
+
 def _values(file: File, node: cst.Name | cst.Attribute) -> Iterator[cst.BaseExpression]:
     """Yield what a name may hold: the values assigned to it where it is bound, and a parameter's default."""
     text = file.code(node)

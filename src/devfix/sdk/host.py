@@ -10,7 +10,7 @@ from devfix.model import Diagnosis
 from devfix.sdk.changes import Change, change
 from devfix.sdk.edits import expression, moved
 from devfix.sdk.evidence import blamed, names_in
-from devfix.sdk.moves import occurrences
+from devfix.sdk.results import occurrences
 from devfix.source import File, Sources, normalised
 
 HOST = '"cpu"'

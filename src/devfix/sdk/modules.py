@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from devfix.model import Binding, Failure, Operand, Owner
+from devfix.model import Binding, Diagnosis, Failure, Operand, Owner
+from devfix.sdk.anchors import anchors
+from devfix.sdk.changes import Change, change
+from devfix.sdk.loops import outside_loops
 from devfix.sdk.spots import Spot, scope_at
+from devfix.sdk.statements import inserted_before
 from devfix.source import Sources, last_name
 
 
@@ -71,3 +75,23 @@ def outside_constructors(spots: list[Spot]) -> list[Spot]:
     'Model.forward'
     """
     return sorted(spots, key=lambda spot: spot.place.function.endswith("__init__"))
+
+
+def module_moved_before(diagnosis: Diagnosis, spot: Spot, source: Sources, text: str) -> Iterator[Change]:
+    """Yield `text.to(anchor)` for a module, as a statement in front of the one at a spot, outside of all loops.
+
+    >>> [each.title for each in module_moved_before(diagnosis, spots(diagnosis)[-1], source, "self")][0]
+    'Move the module `self` to `x.device`'
+    """
+    file = source.file(spot.place)
+    root = file.root_at(spot.place) if file else None
+    if file is None or root is None:
+        return
+    for anchor in anchors(diagnosis, spot, file):
+        statement = outside_loops(file, root, text, anchor)
+        if statement is None or anchor.startswith((f"{text}.", f"next({text}.")):
+            continue
+        move = f"{text}.cpu()" if anchor == '"cpu"' else f"{text}.to({anchor})"
+        found = change(file, inserted_before(file, statement, [move]), f"Move the module `{text}` to `{anchor}`")
+        if found:
+            yield found

@@ -73,3 +73,26 @@ def with_import(module: cst.Module, name: str, member: str | None = None) -> cst
     context = CodemodContext()
     AddImportsVisitor.add_needed_import(context, name, member)
     return AddImportsVisitor(context).transform_module(module)
+
+
+def with_constant(file: File, line: str) -> cst.Module:
+    """The module with an assignment behind its leading imports.
+
+    >>> print(with_constant(File("m.py", b"import torch\\n\\nprint(1)\\n"), "device = torch.device(0)").code)
+    import torch
+    <BLANKLINE>
+    device = torch.device(0)
+    <BLANKLINE>
+    print(1)
+    <BLANKLINE>
+    """
+    statement = cst.parse_statement(line, config=file.module.config_for_parsing)
+    assert isinstance(statement, cst.SimpleStatementLine)
+    body = list(file.module.body)
+    place = max((number + 1 for number, each in enumerate(body) if _is_import(each)), default=0)
+    new = statement.with_changes(leading_lines=[cst.EmptyLine(indent=False)] if place else [])
+    return file.module.with_changes(body=[*body[:place], new, *body[place:]])
+
+
+def _is_import(statement: cst.CSTNode) -> bool:
+    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Import | cst.ImportFrom)

@@ -11,7 +11,7 @@ from devfix.model import Diagnosis, Event, Failure, Operand, Place
 from devfix.sdk.anchors import anchors
 from devfix.sdk.changes import Change, change
 from devfix.sdk.edits import argument, expression, keyword_added
-from devfix.sdk.evidence import strangers
+from devfix.sdk.evidence import blamed, strangers
 from devfix.sdk.given import device_replaced, given_argument
 from devfix.sdk.reading import assignments, parameters
 from devfix.sdk.spots import Spot, scope_at
@@ -59,6 +59,18 @@ def placed_by_code(failure: Failure) -> list[tuple[int, Operand, Place]]:
         if place is not None and operand.owner is None:
             found.append((index, operand, place))
     return sorted(found, key=lambda each: -(frame_of(failure, each[2]) or 0))
+
+
+def placing_places(diagnosis: Diagnosis) -> list[Place]:
+    """Where the blamed operand was put on its device, innermost place first; without operands, the owned stack.
+
+    >>> [place.line for place in placing_places(diagnosis) if place.owned][:1]
+    [7]
+    """
+    if not diagnosis.failure.operands:
+        return [frame.place for frame in reversed(diagnosis.failure.owned_frames)]
+    placed = placing(blamed(diagnosis))
+    return list(placed.places) if placed is not None else []
 
 
 def aimed(diagnosis: Diagnosis) -> Iterator[Diagnosis]:

@@ -53,7 +53,7 @@ def _speaking(original: Any) -> Any:
             if "lazy" in text.lower():
                 error.args = (messages.outward(text),)
                 name = getattr(original, "__name__", "function")
-                hooks.failed(error, f"torch.{name}", [item for item in args if isinstance(item, Tensor)], {})
+                hooks.failed(error, f"torch.{name}", args, kwargs)  # host tensors too: one of them is why
             raise
 
     return call
