@@ -11,6 +11,8 @@ import pytest
 from devfix.process import child_environment
 from devfix.warm import Warm
 
+pytest_plugins = ["pytester"]
+
 
 @pytest.fixture(scope="session")
 def warm() -> Iterator[Warm]:

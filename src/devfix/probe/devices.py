@@ -97,6 +97,9 @@ def index_of(device: Any) -> int | None:
     if kind == "lazy":
         return int(device.index)
     if kind == "cuda":
+        if not CUDA:  # C++ asks once in a process whether there is CUDA, and may have asked in another world
+            torch.cuda.init()
+            return None
         use()
         return _current.index if device.index is None else checked(device.index)
     return None

@@ -44,7 +44,7 @@ class Letter:
             if not self._path:
                 self._path = self._free_path()
             unfinished = f"{self._path}.unfinished"
-            Path(unfinished).write_text(json.dumps(self._tell(), default=str), "utf-8", "backslashreplace")
+            Path(unfinished).write_text(json.dumps(self.tell(), default=str), "utf-8", "backslashreplace")
             os.replace(unfinished, self._path)
 
     def _free_path(self) -> str:
@@ -54,7 +54,8 @@ class Letter:
             number += 1
         return path
 
-    def _tell(self) -> Json:
+    def tell(self) -> Json:
+        """Return what is written."""
         return {
             "schema": "devfix-letter/1",
             "process": {

@@ -98,10 +98,36 @@ def _hook_endings(letter: Letter, endings: Endings) -> None:
     atexit.register(finish)
 
 
+def letter_of(exception: BaseException) -> dict[str, Any] | None:
+    """Tell this process's letter as if the exception had ended it; None where it has nothing to do with devices."""
+    if _begun is None:
+        return None
+    letter, endings = _begun
+    found = endings.find(exception)
+    return None if found is None else {**letter.tell(), "failure": {**found, "uncaught": True}}
+
+
+def obey() -> None:
+    """Enter the world that the order names now, or leave the one the process is in where there is no order any more."""
+    told = order.read()
+    if _begun is None:
+        begin()
+    elif told is None:
+        world.leave()
+    else:
+        world.enter(told.kind, told.gpus, told.current)
+
+
+def forget_repeats() -> None:
+    """Take down failures at the same places again: a new test has begun."""
+    if _begun is not None:
+        _begun[1].forget_repeats()
+
+
 def warn(problem: str) -> None:
     """Put a problem of the entry into the letter."""
     if _begun is not None:
         _begun[0].complain(problem)
 
 
-__all__ = ["begin", "warn"]
+__all__ = ["begin", "forget_repeats", "letter_of", "obey", "warn"]

@@ -26,6 +26,12 @@ class _Waiting:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Wrap the loader that another finder gives for a module waited for."""
+        if (
+            name == _PLUGIN
+        ):  # the path is not always what it was: pytest-xdist gives its workers that of another process
+            from importlib.util import spec_from_file_location
+
+            return spec_from_file_location(name, os.path.join(_HERE, name + ".py"))
         if name not in self.callbacks:
             return None
         callback = self.callbacks.pop(name)

@@ -1,0 +1,67 @@
+"""A test's failure -> devfix's diagnosis, for the test's report: which tensors met, and where each was born."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from devfix.suite.entrance import probe
+from devfix.suite.world import Wanted
+
+Lines = Callable[[str, int], str]
+
+
+def letter_of(exception: BaseException) -> dict[str, Any] | None:
+    """Return the letter that the probe writes of a test's exception; None where devices have no part in it."""
+    here = probe("renewal")
+    letter: dict[str, Any] | None = None if here is None else here.failed_test(exception)
+    return letter
+
+
+def diagnosis(letter: dict[str, Any] | None, others: Iterable[Path], root: Path) -> str:
+    """Return the diagnosis of a letter, else of the first failure that ended a process which the test had started.
+
+    `others` are the letters of these. "" where no letter tells of a failure of devices.
+    """
+    from rich.console import Group
+
+    from devfix.letter import read_all
+    from devfix.report.failure import failure_record
+    from devfix.report.text import diagnosis as parts
+    from devfix.report.text import rendered
+
+    with tempfile.TemporaryDirectory(prefix="devfix-letters-") as name:
+        folder = Path(name)
+        if letter is not None:
+            (folder / "0.json").write_text(json.dumps(letter, default=str), "utf-8", "backslashreplace")
+        else:
+            for path in others:
+                shutil.copy(path, folder)
+        letters, _ = read_all(folder, root, None)
+    for each in letters:
+        if each.failure is not None and each.uncaught and each.failure.kind != "other":
+            return rendered(Group(*parts(failure_record(each.failure, (), _lines(root)))), color=False, width=100)
+    return ""
+
+
+def advice(node: str, wanted: Wanted) -> str:
+    """Return how to repair what failed a test."""
+    command = f"devfix repair --run {shlex.quote(f'pytest {shlex.quote(node)}')}"
+    return f"To repair it: {command}" + (f" --gpus {wanted.gpus}" if wanted.gpus > 1 else "") + "\n"
+
+
+def _lines(root: Path) -> Lines:
+    from devfix.report.listing import line_of
+
+    def line(path: str, number: int) -> str:
+        try:
+            return line_of((root / path).read_bytes(), number)
+        except OSError:
+            return ""
+
+    return line
