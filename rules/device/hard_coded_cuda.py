@@ -10,14 +10,13 @@ from devfix.sdk import (
     Origin,
     Sources,
     aimed,
-    blamed,
     describe,
     literal_device,
     named_device,
     origins,
     origins_changed,
     placed_by_code,
-    placing,
+    placing_places,
     target_device,
 )
 
@@ -34,8 +33,7 @@ def diagnose(failure: Failure) -> Blame | None:
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Name the device of the data where the name of one is written."""
     for each in aimed(diagnosis):
-        placed = placing(blamed(each))
-        found = origins(each.failure, placed.places, source) if placed else []
+        found = origins(each.failure, placing_places(each), source)
         if not found or found[0].parameter:  # what a caller could have passed on is another rule's matter
             continue
         spelt = _spelt(found[0])

@@ -12,7 +12,6 @@ from devfix.sdk import (
     Origin,
     Sources,
     aimed,
-    blamed,
     describe,
     literal_device,
     named_device,
@@ -20,7 +19,7 @@ from devfix.sdk import (
     origins_changed,
     pinned_where_assigned,
     placed_by_code,
-    placing,
+    placing_places,
 )
 
 BECAUSE = '"cuda" without an index is the GPU that is current in the thread at that moment.'
@@ -40,8 +39,7 @@ def diagnose(failure: Failure) -> Blame | None:
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Name the device of what it meets where it is sent; else pin the name to one GPU where it is given."""
     for each in aimed(diagnosis):
-        placed = placing(blamed(each))
-        found = origins(each.failure, placed.places, source) if placed else []
+        found = origins(each.failure, placing_places(each), source)
         if found and not found[0].parameter and _is_unindexed(found[0]):
             yield from origins_changed(each, found, BECAUSE)
             if isinstance(found[0].named, cst.Attribute):

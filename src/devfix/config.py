@@ -18,7 +18,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-WORLDS = ("auto", "real", "simulated")
+WORLDS = ("auto", "real", "simulated", "cpu")
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ class World(str, Enum):
     auto = "auto"
     real = "real"
     simulated = "simulated"
+    cpu = "cpu"
 
 
 class Format(str, Enum):
@@ -35,7 +36,9 @@ class Format(str, Enum):
 Gpus = Annotated[int | None, typer.Option(metavar="N", min=1, max=64, help="GPUs that the program sees [default: 1]")]
 WorldOption = Annotated[
     World,
-    typer.Option(metavar="auto|real|simulated", help="Real GPUs, simulated ones, or real ones where there are any."),
+    typer.Option(
+        metavar="auto|real|simulated|cpu", help="Real GPUs, simulated ones, real ones where there are any, or none."
+    ),
 ]
 Python = Annotated[
     str | None,

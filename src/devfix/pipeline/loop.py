@@ -18,6 +18,7 @@ from devfix.stages.verify import Trial, Verifier
 from devfix.worlds import worlds_for
 
 CPU = World("cpu")
+WITHOUT_GPU = ("no-device", "deserialize", "invalid-ordinal")
 DETOURS = 3  # other fixes tried in one repair, where those that were kept led to a failure that nothing mends
 
 
@@ -53,7 +54,19 @@ class Loop:
                 self._baseline_soon(CPU)
             with self.session.timed("observe"):
                 run = self.session.first_run()
-            return self._mend(run)
+            final = self._mend(run)
+            if final.outcome is Outcome.CLEAN and final.world != CPU and not self.fixes and CPU in self._baselines:
+                self._tell_without_gpu(self._baseline(CPU))
+            return final
+
+    def _tell_without_gpu(self, run: Run) -> None:
+        """Say of a program that runs on GPUs that it does not without one: to mend that is for who asks for it."""
+        failure = run.failure
+        if run.outcome is Outcome.FAILED and failure is not None and failure.kind in WITHOUT_GPU and failure.at:
+            told = failure.message.split("\n")[0][:120]
+            self.session.notes.append(
+                f"without a GPU the program fails at {failure.at.path}:{failure.at.line}, {told}; to mend that: --world cpu"
+            )
 
     def _mend(self, run: Run) -> Run:
         """Repair a run and what comes behind it; `is_stuck` says whether a failure is left that nothing mends."""

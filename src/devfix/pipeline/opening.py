@@ -122,7 +122,9 @@ def _unprotected(borrowed: Sequence[Path]) -> str:
 
 
 def world_for(kind: str, gpus: int, seen: int) -> World:
-    """The world that was asked for ("auto", "real" or "simulated"), where the interpreter sees `seen` real GPUs."""
+    """The world that was asked for (auto, real, simulated or cpu), where the interpreter sees `seen` real GPUs."""
+    if kind == "cpu":
+        return World("cpu")
     if kind == "auto":
         kind = "real" if seen >= gpus else "simulated"
     if kind == "real" and seen < gpus:

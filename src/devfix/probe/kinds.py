@@ -50,7 +50,7 @@ _KINDS = [
         "no-device",
         r"Torch not compiled with CUDA enabled|Found no NVIDIA driver|No CUDA GPUs are available|"
         r"not linked with support for cuda|Cannot access accelerator device|CUDA driver version is insufficient|"
-        r"no CUDA-capable device",
+        r"no CUDA-capable device|module 'torch\._C' has no attribute '_cuda_|Tried to instantiate dummy base class",
     ),
     (
         "device-mismatch",
