@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cases import branch_diff, repair
+from repairs import branch_diff, repair
 
 HEADS = ("case", "category", "reproduced", "repaired", "rules", "our idiom", "people's idiom", "worlds", "seconds")
 ARGUMENTS = ["--run", "python main.py", "--exclude", "main.py", "--gpus", "2", "--world", "simulated"]

@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from cases import make_repository, repair
+from repairs import make_repository, repair
 from wild import WILD, environment, read_wild, unpacked
 
 

@@ -23,7 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cases import Case, Result, branch_diff, changes, make_repository, repair, result_of, tomllib
+from cases import Case, Result, result_of, tomllib
+from places import changes
+from repairs import branch_diff, make_repository, repair
 
 ROOT = Path(__file__).parents[1]
 WILD = ROOT / "corpus" / "wild"

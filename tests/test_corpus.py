@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import cases  # noqa: E402
+import places  # noqa: E402
 
 import corpus  # noqa: E402
 
@@ -30,7 +31,7 @@ def test_a_case_says_what_must_come_of_it(folder: Path) -> None:
         re.compile(pattern)
     for place in case.places:
         for text in place:
-            path, line = cases.line_of(folder, text)
+            path, line = places.line_of(folder, text)
             assert (folder / path).is_file(), text
             assert line > 0
     if case.outcome == "repaired":
@@ -47,7 +48,7 @@ def test_a_third_of_at_least_eighty_cases_are_traps() -> None:
 
 def test_an_edit_stands_at_the_lines_that_it_changes() -> None:
     diff = "--- a/x.py\n+++ b/x.py\n@@ -3,4 +3,5 @@\n a\n-b\n+B\n c\n+new\n d\n"
-    assert cases.changes(diff) == [("x.py", frozenset({4})), ("x.py", frozenset({5, 6}))]
+    assert places.changes(diff) == [("x.py", frozenset({4})), ("x.py", frozenset({5, 6}))]
 
 
 def row(demands: str = "yes", copies: str = "2 → 3", edits: str = "1") -> list[str]:
