@@ -65,10 +65,10 @@ class Verifier:
             while left > 0 and (batch := list(islice(queue, 1 if not trials else self.jobs))):
                 left -= len(batch)
                 for trial in pool.map(lambda patch: self.attempt(patch, blamed[patch.rule]), batch):
-                    if trial.verdict.outcome == "holds" and not (held and trial.run.copies >= held.run.copies):
+                    if trial.verdict.outcome == "holds" and not (held and _is_no_better(trial, held)):
                         trial = self.elsewhere(trial, pool)
                     elif trial.verdict.outcome == "holds":
-                        trial = _dropped(trial, "another candidate that holds makes no more copies and stands nearer")
+                        trial = _dropped(trial, "another candidate that holds makes no more copies or stands nearer")
                     trials.append(trial)
                     if trial.verdict.outcome == "moved":
                         left = left if further else min(left, FURTHER)
@@ -175,6 +175,11 @@ class Verifier:
         where = f"what the program prints in the world {world.name}"
         self.flaky.append(f"{where} changes from run to run: only the lines that repeat are compared")
         return prints_else([*plain, prints(self.files)], [run.stdout, prints(trial.files)])
+
+
+def _is_no_better(trial: Trial, held: Trial) -> bool:
+    """Whether a trial makes no fewer copies than one that holds, or has weaker evidence that its place is wrong."""
+    return trial.run.copies >= held.run.copies or trial.patch.rank[:1] > held.patch.rank[:1]
 
 
 def _dropped(trial: Trial, because: str) -> Trial:
