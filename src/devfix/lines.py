@@ -48,7 +48,18 @@ def same_cause(before: Failure, wrong: Operand | None, after: Failure, edits: It
         return before.at is not None and after.at is not None and _same(before.at, place_before(after.at, edits))
     way = _way(wrong, before)
     return any(
-        operand.device == wrong.device and _begins(_way(operand, after), way, edits) for operand in after.operands
+        operand.device == wrong.device
+        and _begins(_way(operand, after), way, edits)
+        and not _is_mended(operand, wrong, edits)
+        for operand in after.operands
+    )
+
+
+def _is_mended(operand: Operand, wrong: Operand, edits: tuple[Edit, ...]) -> bool:
+    """Whether an operand went through an edited line to another device: that it is back is the program's own doing."""
+    return any(
+        event.device != wrong.device and (place := event.owned_place) is not None and is_edited(place, edits)
+        for event in operand.moves
     )
 
 

@@ -82,7 +82,9 @@ def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[floa
         elif binding.kind == "tensor" and binding.device == wanted:
             # A weight is always there; a bias may be None elsewhere.
             parameter = binding.type.endswith("Parameter") * (1.0 if not text.endswith("bias") else 1.2)
-            yield (2.0 if text in named else 3.0) + 0.5 * text.count(".") + parameter, f"{text}.device"
+            # An element says less to a reader than a name does: `packed[2]` less than `frames`.
+            depth = 0.5 * text.count(".") + 1.5 * text.count("[")
+            yield (2.0 if text in named else 3.0) + depth + parameter, f"{text}.device"
         elif binding.kind == "module" and binding.device == wanted and _has_parameters(spot, text):
             yield 6.0 + 0.5 * text.count("."), f"next({text}.parameters()).device"
 
