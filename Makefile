@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
 BIN := .venv/bin
 READY := .venv/.devfix-installed
 
-.PHONY: help demo test lint corpus corpus-quick wild bench format clean
+.PHONY: help demo test lint corpus corpus-quick wild bench harm fuzz scale format clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,6 +47,16 @@ wild: $(READY) ## Repair the released packages in which the five first failures 
 
 bench: $(READY) ## Time a whole repair against one plain run of the same script
 	@$(BIN)/python benchmarks/repair.py
+
+harm: $(READY) ## Kill repairs at 200 points, and read and edit every installed Python file: half an hour or more
+	@DEVFIX_HARM_POINTS=200 $(BIN)/python -m pytest --quiet tests/test_harm.py tests/test_properties.py tests/test_printing_back.py
+
+fuzz: $(READY) ## Feed the readers of letters, messages, settings and sources for a minute each
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3'
+	@for target in letter message config source; do $(BIN)/python tests/fuzz/fuzz.py $$target 60 || exit 1; done
+
+scale: $(READY) ## Time a repair in repositories of 100, 1,000 and 10,000 files
+	@$(BIN)/python benchmarks/scale.py
 
 format: $(READY) ## Mend what ruff can mend
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .

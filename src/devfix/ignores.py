@@ -38,11 +38,11 @@ def _statements(data: bytes) -> Iterator[tuple[int, int, list[str]]]:
             if token.type == tokenize.COMMENT:
                 comments.append(token.string)
             elif token.type == tokenize.NEWLINE:
-                yield start, token.start[0], comments
+                yield start or token.start[0], token.start[0], comments
                 start, comments = 0, []
             elif token.type not in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING) and not start:
                 start = token.start[0]
-    except (tokenize.TokenError, SyntaxError):
+    except (tokenize.TokenError, SyntaxError, UnicodeDecodeError):
         return
 
 

@@ -13,7 +13,7 @@ from devfix.model import Binding, Event, Failure, Frame, Held, Operand, Owner, P
 
 Record = TypeVar("Record")
 ITEM_LIMIT = 4_000  # of one list
-RECORD_LIMIT = 1_000_000  # of one letter; the largest honest one seen has 30,000
+RECORD_LIMIT = 200_000  # of one letter; the largest honest one seen, of 2 MB, has room for 40,000
 
 
 @dataclass(frozen=True)

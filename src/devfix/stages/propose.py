@@ -10,7 +10,7 @@ from devfix.catalog import Rule
 from devfix.deadline import raised, within
 from devfix.errors import RuleError
 from devfix.ignores import ignored, touched
-from devfix.model import Diagnosis, Edit, Patch
+from devfix.model import Diagnosis, Edit, Patch, Place
 from devfix.sdk import SAFETIES, Change, Sources
 
 CHANGES_A_RULE = 16
@@ -52,7 +52,7 @@ def _changes(rule: Rule, diagnosis: Diagnosis, source: Sources, notes: list[str]
             spent += time.monotonic() - began
             if change is None:
                 return
-            if wrong := _nonsense(change):
+            if wrong := _nonsense(change) or _misplaced(change, source):
                 raise RuleError(f"yielded {wrong}")
             if not any(_kept_away(edit, rule.id, notes) for edit in change.edits):
                 yield change
@@ -74,6 +74,17 @@ def _nonsense(change: object) -> str:
         return "a Change without edits"
     paths = [edit.path for edit in change.edits]
     return "a Change with two edits of one file" if len(set(paths)) < len(paths) else ""
+
+
+def _misplaced(change: Change, source: Sources) -> str:
+    """What is wrong with where a change edits; "" where each edit begins with an editable file as it stands."""
+    for edit in change.edits:
+        file = source.file(Place(edit.path, max(1, edit.line), owned=True))
+        if file is None:
+            return f"an edit of {edit.path!r}, which is not to be edited"
+        if file.data != edit.before or edit.after == edit.before:
+            return f"an edit of {edit.path!r} that does not begin with what is there, or changes nothing"
+    return ""
 
 
 def _is_ignored(diagnosis: Diagnosis, source: Sources, notes: list[str]) -> bool:
