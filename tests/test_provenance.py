@@ -35,6 +35,7 @@ def tell(tmp_path: Path, warm: Warm) -> Any:
         ("h.new_zeros(3)", "factory"),
         ("torch.ones_like(h)", "factory"),
         ("torch.randint(0, 5, (3,))", "random"),
+        ("torch.empty(3).normal_()", "random"),
     ],
 )
 def test_births(tell: Any, made: str, kind: str) -> None:

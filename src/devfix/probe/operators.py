@@ -7,10 +7,12 @@ from typing import Any
 
 BORN = -1
 REBORN = -2  # also where the tensor was known: its memory is another now, or a function outside is the real maker
+REDRAWN = -3  # filled with random numbers: where they were drawn is what counts, not where the memory was made
 _LIKE = re.compile(r"(_like|^new_\w+|^lift_fresh|^lift_fresh_copy)$")
 # Where the first tensor is not what flows on: conditions, biases, weights that rows are taken from.
 _SOURCE = dict.fromkeys(["where", "addmm", "baddbmm", "addbmm", "addmv", "addr", "embedding", "embedding_bag"], 1)
 _RANDOM = re.compile(r"^(new_)?(rand\w*|normal|bernoulli|multinomial|poisson|dropout|native_dropout)$")
+_REDRAWN = re.compile(r"^(normal|uniform|random|bernoulli|exponential|cauchy|geometric|log_normal)_$")
 _CONSTANT = re.compile(r"^(lift_fresh\w*|(scalar_|as_|new_)?tensor|asarray|\w*Tensor|sparse_\w+)$")
 _LOAD = re.compile(r"(^|\.)(load|load_file|safe_open|_rebuild\w*|_load\w*|set_|loader)$")
 _NUMPY = re.compile(r"(from_numpy|frombuffer|from_dlpack|from_file)$")
@@ -28,6 +30,8 @@ def source_argument(func: Any) -> int:
     name = base_name(func)
     if name == "set_":
         return REBORN
+    if _REDRAWN.match(name):
+        return REDRAWN
     if _LIKE.search(name):
         return BORN
     tensors = [at for at, argument in enumerate(schema.arguments) if "Tensor" in str(argument.type)]
@@ -66,7 +70,7 @@ def event_kind(what: Any) -> str:
         return "numpy"
     if _LOAD.search(name):
         return "load"
-    if _RANDOM.match(name):
+    if _RANDOM.match(name) or _REDRAWN.match(name):
         return "random"
     if _CONSTANT.match(name):
         return "constant"

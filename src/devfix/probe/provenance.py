@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from . import operators, transfers
-from .operators import REBORN
+from .operators import REBORN, REDRAWN
 from .places import nearest, outward
 from .records import (
     DEPTH,
@@ -41,8 +41,10 @@ def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
     role = _roles.get(id(func))
     if role is None:
         role = learn(func)
-    if key in table and role != REBORN:  # in place, or `out=`: the tensor stays where it was
-        return
+    if key in table and role != REBORN:
+        # In place, or `out=`: the tensor stays where it was; one filled with random numbers is another from then on.
+        if role != REDRAWN or table[key].move is not None or kind is torch.nn.Parameter:
+            return
     source = None
     if role >= 0:
         if role < len(args):
