@@ -2,53 +2,77 @@
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from devfix.sdk import (
     FACTORIES,
     Blame,
     Change,
     Diagnosis,
     Failure,
+    File,
+    Operand,
+    Place,
     Sources,
+    anchors,
     birthplace,
     blamed,
+    change,
     describe,
-    factory_given_device,
+    is_bound,
     is_meant,
-    result_moved,
+    keyword_added,
+    moved,
     spots,
     strangers,
 )
 
-LAYERS = ("RNN.forward", "LSTM.forward", "GRU.forward", "RNNCell.forward", "LSTMCell.forward", "GRUCell.forward")
-
 
 def diagnose(failure: Failure) -> Blame | None:
     """Blame a state that owned code made and handed to a recurrent layer."""
-    inside = any(not frame.place.owned and frame.place.function in LAYERS for frame in failure.frames)
-    if failure.kind != "recurrent-state" and not inside:
+    if failure.kind != "recurrent-state":
         return None
     for index, operand, peer in strangers(failure):
-        place = birthplace(operand)
-        if place is None or operand.owner is not None or is_meant(failure, operand) or operand.birth is None:
-            continue
-        if operand.birth.kind not in ("factory", "constant", "random"):
-            continue
-        because = (
-            f"{describe(operand)}, a state that {place.path}:{place.line} begins with, is on {operand.device} while the"
-            f" layer and its input are on {peer.device}."
-        )
-        return Blame(index, because, strength=2)
+        place = _made(failure, operand)
+        if place is not None:
+            because = (
+                f"{describe(operand)}, a state that begins in {place.path}:{place.line}, is on {operand.device} while"
+                f" the layer and its input are on {peer.device}."
+            )
+            return Blame(index, because, strength=1)
     return None
 
 
+def _made(failure: Failure, operand: Operand) -> Place | None:
+    """Where owned code made an operand that is no input or weight of the layer, and that nobody moved."""
+    given = operand.argument in ("input", "args[0]") or operand.owner is not None or is_meant(failure, operand)
+    made = operand.birth is not None and operand.birth.kind in ("factory", "constant", "random")
+    return None if given or not made else birthplace(operand)
+
+
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Make the state where the input is."""
-    birth = blamed(diagnosis).birth
-    for spot in spots(diagnosis):
-        if spot.kind != "birth" or birth is None or spot.place != birth.places[0]:
-            continue
-        if birth.kind != "random":
-            yield from factory_given_device(diagnosis, spot, source)
+    """Make every state of the call where its input is; move those that are drawn."""
+    failure, wrong = diagnosis.failure, blamed(diagnosis)
+    births = [spot for spot in spots(diagnosis) if wrong.birth is not None and spot.place == wrong.birth.places[0]]
+    for spot in births[:1]:
         file = source.file(spot.place)
-        if birth.kind == "random" or (file is not None and file.call_at(spot.place, tuple(FACTORIES)) is None):
-            yield from result_moved(diagnosis, spot, source)
+        if file is None:
+            continue
+        states = [(place, each) for each in failure.operands if (place := _made(failure, each)) is not None]
+        calls = [call for place, each in states if place.path == spot.place.path and (call := _call(file, place, each))]
+        for anchor in anchors(diagnosis, spot, file):
+            edits = {call: _placed(call, drawn, anchor) for call, drawn in calls if is_bound(file, call, anchor)}
+            found = change(file, file.replaced(edits), f"Begin with a state on `{anchor}`") if edits else None
+            if found:
+                yield found
+
+
+def _call(file: File, place: Place, operand: Operand) -> tuple[cst.Call, bool] | None:
+    """The call that made a state, and whether it drew it at random."""
+    drawn = operand.birth is not None and operand.birth.kind == "random"
+    call = file.call_at(place) if drawn else file.call_at(place, tuple(FACTORIES))
+    return (call, drawn) if call is not None else None
+
+
+def _placed(call: cst.Call, drawn: bool, anchor: str) -> cst.BaseExpression:
+    return moved(call, anchor) if drawn else keyword_added(call, "device", anchor)

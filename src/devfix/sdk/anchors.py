@@ -78,15 +78,20 @@ def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[floa
     for binding in spot.scope:
         text = binding.expression
         if binding.kind in ("device", "string") and means(binding, wanted) and not (two and binding.device == "cuda"):
-            yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * text.count("."), text
+            yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * _steps(text), text
         elif binding.kind == "tensor" and binding.device == wanted:
             # A weight is always there; a bias may be None elsewhere.
             parameter = binding.type.endswith("Parameter") * (1.0 if not text.endswith("bias") else 1.2)
             # An element says less to a reader than a name does: `packed[2]` less than `frames`.
-            depth = 0.5 * text.count(".") + 1.5 * text.count("[")
+            depth = 0.5 * _steps(text) + 1.5 * text.count("[")
             yield (2.0 if text in named else 3.0) + depth + parameter, f"{text}.device"
         elif binding.kind == "module" and binding.device == wanted and _has_parameters(spot, text):
-            yield 6.0 + 0.5 * text.count("."), f"next({text}.parameters()).device"
+            yield 6.0 + 0.5 * _steps(text), f"next({text}.parameters()).device"
+
+
+def _steps(text: str) -> float:
+    """How far an expression reaches into what it begins with; an element of a list may be another one elsewhere."""
+    return text.count(".") + 1.5 * text.count("[")
 
 
 def _has_parameters(spot: Spot, module: str) -> bool:

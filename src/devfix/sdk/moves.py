@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import libcst as cst
 
-from devfix.model import Diagnosis, Failure, Operand
+from devfix.model import Diagnosis, Event, Failure, Operand
 from devfix.sdk.anchors import anchors, is_local
 from devfix.sdk.changes import Change, change
 from devfix.sdk.evidence import blamed
@@ -69,16 +69,18 @@ def _together(
 ) -> Change | None:
     """The tensor and its like in one statement moved at once: `(x - self.mean.to(…)) / self.deviation.to(…)`.
 
-    Its like are those beside it on the same device, held by the same object or bound in the same scope.
+    Its like are those on the same device that the same object holds, or that the same import made.
     """
-    statement, wrong = file.statement_of(node), blamed(diagnosis).device
-    whole = text.rpartition(".")[0]
+    statement, operand = file.statement_of(node), blamed(diagnosis)
+    wrong, whole, born = operand.device, text.rpartition(".")[0], _born(operand.history)
     if not isinstance(statement, cst.SimpleStatementLine):
         return None
     names = [
         each.expression
         for each in spot.scope
         if each.kind == "tensor" and each.device == wrong and each.shape and each.expression.rpartition(".")[0] == whole
+        # Bare names are alike where one import made both; a function's own have each a reason of its own.
+        if whole or (born == _born(each.history) and _is_import(diagnosis.failure, operand))
     ]
     others = [found for name in names if name != text for found in occurrences(file, statement, name)]
     if not others:
@@ -86,6 +88,17 @@ def _together(
     every = [*_beside(file, node, text), *others]
     found = moved_at(file, node, anchor, every)
     return found and replace(found, title=f"{found.title}, and its like beside it", safety="likely")
+
+
+def _born(history: Sequence[Event]) -> tuple[str, str]:
+    places = history[0].places if history else ()
+    return (places[0].path, places[0].function) if places else ("", "")
+
+
+def _is_import(failure: Failure, operand: Operand) -> bool:
+    """Whether the operand was made by the import of a file, which is over."""
+    place = operand.birth.places[0] if operand.birth and operand.birth.places else None
+    return place is not None and place.function == "<module>" and frame_of(failure, place) is None
 
 
 def _beside(file: File, node: cst.BaseExpression, text: str) -> list[cst.BaseExpression]:
@@ -130,6 +143,8 @@ def result_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[
         return
     calls = [node for node in file.expressions_at(spot.place) if isinstance(node, cst.Call | cst.Subscript)]
     if not calls or (spot.place.column is None and len(calls) > 1) or _is_aside(diagnosis, spot, source):
+        return
+    if isinstance(file.parent(calls[0]), cst.Expr):  # `noise.normal_()` stands alone: nobody gets what it returns
         return
     for anchor in anchors(diagnosis, spot, file):
         found = moved_at(file, calls[0], anchor)
