@@ -83,7 +83,7 @@ def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[floa
             # A weight is always there; a bias may be None elsewhere.
             parameter = binding.type.endswith("Parameter") * (1.0 if not text.endswith("bias") else 1.2)
             # An element says less to a reader than a name does: `packed[2]` less than `frames`.
-            depth = 0.5 * _steps(text) + 1.5 * text.count("[")
+            depth = 0.5 * _steps(text)
             yield (2.0 if text in named else 3.0) + depth + parameter, f"{text}.device"
         elif binding.kind == "module" and binding.device == wanted and _has_parameters(spot, text):
             yield 6.0 + 0.5 * _steps(text), f"next({text}.parameters()).device"
@@ -91,7 +91,7 @@ def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[floa
 
 def _steps(text: str) -> float:
     """How far an expression reaches into what it begins with; an element of a list may be another one elsewhere."""
-    return text.count(".") + 1.5 * text.count("[")
+    return text.count(".") + 3.0 * text.count("[")
 
 
 def _has_parameters(spot: Spot, module: str) -> bool:

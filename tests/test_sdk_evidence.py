@@ -1,0 +1,125 @@
+"""Who is wrong: by where a tensor was put, what holds it, how it came to be, and what a loop hands out."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from devfix.model import Binding, Event, Failure, Frame, Held, Operand, Owner, Place
+from devfix.sdk import (
+    File,
+    assignments,
+    astray,
+    dominating,
+    is_born_where_used,
+    is_meant,
+    is_turned,
+    kept,
+    loop_event,
+    made_of,
+    roots,
+    strangers,
+)
+
+AT = Place("m.py", 9, "use", 9, 4, 20, owned=True)
+BORN = Place("m.py", 3, "use", 3, 8, 22, owned=True)
+ELSEWHERE = Place("data.py", 3, "read", 3, 8, 22, owned=True)
+
+
+def event(kind: str, op: str, device: str, place: Place = BORN) -> Event:
+    return Event(kind, f"aten::{op}", device, (place,))
+
+
+def tensor(expression: str, device: str, *history: Event, type: str = "Tensor") -> Binding:
+    return Binding(expression, "tensor", device, type, history=history)
+
+
+def failure(*operands: Operand, scope: tuple[Binding, ...] = (), at: Place = AT, op: str = "aten::add") -> Failure:
+    return Failure("device-mismatch", "RuntimeError", "…", op, (Frame(at, scope),), operands)
+
+
+HOST = Operand("other", "cpu", shape=(3,), history=(event("factory", "ones", "cpu"),))
+GPU = Operand("self", "cuda:0", shape=(3,), history=(event("factory", "ones", "cuda:0"),))
+
+
+def blamed(found: Failure) -> list[str]:
+    return [operand.argument for _, operand, _ in strangers(found)]
+
+
+def test_the_one_that_nobody_placed_is_the_only_stranger() -> None:
+    assert blamed(failure(GPU, HOST)) == ["other"]
+
+
+def test_a_move_to_the_host_is_meant_and_ties() -> None:
+    back = Operand("other", "cpu", shape=(3,), history=(*GPU.history, event("move", "_to_copy", "cpu")))
+    assert is_meant(failure(GPU, back), back)
+    assert blamed(failure(GPU, back)) == ["other", "self"]
+
+
+def test_a_parameter_moved_back_is_the_anchor_of_its_input() -> None:
+    owner = Owner("model", 0, "Linear", "weight", "parameter", "model")
+    history = (event("factory", "empty", "cpu"), event("move", "to", "cpu"))
+    weight = Operand("other", "cpu", shape=(3,), history=history, owner=owner)
+    assert blamed(failure(GPU, weight)) == ["self", "other"]
+
+
+def test_a_declared_device_keeps_a_tensor_in_its_place() -> None:
+    mean = Operand("other", "cpu", shape=(3,), names=(Held(0, "self.mean"),), history=HOST.history)
+    says = (Binding("self.device", "device", "cpu"),)
+    assert not is_meant(failure(GPU, mean), mean)
+    assert is_meant(failure(GPU, mean, scope=says), mean)
+    assert blamed(failure(GPU, mean, scope=says)) == ["self", "other"]
+
+
+def test_what_the_failing_operator_made_for_itself_is_no_stranger() -> None:
+    result = Operand("self", "cpu", shape=(3,), history=(event("factory", "empty", "cpu", AT),))
+    vector = Operand("vec", "cpu", shape=(3,), history=HOST.history)
+    matrix = Operand("mat", "cuda:0", shape=(3, 3), history=GPU.history)
+    assert blamed(failure(result, matrix, vector)) == ["vec"]
+
+
+def test_born_where_it_is_used_means_made_there_all_the_way() -> None:
+    helped = Operand("other", "cpu", history=(*HOST.history, event("op", "mean", "cpu", ELSEWHERE)))
+    assert is_born_where_used(failure(GPU, HOST), HOST)
+    assert not is_born_where_used(failure(GPU, helped), helped)
+
+
+def test_a_loop_that_still_runs_hands_a_tensor_out() -> None:
+    loop = Place("m.py", 7, "use", 11, 4, 30, owned=True)
+    batch = Operand("other", "cpu", history=(*HOST.history, event("op", "stack", "cpu", loop)))
+    assert loop_event(failure(GPU, batch), batch) == 1
+    assert loop_event(failure(GPU, HOST), HOST) is None
+
+
+def test_what_an_operand_was_computed_from_is_found_by_its_history() -> None:
+    mask = tensor("self.mask", "cpu", *HOST.history)
+    other = tensor("self.table", "cpu", event("factory", "zeros", "cpu"))
+    scope = (Binding("self", "module", "cuda:0", "Net"), mask, other)
+    operand = Operand("mask", "cpu", shape=(3,), history=(*HOST.history, event("op", "eq", "cpu", AT)))
+    found = failure(GPU, operand, scope=scope)
+    assert [each.expression for each in made_of(found, operand, 0)] == ["self.mask"]
+    (one,) = kept(found, operand)
+    assert (one.whole, one.attribute, one.module and one.module.type) == ("self", "mask", "Net")
+
+
+def test_the_largest_module_that_lies_astray() -> None:
+    owner = Owner("model.head", 0, "Linear", "weight", "parameter", "model")
+    weight = Operand("other", "cpu", shape=(3,), history=HOST.history, owner=owner, holders=(owner,))
+    scope = (Binding("model", "module", "mixed", "Net"), Binding("model.head", "module", "cpu", "Linear"))
+    found = failure(GPU, weight, scope=scope)
+    assert [binding.expression for _, binding in roots(found, weight)] == ["model"]
+    late = astray(found, weight)
+    assert late is not None and late.expression == "model.head"
+
+
+def test_statements_that_others_dominate() -> None:
+    file = File("m.py", b"def f(self):\n    self.x = None\n    if a:\n        self.x = 1\n    self.y = 2\n")
+    found = assignments(file, "self.x")
+    assert [file.code(each) for each in dominating(file, found)] == ["self.x = None"]
+
+
+def test_a_name_that_the_loop_binds_anew_is_not_handed_out() -> None:
+    file = File("m.py", b"for x in data:\n    for y in x:\n        g(x, y)\nh(x)\n")
+    inner, outer = file.find(file.module, "g(x, y)")[0], file.find(file.module, "h(x)")[0]
+    assert [is_turned(file, inner, name) for name in ("x", "y", "z")] == [True, True, False]
+    assert not is_turned(file, outer, "x")
+    assert isinstance(inner, cst.Call)
