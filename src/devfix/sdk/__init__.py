@@ -37,18 +37,9 @@ from devfix.sdk.loops import outside_loops
 from devfix.sdk.modules import astray, bound, made_spots, module_moved_before, outside_constructors, roots
 from devfix.sdk.moves import argument_moved, is_written_to, result_moved
 from devfix.sdk.naming import calls, imported_name, with_constant, with_import
-from devfix.sdk.origins import (
-    Origin,
-    aimed,
-    is_passed_in,
-    named_anew,
-    origins,
-    origins_changed,
-    placed_by_code,
-    placing,
-    placing_places,
-)
+from devfix.sdk.origins import Origin, is_passed_in, named_anew, origins, origins_changed
 from devfix.sdk.pins import pinned_where_assigned
+from devfix.sdk.placings import aimed, placed_by_code, placing, placing_places
 from devfix.sdk.reading import assignments, definition, parameters, reads_of
 from devfix.sdk.results import assigned_moved, occurrences
 from devfix.sdk.scopes import binding_at, device_at, device_in, is_spread, on_device, scope_of

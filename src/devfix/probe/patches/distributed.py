@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from .. import hooks
 from ..patching import replace, wrap
 from ..plans import special
 from ..tensor import Tensor
@@ -102,6 +103,7 @@ def collective(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     gpu = next((item._devfix_gpu for item in tensors if item._devfix_gpu >= 0), -1)
     if gpu >= 0:
         result = rewrap(plan, result, tensors, kwargs, gpu)
+    hooks.born(result, func, args, kwargs)
     return result
 
 
