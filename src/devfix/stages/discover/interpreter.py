@@ -18,7 +18,9 @@ OLDEST_PYTHON = (3, 10)
 # Importing torch takes seconds. Its version and build are in a small file; only where that build could use a GPU and
 # the machine shows a driver is torch itself asked how many there are.
 _EXAMINE = """
-import importlib.util, json, os, sys
+import sys
+sys.path[:] = [path for path in sys.path if path]  # no file of the folder at hand stands in for Python's own
+import importlib.util, json, os
 told = {"python": list(sys.version_info[:3]), "torch": "", "gpus": 0}
 try:
     spec = importlib.util.find_spec("torch")
