@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from devfix.catalog import Rule
-from devfix.model import Fix, Outcome, Repair, Run, World
+from devfix.model import Diagnosis, Fix, Outcome, Repair, Run, World
 from devfix.pipeline.session import Session
 from devfix.sdk.spots import unseen
 from devfix.stages.advise import advise
@@ -137,7 +137,7 @@ class Loop:
             rest = [trial for trial in (*filter(None, [kept]), *dropped) if trial is not chosen]
             return Repair(
                 looked.failure or run.failure,  # type: ignore[arg-type]
-                tuple(diagnoses),
+                tuple(_borne_out(diagnoses, (*filter(None, [kept]), *dropped))),
                 self._fix(chosen, True) if chosen else None,
                 tuple(self._fix(trial) for trial in rest if chosen is None or trial.patch is not chosen.patch),
             )
@@ -185,3 +185,9 @@ def _is_other_way(trial: Trial, kept: Trial) -> bool:
     """Whether a trial got further as well, by an edit at another place than the one that was kept."""
     places = [{(edit.path, edit.line) for edit in each.patch.edits} for each in (trial, kept)]
     return kept.verdict.outcome == trial.verdict.outcome == "moved" and places[0].isdisjoint(places[1])
+
+
+def _borne_out(diagnoses: Sequence[Diagnosis], trials: Sequence[Trial]) -> list[Diagnosis]:
+    """The diagnoses for which the source had something to change; all where it had nothing for any."""
+    tried = {trial.patch.rule for trial in trials}
+    return [each for each in diagnoses if each.rule in tried] or list(diagnoses)
