@@ -36,7 +36,7 @@ BY_HAND = (
 )
 CLASSES = {
     "passes": r"ok$",
-    "argument (2.9 and newer)": SAME + r"but got \w+ is on \S+, different from other tensors on \S+ "
+    "argument (2.8 and newer)": SAME + r"but got \w+ is on \S+, different from other tensors on \S+ "
     r"\(when checking argument in method wrapper_\w+\)$",
     "argument (older)": SAME + r"but found at least two devices, \S+ and \S+! "
     r"\(when checking argument for argument \w+ in method wrapper_\w+\)$",

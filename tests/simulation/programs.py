@@ -86,7 +86,8 @@ MODELS: dict[str, Callable[[], dict[str, Any]]] = {
     ),
     "gemma": lambda: make("GemmaForCausalLM", "GemmaConfig", **LM, **SMALL, num_key_value_heads=1, head_dim=8),
     "mixtral": lambda: make(
-        "MixtralForCausalLM", "MixtralConfig", **LM, **{**SMALL, "intermediate_size": 64}, num_key_value_heads=4, num_local_experts=2
+        "MixtralForCausalLM", "MixtralConfig", **LM, **{**SMALL, "intermediate_size": 64}, num_key_value_heads=4,
+        num_local_experts=2,
     ),
     "bert": lambda: make("BertForMaskedLM", "BertConfig", text(labels=ids()), **SMALL, **STILL),
     "roberta": lambda: make("RobertaForMaskedLM", "RobertaConfig", text(labels=ids()), **SMALL, **STILL),
@@ -115,7 +116,7 @@ MODELS: dict[str, Callable[[], dict[str, Any]]] = {
     ),
     "whisper": lambda: make(
         "WhisperForConditionalGeneration", "WhisperConfig",
-        {"input_features": torch.linspace(-1, 1, 2 * 8 * 60).view(2, 8, 60), "labels": ids()}, vocab_size=99, d_model=16,
+        {"input_features": torch.linspace(-1, 1, 960).view(2, 8, 60), "labels": ids()}, vocab_size=99, d_model=16,
         encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=16,
         decoder_ffn_dim=16, num_mel_bins=8, max_source_positions=30, max_target_positions=40, dropout=0.0,
         pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=3, suppress_tokens=None,

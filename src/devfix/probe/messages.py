@@ -9,7 +9,8 @@ import torch
 
 VERSION = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
 SAME_DEVICE = "Expected all tensors to be on the same device"
-NAMES_THE_ODD_ONE = VERSION >= (2, 9)
+# Found in the libraries of the wheels: 2.7.1 has the older words, 2.8.0 the newer.
+NAMES_THE_ODD_ONE = VERSION >= (2, 8)
 
 
 def argument_mismatch(argument: str, device: Any, common: Any, method: str) -> RuntimeError:

@@ -64,7 +64,7 @@ def wrap(held: torch.Tensor, index: int) -> Any:
 
 def wrap_new(held: torch.Tensor, index: int) -> Any:
     """As `wrap`, in less time, for a tensor that an operator has just made (it is no view)."""
-    if _layout(held) is not _strided:
+    if _layout(held) is not _strided or _is_conj(held):
         return wrap(held, index)
     shell: Any = _make(
         Shell, held.shape, held.stride(), None, None, held.dtype, _strided, LAZY[index],

@@ -131,6 +131,11 @@ def set_stream(stream: Any) -> None:
         _streams.of[stream.device_index] = stream
 
 
+def _set_stream(stream_id: int, device_index: int, device_type: int) -> None:
+    set_stream(Stream(device=device_index, stream_id=stream_id))
+    devices.make_current(device_index)
+
+
 def install() -> None:
     """Patch streams and events in torch.cuda and in torch itself."""
     cuda = torch.cuda
@@ -148,4 +153,9 @@ def install() -> None:
         ("set_stream", set_stream),
     ):
         replace(cuda, name, answer)
+    # What PyTorch's own test classes (torch.testing) call past torch.cuda.
+    replace(torch._C, "_cuda_setStream", _set_stream, add=True)
+    replace(torch._C, "_cuda_setDevice", devices.make_current, add=True)
+    for name in ("_cuda_clearCublasWorkspaces", "_cuda_resetCublasWorkspaceSize", "_cuda_resetCublasLtWorkspaceSize"):
+        replace(torch._C, name, lambda: None, add=True)
     replace(Tensor, "record_stream", lambda self, stream: None, add=True)
