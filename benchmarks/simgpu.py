@@ -1,8 +1,8 @@
 """What the simulated GPU costs: operators, a LLaMA's training step and generation, start-up, memory; as ratios.
 
 Run it with the package importable: `python benchmarks/simgpu.py`. It needs transformers for the model. Each figure
-comes from processes of its own and is the best of several rounds, in processor time (start-up in real time): on a shared
-machine that is the least disturbed.
+comes from processes of its own and is the best of several rounds, in processor time (start-up in real time): on a
+shared machine that is the least disturbed.
 """
 
 import json

@@ -24,11 +24,11 @@ SECOND = "cuda:1" if torch.cuda.device_count() > 1 else DEVICE
 
 import transformers  # noqa: E402
 
-SMALL = dict(
-    vocab_size=99, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=37,
-    max_position_embeddings=64, pad_token_id=0, bos_token_id=1, eos_token_id=2,
-)  # fmt: skip
-STILL = dict(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+SMALL = {
+    "vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 37,
+    "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
+}  # fmt: skip
+STILL = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 
 
 def ids() -> torch.Tensor:
@@ -68,13 +68,20 @@ def make(name: str, config: str, inputs: dict[str, Any], generate: bool = False,
 
 
 def vision(**more: Any) -> dict[str, Any]:
-    base = dict(image_size=32, patch_size=8, num_labels=3, hidden_size=32, num_hidden_layers=2, num_attention_heads=4)
+    base = {
+        "image_size": 32,
+        "patch_size": 8,
+        "num_labels": 3,
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+    }
     return {**base, "intermediate_size": 37, **more}
 
 
-LM = dict(inputs=text(labels=ids()), generate=True)
-SEQ = dict(inputs=text(labels=ids()), generate=True, decoder_start_token_id=0)
-PICTURE = dict(inputs={"pixel_values": picture(), "labels": torch.tensor([0, 2])})
+LM = {"inputs": text(labels=ids()), "generate": True}
+SEQ = {"inputs": text(labels=ids()), "generate": True, "decoder_start_token_id": 0}
+PICTURE = {"inputs": {"pixel_values": picture(), "labels": torch.tensor([0, 2])}}
 WAVE = torch.linspace(-1, 1, 2 * 1600).view(2, 1600)
 MODELS: dict[str, Callable[[], dict[str, Any]]] = {
     "llama": lambda: make("LlamaForCausalLM", "LlamaConfig", **LM, **SMALL),

@@ -56,6 +56,6 @@ failed = _ignore_failure
 """failed(exception, func, args, kwargs): an operator raised; the exception is about to leave the probe.
 
 For errors raised outside the dispatcher (`numpy()`, `torch.load`, ordinals, generators, ...) `func` is the qualified
-name as a string, `args` the tensors concerned, and `kwargs` empty. An inner operator may report an exception before an outer
-one reports the same object again.
+name as a string, `args` the tensors concerned, and `kwargs` empty. An inner operator may report an exception
+before an outer one reports the same object again.
 """
