@@ -48,7 +48,10 @@ def test_where_a_place_stands_after_an_edit(place: Place, after: bytes, lines: l
 
 
 def test_a_file_that_is_not_edited_keeps_its_places() -> None:
-    assert spans(places_after(at(3, 4, "n.py"), [edit(b"")])) == [(3, 4)]
+    for name in ("n.py", "a.py"):
+        assert spans(places_after(at(3, 4, name), [edit(b"")])) == [(3, 4)]
+        assert place_before(at(3, path=name), [edit(b"zero\n" + BEFORE)]).line == 3
+        assert spans(places_after(at(3), [edit(b"", name), edit(b"zero\n" + BEFORE)])) == [(4, 4)]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +77,7 @@ def test_columns_are_known_only_where_a_line_was_not_edited() -> None:
 def test_which_lines_an_edit_changed() -> None:
     after = [edit(b"zero\n" + BEFORE.replace(b"three", b"3\n3b"))]
     assert [line for line in range(1, 9) if is_edited(at(line), after)] == [1, 4, 5]
-    assert not is_edited(at(1, path="n.py"), after)
+    assert not is_edited(at(1, path="n.py"), after) and not is_edited(at(1, path="a.py"), after)
 
 
 FIRST = failure(3, 1, 10)
@@ -112,6 +115,8 @@ FAILS = run(Visit(ADD, 2, 1), Visit("aten::mul", 5, 0), failed=FIRST)
         (run(Visit(ADD, 2, 0)), "does not run any more"),
         (run(), "does not run any more"),
         (run(Visit("aten::mul", 9, 0)), ""),
+        (run(Visit(ADD, 1, 0)), "does not run any more"),
+        (run(Visit("aten::mul", 1, 0)), "does not run any more"),
         (run(Visit("aten::_to_copy", 9, 0)), "does not run any more"),
         (run(Visit(ADD, 3, 1)), "raised as before, and caught"),
         (run(Visit(ADD, 3, 0), handled=failure(4, 1, 11)), "raised as before, and caught"),
@@ -147,6 +152,19 @@ def test_an_operator_is_known_by_the_one_that_failed_inside_of_it() -> None:
     before = run(Visit(inner[0], 0, 1), Visit(inner[1], 0, 1), failed=replace(FIRST, op=inner[0]))
     assert not hidden(before, WRONG, run(Visit(inner[1], 1, 0)), HERE)
     assert hidden(before, WRONG, run(Visit("aten::sum", 1, 0)), HERE)
+
+
+def test_a_call_of_several_lines_is_one_place() -> None:
+    def fails(line: int, end: int | None = None) -> Failure:
+        return replace(FIRST, frames=(replace(FIRST.frames[0], place=at(line, end)),))
+
+    before = run(Visit(ADD, 0, 1), failed=fails(2, 4))
+    for line in (2, 3, 4):
+        assert not hidden(before, WRONG, run(Visit(ADD, 0, 1), failed=fails(line)), [])
+    for line in (1, 5):
+        assert hidden(before, WRONG, run(Visit(ADD, 0, 1), failed=fails(line)), [])
+    elsewhere = replace(FIRST, frames=(replace(FIRST.frames[0], place=at(3, path="n.py")),))
+    assert hidden(before, WRONG, run(Visit(ADD, 0, 1), failed=elsewhere), [])
 
 
 def test_a_backend_may_choose_another_operator() -> None:

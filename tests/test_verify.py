@@ -151,3 +151,36 @@ def test_prefers_fewer_copies_over_one_in_a_loop() -> None:
     kept, dropped = choose(program, b"loop", b"once", b"last")
     assert kept == b"once"
     assert "no more copies" in dropped[-1][1] or dropped
+
+
+def test_what_repeats_exactly_is_not_called_flaky() -> None:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+        plain = files["m.py"] == SOURCE
+        return told(world, FIRST if plain and world == HOME else None, stdout="1\n" if plain else "2\n")
+
+    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], lambda world: run(world, FILES, False, ()))
+    kept, dropped = verifier.choose([patch(b"one")], [Diagnosis("p/r", "", FIRST, Blame(1, ""))])
+    assert kept is None and dropped[0].verdict.outcome == "differs" and verifier.flaky == []
+
+
+def test_a_limit_is_told_as_the_reason() -> None:
+    def program(world: World, data: bytes) -> Run:
+        ended = Run(
+            world, (), Outcome.SIGNAL, None, 0.1, signal="SIGKILL", trouble=("devfix ended the program: memory",)
+        )
+        return ended if data == b"one" else told(world)
+
+    kept, dropped = choose(program, b"one", b"two")
+    assert kept == b"two" and dropped[0][1].endswith("devfix ended the program: memory")
+
+
+def test_where_operators_are_counted_is_where_the_failure_stands_after_the_edit() -> None:
+    asked: list[Sequence[Place]] = []
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+        asked.append(reach)
+        return told(world, FIRST if files["m.py"] == SOURCE and world == HOME else None)
+
+    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME], lambda world: run(world, FILES, False, ()))
+    verifier.attempt(patch(b"import d\n" + SOURCE), Diagnosis("p/r", "", FIRST, Blame(1, "")))
+    assert [(place.path, place.line) for place in asked[0]] == [("m.py", 4)]
