@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from devfix.errors import UserError
+from devfix.scratch import scratch_folder
 from devfix.workspace.git import Git, GitError
 from devfix.workspace.listing import REGULAR, Entry, list_commit
 from devfix.workspace.network import patiently, settings
-from devfix.scratch import scratch_folder
 from devfix.workspace.seal import is_sealed, sealed
 
 DEPTH = 50  # commits of the base that are fetched: the repair was at one of the last, and the others show its manner
