@@ -184,3 +184,30 @@ def test_where_operators_are_counted_is_where_the_failure_stands_after_the_edit(
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME], lambda world: run(world, FILES, False, ()))
     verifier.attempt(patch(b"import d\n" + SOURCE), Diagnosis("p/r", "", FIRST, Blame(1, "")))
     assert [(place.path, place.line) for place in asked[0]] == [("m.py", 4)]
+
+
+MANY = [f"a = make()\nb = {number}\nuse(a)\nuse(b)\n".encode() for number in range(40)]
+
+
+def test_how_many_candidates_are_tried() -> None:
+    def same(world: World, data: bytes) -> Run:
+        return told(world, FIRST if world == HOME else None)
+
+    def further(world: World, data: bytes) -> Run:
+        return told(world, failure(4, 2, 11) if world == HOME else None)
+
+    def in_a_loop(world: World, data: bytes) -> Run:
+        return told(world, copies=9, line=2)
+
+    assert [len(choose(program, *MANY)[1]) for program in (same, further, in_a_loop)] == [24, 4, 6]
+    assert [choose(program, *MANY)[0] for program in (same, further, in_a_loop)] == [None, MANY[0], MANY[0]]
+
+
+def test_of_those_that_copy_in_a_loop_the_one_with_the_fewest_copies_is_kept() -> None:
+    def program(world: World, data: bytes) -> Run:
+        return told(world, copies=9 - MANY.index(data) if data in MANY else 9, line=2)
+
+    kept, dropped = choose(program, *MANY[:7])
+    assert kept == MANY[6] and len(dropped) == 6
+    kept, dropped = choose(lambda world, data: told(world, copies=1 + (data == MANY[0]), line=2), *MANY[:7])
+    assert kept == MANY[1] and len(dropped) == 2, "one that copies once a run is enough; two are tried at once"

@@ -62,7 +62,7 @@ class Verifier:
         left = CANDIDATES
         queue = iter(patches)
         with ThreadPoolExecutor(self.jobs) as pool:
-            while left > 0 and (batch := list(islice(queue, 1 if not trials else self.jobs))):
+            while left > 0 and (batch := list(islice(queue, min(left, self.jobs) if trials else 1))):
                 left -= len(batch)
                 for trial in pool.map(lambda patch: self.attempt(patch, blamed[patch.rule]), batch):
                     if trial.verdict.outcome == "holds" and not (held and _is_no_better(trial, held)):
