@@ -9,16 +9,21 @@ from devfix.sdk import (
     Change,
     Diagnosis,
     Failure,
+    File,
     Sources,
     blamed,
     change,
     describe,
     frame_of,
     is_move,
+    last_name,
+    moved,
     strangers,
     unmoved,
     was_moved_to,
 )
+
+GATHERING = ("append", "extend", "add", "insert")
 
 
 def diagnose(failure: Failure) -> Blame | None:
@@ -45,7 +50,39 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     call = next((each for each in file.expressions_at(place) if isinstance(each, cst.Call) and is_move(each)), None)
     if call is None or not isinstance(call.func, cst.Attribute):
         return
+    if _is_gathered(file, call):
+        yield from _gathered_alike(diagnosis, file, call)
+        return
     title = f"Leave `{file.code(call.func.value)}` where it is"
     found = change(file, file.replaced({call: unmoved(call)}), title, "likely")
     if found:
+        yield found
+
+
+def _is_gathered(file: File, call: cst.Call) -> bool:
+    """Whether a loop gathers what it moves to the host: somebody wants the GPU free of what the loop has done."""
+    given = file.parent(call)
+    return bool(file.loops_around(call)) and isinstance(given, cst.Arg) and _gathers(file.parent(given))
+
+
+def _gathers(node: cst.CSTNode | None) -> bool:
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and last_name(node.func) in GATHERING
+
+
+def _gathered_alike(diagnosis: Diagnosis, file: File, call: cst.Call) -> Iterator[Change]:
+    """Bring to the host what the same loop gathers in the lists that meet this one."""
+    at = diagnosis.failure.at
+    root = file.root_at(at) if at is not None and at.path == file.path else None
+    statement = file.statement_of(root) if root is not None else None
+    if statement is None:
+        return
+    edits: dict[cst.CSTNode, cst.CSTNode] = {}
+    for node in file.within(file.loops_around(call)[0]):
+        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or not _gathers(node):
+            continue
+        if node.args and not is_move(node.args[-1].value) and file.find(statement, file.code(node.func.value)):
+            edits[node.args[-1].value] = moved(node.args[-1].value, '"cpu"')
+    names = ", ".join(f"`{file.code(each)}`" for each in edits)
+    found = change(file, file.replaced(edits), f"Bring {names} to the host, as the loop does beside it", "likely")
+    if edits and found:
         yield found
