@@ -26,6 +26,13 @@ def replace(owner: Any, name: str, new: Any, *, add: bool = False) -> Any:
     return known
 
 
+class Unbound(staticmethod):  # type: ignore[type-arg]
+    """A function that no class binds to its instances, as none binds a built-in one: `convolve = torch.conv2d`."""
+
+    def __reduce__(self) -> str:
+        return self.__name__  # pickled by name, as functions are
+
+
 def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
     """Replace `owner.name` by `make(original)`; nothing happens where this torch has no such name."""
     if hasattr(owner, name):
@@ -37,6 +44,8 @@ def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         for attribute in ("__name__", "__qualname__", "__module__", "__doc__"):
             with contextlib.suppress(AttributeError, TypeError):
                 setattr(new, attribute, getattr(original, attribute))
+        if inspect.isbuiltin(original) and not isinstance(owner, type):
+            new = Unbound(new)
         new._devfix_original = original
         replace(owner, name, new)
 

@@ -9,6 +9,7 @@ import torch
 
 from . import operators, transfers
 from .operators import REBORN, REDRAWN
+from .patching import Unbound
 from .places import nearest, outward
 from .records import (
     DEPTH,
@@ -196,4 +197,4 @@ def _install_from_numpy() -> None:
         born(made, "torch.from_numpy", (), {})
         return made
 
-    torch.from_numpy = from_numpy  # type: ignore[assignment]
+    torch.from_numpy = Unbound(from_numpy)  # type: ignore[assignment]
