@@ -1,8 +1,10 @@
-"""Whether a changed program prints something else, where what it prints is not the same each time."""
+"""What a run printed: its last word, and whether a changed program prints something else."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+from devfix.model import Run
 
 
 def prints_else(before: Sequence[str], after: Sequence[str]) -> bool:
@@ -23,3 +25,13 @@ def prints_else(before: Sequence[str], after: Sequence[str]) -> bool:
         len(set(old)) == len(set(new)) == 1 and old[0] != new[0]
         for old, new in zip(zip(*first, strict=True), zip(*last, strict=True), strict=True)
     )
+
+
+def last_line(run: Run) -> str:
+    """How a run ended, in one line: the exception, the limit it broke, the signal, or the last line of its errors."""
+    if run.failure is not None:
+        return f"{run.failure.exception}: {run.failure.message}".split("\n")[0][:200]
+    lines = run.stderr.strip().splitlines()
+    if run.signal and run.trouble:  # a limit
+        return run.trouble[-1][:200]
+    return run.signal or (lines[-1][:200] if lines else f"exit code {run.exit_code}")

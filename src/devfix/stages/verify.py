@@ -13,7 +13,7 @@ from itertools import islice
 from devfix.hiding import hidden, places_after
 from devfix.lines import is_edited, same_cause
 from devfix.model import Diagnosis, Failure, Outcome, Patch, Place, Run, Verdict, World
-from devfix.printed import prints_else
+from devfix.printed import last_line, prints_else
 
 # A world, changed files, whether the process must be a fresh one, and the places at which operators are counted.
 Runner = Callable[[World, Mapping[str, bytes], bool, Sequence[Place]], Run]
@@ -102,7 +102,7 @@ class Verifier:
             hides = hidden(self.before, wrong, run, patch.edits)
             return ("broken", hides) if hides else ("holds", "")
         if run.outcome is not Outcome.FAILED or run.failure is None or failure is None:
-            return "broken", f"the program {run.outcome.value}: {_last_line(run)}"
+            return "broken", f"the program {run.outcome.value}: {last_line(run)}"
         where = _where(run.failure)
         if same_cause(failure, wrong, run.failure, patch.edits):
             same = run.failure.at == failure.at and run.failure.operations == failure.operations
@@ -159,7 +159,7 @@ class Verifier:
         before = self.baseline(world)
         if run.outcome is not Outcome.CLEAN:
             if before.outcome is Outcome.CLEAN:
-                return "worse", f"{world.name} ran before, now it {run.outcome.value}: {_last_line(run)}"
+                return "worse", f"{world.name} ran before, now it {run.outcome.value}: {last_line(run)}"
             return None
         if before.outcome is Outcome.CLEAN and before.stdout != run.stdout and self._prints_else(world, trial, run):
             return "differs", f"the program prints something else in the world {world.name}"
@@ -193,12 +193,3 @@ def _copies_in_loop(trial: Trial) -> bool:
 
 def _where(failure: Failure) -> str:
     return f"{failure.at.path}:{failure.at.line}" if failure.at else "an unknown place"
-
-
-def _last_line(run: Run) -> str:
-    if run.failure is not None:
-        return f"{run.failure.exception}: {run.failure.message}".split("\n")[0][:200]
-    lines = run.stderr.strip().splitlines()
-    if run.signal and run.trouble:  # a limit
-        return run.trouble[-1][:200]
-    return run.signal or (lines[-1][:200] if lines else f"exit code {run.exit_code}")
