@@ -1,6 +1,7 @@
 """The verdict on a patch, for programs that are functions: `verify` runs what it is handed and nothing else."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from devfix.model import (
     Blame,
@@ -17,6 +18,7 @@ from devfix.model import (
     Transfer,
     World,
 )
+from devfix.printed import last_line
 from devfix.stages.verify import Verifier
 
 HOME, CPU, TWO = World("simulated", 1), World("cpu"), World("simulated", 2)
@@ -211,3 +213,31 @@ def test_of_those_that_copy_in_a_loop_the_one_with_the_fewest_copies_is_kept() -
     assert kept == MANY[6] and len(dropped) == 6
     kept, dropped = choose(lambda world, data: told(world, copies=1 + (data == MANY[0]), line=2), *MANY[:7])
     assert kept == MANY[1] and len(dropped) == 2, "one that copies once a run is enough; two are tried at once"
+
+
+def test_the_last_word_of_a_run() -> None:
+    def said(**ended: object) -> str:
+        plain = {"world": HOME, "command": (), "outcome": Outcome.OTHER, "exit_code": 1, "seconds": 0.1}
+        return last_line(Run(**{**plain, **ended}))  # type: ignore[arg-type]
+
+    assert said(failure=replace(FIRST, message="first\nsecond")) == "RuntimeError: first"
+    assert said(stderr="one\ntwo\nthree\n") == "three"
+    assert said() == "exit code 1"
+    assert said(signal="SIGSEGV", stderr="one\n") == "SIGSEGV"
+    assert (
+        said(signal="SIGKILL", trouble=("a", "devfix ended the program: memory")) == "devfix ended the program: memory"
+    )
+
+
+def test_the_control_run_needs_no_fresh_process_and_the_first_world_does() -> None:
+    asked: list[tuple[str, bool, bool]] = []
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+        plain = files["m.py"] == SOURCE
+        asked.append((world.name, plain, fresh))
+        return told(world, FIRST if plain and world == HOME else None)
+
+    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, TWO], lambda world: run(world, FILES, False, ()))
+    assert verifier.choose([patch(b"one")], [Diagnosis("p/r", "", FIRST, Blame(1, ""))])[0] is not None
+    expected = [(HOME.name, False, False), (HOME.name, False, True), (HOME.name, True, False), (TWO.name, False, False)]
+    assert sorted(asked) == sorted(expected)
