@@ -38,6 +38,12 @@ def to_copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return result
 
 
+@special("to")
+def move(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Move or cast a tensor by its parts: in inference mode, where autograd does not part it, `to` arrives whole."""
+    return mismatch.decompose(func, "CompositeImplicitAutograd", args, kwargs)
+
+
 @special("copy_", "_copy_from", "_copy_from_and_resize")
 def copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Copy values into an existing tensor, from any device."""
