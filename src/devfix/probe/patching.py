@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 _ABSENT = object()
 _ANY_SIGNATURE = inspect.signature(lambda *args, **kwargs: None)
 _replaced: list[tuple[Any, str, Any]] = []
@@ -44,7 +46,8 @@ def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         for attribute in ("__name__", "__qualname__", "__module__", "__doc__"):
             with contextlib.suppress(AttributeError, TypeError):
                 setattr(new, attribute, getattr(original, attribute))
-        if inspect.isbuiltin(original) and not isinstance(owner, type):
+        # Dynamo takes nothing but functions for some of the private ones as it is imported, and nobody else knows them.
+        if inspect.isbuiltin(original) and owner is torch and not name.startswith("_"):
             new = Unbound(new)
         new._devfix_original = original
         replace(owner, name, new)
