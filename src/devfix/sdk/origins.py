@@ -66,10 +66,21 @@ def origins(failure: Failure, places: Sequence[Place], source: Sources) -> list[
 def origins_changed(diagnosis: Diagnosis, found: Sequence[Origin], because: str = "") -> Iterator[Change]:
     """Yield the device named anew: where it was decided, for each anchor, then in each callee on the way.
 
+    Where it was decided by the default of a parameter, and no caller can be edited, the innermost callee comes first.
+
     >>> found = origins(failure, placing(failure.operands[1]).places, source)
     >>> [each.title for each in origins_changed(diagnosis, found)][0]
     'Name the device `x.device` in `torch.arange`'
     """
+    outer = found[0] if found else None
+    function = outer.file.function_of(outer.call) if outer else None
+    if (
+        outer
+        and function
+        and isinstance(outer.named, cst.Name)
+        and is_passed_in(outer.file, function, outer.named.value)
+    ):
+        found = found[::-1]
     for number, each in enumerate(found):
         for anchor in anchors(diagnosis, each.spot, each.file, limit=1 if number else 3):
             made = named_anew(each, anchor)
