@@ -11,6 +11,7 @@ def test_functions_of_torch_in_a_class_and_in_a_pickle(pytester: pytest.Pytester
         """
         import copy, pickle
         import pytest, torch
+        import torch._dynamo  # which has a look at what stands in for functions
 
         class Loss(torch.nn.Module):
             convolve = torch.conv2d
