@@ -1,4 +1,4 @@
-"""The simulation against what real GPUs did, as far as there are recordings; and the recorder against the simulation."""
+"""The simulation against what real GPUs did, where that was recorded; and the recorder against the simulation."""
 
 import json
 import subprocess

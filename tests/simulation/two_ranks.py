@@ -41,7 +41,8 @@ def work(rank: int, port: str) -> None:
     else:
         raise AssertionError("NCCL took a CPU tensor")
     dist.destroy_process_group()
-    print("rank", rank, "is done", flush=True)
+    sys.stdout.write(f"rank {rank} is done\n")  # at once: the lines of two processes would mix
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
