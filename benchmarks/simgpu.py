@@ -1,8 +1,8 @@
 """What the simulated GPU costs: operators, a LLaMA's training step and generation, start-up, memory; as ratios.
 
 Run it with the package importable: `python benchmarks/simgpu.py`. It needs transformers for the model. Each figure
-comes from processes of its own and is the best of several rounds, in processor time (start-up in real time): on a
-shared machine that is the least disturbed.
+comes from processes of its own and is the best of several rounds, in processor time: on a shared machine that is
+the least disturbed.
 """
 
 import json
@@ -82,11 +82,11 @@ def llama(kind: str) -> dict[str, float]:
 
 def start(kind: str) -> dict[str, float]:
     """From before `import torch` to the first operator."""
-    begin = time.perf_counter()
+    begin = time.process_time()
     import torch
 
     torch.ones(2, device="cuda" if kind == "simulated" else "cpu") + 1
-    return {"start": time.perf_counter() - begin}
+    return {"start": time.process_time() - begin}
 
 
 def measured(task: str, kind: str) -> dict[str, float]:
