@@ -345,8 +345,8 @@ class Repair:
 class Foreign:
     """A fault in code that is not the user's: whose it is, where, why, and the change that made a copy of it run.
 
-    `path` is relative to the folder of installed packages. `pin` is the newest release that runs clean ("" where none was
-    looked for or found), `pin_edits` what asks for it in the repository's requirements; neither is applied.
+    `path` is relative to the folder of installed packages. `pin` is the newest release that runs clean ("" where none
+    was looked for or found), `pin_edits` what asks for it in the repository's requirements; neither is applied.
     """
 
     distribution: str

@@ -64,9 +64,8 @@ class Loop:
         failure = run.failure
         if run.outcome is Outcome.FAILED and failure is not None and failure.kind in WITHOUT_GPU and failure.at:
             told = failure.message.split("\n")[0][:120]
-            self.session.notes.append(
-                f"without a GPU the program fails at {failure.at.path}:{failure.at.line}, {told}; to mend that: --world cpu"
-            )
+            where = f"{failure.at.path}:{failure.at.line}"
+            self.session.notes.append(f"without a GPU the program fails at {where}, {told}; to mend that: --world cpu")
 
     def _mend(self, run: Run) -> Run:
         """Repair a run and what comes behind it; `is_stuck` says whether a failure is left that nothing mends."""

@@ -42,10 +42,10 @@ def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
     role = _roles.get(id(func))
     if role is None:
         role = learn(func)
-    if key in table and role != REBORN:
-        # In place, or `out=`: the tensor stays where it was; one filled with random numbers is another from then on.
-        if role != REDRAWN or table[key].move is not None or kind is torch.nn.Parameter:
-            return
+    # In place, or `out=`: the tensor stays where it was; one filled with random numbers is another from then on.
+    known = table.get(key) if role != REBORN else None
+    if known is not None and (role != REDRAWN or known.move is not None or kind is torch.nn.Parameter):
+        return
     source = None
     if role >= 0:
         if role < len(args):
