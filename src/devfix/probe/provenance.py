@@ -197,4 +197,4 @@ def _install_from_numpy() -> None:
         born(made, "torch.from_numpy", (), {})
         return made
 
-    torch.from_numpy = Unbound(from_numpy)  # type: ignore[assignment]
+    torch.from_numpy = Unbound(from_numpy)

@@ -23,6 +23,8 @@ def helps(error: Exception, plan: Any) -> bool:
 def run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
     """Run an operator on wider copies of its tensors; its results have the narrow dtype again."""
     narrow = next((cell.dtype for cell in cells if isinstance(cell, Tensor)), None)
+    if narrow is None:
+        raise NotImplementedError
     wide = _WIDER.get(narrow) or (torch.float64 if narrow in _INTEGERS else None)
     if wide is None:
         raise NotImplementedError
