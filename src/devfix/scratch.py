@@ -79,9 +79,12 @@ def remove(path: Path) -> None:
     with contextlib.suppress(OSError):
         shutil.rmtree(path)
         return
-    path.chmod(0o700)
+    # What is gone here another devfix has removed meanwhile: both clear up after one that died.
+    with contextlib.suppress(FileNotFoundError):
+        path.chmod(0o700)
     for folder, names, _ in os.walk(path):
         for name in names:
             if not os.path.islink(inner := os.path.join(folder, name)):
-                os.chmod(inner, 0o700)
+                with contextlib.suppress(FileNotFoundError):
+                    os.chmod(inner, 0o700)
     shutil.rmtree(path, ignore_errors=True)
