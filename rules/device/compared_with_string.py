@@ -73,7 +73,8 @@ def _better(failure: Failure, file: File, node: cst.Comparison) -> cst.BaseExpre
         # A string: "cuda:0" is no "cuda".
         if not PLAIN.fullmatch(literal) or ":" not in seen["string"]:
             return None
-        return node.with_changes(left=expression(f"{text}.partition(':')[0]"), comparisons=[target])
+        quote = literal[-1]  # the file's own
+        return node.with_changes(left=expression(f"{text}.partition({quote}:{quote})[0]"), comparisons=[target])
     if "device" not in seen and not NAMED.search(text):
         return None
     if PLAIN.fullmatch(literal):
