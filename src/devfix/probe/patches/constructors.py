@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
@@ -46,6 +47,9 @@ def _moving(name: str) -> Any:
             source = args[0] if args else kwargs.get("data", kwargs.get("obj"))
             if isinstance(source, Tensor) and source._devfix_gpu >= 0:
                 return _from_simulated(name, source, index, kwargs)
+            # Of one dtype said in its place, `torch.as_tensor(data, dtype)`, nothing has to be inferred.
+            if kwargs.get("dtype") is None and len(args) == 1 and (dtype := _dtype_among(source)) is not None:
+                kwargs["dtype"] = dtype
             if index is None:
                 args = (_on_host(source), *args[1:]) if args else args
                 made = original(*args, **kwargs)
@@ -68,9 +72,28 @@ def _on_host(data: Any) -> Any:
     """Nested lists with the simulated tensors in them turned to the values they hold."""
     if isinstance(data, (list, tuple)) and type(data) in (list, tuple):
         return type(data)(_on_host(item) for item in data)
+    if isinstance(data, Tensor) and not data.dim():
+        return data.item()  # C++ takes it for a sequence where `Tensor.__getitem__` is patched
     if isinstance(data, Tensor) and data._devfix_gpu >= 0:
-        return data._devfix_held if data.dim() else data.item()
+        return data._devfix_held
     return data
+
+
+def _dtype_among(data: Any) -> torch.dtype | None:
+    """The dtype that C++ infers of nested lists with tensors in them; None where there are none."""
+    found, plain = set(), set()
+    stack = [data] if type(data) in (list, tuple) else []
+    while stack:
+        for item in stack.pop():
+            if isinstance(item, Tensor):
+                found.add(item.dtype)
+            elif type(item) in (list, tuple):
+                stack.append(item)
+            elif isinstance(item, (bool, int, float, complex)):
+                plain.add(type(item))
+    if not found:
+        return None
+    return functools.reduce(torch.promote_types, [*found, *(torch.tensor(kind(0)).dtype for kind in plain)])
 
 
 def _from_simulated(name: str, source: Any, index: int | None, kwargs: dict[str, Any]) -> Any:
