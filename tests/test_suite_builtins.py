@@ -28,3 +28,30 @@ def test_functions_of_torch_in_a_class_and_in_a_pickle(pytester: pytest.Pytester
         """
     )
     run(pytester, "--gpus", "1", "--world", "simulated").assert_outcomes(passed=5)
+
+
+def test_scalars_on_the_host_among_the_data_of_a_constructor(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import torch
+
+        pi = torch.tensor(3.0, dtype=torch.float64)
+
+        def test_values():
+            for device in ("cpu", "cuda"):
+                assert torch.tensor([-pi, pi], device=device).tolist() == [-3, 3]
+                assert torch.tensor([pi.cuda(), pi], device=device).tolist() == [3, 3]
+
+        def test_types():
+            for device in ("cpu", "cuda"):
+                assert torch.tensor([pi, 1], device=device).dtype is torch.float64
+                assert torch.tensor([[pi.half(), 1]], device=device).dtype is torch.float16
+                assert torch.tensor([pi.half(), 1.0], device=device).dtype is torch.float32
+                assert torch.as_tensor([pi, pi], dtype=torch.float32, device=device).dtype is torch.float32
+
+        def test_a_tensor_itself():
+            assert torch.as_tensor(pi) is pi
+            assert torch.tensor(pi, device="cuda").dtype is torch.float64
+        """
+    )
+    run(pytester, "--gpus", "1", "--world", "simulated").assert_outcomes(passed=3)

@@ -47,8 +47,7 @@ def _moving(name: str) -> Any:
             source = args[0] if args else kwargs.get("data", kwargs.get("obj"))
             if isinstance(source, Tensor) and source._devfix_gpu >= 0:
                 return _from_simulated(name, source, index, kwargs)
-            # Of one dtype said in its place, `torch.as_tensor(data, dtype)`, nothing has to be inferred.
-            if kwargs.get("dtype") is None and len(args) == 1 and (dtype := _dtype_among(source)) is not None:
+            if kwargs.get("dtype") is None and (dtype := _dtype_among(source)) is not None:
                 kwargs["dtype"] = dtype
             if index is None:
                 args = (_on_host(source), *args[1:]) if args else args
@@ -69,14 +68,16 @@ def _moving(name: str) -> Any:
 
 
 def _on_host(data: Any) -> Any:
-    """Nested lists with the simulated tensors in them turned to the values they hold."""
-    if isinstance(data, (list, tuple)) and type(data) in (list, tuple):
-        return type(data)(_on_host(item) for item in data)
-    if isinstance(data, Tensor) and not data.dim():
-        return data.item()  # C++ takes it for a sequence where `Tensor.__getitem__` is patched
-    if isinstance(data, Tensor) and data._devfix_gpu >= 0:
-        return data._devfix_held
-    return data
+    """Nested lists with the values of tensors in them, those of simulated ones as the tensors that they hold."""
+    return type(data)(map(_item_on_host, data)) if type(data) in (list, tuple) else data
+
+
+def _item_on_host(item: Any) -> Any:
+    if isinstance(item, Tensor) and not item.dim():
+        return item.item()  # C++ takes it for a sequence where `Tensor.__getitem__` is patched
+    if isinstance(item, Tensor) and item._devfix_gpu >= 0:
+        return item._devfix_held
+    return _on_host(item)
 
 
 def _dtype_among(data: Any) -> torch.dtype | None:
@@ -93,7 +94,10 @@ def _dtype_among(data: Any) -> torch.dtype | None:
                 plain.add(type(item))
     if not found:
         return None
-    return functools.reduce(torch.promote_types, [*found, *(torch.tensor(kind(0)).dtype for kind in plain)])
+    dtype: torch.dtype = functools.reduce(
+        torch.promote_types, [*found, *(torch.tensor(kind(0)).dtype for kind in plain)]
+    )
+    return dtype
 
 
 def _from_simulated(name: str, source: Any, index: int | None, kwargs: dict[str, Any]) -> Any:
