@@ -72,7 +72,10 @@ def make(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         keywords["device"] = devices.CPU
         if pinned:
             raise RuntimeError("Only dense CPU tensors can be pinned")
-    with randomness.stream(plan, target, args, keywords):
+    if plan.random:
+        with randomness.stream(plan, target, args, keywords):
+            result = plan.op(*cells, **keywords)
+    else:
         result = plan.op(*cells, **keywords)
     if target is not None and target >= 0:
         result = rewrap(plan, result, args, kwargs, target)

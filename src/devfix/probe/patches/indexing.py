@@ -12,7 +12,7 @@ from ..tensor import Tensor
 _BASE: Any = torch._C.TensorBase
 _get = _BASE.__getitem__
 _set = _BASE.__setitem__
-_PLAIN = (int, slice, type(None), type(Ellipsis))
+_PLAIN = frozenset((int, slice, type(None), type(Ellipsis), torch.Tensor))
 
 
 def _is_list(item: Any) -> bool:
@@ -47,15 +47,26 @@ def _translate(self: Any, index: Any) -> Any:
     return _as_tensor(index, self)
 
 
+def _plain(index: Any) -> bool:
+    """Whether an index holds nothing that C++ would make a tensor of: the common case, in little time."""
+    kind = type(index)
+    if kind is tuple:
+        for item in index:
+            if type(item) not in _PLAIN:
+                return False
+        return True
+    return kind in _PLAIN
+
+
 def _getitem(self: Any, index: Any) -> Any:
-    if self._devfix_gpu >= 0 and not isinstance(index, (int, slice, Tensor)):
+    if self._devfix_gpu >= 0 and not _plain(index):
         index = _translate(self, index)
     return _get(self, index)
 
 
 def _setitem(self: Any, index: Any, value: Any) -> None:
     if self._devfix_gpu >= 0:
-        if not isinstance(index, (int, slice, Tensor)):
+        if not _plain(index):
             index = _translate(self, index)
         if not isinstance(value, (Tensor, int, float, bool, complex)):
             value = torch.as_tensor(value, dtype=self.dtype, device=self.device)
