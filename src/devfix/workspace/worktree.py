@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from devfix.scratch import remove
 from devfix.workspace.git import GitError
 from devfix.workspace.shadow import Shadow
 
-_State = tuple[int, ...]
+_State = bytes  # a tuple of numbers would take three times the memory, for every file of a repository
+_FOLDER, _FILE = struct.Struct("<I"), struct.Struct("<IQqqQ")
 
 
 class Worktree:
@@ -64,7 +66,7 @@ class Worktree:
         found = _survey(self.path)
         changed = [path for path, state in self._made.items() if found.get(path) != state]
         extra = [path for path in found if path not in self._made]
-        if any(stat.S_ISDIR(self._made[path][0]) for path in changed):  # a folder is gone, closed, or a link now
+        if any(_is_folder(self._made[path]) for path in changed):  # one is gone, closed, or a link now
             self._build()
             return
         lost = []
@@ -84,6 +86,10 @@ class Worktree:
             self._made = _survey(self.path)
 
 
+def _is_folder(state: _State) -> bool:
+    return stat.S_ISDIR(_FOLDER.unpack_from(state)[0])
+
+
 def _survey(folder: Path) -> dict[str, _State]:
     """Return the state of everything below the folder; the change time cannot be set back, unlike the others."""
     states: dict[str, _State] = {}
@@ -93,11 +99,11 @@ def _survey(folder: Path) -> dict[str, _State]:
             for entry in entries:
                 status = entry.stat(follow_symlinks=False)
                 if entry.is_dir(follow_symlinks=False):
-                    states[prefix + entry.name] = (status.st_mode,)
+                    states[prefix + entry.name] = _FOLDER.pack(status.st_mode)
                     look(entry.path, f"{prefix}{entry.name}/")
                 else:
-                    kept = (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-                    states[prefix + entry.name] = kept
+                    numbers = (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+                    states[prefix + entry.name] = _FILE.pack(*numbers)
 
     look(str(folder), "")
     return states
