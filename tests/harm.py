@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import time
@@ -104,11 +105,13 @@ def disturb(scene: Scene, points: int) -> Iterator[str]:
     before = kept(scene.root)
     steps = scene.steps()
     branches = 0
-    for point in range(points):
+    # In mixed order, so that a suite that is stopped has still looked everywhere.
+    for done, point in enumerate(random.Random(8).sample(range(points), points)):
         step = 1 + (2 * point + 1) * steps // (2 * points)
         number = ("SIGKILL", "SIGINT", "SIGTERM")[point % 3]
         code, said = scene.run(step, number)
         at = f"{number} at step {step} of {steps}"
+        print(f"{done + 1} of {points}: {at}: exit code {code}", flush=True)
         if kept(scene.root) != before:
             yield f"{at}: the user's files differ"
         if "Traceback" in said:

@@ -24,7 +24,10 @@ def scene(tmp_path: Path) -> Scene:
 
 @pytest.mark.slow
 def test_killed_at_any_step_it_leaves_the_user_as_it_was(scene: Scene) -> None:
-    wrong = list(disturb(scene, POINTS))
+    wrong = []
+    for each in disturb(scene, POINTS):
+        print("WRONG", each, flush=True)
+        wrong.append(each)
     assert not wrong, "\n".join(wrong)
 
 
