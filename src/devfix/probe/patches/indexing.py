@@ -51,7 +51,7 @@ def _plain(index: Any) -> bool:
     """Whether an index holds nothing that C++ would make a tensor of: the common case, in little time."""
     kind = type(index)
     if kind is tuple:
-        for item in index:
+        for item in index:  # noqa: SIM110 - a generator would cost as much as the indexing
             if type(item) not in _PLAIN:
                 return False
         return True
