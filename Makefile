@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
 BIN := .venv/bin
 READY := .venv/.devfix-installed
 
-.PHONY: help demo test lint corpus corpus-quick wild bench harm fuzz scale format clean
+.PHONY: help demo test test-all lint corpus corpus-quick wild bench harm fuzz scale format clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,9 @@ demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs
 	echo && git log --oneline --branches
 
 test: lint ## Check style, types and floors, and run the tests
+	@$(BIN)/python -m pytest --quiet -n 2 -m "not slow"
+
+test-all: lint ## The same with the tests that take longer: every operator, every program, kills at many points
 	@$(BIN)/python -m pytest --quiet
 
 lint: $(READY) ## Check style, types and floors

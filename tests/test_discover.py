@@ -285,7 +285,8 @@ def test_an_interpreter_that_cannot_be_used_is_one_line(tmp_path: Path, text: st
     assert "\n" not in str(caught.value)
 
 
-def test_a_torch_that_cannot_be_imported_is_told(tmp_path: Path) -> None:
+def test_a_torch_that_cannot_be_imported_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"torch/__init__.py": "raise OSError('libc is too old')\n"})
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # what lies in the folder at hand alone is not looked at
     with pytest.raises(UserError, match=r"cannot import torch \(OSError: libc is too old"):
         examine(PYTHON, tmp_path)

@@ -116,7 +116,7 @@ def test_a_rule_that_yields_without_end_is_stopped_and_equal_changes_are_tried_o
         number = 0
         while True:
             number += 1
-            yield Change(f"{number}", "safe", (Edit("m.py", 1, SOURCE, SOURCE + b"#" * (number // 2)),))
+            yield Change(f"{number}", "safe", (Edit("m.py", 1, SOURCE, SOURCE + b"#" * (number // 2 + 1)),))
 
     patches, notes = asked([rule("many", propose=many), rule("good"), rule("twin")])
     assert patches.count("acme/many") == 9  # sixteen looked at, two by two the same but the first
@@ -130,7 +130,9 @@ def test_a_rule_that_yields_without_end_is_stopped_and_equal_changes_are_tried_o
 def test_a_comment_keeps_a_rule_away(line: int, where: str) -> None:
     lines = SOURCE.split(b"\n")
     lines[line - 1] += b"  # devfix: ignore[acme/good] it is meant"
-    patches, notes = asked([rule("good"), rule("other")], b"\n".join(lines))
+    data = b"\n".join(lines)
+    there = generating(Change("There", "safe", (Edit("m.py", 4, data, data + b"# moved\n"),)))
+    patches, notes = asked([rule("good", propose=there), rule("other", propose=there)], data)
     assert patches == ["acme/other"], where
     assert notes == [f"m.py:{line}: left alone by rule acme/good, as a comment there asks: it is meant"]
 
