@@ -6,6 +6,7 @@
 
     [kornia]
     folder = "~/clones/kornia"
+    revision = "b4f5a78a13"                        # told in the table
     python = "~/clones/venv/bin/python"           # default: the one that runs this
     tests = ["tests/color", "tests/losses"]
     cpu = ["--device", "cpu"]                      # what the suite is told to run on the CPU
@@ -165,10 +166,10 @@ def compared(name: str, suite: dict[str, Any], out: Path) -> tuple[str, list[str
     def count(results: Results, outcome: str) -> int:
         return sum(told["outcome"] == outcome for told in results.values())
 
-    seconds = [end.get("processor", end["seconds"]) for end in (host_end, cuda_end)]
+    seconds = [end["processor"] for end in (host_end, cuda_end)]
     times = f"{seconds[1] / max(seconds[0], 0.1):.2f}"
     row = (
-        f"| {name} | {suite.get('gpus', 1)} | {count(host, 'passed')} | {count(host, 'failed')} | "
+        f"| {' '.join([name, suite.get('revision', '')[:10]])} | {suite.get('gpus', 1)} | {count(host, 'passed')} | {count(host, 'failed')} | "
         f"{seconds[0]} | {count(cuda, 'passed')} | {count(cuda, 'failed')} | {seconds[1]} | "
         f"{times} | {both} of {len(shared)} |"
     )
