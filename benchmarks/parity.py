@@ -168,8 +168,9 @@ def compared(name: str, suite: dict[str, Any], out: Path) -> tuple[str, list[str
 
     seconds = [end["processor"] for end in (host_end, cuda_end)]
     times = f"{seconds[1] / max(seconds[0], 0.1):.2f}"
+    title = f"{name} {suite.get('revision', '')[:10]}".strip()
     row = (
-        f"| {' '.join([name, suite.get('revision', '')[:10]])} | {suite.get('gpus', 1)} | {count(host, 'passed')} | {count(host, 'failed')} | "
+        f"| {title} | {suite.get('gpus', 1)} | {count(host, 'passed')} | {count(host, 'failed')} | "
         f"{seconds[0]} | {count(cuda, 'passed')} | {count(cuda, 'failed')} | {seconds[1]} | "
         f"{times} | {both} of {len(shared)} |"
     )
