@@ -9,6 +9,7 @@ import re
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,8 +28,22 @@ def scratch_folder() -> Iterator[Path]:
         os.rename(folder / "unlocked", folder / "lock")
         yield folder
     finally:
+        try:
+            _remove_for_good(folder)
+        except BaseException:  # a signal that came while this was under way
+            _remove_for_good(folder)
+            raise
+        finally:
+            os.close(lock)
+
+
+def _remove_for_good(folder: Path) -> None:
+    """Remove a folder into which a program that is just ending may still write."""
+    for _ in range(20):
         remove(folder)
-        os.close(lock)
+        if not folder.exists():
+            return
+        time.sleep(0.05)
 
 
 def clear_stale() -> None:

@@ -81,7 +81,7 @@ def opened(
         borrowed = worktrees.borrowed
         protected = borrowed if not borrowed or can_protect(borrowed) else ()
         needed = needed_in_sandbox(python, repository.root) if sandboxed else None
-        observer = Observer(target, worktrees, tracked, warm, protected, limits, needed)
+        observer = Observer(target, worktrees, tracked, warm, protected, limits, needed, scratch)
         session = Session(repository, config, worktrees, observer, commands, told.gpus, progress or _silent)
         session.notes += _notes(repository)
         if borrowed and not protected:

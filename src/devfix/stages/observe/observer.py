@@ -53,11 +53,14 @@ class Observer:
         read_only: Sequence[Path] = (),
         limits: Limits | None = None,
         sandboxed: Sequence[Path] | None = None,
+        scratch: Path | None = None,
     ) -> None:
         """Run the program of `target`, which cannot write to the `read_only` paths, within `limits`.
 
         Where `sandboxed` is not None it runs in a sandbox, and these are what it needs to read.
+        Letters and temporary files lie in a folder of their own below `scratch`, for each run.
         """
+        self.scratch = scratch
         self.sandboxed = sandboxed
         self.limits = limits or Limits()
         self.target = target
@@ -85,7 +88,7 @@ class Observer:
         tree = self.worktrees.take()
         try:
             tree.write(files or {})
-            with _folder("letters") as letters, _folder("temporary") as temporary:
+            with _folder("letters", self.scratch) as letters, _folder("temporary", self.scratch) as temporary:
                 order = _order(world, letters, tree.path, self.target.root, watch, device_map, reach)
                 environment = _environment(world, order, overlay=overlay)
                 # What the program leaves there goes with it; torch alone leaves a cache in each new one.
@@ -136,8 +139,8 @@ def run_here(target: Target, device_map: bool = False) -> Run:
 
 
 @contextmanager
-def _folder(what: str) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix=f"devfix-{what}-{os.getpid()}-"))
+def _folder(what: str, below: Path | None = None) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix=f"devfix-{what}-{os.getpid()}-", dir=below))
     try:
         yield folder
     finally:
