@@ -216,7 +216,9 @@ def test_a_file_that_is_broken_is_passed_over(tmp_path: Path, name: str, text: s
 # The interpreter
 
 
-def test_the_repositorys_own_environment_comes_before_ours(tmp_path: Path) -> None:
+def test_the_repositorys_own_environment_comes_before_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(elsewhere)
     assert interpreter(tmp_path) == PYTHON
     (tmp_path / ".git").mkdir()
     venv.create(tmp_path / ".venv", symlinks=True)
@@ -227,6 +229,19 @@ def test_the_repositorys_own_environment_comes_before_ours(tmp_path: Path) -> No
     assert interpreter(tmp_path, str(tmp_path / ".venv")) == own
     assert interpreter(tmp_path, str(PYTHON)) == PYTHON
     assert interpreter(tmp_path, ".venv/bin/python") == own
+
+
+def test_a_path_counts_from_where_one_stands_and_in_a_configuration_from_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        venv.create(folder / ".venv", symlinks=True)
+    monkeypatch.chdir(here)
+    inside = Path(".venv", "bin", "python")
+    assert interpreter(there, str(inside)) == here / inside
+    assert interpreter(there, str(inside), written_in=there) == there / inside
+    assert interpreter(there / "a", ".venv", written_in=there) == there / ".venv" / "bin" / "python"
 
 
 def test_an_environment_above_the_repository_is_not_its_own(tmp_path: Path) -> None:

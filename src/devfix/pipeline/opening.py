@@ -55,7 +55,8 @@ def opened(
     folder = repository.root / repository.subfolder
     config = read_config(repository.root, repository.subfolder)
     limits, sandboxed = asked.bounds.limits(config), asked.bounds.is_sandboxed(config)
-    python = interpreter(folder, asked.python or config.python)
+    written_in = config.source.parent if config.source and not asked.python else None
+    python = interpreter(folder, asked.python or config.python, written_in)
     told = examine(python, folder)
     world = world_for(asked.world or config.world or "auto", asked.gpus or config.gpus or 1, told.gpus)
     tracked = repository.tracked()

@@ -57,18 +57,19 @@ class Interpreter:
     gpus: int
 
 
-def interpreter(root: Path, asked: str | None = None) -> Path:
+def interpreter(root: Path, asked: str | None = None, written_in: Path | None = None) -> Path:
     """Return the absolute path of the interpreter of the program under repair.
 
-    `asked` is a path (from here, or from `root`), the folder of an environment, or a name on the PATH. Without it: the
+    `asked` is a path, the folder of an environment, or a name on the PATH; a path counts from the folder of the
+    configuration that it is `written_in`, and one of the command line from here, else from `root`. Without it: the
     environment (.venv, venv) in `root` or in a folder above it up to the repository's top, else the interpreter that
     runs devfix. UserError where it does not exist. Links are not followed: an environment is known by its link's path.
     """
     if asked is None:
         return next((found for folder in _up(root) for found in _environments(folder)), Path(sys.executable))
-    path = Path(asked).expanduser()
+    path = (written_in or Path()) / Path(asked).expanduser()
     if not path.exists():
-        path = root / path  # a configuration counts from its own folder, a command line from where one stands
+        path = root / path
     inside = [found for name in _BINARIES if _is_program(found := path / name)]
     found = inside[0] if inside else path
     if not _is_program(found) and os.path.dirname(asked) == "":
