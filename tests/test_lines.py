@@ -1,32 +1,106 @@
-"""Whether two failures have one cause, before and after an edit."""
+"""Whether two failures have one cause, told by the way of the blamed tensor; and lines before and after an edit."""
 
 from __future__ import annotations
 
-from devfix.lines import same_cause
-from devfix.model import Edit, Event, Failure, Frame, Operand, Place
+from dataclasses import replace
 
-BEFORE = b"lengths = make()\npacked = pack(x, lengths)\nrun(packed, state)\n"
-EDIT = Edit("m.py", 2, BEFORE, BEFORE.replace(b"x, lengths", b"x, lengths.cpu()"))
+import pytest
+from test_verify import failure
 
-
-def at(line: int) -> Place:
-    return Place("m.py", line, "f", owned=True)
+from devfix.lines import is_edited, place_before, same_cause
+from devfix.model import Edit, Event, Failure, Operand, Place
 
 
-def failure(line: int, *operands: Operand) -> Failure:
-    return Failure("device-mismatch", "RuntimeError", "", "aten::op", (Frame(at(line)),), operands)
+def at(line: int, column: int | None = 2, end_column: int | None = 7, end: int | None = None, **other: str) -> Place:
+    named = {"path": "m.py", "function": "f", **other}
+    return Place(named["path"], line, named["function"], end or line, column, end_column, owned=True)
 
 
-MADE = Event("constant", "torch.tensor", "cuda:0", (at(1),))
-LENGTHS = Operand("lengths", "cuda:0", history=(MADE,))
-STATE = Operand("self", "cpu", history=(Event("factory", "aten::zeros", "cpu", (at(3),)),))
+BIRTH = Event("factory", "aten::zeros", "cpu", (at(1),))
+CUT = Event("view", "aten::select", "cpu", (at(2),))
 
 
-def test_a_tensor_that_comes_unmended_to_the_next_line_is_the_same_cause() -> None:
-    assert same_cause(failure(2, LENGTHS), LENGTHS, failure(3, STATE, LENGTHS), [EDIT])
+def fails(*history: Event, place: Place | None = None, device: str = "cpu") -> Failure:
+    plain = failure(3, 1, 10)
+    frames = (replace(plain.frames[0], place=place or at(3, 4, 20)),)
+    return replace(plain, frames=frames, operands=(plain.operands[0], Operand("other", device, history=history)))
 
 
-def test_a_tensor_that_went_through_the_edit_is_not_to_blame_for_the_next_failure() -> None:
-    there, back = Event("move", "aten::_to_copy", "cpu", (at(2),)), Event("move", "aten::_to_copy", "cuda:0", (at(2),))
-    order = Operand("index", "cuda:0", history=(MADE, there, back))
-    assert not same_cause(failure(2, LENGTHS), LENGTHS, failure(3, STATE, order), [EDIT])
+def same(before: Failure, after: Failure) -> bool:
+    return same_cause(before, before.operands[1], after, [])
+
+
+def test_two_tensors_cut_from_one_are_two() -> None:
+    other = replace(CUT, places=(at(2, 9, 14),))
+    assert same(fails(BIRTH, CUT), fails(BIRTH, CUT))
+    assert not same(fails(BIRTH, CUT), fails(BIRTH, other))
+    assert not same(fails(BIRTH, CUT), fails(BIRTH)), "it never came that far"
+    assert same(fails(BIRTH), fails(BIRTH, CUT)), "what was made of it is it"
+    for op in ("aten::slice", "aten::abs", "aten::view"):
+        assert not same(fails(BIRTH, CUT), fails(BIRTH, replace(CUT, op=op)))
+
+
+@pytest.mark.parametrize(
+    ("inner", "counts"),
+    [
+        (at(3, 5, 9), False),
+        (at(3, 4, 20), False),
+        (at(3, 3, 9), True),
+        (at(3, 5, 21), True),
+        (at(2, 5, 9), True),
+        (at(4, 1, 2), True),
+        (at(3, 5, 9, path="n.py"), True),
+        (at(3, 5, 9, path="a.py"), True),
+        (at(3, 5, 9, function="g"), True),
+        (at(3, None, 9), True),
+    ],
+)
+def test_what_the_failing_expression_does_to_it_is_no_part_of_its_way(inner: Place, counts: bool) -> None:
+    assert same(fails(BIRTH, Event("op", "aten::to", "cpu", (inner,))), fails(BIRTH)) is not counts
+
+
+def test_an_expression_of_several_lines() -> None:
+    whole = at(3, 4, 2, 5)
+    for inner, counts in ((at(4, 0, 50), False), (at(5, 0, 2), False), (at(5, 0, 3), True), (at(3, 5, 9, 6), True)):
+        before = fails(BIRTH, Event("op", "aten::to", "cpu", (inner,)), place=whole)
+        assert same(before, fails(BIRTH)) is not counts
+    unknown = replace(whole, column=None)
+    assert not same(fails(BIRTH, replace(CUT, places=(at(4),)), place=unknown), fails(BIRTH))
+
+
+def test_the_birth_itself_always_counts() -> None:
+    born_there = replace(BIRTH, places=(at(3, 5, 9),))
+    assert same(fails(born_there), fails(born_there))
+    assert not same(fails(born_there), fails(BIRTH))
+
+
+def test_a_device_and_a_place_are_the_same_or_not() -> None:
+    before = fails(BIRTH, device="cuda:1")
+    for device in ("cuda:0", "cuda:2", "cpu"):
+        assert not same(before, fails(BIRTH, device=device))
+    for place in (at(1, 9), at(1, 1), at(2), at(1, function="g"), at(1, function="e"), at(1, path="a.py")):
+        assert not same(fails(BIRTH), fails(replace(BIRTH, places=(place,))))
+    for place in (at(1, None), at(1, None, None)):
+        assert same(fails(BIRTH), fails(replace(BIRTH, places=(place,))))
+        assert same(fails(replace(BIRTH, places=(place,))), fails(BIRTH))
+
+
+def test_a_step_without_a_place_is_one_without_a_place() -> None:
+    lost = replace(CUT, places=())
+    assert same(fails(BIRTH, lost), fails(BIRTH, lost))
+    assert not same(fails(BIRTH, lost), fails(BIRTH, CUT)) and not same(fails(BIRTH, CUT), fails(BIRTH, lost))
+
+
+MANY = b"pass\n" * 300 + b"x = 1\n" + b"pass\n" * 300
+
+
+def test_long_files_of_equal_lines() -> None:
+    edit = Edit("m.py", 301, MANY, MANY.replace(b"x = 1\n", b"y = 0\nx = 1\n"))
+    assert place_before(at(302), [edit]).line == 301 and place_before(at(500), [edit]).line == 499
+    assert [line for line in range(1, 600) if is_edited(at(line), [edit])] == [301]
+
+
+@pytest.mark.parametrize(("line", "before"), [(2, 2), (3, 3), (4, 4), (5, 4), (6, 4), (7, 5)])
+def test_lines_that_were_put_in_stand_for_those_that_were_taken_out(line: int, before: int) -> None:
+    edit = Edit("m.py", 2, b"a\nb\nc\nd\ne\n", b"a\n1\n2\n3\n4\n5\ne\n")
+    assert place_before(at(line), [edit]).line == before
