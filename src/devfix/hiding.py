@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 
-from devfix.lines import is_edited, place_before, same_cause
+from devfix.lines import blocks, is_edited, place_before, same_cause
 from devfix.model import Edit, Failure, Operand, Outcome, Place, Run
 
 # With all tensors on one device a backend may choose another operator for the same call: attention, matrix products,
@@ -28,16 +27,14 @@ def places_after(place: Place, edits: Iterable[Edit]) -> tuple[Place, ...]:
     plain = replace(place, column=None, end_column=None)
     if edit is None:
         return (plain,)
-    old, new = edit.before.splitlines(), edit.after.splitlines()
-    blocks = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     found = []
-    for tag, old_from, old_to, new_from, new_to in blocks:
+    for tag, old_from, old_to, new_from, new_to in blocks(edit):
         begin, end = max(first - 1, old_from), min(last, old_to)
         if begin < end and tag == "equal":
             found.append((begin + new_from - old_from, end + new_from - old_from))
         elif begin < end and new_from < new_to:
             found.append((new_from, new_to))
-    found = found or [(start, stop) for tag, _, _, start, stop in blocks if tag != "equal" and start < stop]
+    found = found or [(start, stop) for tag, _, _, start, stop in blocks(edit) if tag != "equal" and start < stop]
     return tuple(replace(plain, line=start + 1, end_line=stop) for start, stop in found)
 
 

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import takewhile
 
 from devfix.model import Edit, Event, Failure, Operand, Place
+
+
+@lru_cache(maxsize=64)
+def blocks(edit: Edit) -> tuple[tuple[str, int, int, int, int], ...]:
+    """How the lines of a file became those after an edit: tag, from and to before, from and to after, as in difflib."""
+    old, new = edit.before.splitlines(), edit.after.splitlines()
+    # What is equal at both ends is left out first: matching many equal lines (empty ones) takes the square of them.
+    head = _equal(zip(old, new, strict=False))
+    tail = _equal(zip(reversed(old[head:]), reversed(new[head:]), strict=False))
+    found = [("equal", 0, head, 0, head)]
+    middle = SequenceMatcher(None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=False)
+    found += [(tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in middle.get_opcodes()]
+    found.append(("equal", len(old) - tail, len(old), len(new) - tail, len(new)))
+    return tuple(found)
+
+
+def _equal(pairs: Iterator[tuple[bytes, bytes]]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def place_before(place: Place, edits: Iterable[Edit]) -> Place:
@@ -14,8 +34,7 @@ def place_before(place: Place, edits: Iterable[Edit]) -> Place:
     edit = next((each for each in edits if each.path == place.path), None)
     if edit is None or not place.owned:
         return place
-    old, new = edit.before.splitlines(), edit.after.splitlines()
-    for tag, old_from, old_to, new_from, new_to in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, old_from, old_to, new_from, new_to in blocks(edit):
         if new_from <= place.line - 1 < new_to:
             if tag == "equal":
                 shift = old_from - new_from
@@ -29,11 +48,9 @@ def place_before(place: Place, edits: Iterable[Edit]) -> Place:
 def is_edited(place: Place, edits: Iterable[Edit]) -> bool:
     """Whether an edit changed (or inserted) the line of a place in the edited files."""
     edit = next((each for each in edits if each.path == place.path), None)
-    if edit is None:
-        return False
-    lines = edit.after.splitlines()
-    matcher = SequenceMatcher(None, edit.before.splitlines(), lines, autojunk=False)
-    return any(tag != "equal" and start < place.line <= stop for tag, _, _, start, stop in matcher.get_opcodes())
+    return edit is not None and any(
+        tag != "equal" and start < place.line <= stop for tag, *_, start, stop in blocks(edit)
+    )
 
 
 def same_cause(before: Failure, wrong: Operand | None, after: Failure, edits: Iterable[Edit]) -> bool:
