@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 import devfix
+from devfix.report.github import workflow_commands
+from devfix.report.record import record
+from devfix.report.summary import summary
 
 PROJECT = """[build-system]
 requires = ["setuptools"]
@@ -73,6 +76,10 @@ def test_names_the_distribution_and_the_release_to_pin(case: Path) -> None:
     assert [edit.after for edit in found.pin_edits] == [b"torch\nacme-maps==1.0\n"]
     installed = case.parent / "site-packages" / "acme_maps" / "__init__.py"
     assert installed.read_text() == FAULTY
+    told = record(report)
+    for shown in (summary(told), workflow_commands(told)):
+        assert "acme-maps 1.1" in shown and "acme_maps/__init__.py:" in shown and "acme-maps==1.0" in shown
+    assert "+acme-maps==1.0" in summary(told) and "device=device)" in summary(told)
 
 
 def test_is_no_excuse_for_a_fault_of_the_repository(case: Path) -> None:

@@ -44,6 +44,12 @@ def test_a_repair_goes_from_the_program_to_a_pull_request(
     git(tmp_path, "clone", "--quiet", str(folder), str(clone))
     git(clone, "am", "--quiet", *map(str, sorted((found / "patches").iterdir())))
     assert published == git(clone, "rev-parse", "HEAD^{tree}")
+    dry = tmp_path / "dry"
+    assert status([*command, "--dry-run", "--output", str(dry)]) == 0
+    other = tmp_path / "other"
+    git(tmp_path, "clone", "--quiet", str(folder), str(other))
+    git(other, "apply", "--index", *map(str, sorted((dry / "patches").iterdir())))
+    assert published == git(other, "write-tree")
 
 
 @pytest.mark.parametrize("format", ["text", "json", "github", "sarif", "summary", "outputs"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,9 @@ from devfix.errors import UserError
 FolderOption = Annotated[
     Path | None,
     typer.Option(
-        "--output", metavar="FOLDER", help="Leave report.json, summary.md and patches/ (for `git am`) in a new folder."
+        "--output",
+        metavar="FOLDER",
+        help="Leave report.json, summary.md and patches/ (for `git am`; of a dry run: `git apply`) in a new folder.",
     ),
 ]
 
@@ -40,7 +43,18 @@ def write_artifact(folder: Path, data: Mapping[str, Any], root: Path) -> None:
         (folder / "patches").mkdir(parents=True)
         (folder / "report.json").write_text(dump(dict(data)), encoding="utf-8")
         (folder / "summary.md").write_text(summary(data), encoding="utf-8")
-        for name, content in Repository.open(root).patches(data["commits"]) if data["commits"] else ():
+        made = Repository.open(root).patches(data["commits"]) if data["commits"] else _diffs(data)
+        for name, content in made:
             (folder / "patches" / name).write_bytes(content)
     except OSError as error:
         raise UserError(f"--output {folder}: {os.strerror(error.errno or 0)}") from error
+
+
+def _diffs(data: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the diff of each fix, where no commits were made of them."""
+    for number, fix in enumerate(data["fixes"], 1):
+        diff = "".join(edit["diff"] for edit in fix["edits"])
+        yield (
+            f"{number:04}-{re.sub('[^a-z0-9-]', '-', fix['rule'])[:100]}.patch",
+            diff.encode("utf-8", "surrogateescape"),
+        )

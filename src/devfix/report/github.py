@@ -22,7 +22,9 @@ def _lines(data: Record) -> Iterator[str]:
         at = failure["at"]
         owned = at if at and at.get("owned", True) and not at["path"].startswith("/") else None
         place = {"file": owned["path"], "line": str(max(owned["line"], 1))} if owned else {}
-        yield command("error", "\n".join(_words(failure, fixes)), {**place, "title": _title(failure, fixes)})
+        foreign = _foreign(data) if index + 1 == len(data["failures"]) else ()
+        words = "\n".join((*_words(failure, fixes), *foreign))
+        yield command("error", words, {**place, "title": _title(failure, fixes)})
     if not data["failures"]:
         kind = "notice" if data["outcome"] == "clean" else "error"
         yield command(kind, one_line(headline(data).plain, 500), {"title": "devfix"})
@@ -42,6 +44,16 @@ def _words(failure: Record, fixes: list[Record]) -> Iterator[str]:
     for fix in fixes:
         yield one_line(f"Fix: {fix['title']}. {fix['because']}", 500)
         yield from (plain(edit["diff"])[:4000] for edit in fix["edits"])
+
+
+def _foreign(data: Record) -> Iterator[str]:
+    """Yield whose the fault is that ended a repair, where it is not the repository's, and what to pin."""
+    if foreign := data.get("foreign"):
+        name, pin = foreign["distribution"], foreign["pin"]
+        yield one_line(f"The code at fault is {name} {foreign['version']}: {foreign['path']}:{foreign['line']}", 500)
+        yield one_line(
+            f"{name}=={pin} runs clean." if pin else "devfix repair --try-pins looks for one that runs.", 500
+        )
 
 
 def outputs(data: Record) -> str:
