@@ -152,11 +152,64 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Recipe:
+    """How a value of the program is made again in source; `kind` "unknown" is one that cannot be (`text`: its type).
+
+    "literal": `text` is Python; "name": what `module` has as `text`; "list", "tuple", "set", "dict" (keys and values in
+    turn): `items`; "device": `text`; "made": the class `text` of `module` is called with `items` and `keywords`, then
+    gets `dtype` and `moves` (a part, "" for the whole, and its device). "tensor": `text` says what it holds ("values",
+    "zeros", "ones", "full", "arange", "integers", "flags", "unit", "normal"), `numbers` which ones, as Python.
+    """
+
+    kind: str
+    text: str = ""
+    module: str = ""
+    items: tuple[Recipe, ...] = ()
+    keywords: tuple[tuple[str, Recipe], ...] = ()
+    numbers: str = ""
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+    device: str = ""
+    grad: bool = False
+    evaluates: bool = False
+    moves: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a call; `how` is "positional" (only), "plain", "keyword" or "more" (of `*args`)."""
+
+    name: str
+    how: str
+    value: Recipe
+    is_default: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call on the stack of a failure, as a test could make it.
+
+    `how` is "function", "method" (of `instance`), "property", "static" (`function` has the class) or "make" (a class).
+    `module` is imported with `root` (relative to the repository) on the path; `is_main`: it was run as the program.
+    """
+
+    frame: int
+    module: str
+    root: str
+    how: str
+    function: str
+    arguments: tuple[Argument, ...] = ()
+    instance: Recipe | None = None
+    is_main: bool = False
+
+
+@dataclass(frozen=True)
 class Failure:
     """What went wrong in a run: the exception, the operator, its operands, the stack (outermost frame first).
 
     `operations` counts the operators that had run in the process before it, so that two runs can be held side by side;
-    `scopes` has what a second look recorded at places that are no longer on the stack.
+    `scopes` has what a second look recorded at places that are no longer on the stack, `calls` the calls on it that a
+    test could make, innermost first, and `test` is what pytest calls the test that failed.
     """
 
     kind: str
@@ -169,6 +222,8 @@ class Failure:
     traceback: str = ""
     operations: int = 0
     scopes: tuple[tuple[Place, tuple[Binding, ...]], ...] = ()
+    calls: tuple[Call, ...] = ()
+    test: str = ""
 
     @property
     def owned_frames(self) -> tuple[Frame, ...]:
@@ -332,13 +387,33 @@ class Fix:
 
 
 @dataclass(frozen=True)
+class Guard:
+    """A test that fails without a fix and passes with it: a new file of the repository.
+
+    `drives` says in words what it runs. `worlds` maps world names to what the test did before the fix and after it;
+    `since` is the index, among the fixes, of the one with which it passes: its own, or a later one of the chain.
+    """
+
+    path: str
+    text: str
+    drives: str
+    worlds: Mapping[str, tuple[str, str]] = field(default_factory=lambda: MappingProxyType({}))
+    since: int = 0
+
+
+@dataclass(frozen=True)
 class Repair:
-    """One failure, what was tried against it, and the fix that was kept (None when none held)."""
+    """One failure, what was tried against it, and the fix that was kept (None when none held).
+
+    `guard` is the test that guards the fix; where there is none, `unguarded` says why, or what guards it already.
+    """
 
     failure: Failure
     diagnoses: tuple[Diagnosis, ...]
     fix: Fix | None
     dropped: tuple[Fix, ...] = ()
+    guard: Guard | None = None
+    unguarded: str = ""
 
 
 @dataclass(frozen=True)

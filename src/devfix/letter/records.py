@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from devfix.letter import values
+from devfix.letter.recipes import Recipes
 from devfix.model import Binding, Event, Failure, Frame, Held, Operand, Owner, Place, Transfer, Visit
 
 Record = TypeVar("Record")
@@ -45,6 +46,7 @@ class Reader:
         self.tracked = tracked
         self._paths: dict[str, tuple[str, bool]] = {}
         self._left = RECORD_LIMIT
+        self._recipes = Recipes(self.owned)
 
     def letter(self, raw: dict[str, Any]) -> Letter:
         """Return the letter that a JSON object tells."""
@@ -164,6 +166,8 @@ class Reader:
             thread=values.text(raw.get("thread"), 200),
             traceback=values.text(raw.get("traceback"), 200_000),
             operations=values.number(raw.get("operations")),
+            calls=self._each(raw.get("calls"), self._recipes.call),
+            test=values.text(raw.get("test"), 500),
         )
 
     def _transfer(self, raw: dict[str, Any]) -> Transfer:

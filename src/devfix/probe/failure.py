@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from . import histories, operands, operators, places, records, scope
+from . import calls, histories, operands, operators, places, records, scope
 from .owners import Holdings, Looked
 
 Json = dict[str, Any]
@@ -24,6 +24,7 @@ def capture(exception: BaseException, kind: str, func: Any, args: Any, kwargs: A
     located = [(frame, frame.f_lasti, frame.f_lineno) for frame in frames]
     failure = _begin(exception, kind, located)
     looked = _look(failure, frames)
+    _tell_calls(failure, frames)
     given = operands.arguments(func, args, kwargs) if func is not None else []
     failure["op"] = operators.qualified(func)
     failure["operands"] = _tell_operands(given, looked)
@@ -38,6 +39,8 @@ def reconstruct(exception: BaseException, kind: str) -> Json:
     failure = _begin(exception, kind, located)
     failure["traceback"] = told(exception)
     looked = _look(failure, [frame for frame, _, _ in located]) if kind != "other" else []
+    if kind != "other":
+        _tell_calls(failure, [frame for frame, _, _ in located])
     if kind not in _WITHOUT_TENSORS:
         failure["operands"] = _tell_operands([("", tensor) for tensor in _deepest(located)], looked)
     return failure
@@ -105,6 +108,11 @@ def _begin(exception: BaseException, kind: str, located: list[tuple[FrameType, i
         "frames": [{"place": places.tell(frame.f_code, lasti, line), "scope": []} for frame, lasti, line in located],
         "operands": [],
     }
+
+
+def _tell_calls(failure: Json, frames: list[FrameType]) -> None:
+    if calls.wanted():
+        failure.update(calls=calls.tell(frames), test=calls.test())
 
 
 def _tell_operands(given: list[tuple[str, Any]], looked: Looked) -> list[Json]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from . import provenance
+from . import calls, making, provenance
 from .members import instance_dict, is_a
 from .records import moving
 from .scope import device_of, module_tensors
@@ -30,6 +30,8 @@ def _install_making() -> None:
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
         provenance.made(self)
+        if calls.wanted():
+            making.note(self)
 
     Module.__init__ = __init__  # type: ignore[method-assign]
 

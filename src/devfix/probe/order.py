@@ -21,6 +21,7 @@ class Order:
     watch: frozenset[tuple[str, int]] = frozenset()
     reach: frozenset[tuple[str, int]] = frozenset()
     map: bool = False
+    calls: bool = False
 
 
 def read(text: str | None = None) -> Order | None:
@@ -38,6 +39,7 @@ def read(text: str | None = None) -> Order | None:
             watch=_places(raw.get("watch")),
             reach=_places(raw.get("reach")),
             map=bool(raw.get("map", False)),
+            calls=bool(raw.get("calls", False)),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from . import (
+    calls,
     device_map,
     failure,
     hooks,
@@ -37,6 +38,7 @@ def begin(text: str | None = None) -> None:
     places.own(told.owned)
     watch.want(told.watch)
     reach.want(told.reach)
+    calls.want(told.calls)
     letter = Letter(told)
     endings = Endings(letter)
     _begun = letter, endings

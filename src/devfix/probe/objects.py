@@ -1,0 +1,44 @@
+"""Plain objects as recipes: those whose attributes have the names of their constructor's parameters."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from . import members
+from .constructions import exists, named, same
+from .members import instance_dict, is_a
+
+Json = dict[str, Any]
+
+
+def by_attributes(value: Any, depth: int, recipe: Callable[[Any, int], Json]) -> Json | None:
+    """Return how to make an object whose attributes have the names of its constructor's parameters; else None."""
+    kind = type(value)
+    if kind is types.SimpleNamespace or kind.__name__ == "Namespace":
+        pairs = [[name, recipe(item, depth + 1)] for name, item in instance_dict(value).items()]
+        return {"is": "made", **named(kind), "items": [], "keywords": pairs}
+    if not members.is_open(kind) or not exists(kind):
+        return None
+    fields = type(value).__dict__.get("_fields")
+    if is_a(value, tuple) and type(fields) is tuple:
+        items = [recipe(item, depth + 1) for item in tuple.__iter__(value)]
+        return {"is": "made", **named(kind), "items": items, "keywords": []}
+    own = instance_dict(value)
+    try:
+        parameters = list(inspect.signature(kind).parameters.values())
+    except (ValueError, TypeError):
+        return None
+    pairs = []
+    for each in parameters:
+        name = each.name if each.name in own else f"_{each.name}"
+        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            continue
+        if name not in own:
+            if each.default is each.empty:
+                return None
+        elif not same(each.default, own[name]):
+            pairs.append([each.name, recipe(own[name], depth + 1)])
+    return {"is": "made", **named(kind), "items": [], "keywords": pairs}
