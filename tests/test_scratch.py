@@ -2,11 +2,39 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 CLEAR = "from devfix.scratch import remove; from pathlib import Path; import sys; remove(Path(sys.argv[1]))"
+
+
+INTERRUPTED = """import itertools, sys, tempfile
+tempfile.gettempdir()
+from devfix.scratch import scratch_folder
+step, steps = int(sys.argv[1]), itertools.count(1)
+def audit(event, arguments):
+    if event.startswith(("open", "os.", "shutil.", "tempfile.", "fcntl.")) and next(steps) == step:
+        raise KeyboardInterrupt
+sys.addaudithook(audit)
+try:
+    with scratch_folder() as folder:
+        (folder / "inside").mkdir()
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_a_signal_at_any_moment_leaves_no_folder(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    for step in range(1, 100):
+        command = [sys.executable, "-c", INTERRUPTED, str(step)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert not list(tmp_path.iterdir()), f"step {step}"
+        if not done.stdout:
+            break
+    assert 10 < step < 99 and done.returncode == 0, done.stderr
 
 
 def test_several_processes_remove_one_folder_at_once(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import re
+import secrets
 import shutil
 import stat
 import tempfile
@@ -20,10 +21,13 @@ _NAME = re.compile(r"devfix-(?:[a-z]+-)?(\d+)-\w+")  # devfix-PROCESS-…, devfi
 def scratch_folder() -> Iterator[Path]:
     """Make a folder named after this process, clear what killed runs have left, and remove the folder at the end."""
     clear_stale()
-    folder = Path(tempfile.mkdtemp(prefix=f"devfix-{os.getpid()}-")).resolve()
-    # The lock, not the process id, tells the living from the dead: ids are used again.
-    lock = os.open(folder / "unlocked", os.O_CREAT | os.O_RDWR, 0o600)
+    # Its name is known before it is there, so that a signal at any moment finds what to remove.
+    folder = Path(tempfile.gettempdir()).resolve() / f"devfix-{os.getpid()}-{secrets.token_hex(8)}"
+    lock = -1
     try:
+        folder.mkdir(mode=0o700)
+        # The lock, not the process id, tells the living from the dead: ids are used again.
+        lock = os.open(folder / "unlocked", os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
         os.rename(folder / "unlocked", folder / "lock")
         yield folder
@@ -34,7 +38,8 @@ def scratch_folder() -> Iterator[Path]:
             _remove_for_good(folder)
             raise
         finally:
-            os.close(lock)
+            if lock >= 0:
+                os.close(lock)
 
 
 def _remove_for_good(folder: Path) -> None:
