@@ -37,6 +37,7 @@ class Case:
     places: tuple[list[str], ...] = ()
     idiom: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
     copies: int | None = None
     fails: tuple[str, ...] = ()
 
@@ -66,6 +67,7 @@ class Result:
     seconds: float = 0.0
     reproduced: bool = False
     diff: str = ""
+    rejected: str = ""
     faults: tuple[str, ...] = ()
 
 
@@ -99,8 +101,17 @@ def result_of(case: Case, report: dict[str, Any], diff: str, seconds: float, pro
         seconds,
         bool(report.get("failures")),
         diff or "\n".join(report.get("notes", [])),
+        "\n".join(_only_moved(report)),
     )
     return Result(**{**result.__dict__, "faults": tuple(_faults(result, program))})
+
+
+def _only_moved(report: dict[str, Any]) -> Iterator[str]:
+    """What the candidates would have added that were tried and led to another failure of the same cause."""
+    for dropped in report.get("dropped", []):
+        if "only moves the crash" in dropped["verdict"]["because"]:
+            for edit in dropped["edits"]:
+                yield from (line[1:] for line in edit["diff"].splitlines() if line.startswith("+"))
 
 
 def _faults(result: Result, program: Path) -> Iterator[str]:
@@ -120,6 +131,8 @@ def _faults(result: Result, program: Path) -> Iterator[str]:
         yield "idiom"
     if any(re.search(never, line) for never in case.never for line in added):
         yield "never"
+    if not all(re.search(wanted, result.rejected) for wanted in case.rejected):
+        yield "rejected"
     if any(outcome != "clean" and world not in case.fails for world, outcome in result.worlds.items()):
         yield "worlds"
     if case.copies is not None and result.copies and result.copies[1] > case.copies:

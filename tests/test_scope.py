@@ -83,6 +83,7 @@ def test_objects_dataclasses_dicts_and_lists(scope: Any) -> None:
         'user["x"]': ("tensor", "cpu"),
         "pair.first": ("tensor", "cpu"),
         "optimizer": ("optimizer", "cpu"),
+        **{name: ("object", "") for name in ("self", "self.config", "args")},  # they say where they are
     }
 
 
@@ -196,3 +197,25 @@ def test_expressions_mean_in_the_program_what_they_tell(tmp_path: Path, warm: Wa
     source = (ran.folder / "program.py").read_text().replace("MORE = False", "MORE = True")
     again = run_program(tmp_path, source, warm=warm)
     assert dict(line.rsplit(" ", 1) for line in again.done.stdout.splitlines()) == told
+
+
+def test_integers_that_name_a_gpu_and_class_attributes_that_are_hidden(scope: Any) -> None:
+    told = scope(
+        f"""
+        import dataclasses, torch
+        @dataclasses.dataclass
+        class Settings:
+            device: str = "cpu"
+            size: int = 1
+        def run(device, steps, gpu_id, first_rank, settings):
+            {FAIL}
+        run(0, 0, 1, True, Settings("cuda:0"))
+        """,
+        gpus=2,
+    )
+    assert told == {
+        "device": ("index", "cuda:0"),
+        "gpu_id": ("index", "cuda:1"),
+        "settings.device": ("string", "cuda:0"),
+        "settings": ("object", ""),
+    }

@@ -134,6 +134,15 @@ def test_keeps_one_that_gets_to_a_failure_with_another_cause() -> None:
     assert choose(program, b"a = make(d)\nb = other()\nuse(a)\nuse(b)\n")[0] is not None
 
 
+def test_rejects_one_whose_next_failure_is_mended_by_one_that_holds() -> None:
+    def program(world: World, data: bytes) -> Run:
+        return told(world, failure(4, 2, 11) if world == HOME and data == b"moves" else None)
+
+    kept, dropped = choose(program, b"moves", b"holds")
+    assert kept == b"holds"
+    assert dropped[0] == ("same", "it only moves the crash to m.py:4: same cause, the fix kept mends both")
+
+
 def test_tells_two_equal_births_apart_after_lines_have_shifted() -> None:
     def program(world: World, data: bytes) -> Run:
         return told(world, failure(5, 3, 11) if world.kind != "cpu" else None)

@@ -11,16 +11,20 @@ from devfix.sdk import (
     Sources,
     argument_moved,
     describe,
+    frame_of,
     is_meant,
+    is_written_to,
     list_moved,
+    result_moved,
     spots,
     strangers,
 )
 
 
 def diagnose(failure: Failure) -> Blame | None:
-    """Blame the operand that was never put where it is, else the one that is no parameter."""
-    for index, operand, peer in strangers(failure):
+    """Blame the operand that was never put where it is, else the one that is no parameter and takes no result."""
+    # A copy of what the operator writes to would take the result away: the other one follows it.
+    for index, operand, peer in sorted(strangers(failure), key=lambda each: is_written_to(failure, each[1])):
         held = operand.owner is not None and operand.owner.kind in ("parameter", "buffer")
         if held and not is_meant(failure, operand):
             continue
@@ -39,3 +43,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
             for each in (*list_moved(diagnosis, spot, source), *argument_moved(diagnosis, spot, source)):
                 yield replace(each, safety="unsure" if found else "likely")
                 found = True
+    for spot in reversed(spots(diagnosis)):
+        # What has no name there was computed in the failing statement, or came back from a call in it.
+        if not found and spot.kind == "derived" and frame_of(diagnosis.failure, spot.place) is not None:
+            yield from (replace(each, safety="unsure") for each in result_moved(diagnosis, spot, source))

@@ -50,9 +50,11 @@ class Place:
 class Binding:
     """An expression in scope at a place, and the device of what it holds.
 
-    `kind` is "tensor", "module", "device" (a torch.device), "string" (a string that names a device) or "optimizer";
-    `device` is "mixed" for a module that lies on several devices, "" where it holds nothing; `type` is the class name;
-    `tensors` counts, in a device map, a module's parameters and buffers on each device.
+    `kind` is "tensor", "module", "device" (a torch.device), "string" (a string that names a device), "index" (an integer
+    called `device`, `gpu`, `rank` or the like), "optimizer", or "object" (a plain object that holds one of these, whose
+    history says where its class stands); `device` is "mixed" for a module that lies on several devices, "" where it
+    holds nothing; `type` is the class name; `tensors` counts, in a device map, a module's parameters and buffers on each
+    device.
     """
 
     expression: str
@@ -69,9 +71,10 @@ class Binding:
 class Event:
     """What happened to a tensor or module: a birth, a move or a derivation.
 
-    `kind` is "factory", "constant", "random", "load", "numpy", "parameter", "made" (a module), "move", "view", "op" or
-    "unknown"; `op` is the qualified operator ("aten::arange") or function; `device` is where the result lies. `places`
-    has the innermost frame outside of torch first and goes outward, owned frames included.
+    `kind` is "factory", "constant", "random", "load", "numpy", "parameter", "made" (a module), "move", "view", "op",
+    "class" (where an object's class is defined) or "unknown"; `op` is the qualified operator ("aten::arange") or
+    function; `device` is where the result lies. `places` has the innermost frame outside of torch first and goes
+    outward, owned frames included.
     """
 
     kind: str

@@ -20,6 +20,6 @@ def letters() -> str:
 
 # The second GPU, as in issue 909: the first one is used for something else.
 gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
-model = exl2(letters(), device=torch.device("cuda", gpus - 1) if gpus else "cpu")
+model = exl2(letters(), device=gpus - 1 if gpus else "cpu")
 generator = outlines.generate.text(model, sampler=outlines.samplers.greedy())
 print(repr(generator("abcab", max_tokens=6)))

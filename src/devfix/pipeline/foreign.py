@@ -20,7 +20,8 @@ from devfix.sdk import Sources
 from devfix.sdk.spots import unseen
 from devfix.stages.diagnose import diagnose
 from devfix.stages.propose import propose
-from devfix.stages.verify import Trial, Verifier
+from devfix.stages.verify import Verifier
+from devfix.trials import Trial
 
 RELEASES = 12  # tried at the most, newest first
 

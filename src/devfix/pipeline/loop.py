@@ -14,7 +14,8 @@ from devfix.sdk.spots import unseen
 from devfix.stages.advise import advise
 from devfix.stages.diagnose import diagnose
 from devfix.stages.propose import propose
-from devfix.stages.verify import Trial, Verifier
+from devfix.stages.verify import Verifier
+from devfix.trials import Trial
 from devfix.worlds import worlds_for
 
 CPU = World("cpu")

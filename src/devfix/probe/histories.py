@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -91,7 +92,7 @@ def moment(value: Any) -> int:
 def binding(held: Held, known: dict[int, dict[str, Any]] | None = None) -> dict[str, Any]:
     """Write one expression in scope, of its history the birth and the moves; `known` has what was written before."""
     expression, kind, value = held
-    told = None if known is None or kind == "string" else known.get(id(value))
+    told = None if known is None or kind in ("string", "index") else known.get(id(value))
     if told is None:
         told = _describe(kind, value)
         if known is not None:
@@ -106,4 +107,15 @@ def _describe(kind: str, value: Any) -> dict[str, Any]:
     if kind in ("tensor", "module"):
         events = history(value)
         told["history"] = events[:1] + [event for event in events[1:] if event["kind"] == "move"]
+    if kind == "object":
+        told["history"] = _defined(type(value))
     return told
+
+
+def _defined(kind: type) -> list[dict[str, Any]]:
+    """Write in which file a class stands, as the place of its constructor, else of its first method."""
+    functions = [each for each in vars(kind).values() if type(each) is FunctionType]
+    functions.sort(key=lambda each: each.__name__ != "__init__")
+    codes = [each.__code__ for each in functions if not each.__code__.co_filename.startswith("<")]
+    spots = [places.tell(code, 0, code.co_firstlineno) for code in codes[:1]]
+    return [{"kind": "class", "op": kind.__qualname__, "device": "", "places": spots}] if spots else []

@@ -82,7 +82,7 @@ def module_members(expression: str, module: Any) -> Members:
             yield f"{expression}.{name}", item
     yield from _underscored(expression, own)
     if is_open(type(module)):
-        yield from _class_attributes(expression, type(module))
+        yield from _class_attributes(expression, type(module), own)
 
 
 def child(expression: str, module: Any, name: str) -> str:
@@ -103,7 +103,8 @@ _MODULE_INTERNALS = frozenset(Module().__dict__)
 
 def attributes(expression: str, value: Any) -> Members:
     """Yield an object's own attributes, its slots, and those of its class."""
-    for name, item in list(instance_dict(value).items())[:_DICT_ITEMS]:
+    own = instance_dict(value)
+    for name, item in list(own.items())[:_DICT_ITEMS]:
         if type(name) is str and name.isidentifier():
             yield f"{expression}.{name}", item
     for klass in type(value).__mro__:
@@ -114,15 +115,18 @@ def attributes(expression: str, value: Any) -> Members:
                     yield f"{expression}.{name}", descriptor.__get__(value)
                 except AttributeError:
                     continue
-    yield from _class_attributes(expression, type(value))
+    yield from _class_attributes(expression, type(value), own)
 
 
-def _class_attributes(expression: str, kind: type) -> Members:
+def _class_attributes(expression: str, kind: type, own: dict[str, Any]) -> Members:
+    """Yield what an object has of its class: not what an attribute of its own, or of a nearer class, hides."""
+    seen = set(own)
     for klass in kind.__mro__:
         if _is_owned(klass):
             for name, item in list(klass.__dict__.items())[:_DICT_ITEMS]:
-                if type(item) in (str, Device) or is_a(item, torch.Tensor):
+                if name not in seen and (type(item) in (str, Device) or is_a(item, torch.Tensor)):
                     yield f"{expression}.{name}", item
+                seen.add(name)
 
 
 def _items(expression: str, value: Any) -> Members:

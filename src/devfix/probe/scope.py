@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from .members import Device, Module, instance_dict, is_a, members
+from .members import Device, Module, instance_dict, is_a, is_open, members
 
 Held = tuple[str, str, Any]  # expression, kind, value
 _MOST = 400
@@ -24,7 +24,8 @@ _VISITS = 6_000
 _SECONDS = 0.25
 _DEPTH = 2
 _DEVICE = re.compile(r"(cpu|cuda|mps|meta|xpu|hpu|npu)(:\d{1,3})?")
-_ACCELERATORS = frozenset({"cuda", "mps", "meta", "xpu", "hpu", "npu", "cpu"})
+_INDEX = re.compile(r"(^|.*[._\"'])(device|dev|gpu|rank)(_id|_index|_idx)?[\"'\]]*")
+_SAYS = ("device", "string", "index")
 
 
 def names(frame: FrameType) -> Iterator[tuple[str, Any]]:
@@ -48,6 +49,7 @@ def look(frame: FrameType, most: int = _MOST) -> list[Held]:
     read = {*frame.f_locals, *_loaded_globals(frame.f_code)}
     queue = deque((name, value, _DEPTH if name in read else 0) for name, value in names(frame))
     found: list[Held] = []
+    plain: dict[str, Any] = {}  # the objects that were opened
     seen: set[int] = set()
     visits, deadline = 0, time.monotonic() + _SECONDS
     while queue and len(found) < most and visits < _VISITS:
@@ -55,7 +57,7 @@ def look(frame: FrameType, most: int = _MOST) -> list[Held]:
         visits += 1
         if visits % 256 == 0 and time.monotonic() > deadline:
             break
-        kind = kind_of(value)
+        kind = kind_of(value) or _index(expression, value)
         if kind:
             found.append((expression, kind, value))
         if kind in ("", "module", "optimizer") and depth and id(value) not in seen:
@@ -64,7 +66,21 @@ def look(frame: FrameType, most: int = _MOST) -> list[Held]:
             if steps:
                 seen.add(id(value))
                 queue.extend(steps)
-    return found
+                if not kind and is_open(type(value)):
+                    plain[expression] = value
+    return found + [(text, "object", value) for text, value in plain.items() if _declares(text, found)]
+
+
+def _declares(text: str, found: list[Held]) -> bool:
+    """Say whether an object, or one that it holds, says of itself on which device it is."""
+    return any(kind in _SAYS and expression.startswith(f"{text}.") for expression, kind, _ in found)
+
+
+def _index(expression: str, value: Any) -> str:
+    """Name an integer that stands for a GPU by what it is called, where the program uses GPUs."""
+    if type(value) is not int or not 0 <= value < 64 or not _INDEX.fullmatch(expression):
+        return ""
+    return "index" if torch.cuda.is_initialized() and value < torch.cuda.device_count() else ""
 
 
 @lru_cache(maxsize=256)
@@ -92,8 +108,12 @@ def device_of(kind: str, value: Any) -> str:
     """Say where the value is: a device, "mixed", or "" where it holds nothing."""
     if kind in ("string", "device"):
         return str(value)
+    if kind == "index":
+        return f"cuda:{value}"
     if kind == "tensor":
         return str(value.device)
+    if kind == "object":
+        return ""
     found: set[str] = set()
     for tensor in module_tensors(value) if kind == "module" else optimizer_tensors(value):
         found.add(str(tensor.device))

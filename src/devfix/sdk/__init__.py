@@ -2,6 +2,7 @@
 
 from devfix.model import Binding, Blame, Diagnosis, Edit, Event, Failure, Frame, Held, Operand, Owner, Place
 from devfix.sdk.anchors import anchors, device_names, is_bound, is_local
+from devfix.sdk.answers import answers, class_of, methods_called
 from devfix.sdk.buffers import registered_as_buffer
 from devfix.sdk.changes import SAFETIES, Change, change, joined
 from devfix.sdk.containers import container_moved, list_moved
@@ -31,7 +32,7 @@ from devfix.sdk.evidence import (
 )
 from devfix.sdk.factories import FACTORIES, factory_given_device
 from devfix.sdk.given import device_given, device_replaced, given_argument, literal_device, literal_node, named_device
-from devfix.sdk.holders import attribute_of, classes_holding, dominating, files_of, owned_places
+from devfix.sdk.holders import attribute_of, classes_called, classes_holding, dominating, files_of, owned_places
 from devfix.sdk.host import host_copies
 from devfix.sdk.loops import outside_loops
 from devfix.sdk.modules import astray, bound, made_spots, module_moved_before, outside_constructors, roots
@@ -74,6 +75,7 @@ __all__ = [
     "Spot",
     "aimed",
     "anchors",
+    "answers",
     "argument",
     "argument_moved",
     "assigned_moved",
@@ -86,6 +88,8 @@ __all__ = [
     "bound",
     "calls",
     "change",
+    "class_of",
+    "classes_called",
     "classes_holding",
     "code",
     "container_moved",
@@ -131,6 +135,7 @@ __all__ = [
     "made_spots",
     "maker",
     "method_called",
+    "methods_called",
     "module_moved_before",
     "moved",
     "named_anew",

@@ -94,7 +94,7 @@ def declarations(failure: Failure, operand: Operand) -> list[Binding]:
         binding
         for frame, expression in named
         for binding in (failure.frames[frame].scope if frame < len(failure.frames) else ())
-        if binding.kind in ("device", "string") and _declares(binding.expression, expression)
+        if binding.kind in ("device", "string", "index") and _declares(binding.expression, expression)
     ]
 
 

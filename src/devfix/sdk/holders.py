@@ -50,6 +50,15 @@ def classes_holding(
     return sorted(found, key=lambda pair: pair[1].name.value != type_name)
 
 
+def classes_called(file: File, name: str) -> list[cst.ClassDef]:
+    """The classes of a file with a name, as `Binding.type` gives it.
+
+    >>> [each.name.value for each in classes_called(source.file(failure.at), "Model")]
+    ['Model']
+    """
+    return [node for node in file.within(file.module) if isinstance(node, cst.ClassDef) and node.name.value == name]
+
+
 def dominating(file: File, statements: list[cst.Assign | cst.AnnAssign]) -> list[cst.Assign | cst.AnnAssign]:
     """Of statements in the order of the file, those before which none of the others has run for certain.
 

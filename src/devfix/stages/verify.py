@@ -7,29 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from devfix.hiding import hidden, places_after
-from devfix.lines import is_edited, same_cause
-from devfix.model import Diagnosis, Failure, Outcome, Patch, Place, Run, Verdict, World
+from devfix.lines import same_cause
+from devfix.model import Diagnosis, Outcome, Patch, Place, Run, Verdict, World
 from devfix.printed import last_line, prints_else
+from devfix.trials import Trial, copies_in_loop, dropped, in_vain, is_no_better, where
 
 # A world, changed files, whether the process must be a fresh one, and the places at which operators are counted.
 Runner = Callable[[World, Mapping[str, bytes], bool, Sequence[Place]], Run]
 CANDIDATES = 24
 BETTER = 6  # more looked at for fewer copies, after one that holds but copies in a loop
 FURTHER = 4  # more looked at for one that holds, after one that gets to a failure with another cause
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A patch, the files it leads to, what it did in the world that failed, and the verdict."""
-
-    patch: Patch
-    files: Mapping[str, bytes]
-    run: Run
-    verdict: Verdict
 
 
 class Verifier:
@@ -65,10 +56,10 @@ class Verifier:
             while left > 0 and (batch := list(islice(queue, min(left, self.jobs) if trials else 1))):
                 left -= len(batch)
                 for trial in pool.map(lambda patch: self.attempt(patch, blamed[patch.rule]), batch):
-                    if trial.verdict.outcome == "holds" and not (held and _is_no_better(trial, held)):
+                    if trial.verdict.outcome == "holds" and not (held and is_no_better(trial, held)):
                         trial = self.elsewhere(trial, pool)
                     elif trial.verdict.outcome == "holds":
-                        trial = _dropped(trial, "another candidate that holds makes no more copies or stands nearer")
+                        trial = dropped(trial, "another candidate that holds makes no more copies or stands nearer")
                     trials.append(trial)
                     if trial.verdict.outcome == "moved":
                         left = left if further else min(left, FURTHER)
@@ -77,10 +68,12 @@ class Verifier:
                         if held is None:
                             left = min(left, BETTER)
                         held = trial
-                if self.is_flaky or (held is not None and not _copies_in_loop(held)):
+                if self.is_flaky or (held is not None and not copies_in_loop(held)):
                     break
             if held is None and further and not self.is_flaky:
                 held = self._furthest(further, pool)
+        if held is not None and held.verdict.outcome == "holds":
+            trials = [in_vain(trial) for trial in trials]
         return held, [trial for trial in trials if trial is not held and trial.patch is not (held and held.patch)]
 
     def attempt(self, patch: Patch, diagnosis: Diagnosis) -> Trial:
@@ -103,15 +96,15 @@ class Verifier:
             return ("broken", hides) if hides else ("holds", "")
         if run.outcome is not Outcome.FAILED or run.failure is None or failure is None:
             return "broken", f"the program {run.outcome.value}: {last_line(run)}"
-        where = _where(run.failure)
+        there = where(run.failure)
         if same_cause(failure, wrong, run.failure, patch.edits):
             same = run.failure.at == failure.at and run.failure.operations == failure.operations
-            return "same", "the same failure comes again" if same else f"it only moves the crash to {where}: same cause"
+            return "same", "the same failure comes again" if same else f"it only moves the crash to {there}: same cause"
         if run.failure.operations < failure.operations:
-            return "broken", f"it fails earlier, at {where}"
+            return "broken", f"it fails earlier, at {there}"
         if hides := hidden(self.before, wrong, run, patch.edits):
             return "broken", hides
-        return "moved", f"the next failure has a cause of its own, at {where}"
+        return "moved", f"the next failure has a cause of its own, at {there}"
 
     def _furthest(self, trials: Sequence[Trial], pool: ThreadPoolExecutor) -> Trial | None:
         for trial in trials:
@@ -175,21 +168,3 @@ class Verifier:
         where = f"what the program prints in the world {world.name}"
         self.flaky.append(f"{where} changes from run to run: only the lines that repeat are compared")
         return prints_else([*plain, prints(self.files)], [run.stdout, prints(trial.files)])
-
-
-def _is_no_better(trial: Trial, held: Trial) -> bool:
-    """Whether a trial makes no fewer copies than one that holds, or has weaker evidence that its place is wrong."""
-    return trial.run.copies >= held.run.copies or trial.patch.rank[:1] > held.patch.rank[:1]
-
-
-def _dropped(trial: Trial, because: str) -> Trial:
-    return replace(trial, verdict=replace(trial.verdict, outcome="not needed", because=because))
-
-
-def _copies_in_loop(trial: Trial) -> bool:
-    """Whether a line that the patch changed copies more than once a run."""
-    return any(each.count > 1 and is_edited(each.place, trial.patch.edits) for each in trial.run.transfers)
-
-
-def _where(failure: Failure) -> str:
-    return f"{failure.at.path}:{failure.at.line}" if failure.at else "an unknown place"

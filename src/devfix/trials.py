@@ -1,0 +1,47 @@
+"""A patch that was tried: what it did, and how it stands beside another that holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from devfix.lines import is_edited
+from devfix.model import Failure, Patch, Run, Verdict
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A patch, the files it leads to, what it did in the world that failed, and the verdict."""
+
+    patch: Patch
+    files: Mapping[str, bytes]
+    run: Run
+    verdict: Verdict
+
+
+def is_no_better(trial: Trial, held: Trial) -> bool:
+    """Whether a trial makes no fewer copies than one that holds, or has weaker evidence that its place is wrong."""
+    return trial.run.copies >= held.run.copies or trial.patch.rank[:1] > held.patch.rank[:1]
+
+
+def dropped(trial: Trial, because: str, outcome: str = "not needed") -> Trial:
+    """The trial with another verdict."""
+    return replace(trial, verdict=replace(trial.verdict, outcome=outcome, because=because))
+
+
+def in_vain(trial: Trial) -> Trial:
+    """A trial that led to another failure, where one fix mends both: they have one cause, at another place."""
+    if trial.verdict.outcome != "moved" or trial.verdict.next_failure is None:
+        return trial
+    because = f"it only moves the crash to {where(trial.verdict.next_failure)}: same cause, the fix kept mends both"
+    return dropped(trial, because, "same")
+
+
+def copies_in_loop(trial: Trial) -> bool:
+    """Whether a line that the patch changed copies more than once a run."""
+    return any(each.count > 1 and is_edited(each.place, trial.patch.edits) for each in trial.run.transfers)
+
+
+def where(failure: Failure) -> str:
+    """The line at which a failure is told."""
+    return f"{failure.at.path}:{failure.at.line}" if failure.at else "an unknown place"
