@@ -83,7 +83,7 @@ def test_objects_dataclasses_dicts_and_lists(scope: Any) -> None:
         'user["x"]': ("tensor", "cpu"),
         "pair.first": ("tensor", "cpu"),
         "optimizer": ("optimizer", "cpu"),
-        **{name: ("object", "") for name in ("self", "self.config", "args")},  # they say where they are
+        **dict.fromkeys(("self", "self.config", "args"), ("object", "")),  # they say where they are
     }
 
 

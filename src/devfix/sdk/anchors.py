@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.model import Binding, Diagnosis
-from devfix.sdk.evidence import names_in, peer, target_device
+from devfix.sdk.evidence import SAYS, names_in, peer, target_device
 from devfix.sdk.optional import is_optional
 from devfix.sdk.spots import Spot
 from devfix.sdk.ways import frame_of
@@ -77,7 +77,7 @@ def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[floa
         yield 1.0, '"cpu"'
     for binding in spot.scope:
         text = binding.expression
-        if binding.kind in ("device", "string", "index") and means(binding, wanted) and not (two and binding.device == "cuda"):
+        if binding.kind in SAYS and means(binding, wanted) and not (two and binding.device == "cuda"):
             yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * _steps(text), text
         elif binding.kind == "tensor" and binding.device == wanted:
             # A weight is always there; a bias may be None elsewhere.

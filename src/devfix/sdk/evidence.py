@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from devfix.model import Binding, Diagnosis, Failure, Held, Operand, Place
 
+SAYS = ("device", "string", "index")  # the kinds of bindings that name a device
+
 
 def blamed(diagnosis: Diagnosis) -> Operand:
     """The operand that the rule blames."""
@@ -94,7 +96,7 @@ def declarations(failure: Failure, operand: Operand) -> list[Binding]:
         binding
         for frame, expression in named
         for binding in (failure.frames[frame].scope if frame < len(failure.frames) else ())
-        if binding.kind in ("device", "string", "index") and _declares(binding.expression, expression)
+        if binding.kind in SAYS and _declares(binding.expression, expression)
     ]
 
 

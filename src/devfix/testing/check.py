@@ -14,10 +14,10 @@ from devfix.stages.diagnose import diagnose
 from devfix.stages.observe import Observer
 from devfix.stages.propose import propose
 from devfix.stages.verify import Verifier
-from devfix.trials import Trial
 from devfix.testing.case import Case
 from devfix.testing.results import Result, Trouble
 from devfix.testing.telling import differences, is_told, tell, tell_run
+from devfix.trials import Trial
 from devfix.worlds import worlds_for
 
 
