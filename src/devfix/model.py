@@ -50,11 +50,11 @@ class Place:
 class Binding:
     """An expression in scope at a place, and the device of what it holds.
 
-    `kind` is "tensor", "module", "device" (a torch.device), "string" (one that names a device), "index" (an integer called
-    `device`, `gpu`, `rank` or the like), "optimizer", or "object" (a plain object that holds one of these, whose history
-    says where its class stands); `device` is "mixed" for a module that lies on several devices, "" where it holds
-    nothing; `type` is the class name; `tensors` counts, in a device map, a module's parameters and buffers on each
-    device.
+    `kind` is "tensor", "module", "device" (a torch.device), "string" (one that names a device), "index" (an integer
+    called `device`, `gpu`, `rank` or the like), "optimizer", or "object" (a plain object that holds one of these; its
+    history says where its class stands); `device` is "mixed" for a module that lies on several devices, "" where it
+    holds nothing; `type` is the class name; `tensors` counts, in a device map, a module's parameters and buffers on
+    each device.
     """
 
     expression: str
