@@ -1,0 +1,67 @@
+"""Run a suite on the CPU or in a world with simulated GPUs, in the environment that the suite has."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from .recorder import DEVICE, WRITTEN
+
+BENCHMARKS = Path(__file__).resolve().parent.parent
+SOURCE = BENCHMARKS.parent / "src"
+
+
+def command(suite: dict[str, Any], where: str) -> list[str]:
+    """Return how pytest is started for a suite on "cpu" or "cuda"."""
+    python = os.path.expanduser(suite.get("python", sys.executable))
+    given = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "suites.recorder", "--tb=line", "--color=no"]
+    if where == "cuda":
+        # By its module, wherever devfix stands: the suite's environment need not have it, and may have another one.
+        given += ["-p", "no:devfix-gpus", "-p", "devfix.suite.plugin"]
+        given += ["--gpus", str(suite.get("gpus", 1)), "--world", "simulated"]
+    return [*given, *suite["tests"], *suite.get(where, ())]
+
+
+def environment(suite: dict[str, Any], where: str, written: Path) -> dict[str, str]:
+    """Return the environment of a run that writes its results to `written`."""
+    told = {**os.environ, **suite.get("environment", {}), **suite.get(f"{where}_environment", {})}
+    paths = [str(SOURCE), str(BENCHMARKS), told.get("PYTHONPATH", "")]
+    told["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    told[WRITTEN] = str(written)
+    if suite.get("default_device"):
+        told[DEVICE] = where
+    return told
+
+
+def run(suite: dict[str, Any], where: str, written: Path) -> None:
+    """Run a suite on "cpu" or "cuda": its results to `written`, a test a line, and what it printed beside them."""
+    unfinished = written.with_suffix(".unfinished")
+    unfinished.unlink(missing_ok=True)
+    began, worked = time.monotonic(), _processor_seconds()
+    with open(written.with_suffix(".log"), "w", encoding="utf-8") as log:
+        ended = subprocess.run(
+            command(suite, where),
+            cwd=Path(suite["folder"]).expanduser(),
+            env=environment(suite, where, unfinished),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            check=False,
+        )
+    told = {"seconds": round(time.monotonic() - began, 1), "exit": ended.returncode}
+    told["processor"] = round(_processor_seconds() - worked, 1)
+    with unfinished.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(told) + "\n")
+    os.replace(unfinished, written)
+
+
+def _processor_seconds() -> float:
+    """Return what the programs that were started have used: on a shared machine a clock tells less."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,68 @@
+"""The parity program: a suite on the CPU and in a world, and the table of where they differ."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = Path(__file__).parent.parent / "benchmarks" / "parity.py"
+SUITE = """
+import os
+import pytest
+import torch
+
+DEVICE = os.environ["TEST_DEVICE"]
+
+def test_adds():
+    assert (torch.ones(2, device=DEVICE) + 1).sum() == 4
+
+def test_meets():
+    torch.ones(2, device=DEVICE) + torch.ones(2)
+
+@pytest.mark.parametrize("device", [DEVICE])
+def test_numpy(device):
+    torch.ones(2, device=device).numpy()
+
+def test_second_gpu():
+    assert DEVICE == "cpu" or torch.cuda.device_count() == 2
+
+def test_default():
+    assert torch.ones(1).device.type == os.environ["TEST_DEFAULT"]
+"""
+SUITES = """
+[small]
+folder = {folder!r}
+revision = "0123456789abcdef"
+tests = ["test_small.py"]
+gpus = 2
+cpu_environment = {{ TEST_DEVICE = "cpu", TEST_DEFAULT = "cpu" }}
+cuda_environment = {{ TEST_DEVICE = "cuda", TEST_DEFAULT = "cpu" }}
+told = "A line about it."
+[small.causes]
+"on the same device" = "theirs"
+
+[defaults]
+folder = {folder!r}
+tests = ["test_small.py::test_default"]
+default_device = true
+environment = {{ TEST_DEVICE = "cpu" }}
+cpu_environment = {{ TEST_DEFAULT = "cpu" }}
+cuda_environment = {{ TEST_DEFAULT = "cuda" }}
+"""
+
+
+def test_a_table_tells_each_difference_and_its_cause(tmp_path: Path) -> None:
+    """Two of five tests differ, one for a known cause; a device by default is one that the tests see."""
+    (tmp_path / "test_small.py").write_text(SUITE)
+    (tmp_path / "suites.toml").write_text(SUITES.format(folder=str(tmp_path)))
+    command = [sys.executable, str(PROGRAM), str(tmp_path / "suites.toml"), "--out", str(tmp_path / "results")]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=200, check=True)
+    rows = [line.split(" | ") for line in ended.stdout.splitlines() if line.startswith("| ")][1:]
+    row, defaults = ([cell.strip("| ") for cell in row] for row in rows if row[0] != "| ---")
+    assert [row[0], row[1], row[2], row[5], row[9], row[10]] == ["small 0123456789", "2", "5", "3", "3 of 5", "1 of 2"]
+    assert [defaults[0], defaults[2], defaults[5]] == ["defaults", "1", "1"]
+    assert "A line about it." in ended.stdout
+    assert "- theirs (1): `test_small.py::test_meets`" in ended.stdout
+    assert "- not looked into yet: `failed: TypeError: can't convert cuda:0 device type tensor to numpy" in ended.stdout
+    assert "`test_small.py::test_numpy[*]`" in ended.stdout
