@@ -46,6 +46,15 @@ def test_a_stranger_finds_everything_to_check() -> None:
         assert needed in words, needed
 
 
+def test_a_world_that_failed_before_the_fix_too_is_none_that_it_broke() -> None:
+    data = record(report(), lines)
+    verdict = data["fixes"][-1]["verdict"]
+    verdict.update(outcome="holds", worlds={"cuda x1": "clean", "cpu": "failed"}, before={"cpu": "failed"})
+    assert "failed, as before" in text(data)
+    verdict["before"] = {"cpu": "clean"}
+    assert "failed" in text(data) and "as before" not in text(data)
+
+
 @pytest.mark.parametrize("color", [False, True])
 @pytest.mark.parametrize("width", [40, 100])
 def test_nothing_that_a_program_says_drives_the_terminal(color: bool, width: int) -> None:

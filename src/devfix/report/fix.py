@@ -79,7 +79,9 @@ def _verdict(verdict: Record) -> RenderableType:
     further = "this failure is gone, the next is below" if verdict["outcome"] == "moved" else ""
     table.add_column(further or OUTCOMES.get(verdict["outcome"]) or plain(verdict["outcome"]))
     for world, outcome in verdict["worlds"].items():
-        table.add_row(Text(plain(world)), Text(plain(outcome), style="green" if outcome == "clean" else "red"))
+        as_before = outcome != "clean" and verdict.get("before", {}).get(world) == outcome and further == ""
+        told, style = plain(outcome) + ", as before" * as_before, "green" if outcome == "clean" else "red"
+        table.add_row(Text(plain(world)), Text(told, style="" if as_before else style))
     transfers = verdict["transfers"]
     table.add_row(Text("copies"), Text(f"{transfers['before']} until the failure, {transfers['after']} now"))
     return table
