@@ -12,6 +12,7 @@ from devfix.sdk.evidence import SAYS, names_in, peer, target_device
 from devfix.sdk.optional import is_optional
 from devfix.sdk.spots import Spot
 from devfix.sdk.ways import frame_of
+from devfix.sdk.wording import habit, says_nothing, steps
 from devfix.source import File
 
 DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
@@ -31,9 +32,9 @@ def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> lis
         return []
     wanted = target_device(diagnosis)
     scored = [
-        (score - _idiom(file, text) + OPTIONAL * _is_optional(file, node, text), len(text), text)
+        (score - habit(file, text) + OPTIONAL * _is_optional(file, node, text), len(text), text)
         for score, text in _texts(diagnosis, spot, wanted)
-        if is_bound(file, node, text)
+        if is_bound(file, node, text) and not says_nothing(file, text)
     ]
     best = min(scored, default=(0.0, 0, ""))[0]
     # Where something names the device outright, the weights of the modules in reach add nothing but candidates.
@@ -78,20 +79,17 @@ def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[floa
     for binding in spot.scope:
         text = binding.expression
         if binding.kind in SAYS and means(binding, wanted) and not (two and binding.device == "cuda"):
-            yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * _steps(text), text
+            yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * steps(text), text
         elif binding.kind == "tensor" and binding.device == wanted:
             # A weight is always there; a bias may be None elsewhere.
             parameter = binding.type.endswith("Parameter") * (1.0 if not text.endswith("bias") else 1.2)
-            # An element says less to a reader than a name does: `packed[2]` less than `frames`.
-            depth = 0.5 * _steps(text)
-            yield (2.0 if text in named else 3.0) + depth + parameter, f"{text}.device"
+            # An element says less to a reader than a name does: `packed[2]` less than `frames`. Where two GPUs meet,
+            # what it met says where it is wanted in every call, and another tensor only in this one.
+            met = text in named
+            far = 0.2 * steps(text) if two and met else 0.5 * steps(text) + parameter
+            yield (2.0 if met else 3.0) + far, f"{text}.device"
         elif binding.kind == "module" and binding.device == wanted and _has_parameters(spot, text):
-            yield 6.0 + 0.5 * _steps(text), f"next({text}.parameters()).device"
-
-
-def _steps(text: str) -> float:
-    """How far an expression reaches into what it begins with; an element of a list may be another one elsewhere."""
-    return text.count(".") + 3.0 * text.count("[")
+            yield 6.0 + 0.5 * steps(text), f"next({text}.parameters()).device"
 
 
 def _has_parameters(spot: Spot, module: str) -> bool:
@@ -106,12 +104,6 @@ def _has_parameters(spot: Spot, module: str) -> bool:
 def means(binding: Binding, device: str) -> bool:
     """Whether a device or string binding names `device`; an unindexed "cuda" means the current GPU."""
     return binding.device == device or (binding.device == "cuda" and device.startswith("cuda"))
-
-
-def _idiom(file: File, text: str) -> float:
-    """How much a file's own habit speaks for an expression: 1.5 where it already places tensors by it."""
-    uses = re.findall(r"(?:\.to\(|device\s*=\s*)" + re.escape(text) + r"\b", file.module.code)
-    return 1.5 if uses else 0.0
 
 
 def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:

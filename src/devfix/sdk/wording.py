@@ -1,0 +1,47 @@
+"""How an expression for a device reads: what the file is used to, and what tells a reader nothing."""
+
+from __future__ import annotations
+
+import re
+
+from devfix.source import File
+
+ELEMENT = re.compile(r"\[(-?\d+)\]")
+
+
+def steps(text: str) -> float:
+    """How far an expression reaches into what it begins with; an element of a list may be another one elsewhere.
+
+    >>> steps("x"), steps("self.head.weight"), steps("parts[0]")
+    (0.0, 2.0, 3.0)
+    """
+    return text.count(".") + 3.0 * text.count("[")
+
+
+def habit(file: File, text: str) -> float:
+    """How much a file's own habit speaks for an expression: 1.5 where it already places tensors by it.
+
+    >>> file = File("m.py", b"x = x.to(self.device)\\n")
+    >>> habit(file, "self.device"), habit(file, "device")
+    (1.5, 0.0)
+    """
+    uses = re.findall(r"(?:\.to\(|device\s*=\s*)" + re.escape(text) + r"\b", file.module.code)
+    return 1.5 if uses else 0.0
+
+
+def says_nothing(file: File, text: str) -> bool:
+    """Whether an expression stands for the device in this run alone: a name to throw away, an element picked by number.
+
+    Where the first element of a list is no tensor on the device, the second need not be one in another call.
+
+    >>> file = File("m.py", b"y, _ = f(x)\\nz = boxes[1] * y\\n")
+    >>> [says_nothing(file, text) for text in ("_.device", "x.device", "parts[0].device", "parts[1].device")]
+    [True, False, False, True]
+    >>> says_nothing(file, "boxes[1].device")
+    False
+    """
+    root = text.partition(".")[0]
+    if not root.strip("_"):
+        return True
+    found = ELEMENT.search(text)
+    return found is not None and found[1] not in ("0", "-1") and text[: found.end()] not in file.module.code
