@@ -43,7 +43,7 @@ from devfix.sdk.pins import pinned_where_assigned
 from devfix.sdk.placings import aimed, placed_by_code, placing, placing_places
 from devfix.sdk.reading import assignments, definition, parameters, reads_of
 from devfix.sdk.results import assigned_moved, occurrences
-from devfix.sdk.scopes import binding_at, device_at, device_in, is_spread, on_device, scope_of
+from devfix.sdk.scopes import binding_at, device_at, device_in, is_spread, named_at, on_device, scope_of
 from devfix.sdk.spots import Spot, scope_at, spots
 from devfix.sdk.statements import inserted_after, inserted_before, removed, replaced_by
 from devfix.sdk.turns import is_turned, turn_frame
@@ -139,6 +139,7 @@ __all__ = [
     "module_moved_before",
     "moved",
     "named_anew",
+    "named_at",
     "named_device",
     "names_in",
     "occurrences",

@@ -21,12 +21,13 @@ def made_of(failure: Failure, operand: Operand, frame: int) -> list[Binding]:
     found = [
         binding
         for binding in failure.frames[frame].scope
-        if binding.kind == "tensor" and binding.device == operand.device and _begins(operand.history, binding.history)
+        if binding.kind == "tensor" and binding.device == operand.device and begins(operand.history, binding.history)
     ]
     return sorted(found, key=lambda each: (-len(each.history), each.expression.count("."), len(each.expression)))
 
 
-def _begins(history: tuple[Event, ...], source: tuple[Event, ...]) -> bool:
+def begins(history: tuple[Event, ...], source: tuple[Event, ...]) -> bool:
+    """Whether a history goes on from another one, which is not empty."""
     if not 0 < len(source) < len(history):
         return False
     pairs = zip(history, source, strict=False)

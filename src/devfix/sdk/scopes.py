@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from devfix.model import Binding, Failure, Place
+from devfix.model import Binding, Failure, Operand, Place
+from devfix.sdk.derived import begins
 from devfix.sdk.spots import scope_at
 from devfix.source import File
 
@@ -31,6 +32,21 @@ def device_at(failure: Failure, place: Place, expression: str) -> str:
     """
     found = binding_at(failure, place, expression)
     return found.device if found else ""
+
+
+def named_at(failure: Failure, place: Place, operand: Operand) -> list[str]:
+    """What an operand, or what it was computed from, was called at a place that the program passed; nearest first.
+
+    >>> named_at(failure, failure.at, failure.operands[0])
+    ['x']
+    """
+    found = [
+        each
+        for each in scope_at(failure, place)
+        if each.kind == "tensor" and (each.history == operand.history or begins(operand.history, each.history))
+    ]
+    found.sort(key=lambda each: (-len(each.history), each.expression.count("."), len(each.expression)))
+    return [each.expression for each in found if each.history]
 
 
 def on_device(scope: Iterable[Binding], device: str, *kinds: str) -> list[Binding]:
