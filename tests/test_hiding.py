@@ -178,10 +178,17 @@ def test_without_evidence_nothing_is_said() -> None:
     assert not hidden(run(failed=FIRST), WRONG, run(), [])
     assert not hidden(run(Visit(ADD, 0, 1)), WRONG, run(), [])
     assert not hidden(run(Visit(ADD, 0, 1), failed=replace(FIRST, frames=())), WRONG, run(), [])
-    numpy = "torch.Tensor.numpy"  # outside of the dispatcher its success is not seen
-    before = run(Visit(numpy, 0, 1), failed=replace(FIRST, op=numpy))
+    data = "torch.Tensor.data"  # outside of the dispatcher its success is not seen
+    before = run(Visit(data, 0, 1), failed=replace(FIRST, op=data))
     assert not hidden(before, WRONG, run(), [])
-    assert hidden(before, WRONG, run(Visit(numpy, 0, 1)), [])
+    assert hidden(before, WRONG, run(Visit(data, 0, 1)), [])
+
+
+def test_a_way_to_numpy_must_be_gone() -> None:
+    numpy = "torch.Tensor.numpy"
+    before = run(Visit(numpy, 0, 1), failed=replace(FIRST, op=numpy))
+    assert not hidden(before, WRONG, run(Visit(numpy, 1, 0)), HERE)
+    assert "does not run any more" in hidden(before, WRONG, run(), HERE)
 
 
 def test_lines_that_repeat_are_held_side_by_side() -> None:

@@ -28,6 +28,7 @@ often = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=lis
 
 KEYS = [
     *("schema", "process", "world", "failure", "transfers", "watched", "modules", "visits", "trouble", "pid", "parent"),
+    *("computed", "host", "total", "size", "works", "ran", "failed"),
     *("torch", "gpus", "kind", "exception", "message", "op", "thread", "traceback", "uncaught", "operations", "frames"),
     *(
         "operands",

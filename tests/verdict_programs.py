@@ -37,7 +37,7 @@ CHANGES = {changes!r}
 def diagnose(failure):
     for index, operand, peer in strangers(failure):
         return Blame(index, "It is the one to blame.")
-    return None
+    return Blame(0, "It is alone.") if failure.operands else None
 
 
 def propose(diagnosis, source):

@@ -16,6 +16,8 @@ _CHOSEN = re.compile(r"mm$|bmm|matmul|linear|mv$|scaled_dot_product|cudnn|convol
 # What moves a tensor is what patches put in; it says nothing of the work that failed.
 _MOVES = frozenset({"aten::_to_copy", "aten::copy_", "aten::to", "aten::lift_fresh", "aten::detach"})
 
+_SEEN = frozenset({"torch.Tensor.numpy"})  # functions outside of PyTorch's dispatcher whose success the probe sees too
+
 
 def places_after(place: Place, edits: Iterable[Edit]) -> tuple[Place, ...]:
     """The lines in the edited files that stand where a place stood before: the lines that were put in for them.
@@ -53,10 +55,10 @@ def hidden(before: Run, wrong: Operand | None, after: Run, edits: Sequence[Edit]
     if not failed.get(failure.op):
         return ""
     # The run before ended with one that nobody caught; a run that fails at the same place has another such.
-    caught = failed[failure.op] - 1 + _fails_there(after, failure, edits)
+    caught = failed[failure.op] - 1 + fails_there(after, failure, edits)
     if any(visit.op == failure.op and visit.failed > caught for visit in after.visits):
         return "it hides the failure: it is raised as before, and caught"
-    if "::" not in failure.op or _fails_there(after, failure, edits):
+    if ("::" not in failure.op and failure.op not in _SEEN) or fails_there(after, failure, edits):
         return ""
     ran = {visit.op: visit.ran for visit in before.visits}
     # An operator may fail in another inside of it (embedding in index_select), which a clean run does not show.
@@ -82,7 +84,7 @@ def _stands_for(op: str, failed: str) -> bool:
     return op.rstrip("_") == failed.rstrip("_") or bool(_CHOSEN.search(op) and _CHOSEN.search(failed))
 
 
-def _fails_there(after: Run, failure: Failure, edits: Sequence[Edit]) -> bool:
+def fails_there(after: Run, failure: Failure, edits: Sequence[Edit]) -> bool:
     """Whether a run ends with a failure at the same place as another run."""
     if after.outcome is not Outcome.FAILED or after.failure is None or after.failure.at is None or failure.at is None:
         return False

@@ -11,8 +11,7 @@ from itertools import takewhile
 from devfix.model import Edit, Event, Failure, Operand, Place
 
 
-@lru_cache(maxsize=64)
-def blocks(edit: Edit) -> tuple[tuple[str, int, int, int, int], ...]:
+def _blocks(edit: Edit) -> tuple[tuple[str, int, int, int, int], ...]:
     """How the lines of a file became those after an edit: tag, from and to before, from and to after, as in difflib."""
     old, new = edit.before.splitlines(), edit.after.splitlines()
     # What is equal at both ends is left out first: matching many equal lines (empty ones) takes the square of them.
@@ -23,6 +22,9 @@ def blocks(edit: Edit) -> tuple[tuple[str, int, int, int, int], ...]:
     found += [(tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in middle.get_opcodes()]
     found.append(("equal", len(old) - tail, len(old), len(new) - tail, len(new)))
     return tuple(found)
+
+
+blocks = lru_cache(maxsize=64)(_blocks)  # asked for each line that copies, and each step of a tensor's way
 
 
 def _equal(pairs: Iterator[tuple[bytes, bytes]]) -> int:

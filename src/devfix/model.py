@@ -252,11 +252,32 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Visit:
-    """What an operator did at the place of a failure: how often it ran to its end there, and how often it failed."""
+    """What an operator did at the places asked for: how often it ran to its end there, and how often it failed.
+
+    `works` says whether it works on values; others make, move, cut, join or view tensors. `device` counts the results
+    on a device.
+    """
 
     op: str
     ran: int
     failed: int
+    works: bool = True
+    device: int = 0
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What an operator computed in a run: how often its results lay on the host and on devices, and their values.
+
+    `total` is a weighted sum over the values of all results, `size` that of its parts without their signs; both are
+    known in the CPU world alone.
+    """
+
+    op: str
+    host: int
+    device: int
+    total: float = 0.0
+    size: float = 0.0
 
 
 class Outcome(Enum):
@@ -292,6 +313,7 @@ class Run:
     signal: str = ""
     trouble: tuple[str, ...] = ()
     visits: tuple[Visit, ...] = ()
+    computed: tuple[Computed, ...] = ()
     handled: Failure | None = None
 
     @property

@@ -11,16 +11,22 @@ from devfix.model import Failure, Patch, Run, Verdict
 
 @dataclass(frozen=True)
 class Trial:
-    """A patch, the files it leads to, what it did in the world that failed, and the verdict."""
+    """A patch, the files it leads to, what it did in the world that failed, and the verdict.
+
+    `lame` counts the worlds in which the line that was mended fails all the same, as it did there before.
+    """
 
     patch: Patch
     files: Mapping[str, bytes]
     run: Run
     verdict: Verdict
+    lame: int = 0
 
 
 def is_no_better(trial: Trial, held: Trial) -> bool:
     """Whether a trial makes no fewer copies than one that holds, or has weaker evidence that its place is wrong."""
+    if held.lame != trial.lame or held.lame:
+        return trial.lame >= held.lame
     return trial.run.copies >= held.run.copies or trial.patch.rank[:1] > held.patch.rank[:1]
 
 
@@ -30,7 +36,9 @@ def dropped(trial: Trial, because: str, outcome: str = "not needed") -> Trial:
 
 
 def in_vain(trial: Trial) -> Trial:
-    """A trial that led to another failure, where one fix mends both: they have one cause, at another place."""
+    """A trial beside the fix that was kept, which mends both failures where it led to another: they have one cause."""
+    if trial.verdict.outcome == "holds":
+        return dropped(trial, "another candidate that holds makes fewer copies, or holds in more worlds")
     if trial.verdict.outcome != "moved" or trial.verdict.next_failure is None:
         return trial
     because = f"it only moves the crash to {where(trial.verdict.next_failure)}: same cause, the fix kept mends both"

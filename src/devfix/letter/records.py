@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from devfix.letter import values
+from devfix.letter import counted, values
 from devfix.letter.recipes import Recipes
-from devfix.model import Binding, Event, Failure, Frame, Held, Operand, Owner, Place, Transfer, Visit
+from devfix.model import Binding, Computed, Event, Failure, Frame, Held, Operand, Owner, Place, Transfer, Visit
 
 Record = TypeVar("Record")
 ITEM_LIMIT = 4_000  # of one list
@@ -27,6 +27,7 @@ class Letter:
     watched: tuple[tuple[Place, tuple[Binding, ...]], ...]
     modules: tuple[Binding, ...]
     visits: tuple[Visit, ...]
+    computed: tuple[Computed, ...]
     torch: str
     pid: int
     parent: int
@@ -60,7 +61,8 @@ class Reader:
                 raw.get("watched"), lambda item: (self._place(values.table(item["place"])), self._scope(item))
             ),
             modules=self._each(raw.get("modules"), self._binding),
-            visits=self._each(raw.get("visits"), _visit),
+            visits=self._each(raw.get("visits"), counted.visit),
+            computed=self._each(raw.get("computed"), counted.computed),
             torch=values.text(process.get("torch"), 100),
             pid=values.number(process.get("pid")),
             parent=values.number(process.get("parent")),
@@ -188,7 +190,3 @@ def _owner(raw: dict[str, Any]) -> Owner:
         kind=values.text(raw.get("kind"), 30),
         root=values.text(raw.get("root"), 300),
     )
-
-
-def _visit(raw: dict[str, Any]) -> Visit:
-    return Visit(values.text(raw.get("op"), 200), values.number(raw.get("ran")), values.number(raw.get("failed")))

@@ -40,6 +40,11 @@ def number(raw: object) -> int:
     return raw if fits and isinstance(raw, int) else 0
 
 
+def real(raw: object) -> float:
+    """Return a finite number, 0 for anything else."""
+    return float(raw) if isinstance(raw, (int, float)) and abs(raw) < 1e300 else 0.0
+
+
 def optional(raw: object) -> int | None:
     """Return None for nothing, else what `number` does."""
     return None if raw is None else number(raw)

@@ -159,7 +159,8 @@ class Loop:
             self.session.notes.append(f"the failure is flaky: {said}; it is left alone")
             self.repairs.append(Repair(run.failure, (), None))
             return None
-        return replace(run, failure=replace(run.failure, scopes=again.watched), visits=again.visits)
+        failure = replace(run.failure, scopes=again.watched)
+        return replace(run, failure=failure, visits=again.visits, computed=again.computed)
 
     def _fix(self, trial: Trial, kept: bool = False) -> Fix:
         session, patch = self.session, trial.patch

@@ -28,6 +28,10 @@ def _ignore_reading(tensor: Any, func: Any) -> None:
     """Do nothing; see `read`."""
 
 
+def _ignore_success(func: Any) -> None:
+    """Do nothing; see `done`."""
+
+
 def _ignore_failure(exception: BaseException, func: Any, args: Any, kwargs: Any) -> None:
     """Do nothing; see `failed`."""
 
@@ -51,6 +55,9 @@ became = _ignore_change
 
 read = _ignore_reading
 """read(tensor, func): the host has waited for the values of a tensor on a GPU, outside the dispatcher (`tolist`)."""
+
+done = _ignore_success
+"""done(func): a function outside the dispatcher, which may fail (`numpy()`), came to its end; `func` is its name."""
 
 failed = _ignore_failure
 """failed(exception, func, args, kwargs): an operator raised; the exception is about to leave the probe.

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from . import device_map, places, reach, transfers, watch
+from . import device_map, places, reach, tally, transfers, watch
 from .order import Order
 
 Json = dict[str, Any]
@@ -71,6 +71,7 @@ class Letter:
             "transfers": self._part(transfers.tell),
             "watched": self._part(watch.tell),
             "visits": self._part(reach.tell),
+            "computed": self._part(tally.tell),
             "modules": self._part(device_map.tell) if self.order.map else [],
             "trouble": self.trouble,
         }

@@ -22,6 +22,7 @@ class Order:
     reach: frozenset[tuple[str, int]] = frozenset()
     map: bool = False
     calls: bool = False
+    tally: bool = False
 
 
 def read(text: str | None = None) -> Order | None:
@@ -40,6 +41,7 @@ def read(text: str | None = None) -> Order | None:
             reach=_places(raw.get("reach")),
             map=bool(raw.get("map", False)),
             calls=bool(raw.get("calls", False)),
+            tally=bool(raw.get("tally", False)),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

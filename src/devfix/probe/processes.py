@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from . import device_map, reach, transfers, watch
+from . import device_map, reach, tally, transfers, watch
 from .endings import Endings
 from .letter import Letter
 
@@ -20,7 +20,7 @@ def install(letter: Letter, endings: Endings) -> None:
         letter.__init__(letter.order)  # type: ignore[misc]
         endings.__init__(letter)  # type: ignore[misc]
         endings.eager = True
-        for part in (transfers, watch, reach, device_map):
+        for part in (transfers, watch, reach, tally, device_map):
             part.reset()
 
     @functools.wraps(leave)

@@ -10,10 +10,11 @@ import os
 from types import CodeType
 from typing import Any
 
-from . import operators, places
+from . import operators, places, tally
 
 _lines: dict[str, set[int]] = {}
-_visits: dict[str, list[int]] = {}  # operator -> ran, failed
+_visits: dict[str, list[int]] = {}  # operator -> ran, failed, ran on a device
+_idle: set[str] = set()
 _here: dict[tuple[int, int], tuple[CodeType, bool]] = {}  # code identity, instruction -> the code, kept alive; answer
 
 
@@ -28,16 +29,28 @@ def wanted() -> bool:
     return bool(_lines)
 
 
-def ran(func: Any) -> None:
-    """Count an operator that ran to its end, where the nearest owned frame stands at one of the lines."""
+def ran(result: Any, func: Any) -> None:
+    """Count an operator that made a result, where the nearest owned frame stands at one of the lines."""
     if _stands_here(places.nearest(1)):
-        _visits.setdefault(operators.qualified(func), [0, 0])[0] += 1
+        name = operators.qualified(func)
+        row = _visits.setdefault(name, [0, 0, 0])
+        row[0] += 1
+        row[2] += tally.is_on_device(result)
+        if not tally.is_work(func):
+            _idle.add(name)
+
+
+def done(func: str) -> None:
+    """Count a function outside of the dispatcher that came to its end."""
+    if _stands_here(places.nearest(1)):
+        _visits.setdefault(func, [0, 0, 0])[0] += 1
+        _idle.add(func)
 
 
 def failed(func: Any) -> None:
     """Count an operator that raised a device failure."""
     if _lines and _stands_here(places.nearest(1)):
-        _visits.setdefault(operators.qualified(func), [0, 0])[1] += 1
+        _visits.setdefault(operators.qualified(func), [0, 0, 0])[1] += 1
 
 
 def _stands_here(spots: places.Spots) -> bool:
@@ -60,7 +73,10 @@ def _is_wanted(code: CodeType, instruction: int) -> bool:
 
 def tell() -> list[dict[str, Any]]:
     """Write the counts, one entry for each operator."""
-    return [{"op": name, "ran": ran, "failed": failed} for name, (ran, failed) in list(_visits.items())]
+    return [
+        {"op": name, "ran": ran, "failed": failed, "works": name not in _idle, "device": device}
+        for name, (ran, failed, device) in list(_visits.items())
+    ]
 
 
 def reset() -> None:

@@ -20,6 +20,7 @@ from . import (
     provenance,
     reach,
     runners,
+    tally,
     watch,
     world,
 )
@@ -38,6 +39,7 @@ def begin(text: str | None = None) -> None:
     places.own(told.owned)
     watch.want(told.watch)
     reach.want(told.reach)
+    tally.want(told.tally, told.kind == "cpu")
     calls.want(told.calls)
     letter = Letter(told)
     endings = Endings(letter)
@@ -60,19 +62,28 @@ def _take_slots(endings: Endings) -> None:
     hooks.failed = endings.failed
     hooks.moved, hooks.became, hooks.read = provenance.moved, provenance.became, provenance.read
     hooks.born = provenance.born
+    if tally.wanted():
+        plain = hooks.born
+
+        def counted(result: Any, func: Any, args: Any, kwargs: Any) -> None:
+            plain(result, func, args, kwargs)
+            tally.count(result, func)
+
+        hooks.born = counted
     if watch.wanted() or reach.wanted():
+        told = hooks.born
 
         def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
-            provenance.born(result, func, args, kwargs)
+            told(result, func, args, kwargs)
             watch.look()
-            reach.ran(func)
+            reach.ran(result, func)
 
         def moved(result: Any, source: Any, func: Any) -> None:
             provenance.moved(result, source, func)
             watch.look()
-            reach.ran(func)
+            reach.ran(result, func)
 
-        hooks.born, hooks.moved = born, moved
+        hooks.born, hooks.moved, hooks.done = born, moved, reach.done
 
 
 def _hook_endings(letter: Letter, endings: Endings) -> None:

@@ -10,7 +10,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
 
-from devfix.hiding import hidden, places_after
+from devfix.computing import computes_apart, computes_else, edited_places, leaves_device
+from devfix.hiding import fails_there, hidden, places_after
 from devfix.lines import same_cause
 from devfix.model import Diagnosis, Outcome, Patch, Place, Run, Verdict, World
 from devfix.printed import last_line, prints_else
@@ -64,16 +65,16 @@ class Verifier:
                     if trial.verdict.outcome == "moved":
                         left = left if further else min(left, FURTHER)
                         further.append(trial)
-                    if trial.verdict.outcome == "holds":
+                    if trial.verdict.outcome == "holds" and not (held and is_no_better(trial, held)):
                         if held is None:
                             left = min(left, BETTER)
                         held = trial
-                if self.is_flaky or (held is not None and not copies_in_loop(held)):
+                if self.is_flaky or (held is not None and not held.lame and not copies_in_loop(held)):
                     break
             if held is None and further and not self.is_flaky:
                 held = self._furthest(further, pool)
         if held is not None and held.verdict.outcome == "holds":
-            trials = [in_vain(trial) for trial in trials]
+            trials = [trial if trial is held else in_vain(trial) for trial in trials]
         return held, [trial for trial in trials if trial is not held and trial.patch is not (held and held.patch)]
 
     def attempt(self, patch: Patch, diagnosis: Diagnosis) -> Trial:
@@ -92,8 +93,8 @@ class Verifier:
         operands = failure.operands if failure is not None else ()
         wrong = operands[diagnosis.blame.operand] if operands else None
         if run.outcome is Outcome.CLEAN:
-            hides = hidden(self.before, wrong, run, patch.edits)
-            return ("broken", hides) if hides else ("holds", "")
+            wrongs = hidden(self.before, wrong, run, patch.edits) or leaves_device(self.before, wrong, run)
+            return ("broken", wrongs) if wrongs else ("holds", "")
         if run.outcome is not Outcome.FAILED or run.failure is None or failure is None:
             return "broken", f"the program {run.outcome.value}: {last_line(run)}"
         there = where(run.failure)
@@ -102,8 +103,8 @@ class Verifier:
             return "same", "the same failure comes again" if same else f"it only moves the crash to {there}: same cause"
         if run.failure.operations < failure.operations:
             return "broken", f"it fails earlier, at {there}"
-        if hides := hidden(self.before, wrong, run, patch.edits):
-            return "broken", hides
+        if wrongs := hidden(self.before, wrong, run, patch.edits) or leaves_device(self.before, wrong, run):
+            return "broken", wrongs
         return "moved", f"the next failure has a cause of its own, at {there}"
 
     def _furthest(self, trials: Sequence[Trial], pool: ThreadPoolExecutor) -> Trial | None:
@@ -122,20 +123,29 @@ class Verifier:
         """Run a candidate that did well in the other worlds, and afresh in the one that failed."""
         home = self.before.world
         others = [world for world in self.worlds if world != home]
+        edited = edited_places(trial.patch.edits)
         runs: dict[World, Future[Run]] = {
-            world: pool.submit(self.run, world, trial.files, world == home, ()) for world in [home, *others]
+            world: pool.submit(self.run, world, trial.files, world == home, () if world.gpus > 1 else edited)
+            for world in [home, *others]
         }
         control = pool.submit(self.run, home, self.files, False, ())
-        worlds, outcome, because = {}, trial.verdict.outcome, trial.verdict.because
+        worlds, outcome, because, lame = {}, trial.verdict.outcome, trial.verdict.because, 0
         for world, future in runs.items():
             run = future.result()
             worlds[world.name] = run.outcome.value
             if outcome in ("worse", "differs", "broken"):
                 continue
+            lame += (
+                world != home
+                and self.before.failure is not None
+                and fails_there(run, self.before.failure, trial.patch.edits)
+            )
             if world == home and run.outcome is not trial.run.outcome:
                 outcome, because = "broken", f"it does not repeat: {run.outcome.value} in a fresh process"
             elif world != home and (worse := self._worse(world, trial, run)):
                 outcome, because = worse
+            elif world.kind == "cpu" and (apart := computes_apart(runs[home].result(), run, trial.patch.edits)):
+                outcome, because = "differs", apart
         if control.result().outcome is Outcome.CLEAN:
             outcome, because = "broken", "the failure is flaky: without the patch the program ran clean as well"
             self.flaky.append("the failure is flaky: a later run of the same program was clean; it is left alone")
@@ -144,7 +154,7 @@ class Verifier:
         if outcome in ("holds", "moved"):  # the CPU world was run for its output; the others only where a patch fails
             before |= {world.name: self.baseline(world).outcome.value for world in others if world.kind == "cpu"}
         verdict = replace(trial.verdict, outcome=outcome, worlds=worlds, because=because, before=before)
-        return replace(trial, verdict=verdict)
+        return replace(trial, verdict=verdict, lame=lame)
 
     def _worse(self, world: World, trial: Trial, run: Run) -> tuple[str, str] | None:
         if run.outcome is Outcome.CLEAN and world.kind != "cpu":
@@ -154,17 +164,25 @@ class Verifier:
             if before.outcome is Outcome.CLEAN:
                 return "worse", f"{world.name} ran before, now it {run.outcome.value}: {last_line(run)}"
             return None
-        if before.outcome is Outcome.CLEAN and before.stdout != run.stdout and self._prints_else(world, trial, run):
-            return "differs", f"the program prints something else in the world {world.name}"
+        if before.outcome is Outcome.CLEAN and before.torch and not run.torch:
+            return "differs", f"nothing is seen of the program any more in the world {world.name}"
+        if before.outcome is Outcome.CLEAN and (before.stdout != run.stdout or computes_else([before], run)):
+            return self._differs(world, trial, before, run)
         return None
 
-    def _prints_else(self, world: World, trial: Trial, run: Run) -> bool:
-        def prints(files: Mapping[str, bytes]) -> str:
-            return self.run(world, files, False, ()).stdout
+    def _differs(self, world: World, trial: Trial, before: Run, run: Run) -> tuple[str, str] | None:
+        again = self.run(world, self.files, False, ())
+        if before.stdout != run.stdout and self._prints_else(world, trial, [before, again], run):
+            return "differs", f"the program prints something else in the world {world.name}"
+        if computes := computes_else([before, again], run):
+            return "differs", f"the program computes something else in the world {world.name}: {computes}"
+        return None
 
-        plain = [self.baseline(world).stdout, prints(self.files)]
-        if plain[0] == plain[1]:
+    def _prints_else(self, world: World, trial: Trial, plain: Sequence[Run], run: Run) -> bool:
+        before = [each.stdout for each in plain]
+        if len(set(before)) == 1:
             return True
         where = f"what the program prints in the world {world.name}"
         self.flaky.append(f"{where} changes from run to run: only the lines that repeat are compared")
-        return prints_else([*plain, prints(self.files)], [run.stdout, prints(trial.files)])
+        third, other = (self.run(world, files, False, ()).stdout for files in (self.files, trial.files))
+        return prints_else([*before, third], [run.stdout, other])

@@ -21,8 +21,11 @@ def _cannot(self: Any) -> TypeError:
 def _numpy(original: Any) -> Any:
     def numpy(self: Any, *, force: bool = False) -> Any:
         if self._devfix_gpu < 0:
-            return original(self, force=force)
+            array = original(self, force=force)
+            hooks.done("torch.Tensor.numpy")
+            return array
         if force:
+            hooks.done("torch.Tensor.numpy")
             return original(self.detach().cpu().resolve_conj().resolve_neg())
         raise _cannot(self)
 
@@ -33,7 +36,9 @@ def _array(original: Any) -> Any:
     def __array__(self: Any, *args: Any, **kwargs: Any) -> Any:
         if self._devfix_gpu >= 0:
             raise _cannot(self)
-        return original(self, *args, **kwargs)
+        array = original(self, *args, **kwargs)
+        hooks.done("torch.Tensor.numpy")
+        return array
 
     return __array__
 

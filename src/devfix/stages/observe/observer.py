@@ -89,7 +89,7 @@ class Observer:
         try:
             tree.write(files or {})
             with _folder("letters", self.scratch) as letters, _folder("temporary", self.scratch) as temporary:
-                order = _order(world, letters, tree.path, self.target.root, watch, device_map, reach)
+                order = _order(world, letters, tree.path, self.target.root, watch, device_map, reach, tally=True)
                 environment = _environment(world, order, overlay=overlay)
                 # What the program leaves there goes with it; torch alone leaves a cache in each new one.
                 environment["TMPDIR"] = str(temporary)
@@ -155,6 +155,7 @@ def _order(
     watch: Sequence[Place] = (),
     device_map: bool = False,
     reach: Sequence[Place] = (),
+    tally: bool = False,
 ) -> Mapping[str, object]:
     return {
         "world": {"kind": world.kind, "gpus": world.gpus, "current": world.current},
@@ -168,6 +169,7 @@ def _order(
             for line in range(place.line, min(place.end_line or place.line, place.line + 999) + 1)
         ],
         "map": device_map,
+        "tally": tally,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from devfix.letter import Letter
-from devfix.model import Failure, Outcome, Place, Run, Transfer, Visit, World
+from devfix.model import Computed, Failure, Outcome, Place, Run, Transfer, Visit, World
 from devfix.process import Completed
 
 
@@ -28,6 +28,7 @@ def told(
         handled=failure if outcome is Outcome.CLEAN else None,
         transfers=_sum(letters),
         visits=_visits(letters),
+        computed=_computed(letters),
         watched=tuple(item for letter in letters for item in letter.watched),
         modules=tuple(item for letter in letters for item in letter.modules),
         torch=next((letter.torch for letter in letters if letter.torch), ""),
@@ -73,5 +74,16 @@ def _visits(letters: list[Letter]) -> tuple[Visit, ...]:
     totals: dict[str, Visit] = {}
     for each in (visit for letter in letters for visit in letter.visits):
         known = totals.get(each.op, Visit(each.op, 0, 0))
-        totals[each.op] = Visit(each.op, known.ran + each.ran, known.failed + each.failed)
+        totals[each.op] = Visit(
+            each.op, known.ran + each.ran, known.failed + each.failed, each.works, known.device + each.device
+        )
+    return tuple(totals.values())
+
+
+def _computed(letters: list[Letter]) -> tuple[Computed, ...]:
+    totals: dict[str, Computed] = {}
+    for each in (computed for letter in letters for computed in letter.computed):
+        known = totals.get(each.op, Computed(each.op, 0, 0))
+        host, device = known.host + each.host, known.device + each.device
+        totals[each.op] = Computed(each.op, host, device, known.total + each.total, known.size + each.size)
     return tuple(totals.values())

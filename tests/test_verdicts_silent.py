@@ -1,0 +1,132 @@
+"""Wrong patches of which nothing that is printed tells: each is dropped in a real repair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from probe_programs import run_program
+from verdict_programs import dropped, judged
+
+from devfix.warm import Warm
+
+TRAIN = """import torch
+torch.manual_seed(0)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = torch.nn.Linear(4, 2).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x = torch.randn(8, 4).to(device)
+weights = torch.tensor([0.5, 1.5])
+for step in range(3):
+    loss = (model(x) * weights).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+print("done")
+"""
+WEIGHTS, PRODUCT = "weights = torch.tensor([0.5, 1.5])", "(model(x) * weights)"
+SILENT = {
+    "learns nothing": (PRODUCT, "(model(x).detach() * weights.to(device)).requires_grad_()"),
+    "learns nothing in another way": (PRODUCT, "(model(x).detach() * weights.to(device) + 0 * model(x))"),
+    "has other values": (WEIGHTS, "weights = torch.tensor([0.5, 1.5], device=device) * 2"),
+    "has them in another order": (WEIGHTS, "weights = torch.tensor([1.5, 0.5]).to(device)"),
+    "draws a random number more": (WEIGHTS, f"{WEIGHTS}.to(device)\ntorch.rand(1)"),
+    "stops early": ("range(3):\n", "range(3):\n    weights = weights.to(device)\n    if step == 2:\n        break\n"),
+    "goes on another way": (WEIGHTS, f"{WEIGHTS}.to(device); optimizer.param_groups[0]['lr'] = 0.2"),
+}
+
+
+@pytest.fixture(scope="module")
+def silent(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What is said of wrong changes that nothing printed tells of, tried in one repair, the right one last."""
+    right = (WEIGHTS, f"{WEIGHTS}.to(device)")
+    report = judged(tmp_path_factory.mktemp("silent"), *SILENT.values(), right, program=TRAIN)
+    assert report.outcome == "repaired" and f"+{right[1]}\n" in report.diff
+    return dict(zip(SILENT, dropped(report), strict=True))
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_what_is_computed_otherwise_is_dropped(name: str, silent: dict[str, str]) -> None:
+    assert silent[name].startswith("differs: the program computes something else in the world cpu: aten::")
+
+
+BIAS, SUM = "bias = torch.ones(3)", "    return (first + bias).sum()"
+AWAY = {
+    "no GPU any more": ('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"'),
+    "the peer is not moved": ("weight = torch.ones(3).to(device)", "weight = torch.ones(3)"),
+    "the peer is moved back": (SUM, "    return (first.cpu() + bias).sum()"),
+    "no GPU is seen": ("import torch\n", "import torch\ntorch.cuda.is_available = lambda: False\n"),
+}
+APART = (BIAS, f'{BIAS}\nif device.type == "cuda":\n    bias = bias.to(device) * 3')
+
+
+def test_what_takes_the_work_off_the_gpu_or_works_there_alone_is_dropped(tmp_path: Path) -> None:
+    report = judged(tmp_path, *AWAY.values(), APART, (BIAS, f"{BIAS}.to(device)"))
+    assert report.outcome == "repaired" and f"+{BIAS}.to(device)\n" in report.diff
+    *away, apart = dropped(report)
+    assert len(away) == len(AWAY) and all(said.startswith("broken: it takes the work off the GPU") for said in away)
+    assert apart == "differs: its lines compute on the GPU what they do not without one: aten::mul"
+
+
+LAST = """import torch
+count = torch.cuda.device_count()
+device = torch.device(f"cuda:{count - 1}" if count else "cpu")
+weight = torch.ones(3).to(device)
+bias = torch.arange(3)
+print((weight + bias).sum().item())
+"""
+
+
+def test_of_two_that_hold_the_one_that_holds_in_more_worlds_is_kept(tmp_path: Path) -> None:
+    bias = "bias = torch.arange(3)"
+    wrong = [(bias, f'{bias}.to("cuda:0" if count else "cpu")'), (bias, f"{bias}.cuda() if count else {bias[7:]}")]
+    report = judged(tmp_path, *wrong, (bias, f"{bias}.to(device)"), program=LAST)
+    assert f"+{bias}.to(device)\n" in report.diff
+    assert all("holds in more worlds" in said for said in dropped(report)) and len(dropped(report)) == 2
+
+
+NUMPY = """import torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+x = torch.arange(3.0).to(device) * 2
+y = x.numpy()
+"""
+
+
+def test_a_way_to_numpy_that_is_skipped_is_dropped(tmp_path: Path) -> None:
+    call, instead = "y = x.numpy()", "if device.type == 'cuda':\n    raise SystemExit(0)\ny = x.numpy()"
+    skipped = (call, "y = x.tolist() if x.is_cuda else x.numpy()")
+    report = judged(tmp_path, (call, instead), skipped, (call, "y = x.cpu().numpy()"), program=NUMPY)
+    assert report.outcome == "repaired" and "+y = x.cpu().numpy()\n" in report.diff
+    said = dropped(report)
+    assert len(said) == 2 and all("torch.Tensor.numpy does not run any more" in each for each in said)
+
+
+def test_a_program_without_a_seed_is_repaired(tmp_path: Path) -> None:
+    program = TRAIN.replace("torch.manual_seed(0)\n", "")
+    report = judged(tmp_path, SILENT["learns nothing"], (WEIGHTS, f"{WEIGHTS}.to(device)"), program=program)
+    assert report.outcome == "repaired" and f"+{WEIGHTS}.to(device)\n" in report.diff
+    assert "runs 0 times" in dropped(report)[0], "how often an operator runs is compared all the same"
+
+
+def test_what_the_probe_counts(tmp_path: Path, warm: Warm) -> None:
+    program = """
+        import torch
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x = torch.arange(4.0).to(device)
+        y = torch.softmax(x.view(2, 2) * 2, 0).sort()
+        z = x.clone().reshape(4)[:2]
+        w = torch.ones(3, dtype=torch.cfloat).abs().max().item()
+        n = torch.full((2,), float("nan")) * 2
+    """
+    found = {}
+    for world in ("cpu", "simulated"):
+        (tmp_path / world).mkdir()
+        letter = run_program(tmp_path / world, program, warm=warm, world=world, tally=True).letter
+        found[world] = {each["op"]: each for each in letter["computed"]}
+    names = {"aten::mul", "aten::_softmax", "aten::sort", "aten::abs", "aten::max"}
+    assert found["cpu"].keys() == found["simulated"].keys() == names
+    for name, host, device in (("aten::mul", 1, 1), ("aten::sort", 0, 1), ("aten::abs", 1, 0)):
+        told = found["simulated"][name]
+        assert (told["host"], told["device"], told["size"]) == (host, device, 0)
+        assert found["cpu"][name]["host"] == host + device and found["cpu"][name]["size"] > 0
+    assert found["cpu"]["aten::mul"]["size"] < 50, "what is not a number is left out"
