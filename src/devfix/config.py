@@ -25,8 +25,8 @@ WORLDS = ("auto", "real", "simulated", "cpu")
 class Config:
     """What a repository says about its repairs; None and () where it says nothing.
 
-    `timeout` counts seconds, `memory` and `file_size` gigabytes, `kept_output` megabytes; `rules` maps a rule's id
-    ("pack/name") to its options, `source` is the file it stands in.
+    `test` says whether fixes get regression tests; `timeout` counts seconds, `memory` and `file_size` gigabytes,
+    `kept_output` megabytes; `rules` maps a rule's id ("pack/name") to its options, `source` is the file it stands in.
     """
 
     run: str | None = None
@@ -40,6 +40,7 @@ class Config:
     file_size: float | None = None
     kept_output: float | None = None
     sandbox: bool | None = None
+    test: bool | None = None
     max_fixes: int | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -140,6 +141,7 @@ _KEYS: dict[str, tuple[str, Callable[[object], Any]]] = {
     "file-size": ("a number of gigabytes above 0", _amount),
     "kept-output": ("a number of megabytes above 0", _amount),
     "sandbox": ("true or false", _yes_or_no),
+    "test": ("true or false", _yes_or_no),
     "max-fixes": ("a number from 1", _count),
     "select": ("a list of rules or packs in strings", _texts),
     "ignore": ("a list of rules or packs in strings", _texts),

@@ -94,6 +94,10 @@ def repair(
         str | None, typer.Option(metavar="NAME", help="The branch to make [default: devfix/ and what was fixed]")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the diff and make no branch.")] = False,
+    no_test: Annotated[
+        bool,
+        typer.Option("--no-test", help="Write no regression tests (else each fix gets one, where pytest has tests)."),
+    ] = False,
     try_pins: Annotated[
         bool, typer.Option("--try-pins", help="Where a dependency is at fault, look for a release that runs clean.")
     ] = False,
@@ -134,6 +138,7 @@ def repair(
             dry_run=dry_run,
             rules=local or (),
             try_pins=try_pins,
+            test=not no_test,
             bounds=Bounds(memory, processes, file_size, output_kept, sandbox),
             progress=show,
         )

@@ -152,13 +152,17 @@ class Loop:
         assert run.failure is not None
         watch = list(unseen(run.failure))
         reach = [run.failure.at] if run.failure.at else []
-        again = self.session.observer.run(run.world, self.session.files, watch=watch, reach=reach, fresh=False)
+        again = self.session.observer.run(
+            run.world, self.session.files, watch=watch, reach=reach, fresh=False, calls=self.session.tests is not None
+        )
         told = again.failure
         if told is None or (told.kind, told.op) != (run.failure.kind, run.failure.op):
             said = f"a second run of the same program {again.outcome.value}"
             self.session.notes.append(f"the failure is flaky: {said}; it is left alone")
             self.repairs.append(Repair(run.failure, (), None))
             return None
+        run = replace(run, failure=replace(run.failure, calls=told.calls, test=told.test))
+        assert run.failure is not None
         failure = replace(run.failure, scopes=again.watched)
         return replace(run, failure=failure, visits=again.visits, computed=again.computed)
 

@@ -12,6 +12,7 @@ from devfix.config import read_config
 from devfix.errors import UserError
 from devfix.model import Target, World
 from devfix.pipeline.bounding import Bounds, needed_in_sandbox
+from devfix.pipeline.guarding import home_of
 from devfix.pipeline.session import Session
 from devfix.process import Limits, can_protect, child_environment
 from devfix.scratch import scratch_folder
@@ -35,6 +36,7 @@ class Asked:
     exclude: tuple[str, ...] = ()
     timeout: float | None = None
     branch: str | None = None
+    test: bool = True
     bounds: Bounds = field(default_factory=Bounds)
 
 
@@ -85,6 +87,8 @@ def opened(
         observer = Observer(target, worktrees, tracked, warm, protected, limits, needed, scratch)
         session = Session(repository, config, worktrees, observer, commands, told.gpus, progress or _silent)
         session.notes += _notes(repository)
+        if asked.test and config.test is not False:
+            session.tests = home_of(session, told.pytest)
         if borrowed and not protected:
             session.notes.append(_unprotected(borrowed))
         session.seconds["open"] = round(time.monotonic() - began, 3)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from devfix.catalog.asked import rules_for
-from devfix.model import Fix, Outcome, Report, Run
+from devfix.model import Fix, Guard, Outcome, Repair, Report, Run
 from devfix.pipeline.bounding import Bounds
 from devfix.pipeline.foreign import account
+from devfix.pipeline.guarding import guarded
 from devfix.pipeline.loop import Loop
 from devfix.pipeline.opening import Asked, opened
 from devfix.pipeline.session import Session
-from devfix.report.message import commit_message
+from devfix.report.message import commit_message, test_message
 
 MAX_FIXES = 10
 PLAIN = Bounds()
@@ -33,6 +34,7 @@ def repair(
     dry_run: bool = False,
     rules: Sequence[str | Path] = (),
     try_pins: bool = False,
+    test: bool = True,
     bounds: Bounds = PLAIN,
     progress: Callable[[str], None] | None = None,
 ) -> Report:
@@ -41,17 +43,21 @@ def repair(
     `gpus` (default 1) is the size of the world, `timeout` (default 600) counts seconds for one run of the program.
     `dry_run` leaves no branch. `rules` names folders of local rules, which are code and run in this process.
     `bounds` says what the program may take of the machine, and whether it runs in a sandbox.
+    `test` writes a regression test for each fix, where the repository has tests that pytest runs.
     `try_pins` looks for a release of a dependency at fault that runs clean.
     Raises UserError for wrong usage, before anything is run.
     """
     began = time.monotonic()
-    asked = Asked(run, None if world == "auto" else world, gpus, python, tuple(exclude), timeout, branch, bounds)
+    asked = Asked(run, None if world == "auto" else world, gpus, python, tuple(exclude), timeout, branch, test, bounds)
     with opened(path, asked, progress) as session:
         catalog = rules_for(session.config, tuple(map(Path, rules)))
         session.notes += catalog.troubles
         loop = Loop(session, max_fixes or session.config.max_fixes or MAX_FIXES, catalog.rules)
         final = loop.repair()
         foreign = account(session, final, loop.rules, try_pins) if loop.is_stuck else None
+        if loop.fixes and not loop.is_stuck:
+            with session.timed("guard"):
+                loop.repairs = guarded(session, loop.repairs, final.seconds)
         commits: list[str] = []
         name = ""
         # A fix that only led to a failure which nothing mends has not been seen to be right.
@@ -93,8 +99,17 @@ def _publish(session: Session, loop: Loop, branch: str | None) -> tuple[list[str
             files = {edit.path: edit.after for edit in repair.fix.patch.edits}
             message = commit_message(repair.failure, repair.fix, session.command_text, session.world)
             commits.append(session.worktrees.commit(files, message))
+            for guard, guards in _tests(loop.repairs, loop.fixes.index(repair.fix)):
+                commits.append(session.worktrees.commit({guard.path: guard.text.encode()}, test_message(guard, guards)))
     name = branch or f"devfix/{_slug(loop.fixes[0])}"
     return commits, session.worktrees.publish(name, exactly=branch is not None)
+
+
+def _tests(repairs: Sequence[Repair], fix: int) -> Iterator[tuple[Guard, Fix]]:
+    """Yield the tests that pass from a fix on, each with the fix that it guards."""
+    for repair in repairs:
+        if repair.fix and repair.guard and repair.guard.since == fix:
+            yield repair.guard, repair.fix
 
 
 def _slug(fix: Fix) -> str:

@@ -12,13 +12,17 @@ from devfix.config import Config
 from devfix.model import Outcome, Place, Run, Target, World
 from devfix.sdk import Sources
 from devfix.stages.discover import Command
+from devfix.stages.guard import Home
 from devfix.stages.observe import Observer
 from devfix.workspace import Repository, Worktrees
 
 
 @dataclass
 class Session:
-    """One repair in progress; `files` holds the contents of every file changed so far."""
+    """One repair in progress; `files` holds the contents of every file changed so far.
+
+    `tests` is where tests of the fixes go, None where none are written.
+    """
 
     repository: Repository
     config: Config
@@ -31,6 +35,7 @@ class Session:
     files: dict[str, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    tests: Home | None = None
 
     @property
     def target(self) -> Target:
@@ -59,6 +64,11 @@ class Session:
         if path not in self.observer.tracked or any(fnmatch(path, glob) for glob in self.target.exclude):
             return None
         return files[path] if path in files else self.repository.content(path)
+
+    def may_make(self, path: str) -> bool:
+        """Say whether a new file may come into the repository: neither git nor --exclude leaves it out."""
+        excluded = any(fnmatch(path, glob) for glob in self.target.exclude)
+        return not excluded and not self.repository.git.says("check-ignore", "--no-index", path)
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:

@@ -7,7 +7,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from devfix.model import Failure, Fix, World
+from devfix.model import Failure, Fix, Guard, World
 from devfix.report.failure import operand_name
 from devfix.report.plain import one_line, plain
 
@@ -31,6 +31,15 @@ def commit_message(failure: Failure, fix: Fix, command: str, world: World) -> st
             command=command,
             world=world,
         )
+    )
+
+
+def test_message(guard: Guard, fix: Fix) -> str:
+    """Return the commit message of a test: what it guards, what it drives, and what it did before the fix and after."""
+    return (
+        _templates()
+        .get_template("test.txt.jinja")
+        .render(subject=one_line(f"Test: {fix.patch.title}", SUBJECT).rstrip("."), guard=guard, patch=fix.patch)
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from devfix.model import Fix, Foreign, Repair, Report, Run
 from devfix.report.diff import unified
 from devfix.report.failure import failure_record
+from devfix.report.guard import guard_record
 from devfix.report.listing import Lines, after, no_lines
 
 SCHEMA = "devfix-report/1"
@@ -74,7 +75,11 @@ def _with_lines(repairs: Sequence[Repair], lines: Lines) -> Iterator[tuple[Repai
 
 def _numbered(report: Report, fixes: Callable[[Repair], Sequence[Fix]]) -> list[dict[str, Any]]:
     """Return the fixes of all repairs, each with the index of the failure that it answers."""
-    return [{"failure": index, **_fix(fix)} for index, repair in enumerate(report.repairs) for fix in fixes(repair)]
+    return [
+        {"failure": index, **_fix(fix), **(guard_record(repair) if fix is repair.fix else {})}
+        for index, repair in enumerate(report.repairs)
+        for fix in fixes(repair)
+    ]
 
 
 def _fix(fix: Fix) -> dict[str, Any]:

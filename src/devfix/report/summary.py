@@ -69,6 +69,7 @@ def _failure(data: Record, index: int, fix: Record | None) -> dict[str, Any]:
         "tensors": [_tensor(operand) for operand in failure["operands"]],
         "fix": fix,
         "worlds": list(_worlds(data, fix)) if fix else [],
+        "test": (fix or {}).get("test"),
         "neighbours": (fix or {}).get("neighbours", []),
         "dropped": [
             {

@@ -10,6 +10,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from devfix.errors import UserError
+from devfix.report.guard import seen
 from devfix.report.headline import world
 from devfix.report.markdown import code, fence, prose
 from devfix.report.message import wrapped
@@ -23,7 +24,7 @@ def markdown(package: str, folder: Path | None = None) -> ImmutableSandboxedEnvi
     they are rendered in Jinja2's sandbox.
     """
     environment = _environment(package, folder, lambda value: value if isinstance(value, Markup) else prose(str(value)))
-    environment.filters.update(code=code, fence=fence, prose=prose, world=world)
+    environment.filters.update(code=code, fence=fence, prose=prose, seen=seen, world=world)
     return environment
 
 

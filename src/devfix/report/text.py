@@ -12,6 +12,7 @@ from rich.text import Text
 
 from devfix.report.fix import candidates, change
 from devfix.report.foreign import not_yours
+from devfix.report.guard import guarded
 from devfix.report.headline import headline, next_steps
 from devfix.report.plain import one_line, plain, short_path, tail
 from devfix.report.tensors import where_they_met
@@ -44,7 +45,8 @@ def _parts(data: Record) -> Iterator[RenderableType]:
     for index, failure in enumerate(failures):
         yield Text()
         yield _title(index, len(failures), failure)
-        yield Padding(Group(*_failure(failure, _of(data["fixes"], index), _of(data["dropped"], index))), (0, 0, 0, 2))
+        parts = _failure(failure, _of(data["fixes"], index), _of(data["dropped"], index), whole=not data["branch"])
+        yield Padding(Group(*parts), (0, 0, 0, 2))
     if foreign := data.get("foreign"):
         yield from not_yours(foreign)
     if data["outcome"] in ("unrepaired", "error") and data["last_run"] and not failures:
@@ -77,11 +79,15 @@ def diagnosis(failure: Record) -> Iterator[RenderableType]:
     yield from where_they_met(failure)
 
 
-def _failure(failure: Record, fixes: Sequence[Record], dropped: Sequence[Record]) -> Iterator[RenderableType]:
+def _failure(
+    failure: Record, fixes: Sequence[Record], dropped: Sequence[Record], whole: bool
+) -> Iterator[RenderableType]:
+    """Yield all that is told of a failure; `whole`: tests of the fixes too, which are on no branch then."""
     yield from diagnosis(failure)
     for fix in fixes:
         yield Text()
         yield from change(fix)
+        yield from guarded(fix, whole)
     if not fixes:
         yield Text()
         yield from _no_fix(failure, dropped)

@@ -73,7 +73,7 @@ class Tests:
         letter = telling.letter_of(error) if error is not None else None
         outcome: Any = yield
         report = outcome.get_result()
-        if report.failed and error is not None and self.world.now is not None:
+        if report.failed and error is not None and self.world.now is not None and not self.world.is_judged:
             others = [self.world.letters / name for name in sorted(self._written() - self._letters)]
             if text := telling.diagnosis(letter, others, self.world.root) if letter or others else "":
                 report.sections.append(("devfix", text + "\n" + telling.advice(item.nodeid, self.world.now)))

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from devfix.suite.entrance import Entrance
 
@@ -42,8 +43,9 @@ class SuiteWorld:
         self._entrance = Entrance()
         self._now: Wanted | None = None
         self._real: int | None = None
+        self._order: dict[str, Any] = {}
         if not self._entrance.own:  # a worker or a child of one, or a suite under repair: it is in a world already
-            told = json.loads(os.environ["DEVFIX_PROBE"])
+            told = self._order = json.loads(os.environ["DEVFIX_PROBE"])
             world = told.get("world") or {}
             self.session = self._now = Wanted(world.get("kind", "cpu"), world.get("gpus", 0), world.get("current", 0))
             self.letters = Path(told.get("letters") or "")
@@ -53,6 +55,11 @@ class SuiteWorld:
         """The world that the process is in."""
         return self._now
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether devfix itself runs a test that it has written: it asks for no diagnosis."""
+        return bool(self._order.get("tests"))
+
     def begin(self, wanted: Wanted) -> None:
         """Enter the world of the whole session, unless the process was started in one; TooFew where it cannot be."""
         if self._entrance.own:
@@ -61,6 +68,8 @@ class SuiteWorld:
 
     def change(self, wanted: Wanted | None) -> bool:
         """Enter the world that a test asks for, the session's where it asks for none; say whether it is another."""
+        if self._order.get("tests") == "held":
+            return False
         target = self.session if wanted is None else self._settled(wanted)
         if target == self._now:
             return False

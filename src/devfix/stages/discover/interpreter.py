@@ -21,11 +21,12 @@ _EXAMINE = """
 import sys
 sys.path[:] = [path for path in sys.path if path]  # no file of the folder at hand stands in for Python's own
 import importlib.util, json, os
-told = {"python": list(sys.version_info[:3]), "torch": "", "gpus": 0}
+told = {"python": list(sys.version_info[:3]), "torch": "", "gpus": 0, "pytest": False}
 try:
     spec = importlib.util.find_spec("torch")
 except (ImportError, ValueError):
     spec = None
+told["pytest"] = importlib.util.find_spec("pytest") is not None
 if spec is not None and spec.origin:
     names = {}
     try:
@@ -49,12 +50,16 @@ print("devfix-interpreter", json.dumps(told))
 
 @dataclass(frozen=True)
 class Interpreter:
-    """An interpreter that can run the program: its path, the versions of Python and torch, the real GPUs it sees."""
+    """An interpreter that can run the program: its path, the versions of Python and torch, the real GPUs it sees.
+
+    `pytest`: whether it has that.
+    """
 
     path: Path
     python: tuple[int, ...]
     torch: str
     gpus: int
+    pytest: bool = False
 
 
 def interpreter(root: Path, asked: str | None = None, written_in: Path | None = None) -> Path:
@@ -98,7 +103,7 @@ def examine(python: Path, cwd: Path) -> Interpreter:
         raise UserError(f"{python} has no torch; install it there, or name the program's own interpreter with --python")
     if _numbers(data["torch"]) < OLDEST_TORCH:
         raise UserError(f"{python} has torch {data['torch']}; devfix needs 2.6 or newer there")
-    return Interpreter(python, tuple(data["python"]), data["torch"], data["gpus"])
+    return Interpreter(python, tuple(data["python"]), data["torch"], data["gpus"], data.get("pytest") is True)
 
 
 _BINARIES = ("bin/python", "Scripts/python.exe")

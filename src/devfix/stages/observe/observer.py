@@ -7,6 +7,8 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -79,18 +81,21 @@ class Observer:
         overlay: Path | None = None,
         device_map: bool = False,
         reach: Sequence[Place] = (),
+        calls: bool = False,
+        tests: str = "",
     ) -> Run:
         """Run the program in `world` with `files` changed; where not `fresh`, in a warm process if one fits.
 
         `overlay` is a folder whose packages come before those that are installed. What operators do at the places
-        `reach` is counted in `Run.visits`.
+        `reach` is counted in `Run.visits`. `calls` has the failure tell the calls on its stack; `tests` is what the
+        pytest plugin of devfix is told (docs/letter.md).
         """
         tree = self.worktrees.take()
         try:
             tree.write(files or {})
             with _folder("letters", self.scratch) as letters, _folder("temporary", self.scratch) as temporary:
                 order = _order(world, letters, tree.path, self.target.root, watch, device_map, reach, tally=True)
-                environment = _environment(world, order, overlay=overlay)
+                environment = _environment(world, {**order, "calls": calls, "tests": tests}, overlay=overlay)
                 # What the program leaves there goes with it; torch alone leaves a cache in each new one.
                 environment["TMPDIR"] = str(temporary)
                 extra = [overlay] if overlay else []
@@ -100,6 +105,13 @@ class Observer:
             return told(world, self.target.command, done, read, trouble, str(tree.path))
         finally:
             self.worktrees.give(tree)
+
+    def running(self, *words: str, timeout: float) -> Observer:
+        """Return an observer that runs the target's interpreter with other words, for at most `timeout` seconds."""
+        other = copy(self)
+        limit = min(timeout, self.target.timeout)
+        other.target = replace(self.target, command=(str(self.target.python), *words), timeout=limit)
+        return other
 
     def _sandbox(self, world: World, writable: Sequence[Path], needed: Sequence[Path]) -> Sandbox | None:
         if self.sandboxed is None:
