@@ -8,12 +8,18 @@ import pytest
 from test_verify import CPU, HOME, failure, told
 
 from devfix.hiding import hidden, places_after
-from devfix.lines import is_edited, place_before, same_cause
+from devfix.lines import blocks, is_edited, place_before, same_cause
 from devfix.model import Edit, Failure, Operand, Place, Run, Visit
 from devfix.printed import prints_else
 
 BEFORE = b"one\ntwo\nthree\nfour\nfive\n"
 ADD = "aten::add"
+
+
+@pytest.fixture(autouse=True)
+def _unknown() -> None:
+    """Each test finds nothing known of edits that others have made: what is remembered would hide a fault."""
+    blocks.cache_clear()
 
 
 def edit(after: bytes, path: str = "m.py") -> Edit:

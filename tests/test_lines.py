@@ -7,8 +7,14 @@ from dataclasses import replace
 import pytest
 from test_verify import failure
 
-from devfix.lines import is_edited, place_before, same_cause
+from devfix.lines import blocks, is_edited, place_before, same_cause
 from devfix.model import Edit, Event, Failure, Operand, Place
+
+
+@pytest.fixture(autouse=True)
+def _unknown() -> None:
+    """Each test finds nothing known of edits that others have made: what is remembered would hide a fault."""
+    blocks.cache_clear()
 
 
 def at(line: int, column: int | None = 2, end_column: int | None = 7, end: int | None = None, **other: str) -> Place:
