@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import libcst as cst
 
 from devfix.model import Binding, Event, Failure, Frame, Held, Operand, Owner, Place
@@ -68,6 +70,26 @@ def test_a_declared_device_keeps_a_tensor_in_its_place() -> None:
     assert not is_meant(failure(GPU, mean), mean)
     assert is_meant(failure(GPU, mean, scope=says), mean)
     assert blamed(failure(GPU, mean, scope=says)) == ["self", "other"]
+
+
+def gpu(argument: str, number: int, shape: tuple[int, ...], **more: Any) -> Operand:
+    moved = event("move", "to", f"cuda:{number}")
+    return Operand(argument, f"cuda:{number}", shape=shape, history=(event("factory", "ones", "cpu"), moved), **more)
+
+
+def test_of_two_on_gpus_the_index_what_is_kept_and_the_smaller_one_follow() -> None:
+    data = gpu("self", 1, (3, 4))
+    assert blamed(failure(data, gpu("indices[0]", 0, (3, 4, 5)))) == ["indices[0]", "self"]
+    assert blamed(failure(data, gpu("other", 0, (3, 4), names=(Held(0, "self.best"),)))) == ["other", "self"]
+    assert blamed(failure(data, gpu("other", 0, (4,)))) == ["other", "self"]
+
+
+def test_a_parameter_of_a_module_that_is_spread_over_gpus_is_no_anchor() -> None:
+    row = gpu("tensors[1]", 0, (4,), owner=Owner("self.model", 0, "Model", "newline", "parameter", "self.model"))
+    data = gpu("tensors[0]", 1, (3, 4))
+    whole, spread = (Binding("self.model", "module", device) for device in ("cuda:0", "mixed"))
+    assert blamed(failure(data, row, scope=(whole,))) == ["tensors[0]", "tensors[1]"]
+    assert blamed(failure(data, row, scope=(spread,))) == ["tensors[1]", "tensors[0]"]
 
 
 def test_what_the_failing_operator_made_for_itself_is_no_stranger() -> None:

@@ -36,7 +36,7 @@ def diagnose(failure: Failure) -> Blame | None:
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Move it where it is used, and else where it is handed in, from the inside outward."""
+    """Move it where it is used, and else where it is handed in, from the inside outward; then the one that it met."""
     found = False
     for spot in reversed(spots(diagnosis)):
         if spot.kind in ("use", "handover"):
@@ -47,3 +47,16 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         # What has no name there was computed in the failing statement, or came back from a call in it.
         if not found and spot.kind == "derived" and frame_of(diagnosis.failure, spot.place) is not None:
             yield from (replace(each, safety="unsure") for each in result_moved(diagnosis, spot, source))
+    for other in _others(diagnosis):
+        for spot in spots(other):
+            if spot.kind == "use":
+                yield from (replace(each, safety="unsure") for each in argument_moved(other, spot, source))
+
+
+def _others(diagnosis: Diagnosis) -> Iterator[Diagnosis]:
+    """Yield the diagnoses that blame the other of two that were both put where they are: a run decides."""
+    failure, blame = diagnosis.failure, diagnosis.blame
+    if is_meant(failure, failure.operands[blame.operand]):
+        for index, operand, _ in strangers(failure):
+            if index != blame.operand and is_meant(failure, operand) and not is_written_to(failure, operand):
+                yield replace(diagnosis, blame=replace(blame, operand=index, device=""))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from math import prod
 
 from devfix.model import Binding, Diagnosis, Failure, Held, Operand, Place
 
 SAYS = ("device", "string", "index")  # the kinds of bindings that name a device
+FOLLOWER = re.compile(r"(index|indices|mask|condition)(\[\d+\])?")  # arguments that pick from another one
 
 
 def blamed(diagnosis: Diagnosis) -> Operand:
@@ -49,12 +52,24 @@ def strangers(failure: Failure) -> Iterator[tuple[int, Operand, Operand]]:
         key=lambda pair: (
             not pair[1].shape,
             _is_declared(failure, pair[1]),
-            _is_anchor(pair[1]),
-            # Of two on GPUs, the one that travels is the activation that flows on.
-            len(pair[1].moves) if pair[1].device != "cpu" else 0,
+            _is_anchor(failure, pair[1]),
+            *_follows(pair[1]),
             pair[1].device != "cpu",
         ),
     )
+
+
+def _follows(operand: Operand) -> tuple[int, ...]:
+    """What tells the follower of two on GPUs, the likelier follower less; all zeros on the host.
+
+    An index or a mask follows what it picks from; what an object keeps, what comes to it; a tensor that never
+    travelled, the activation that flows on; and a small one the large one.
+    """
+    if operand.device == "cpu":
+        return (0, 0, 0, 0)
+    picks = FOLLOWER.fullmatch(operand.argument) is not None
+    is_kept = any(held.expression.startswith("self.") and held.relation == "same" for held in operand.names)
+    return (-picks, -is_kept, len(operand.moves), prod(operand.shape))
 
 
 def _is_within(failure: Failure, operand: Operand) -> bool:
@@ -63,8 +78,13 @@ def _is_within(failure: Failure, operand: Operand) -> bool:
     return birth is not None and bool(birth.places) and birth.kind == "factory" and birth.places[0] == failure.at
 
 
-def _is_anchor(operand: Operand) -> bool:
-    return operand.owner is not None and operand.owner.kind == "parameter"
+def _is_anchor(failure: Failure, operand: Operand) -> bool:
+    """Whether a parameter lies where all of its module does: one of a module that is spread over GPUs may follow."""
+    owner = operand.owner
+    if owner is None or owner.kind != "parameter":
+        return False
+    scope = failure.frames[owner.frame].scope if 0 <= owner.frame < len(failure.frames) else ()
+    return not any(each.expression == owner.expression and each.device == "mixed" for each in scope)
 
 
 def is_meant(failure: Failure, operand: Operand) -> bool:

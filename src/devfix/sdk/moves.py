@@ -18,6 +18,7 @@ from devfix.sdk.results import is_read, moved_at, occurrences
 from devfix.sdk.spots import Spot, spots
 from devfix.sdk.statements import inserted_before
 from devfix.sdk.ways import frame_of
+from devfix.sdk.writes import is_written_below
 from devfix.source import File, Sources
 
 BRANCHES = (cst.If, cst.For, cst.While, cst.Try, cst.Match)
@@ -41,7 +42,7 @@ def argument_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterato
         for anchor in anchors(diagnosis, spot, file):
             if anchor.startswith((f"{text}.", f"next({text}.")):
                 continue
-            rebound = _rebound(file, nodes[0], text, anchor)
+            rebound = None if is_written_below(file, nodes[0], text) else _rebound(file, nodes[0], text, anchor)
             inline = None if written else moved_at(file, nodes[0], anchor, _beside(file, nodes[0], text))
             again = _used_below(file, nodes[0], text) or _is_hoisted(file, nodes[0], text, anchor)
             both = None if written else _together(diagnosis, spot, file, nodes[0], text, anchor)

@@ -50,8 +50,10 @@ def occurrences(file: File, root: cst.CSTNode, text: str) -> list[cst.BaseExpres
 
 
 def is_read(file: File, node: cst.BaseExpression) -> bool:
-    """Whether an expression stands where its value is used, and not where it is given one."""
+    """Whether an expression stands where its value is used, and not where it, or a part of it, is given one."""
     parent = file.parent(node)
+    if isinstance(parent, cst.Subscript) and parent.value is node:
+        return is_read(file, parent)
     if isinstance(parent, cst.AssignTarget | cst.AugAssign | cst.AnnAssign | cst.For):
         return node is not getattr(parent, "target", None)
     # `x.device` and `f(x)` where x is the function are not readings of the tensor that a move could stand in.

@@ -1,0 +1,47 @@
+"""Whether code writes into a tensor that others hold, so that a copy of it would take what is written away."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from devfix.sdk.reading import assignments
+from devfix.source import File
+
+
+def is_written_below(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Whether a function goes on to write into what a name holds, which it was given and did not make itself.
+
+    A name that gets its value by a plain assignment in the function may be bound to a copy: nobody else has it.
+
+    >>> file = File("m.py", b"def f(caches, order):\\n    for cache in caches:\\n        cache[...] = cache[order]\\n")
+    >>> read = file.find(file.module, "cache[order]")[0]
+    >>> is_written_below(file, read, "cache"), is_written_below(file, read, "order")
+    (True, False)
+    """
+    function = file.function_of(node)
+    if function is None or assignments(file, name, function):
+        return False
+    first = file.line_of(file.statement_of(node) or node)
+    return any(file.line_of(each) >= first and _writes(file, each, name) for each in file.within(function))
+
+
+def _writes(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Whether a node is `name[…] = …`, `name += …`, `name.add_(…)` or `f(…, out=name)`."""
+    if isinstance(node, cst.AssignTarget):
+        return isinstance(node.target, cst.Subscript) and _is(file, node.target.value, name)
+    if isinstance(node, cst.AugAssign):
+        target = node.target.value if isinstance(node.target, cst.Subscript) else node.target
+        return _is(file, target, name)
+    if isinstance(node, cst.Arg):
+        return node.keyword is not None and node.keyword.value == "out" and _is(file, node.value, name)
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        method = node.func.attr.value
+        return method.endswith("_") and not method.endswith("__") and _is(file, node.func.value, name)
+    return False
+
+
+def _is(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Whether a node is the name, or a view of what it holds."""
+    while isinstance(node, cst.Subscript) or (isinstance(node, cst.Attribute) and node.attr.value in ("data", "T")):
+        node = node.value
+    return isinstance(node, cst.BaseExpression) and file.code(node) == name
