@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from devfix.errors import UserError
+from devfix.publish.guards import tests_of
+from devfix.publish.paths import forbidden
 from devfix.report.hunks import Hunk, parse
 from devfix.report.json import read
 from devfix.report.plain import one_line
@@ -27,10 +29,14 @@ _FIXES, _EDITS, _LINES = 50, 20, 500  # fixes of a report, edits of a fix, lines
 
 @dataclass(frozen=True)
 class Artifact:
-    """A report that passed: its record, and for each fix the hunks by path, in the order of the fixes."""
+    """A report that passed: its record, and for each fix the hunks by path, in the order of the fixes.
+
+    `tests` has for each fix the test that guards it: its path, its text, and the fix with which it passes.
+    """
 
     data: Record
     changes: tuple[Mapping[str, tuple[Hunk, ...]], ...]
+    tests: tuple[tuple[str, bytes, int] | None, ...] = ()
 
     @property
     def commit(self) -> str:
@@ -53,7 +59,8 @@ def open_artifact(path: Path, commit: str | None = None) -> Artifact:
     for index, fix in enumerate(data["fixes"]):
         if fix.get("failure", 0) >= len(data["failures"]):
             raise UserError(f"{path}: fix {index + 1} answers a failure that is not there")
-    return Artifact(data, tuple(dict(_changes(path, number, fix)) for number, fix in enumerate(data["fixes"], 1)))
+    changes = tuple(dict(_changes(path, number, fix)) for number, fix in enumerate(data["fixes"], 1))
+    return Artifact(data, changes, tuple(tests_of(path, data["fixes"])))
 
 
 def _text(path: Path) -> str:
@@ -110,21 +117,6 @@ def _changes(path: Path, number: int, fix: Record) -> Iterator[tuple[str, tuple[
         if sum(mark != " " for hunk in hunks for mark, _ in hunk.lines) > _LINES:
             raise UserError(f"{path}: fix {number} changes more than {_LINES} lines of {name}: no fix of devfix does")
         yield name, hunks
-
-
-def forbidden(path: str) -> str:
-    """Say why a fix may not change a file of this path in a repository; "" where it may."""
-    parts = path.split("/")
-    if not path.isprintable() or "\\" in path or ":" in path or len(path) > 1000:
-        return "not a path that can be trusted"
-    if path.startswith("/") or any(part in ("", ".", "..") for part in parts):
-        return "not inside of the repository"
-    # Some file systems take `.GITHUB`, `.git.` and `GIT~1` for the same names.
-    if any(part.lower().startswith((".git", "git~")) for part in parts):
-        return "what lies under .git or .github, or is read by git, is never changed"
-    if not path.endswith((".py", ".pyi", ".pyw")):
-        return "only Python files are changed"
-    return ""
 
 
 def _mode(path: Path) -> int | None:

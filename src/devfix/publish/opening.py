@@ -68,7 +68,14 @@ def publish(request: Request, page: Page, told: Callable[[str], None]) -> Iterat
         return  # nothing to propose, and no proof that anything is gone
     with _remote(request, where, artifact) as (remote, base):
         words = Words(artifact.data, remote.subjects(), page, request.templates)
-        made = proposals(artifact, lambda path: remote.content(artifact.commit, path), request.per_fix, request.branch)
+        commit = artifact.commit
+        made = proposals(
+            artifact,
+            lambda path: remote.content(commit, path),
+            request.per_fix,
+            request.branch,
+            lambda path: remote.is_free(commit, path),
+        )
         wishes = Wishes(base, _person(request.environment), request.draft, tuple(request.labels), request.dry_run)
         yield from Publisher(artifact, remote, forge, words, wishes).publish(made)
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from devfix.errors import UserError
 from devfix.publish.artifact import Artifact
@@ -20,23 +20,37 @@ Content = Callable[[str], bytes]
 
 @dataclass(frozen=True)
 class Proposal:
-    """Fixes for one pull request: their indexes in the report, the files after each, the failures they answer."""
+    """Fixes for one pull request: their indexes in the report, the files after each, the failures they answer.
+
+    `tests` has the test of a fix, as a changed file, by the index of the fix that is guarded and of that after which it
+    passes.
+    """
 
     fixes: tuple[int, ...]
     files: tuple[Mapping[str, bytes], ...]
     failures: tuple[str, ...]
     branch: str
     patch: str
+    tests: Mapping[tuple[int, int], Mapping[str, bytes]] = field(default_factory=dict)
 
 
-def proposals(artifact: Artifact, content: Content, per_fix: bool = False, branch: str | None = None) -> list[Proposal]:
+def proposals(
+    artifact: Artifact,
+    content: Content,
+    per_fix: bool = False,
+    branch: str | None = None,
+    is_free: Callable[[str], bool] = lambda path: True,
+) -> list[Proposal]:
     """Return one proposal with every fix, or with `per_fix` one for each fix that applies without the others.
 
-    Raises UserError where a fix does not apply to the files that `content` gives.
+    Raises UserError where a fix does not apply to the files that `content` gives, or where a test's path is not free.
     """
     groups = list(_groups(artifact, content)) if per_fix else [tuple(range(len(artifact.changes)))]
     if branch is not None and len(groups) > 1:
         raise UserError(f"--branch {branch}: {len(groups)} pull requests need a branch each; leave out --branch")
+    for path, _, _ in filter(None, artifact.tests):
+        if not is_free(path):
+            raise UserError(f"{path}: is there at commit {artifact.commit}; the report's test would overwrite it")
     return [_proposal(artifact, fixes, content, branch) for fixes in groups if fixes]
 
 
@@ -63,8 +77,19 @@ def _proposal(artifact: Artifact, fixes: Sequence[int], content: Content, branch
     answered = [data["fixes"][fix].get("failure", 0) for fix in fixes]
     failures = tuple(dict.fromkeys(failure_id(data["failures"][index]) for index in answered))
     diffs = [[edit["path"], edit["diff"]] for fix in fixes for edit in data["fixes"][fix]["edits"]]
+    tests = dict(_tests(artifact, fixes))
+    diffs += [[path, text.hex()] for files in tests.values() for path, text in files.items()]
     patch = hashlib.sha256(_without_lines(json.dumps(diffs)).encode("ascii")).hexdigest()[:16]
-    return Proposal(tuple(fixes), files, failures, branch or _branch(data["fixes"][fixes[0]], failures[0]), patch)
+    name = branch or _branch(data["fixes"][fixes[0]], failures[0])
+    return Proposal(tuple(fixes), files, failures, name, patch, tests)
+
+
+def _tests(artifact: Artifact, fixes: Sequence[int]) -> Iterator[tuple[tuple[int, int], Mapping[str, bytes]]]:
+    """Yield the tests that go along: those whose fixes are here, with all before them, as they were when it passed."""
+    for fix in fixes:
+        test = artifact.tests[fix] if artifact.tests else None
+        if test is not None and set(range(test[2] + 1)) <= set(fixes):
+            yield (fix, test[2]), {test[0]: test[1]}
 
 
 def _applied(artifact: Artifact, fixes: Sequence[int], content: Content) -> Iterator[Mapping[str, bytes]]:

@@ -67,7 +67,11 @@ class Publisher:
         yield from self._close(known, taken)
 
     def _tip(self, proposal: Proposal) -> str:
-        steps = [(files, self._words.message(fix)) for fix, files in zip(proposal.fixes, proposal.files, strict=True)]
+        steps = []
+        for fix, files in zip(proposal.fixes, proposal.files, strict=True):
+            steps.append((files, self._words.message(fix)))
+            tests = [(guarded, test) for (guarded, since), test in proposal.tests.items() if since == fix]
+            steps += [(test, self._words.test_message(guarded)) for guarded, test in tests]
         return self._remote.commits(self._artifact.commit, steps, self._wishes.person)
 
     def _outgoing(self, drafts: Iterable[tuple[Proposal, str]]) -> dict[str, str]:
@@ -79,6 +83,8 @@ class Publisher:
             texts[f"the text for {proposal.branch}"] = self._words.body(proposal)
             for fix in proposal.fixes:
                 texts[f"the commit message of fix {fix + 1}"] = self._words.message(fix)
+            for fix, _ in proposal.tests:
+                texts[f"the commit message of the test of fix {fix + 1}"] = self._words.test_message(fix)
         return texts
 
     def _settle(self, proposal: Proposal, tip: str, known: Sequence[Pull], taken: dict[int, Proposal]) -> Step:

@@ -37,7 +37,9 @@ class Words:
 
     def body(self, proposal: Proposal) -> str:
         """Return the body of a pull request, as Markdown."""
-        fixes = {self._fix(fix).get("failure", 0): self._fix(fix) for fix in proposal.fixes}
+        tested = {fix for fix, _ in proposal.tests}
+        every = {fix: self._fix(fix) if fix in tested else {**self._fix(fix), "test": None} for fix in proposal.fixes}
+        fixes = {fix.get("failure", 0): fix for fix in every.values()}
         rules = list(dict.fromkeys(fix["rule"] for fix in fixes.values()))
         remaining = len(self._data["failures"]) - len(self._data["fixes"])
         given = {
@@ -62,6 +64,15 @@ class Words:
             reproduce=reproduce(self._data),
         )
         return unlinked(text)
+
+    def test_message(self, fix: int) -> str:
+        """Return the message of the commit that the test of a fix becomes."""
+        record = self._fix(fix)
+        plain = title(record["title"], self._recent)
+        subject = plain.replace("fix: ", "test: ", 1) if plain.startswith("fix: ") else one_line(f"Test: {plain}", 72)
+        worlds = [(name, told["before"], told["after"]) for name, told in record["test"]["worlds"].items()]
+        given = {"subject": subject, "drives": record["test"]["drives"], "worlds": worlds}
+        return unlinked(templating.render(self._text, "test.txt.jinja", **given))
 
     def comment(self) -> str:
         """Return a comment for the pull request whose code was run."""

@@ -39,7 +39,11 @@ def test_message(guard: Guard, fix: Fix) -> str:
     return (
         _templates()
         .get_template("test.txt.jinja")
-        .render(subject=one_line(f"Test: {fix.patch.title}", SUBJECT).rstrip("."), guard=guard, patch=fix.patch)
+        .render(
+            subject=one_line(f"Test: {fix.patch.title}", SUBJECT).rstrip("."),
+            drives=guard.drives,
+            worlds=[(name, before, after) for name, (before, after) in guard.worlds.items()],
+        )
     )
 
 

@@ -78,13 +78,23 @@ class Remote:
 
     def content(self, commit: str, path: str) -> bytes:
         """Return a regular file at a commit; UserError where there is none of that path."""
-        entries = self._entries.setdefault(commit, {})
-        if not entries:
-            entries.update(list_commit(self._git, commit))
-        entry = entries.get(path)
+        entry = self._listed(commit).get(path)
         if entry is None or entry.mode not in REGULAR:
             raise UserError(f"{path}: no regular file at commit {commit}; the report is about something else")
         return self._git.call("cat-file", "blob", entry.object_id)
+
+    def is_free(self, commit: str, path: str) -> bool:
+        """Say whether a new file of that path fits into a commit: nothing is there, and every folder above is one."""
+        entries = self._listed(commit)
+        parts = path.split("/")
+        above = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
+        return not any(each in entries for each in above) and not any(each.startswith(f"{path}/") for each in entries)
+
+    def _listed(self, commit: str) -> dict[str, Entry]:
+        entries = self._entries.setdefault(commit, {})
+        if not entries:
+            entries.update(list_commit(self._git, commit))
+        return entries
 
     def commits(self, parent: str, steps: Sequence[tuple[Mapping[str, bytes], str]], person: tuple[str, str]) -> str:
         """Make a commit for each step (changed files, message) and return the last; the same steps give the same id."""
@@ -99,7 +109,7 @@ class Remote:
             rows = []
             for path, content in files.items():
                 blob = git.text("hash-object", "-w", "--no-filters", "--stdin", given=content)
-                rows.append(f"{modes[path]} {blob}\t{path}\0")
+                rows.append(f"{modes.get(path, '100644')} {blob}\t{path}\0")
             git.call("update-index", "-z", "--index-info", given=os.fsencode("".join(rows)))
             tree = git.text("write-tree")
             text = sealed(message, tree, parent).encode("utf-8", "surrogateescape")
