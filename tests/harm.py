@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,21 +65,24 @@ class Scene:
     def environment(self, mark: str) -> dict[str, str]:
         return {**os.environ, "TMPDIR": str(self.scratch), "MARK": mark}
 
-    def start(self, mark: str, step: int = 0, number: str = "SIGKILL", *more: str) -> subprocess.Popen[str]:
-        """Start a repair that gets the signal at its step."""
-        command = [sys.executable, str(KILLED), str(step), number, str(self.scratch.parent / "counted"), *COMMAND]
+    def start(
+        self, mark: str, step: int = 0, number: str = "SIGKILL", *more: str, command: Sequence[str] = ()
+    ) -> subprocess.Popen[str]:
+        """Start a repair (or another command) that gets the signal at its step."""
+        killed = [sys.executable, str(KILLED), str(step), number, str(self.scratch.parent / "counted")]
         return subprocess.Popen(
-            [*command, *more, str(self.root)],
+            [*killed, *(command or [*COMMAND, *more, str(self.root)])],
+            cwd=self.root,
             env=self.environment(mark),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
-    def run(self, step: int = 0, number: str = "SIGKILL", *more: str) -> tuple[int, str]:
-        """Repair, with the signal at a step; return the exit code and all output once no process is left."""
+    def run(self, step: int = 0, number: str = "SIGKILL", *more: str, command: Sequence[str] = ()) -> tuple[int, str]:
+        """Repair (or another command), with the signal at a step; return the exit code and all output in the end."""
         mark = str(uuid.uuid4())
-        started = self.start(mark, step, number, *more)
+        started = self.start(mark, step, number, *more, command=command)
         out, err = started.communicate(timeout=300)
         deadline = time.monotonic() + 15
         while (left := living(mark)) and time.monotonic() < deadline:

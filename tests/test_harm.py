@@ -31,6 +31,26 @@ def test_killed_at_any_step_it_leaves_the_user_as_it_was(scene: Scene) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+RUN = ["run", "--world", "simulated", "--", sys.executable, "main.py"]
+
+
+def test_a_run_that_is_killed_leaves_nothing(scene: Scene) -> None:
+    """`devfix run` starts the program where it stands, and makes no worktree: fewer points say as much."""
+    before = kept(scene.root)
+    code, said = scene.run(0, "SIGKILL", command=RUN)
+    assert code == 1 and "same device" in said
+    steps = int((scene.scratch.parent / "counted").read_text())
+    points = max(6, POINTS // 8)
+    for point in range(points):
+        step, number = 1 + (2 * point + 1) * steps // (2 * points), ("SIGKILL", "SIGINT", "SIGTERM")[point % 3]
+        code, said = scene.run(step, number, command=RUN)
+        at = f"{number} at step {step} of {steps}: exit code {code}: {said[-500:]}"
+        assert code in (1, -9, 130, 143) and "a fault of devfix" not in said, at
+        assert kept(scene.root) == before, at
+        assert number == "SIGKILL" or not list(scene.scratch.iterdir()), at
+        assert scene.cleared() == [], at
+
+
 def test_two_at_once_on_one_repository(scene: Scene) -> None:
     before = kept(scene.root)
     both = [scene.start(str(uuid.uuid4())) for _ in range(2)]
