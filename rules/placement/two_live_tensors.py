@@ -8,9 +8,11 @@ from devfix.sdk import (
     Change,
     Diagnosis,
     Failure,
+    Operand,
     Sources,
     argument_moved,
     describe,
+    device_in,
     frame_of,
     is_meant,
     is_written_to,
@@ -25,14 +27,21 @@ def diagnose(failure: Failure) -> Blame | None:
     """Blame the operand that was never put where it is, else the one that is no parameter and takes no result."""
     # A copy of what the operator writes to would take the result away: the other one follows it.
     for index, operand, peer in sorted(strangers(failure), key=lambda each: is_written_to(failure, each[1])):
-        held = operand.owner is not None and operand.owner.kind in ("parameter", "buffer")
-        if held and not is_meant(failure, operand):
+        if operand.owner is not None and not is_meant(failure, operand) and not _is_left_alone(failure, operand):
             continue
         because = (
             f"{describe(operand)} is on {operand.device} and meets a tensor on {peer.device}, which it should follow."
         )
         return Blame(index, because, strength=5)
     return None
+
+
+def _is_left_alone(failure: Failure, operand: Operand) -> bool:
+    """Whether the operand is a plain attribute, or a buffer of a module of which only some parts were moved."""
+    owner = operand.owner
+    if owner is None or owner.kind == "parameter":
+        return False
+    return owner.kind == "attribute" or device_in(failure, owner.frame, owner.expression) == "mixed"
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:

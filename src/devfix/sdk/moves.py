@@ -10,6 +10,7 @@ import libcst as cst
 from devfix.model import Diagnosis, Event, Failure, Operand
 from devfix.sdk.anchors import anchors, is_local
 from devfix.sdk.changes import Change, change
+from devfix.sdk.copied import bound_locally
 from devfix.sdk.evidence import blamed
 from devfix.sdk.loops import outside_loops
 from devfix.sdk.optional import may_be_no_tensor
@@ -28,7 +29,7 @@ def argument_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterato
     """Yield the named tensor moved where a handover or use spot passes it on.
 
     A name that is used again below is moved once, by a statement in front (outside of the loops in which it does not
-    change); one that is not is moved where it stands.
+    change), an attribute under a local name; one that is not is moved where it stands.
     """
     file = source.file(spot.place)
     root = file.root_at(spot.place) if file else None
@@ -43,6 +44,7 @@ def argument_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterato
             if anchor.startswith((f"{text}.", f"next({text}.")):
                 continue
             rebound = None if is_written_below(file, nodes[0], text) else _rebound(file, nodes[0], text, anchor)
+            rebound = rebound or bound_locally(file, nodes[0], text, anchor)
             inline = None if written else moved_at(file, nodes[0], anchor, _beside(file, nodes[0], text))
             again = _used_below(file, nodes[0], text) or _is_hoisted(file, nodes[0], text, anchor)
             both = None if written else _together(diagnosis, spot, file, nodes[0], text, anchor)
