@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import hooks, messages, mismatch, widening
+from . import hooks, messages, mismatch, numbers, widening
 from . import running as _running  # noqa: F401 - registers how operators run
 from .plans import LIST, TENSOR, _plans, plan_of
 from .tensor import Tensor, reshape_shell, wrap, wrap_new
@@ -57,9 +57,12 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
         try:
             result = plan.op(*cells, **keywords) if keywords else plan.op(*cells)
         except (NotImplementedError, RuntimeError) as error:
-            if gpu is None or gpu < 0 or not widening.helps(error, plan):
+            if numbers.among(plan, cells):
+                result = plan.op(*numbers.as_tensors(plan, cells), **(keywords or {}))
+            elif gpu is None or gpu < 0 or not widening.helps(error, plan):
                 raise
-            result = widening.run(plan, cells, keywords or {})
+            else:
+                result = widening.run(plan, cells, keywords or {})
         if gpu is None or gpu < 0:
             hooks.born(result, func, args, kwargs)
             return result

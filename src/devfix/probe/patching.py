@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -29,10 +30,38 @@ def replace(owner: Any, name: str, new: Any, *, add: bool = False) -> Any:
 
 
 class Unbound(staticmethod):  # type: ignore[type-arg]
-    """A function that no class binds to its instances, as none binds a built-in one: `convolve = torch.conv2d`."""
+    """A function that no class binds to its instances, as none binds a built-in one: `convolve = torch.conv2d`.
+
+    It equals what it replaces, which C++ hands to `__torch_function__`: tables that have functions as keys find it.
+    """
+
+    _devfix_original: Any = None
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or bool(innermost(self) == innermost(other))
+
+    def __hash__(self) -> int:
+        return hash(innermost(self))
 
     def __reduce__(self) -> str:
         return self.__name__  # pickled by name, as functions are
+
+
+def innermost(function: Any) -> Any:
+    """Return the function of PyTorch's own that replacements stand for."""
+    while type(function) in _REPLACEMENTS and getattr(function, "_devfix_original", None) is not None:
+        function = function._devfix_original
+    return id(function) if type(function) is Unbound else function
+
+
+def overridden(tensor: Any) -> bool:
+    """Whether the class of a tensor has a `__torch_function__` of its own, that is to hear of what is called."""
+    kind = type(tensor)
+    return kind is not torch.Tensor and kind is not torch.nn.Parameter and _heard(tensor)
+
+
+_REPLACEMENTS = (Unbound, types.FunctionType)
+_heard = torch._C._has_torch_function_unary
 
 
 def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
@@ -43,7 +72,7 @@ def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         if inspect.isbuiltin(original) or inspect.ismethoddescriptor(original):
             # Dynamo compares signatures with its own stand-ins as it is imported, and takes this one for any.
             new.__signature__ = _ANY_SIGNATURE
-        for attribute in ("__name__", "__qualname__", "__module__", "__doc__"):
+        for attribute in ("__name__", "__qualname__", "__module__", "__doc__", "__wrapped__"):
             with contextlib.suppress(AttributeError, TypeError):
                 setattr(new, attribute, getattr(original, attribute))
         # Dynamo takes nothing but functions for some of the private ones as it is imported, and nobody else knows them.

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .. import devices, hooks, messages
-from ..patching import replace, wrap
+from ..patching import overridden, replace, wrap
 from ..tensor import Tensor, device_of
 
 _BASE: Any = torch._C.TensorBase
@@ -38,7 +38,7 @@ def _method_of_held(name: str) -> None:
     def make(original: Any) -> Any:
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             held = self._devfix_held
-            return original(self if held is None else held, *args, **kwargs)
+            return original(self if held is None or overridden(self) else held, *args, **kwargs)
 
         return method
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ..patching import replace, wrap
+from ..patching import innermost, replace, wrap
 
 
 def _identity(model: Any = None, **kwargs: Any) -> Any:
@@ -21,7 +21,7 @@ def _compile_method(self: Any, *args: Any, **kwargs: Any) -> None:
 
 def _builtin(original: Any) -> Any:
     def find_builtin(function: Any) -> Any:
-        return original(getattr(function, "_devfix_original", function))
+        return original(innermost(function))
 
     return find_builtin
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from .. import hooks, messages, whole
-from ..patching import wrap
+from ..patching import overridden, replace, wrap
 from ..tensor import Tensor
 
 _WHOLE = ("silu_backward", "mish_backward", "native_channel_shuffle")
@@ -70,7 +70,8 @@ def _attention(original: Any) -> Any:
         gpu = getattr(query, "_devfix_gpu", -1)
         others = [item for item in (key, value, attn_mask) if isinstance(item, Tensor)]
         rest = (attn_mask, dropout_p, is_causal)
-        if gpu < 0 or any(item._devfix_gpu != gpu for item in others) or _asks_gradient(attn_mask) or dropout_p:
+        apart = any(item._devfix_gpu != gpu or overridden(item) for item in (query, *others))
+        if gpu < 0 or apart or _asks_gradient(attn_mask) or dropout_p:
             return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
         if whole.possible(query, key, value) and (attn_mask is None or whole.possible(attn_mask)):
             keywords = {"scale": scale, "enable_gqa": enable_gqa}
@@ -101,6 +102,7 @@ def install() -> None:
         if hasattr(torch._VF, name):
             wrap(torch._VF, name, _speaking)
     if hasattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu"):
-        for owner in (torch._C._nn, torch.nn.functional):
-            wrap(owner, "scaled_dot_product_attention", _speaking)
-            wrap(owner, "scaled_dot_product_attention", _attention)
+        wrap(torch._C._nn, "scaled_dot_product_attention", _speaking)
+        wrap(torch._C._nn, "scaled_dot_product_attention", _attention)
+        one = torch._C._nn.scaled_dot_product_attention
+        replace(torch.nn.functional, "scaled_dot_product_attention", one)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any
 
 import torch
 import torch.utils._device as default_device
 
 from .. import devices, hooks, messages
-from ..patching import replace, wrap
+from ..patching import overridden, replace, wrap
 from ..tensor import Tensor
 
 FACTORIES = (
@@ -73,11 +74,12 @@ def _on_host(data: Any) -> Any:
 
 
 def _item_on_host(item: Any) -> Any:
-    if isinstance(item, Tensor) and not item.dim():
-        return item.item()  # C++ takes it for a sequence where `Tensor.__getitem__` is patched
-    if isinstance(item, Tensor) and item._devfix_gpu >= 0:
-        return item._devfix_held
-    return _on_host(item)
+    if not isinstance(item, Tensor):
+        return _on_host(item)
+    # C++ takes one element for a number, and a tensor for a sequence where `Tensor.__getitem__` is patched.
+    if item.numel() == 1:
+        return item.item()
+    return (float if item.is_floating_point() or item.is_complex() else operator.index)(item)  # raises what C++ raises
 
 
 def _dtype_among(data: Any) -> torch.dtype | None:
@@ -118,6 +120,8 @@ def _method(original: Any) -> Any:
     def new_tensor(
         self: Any, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
     ) -> Any:
+        if overridden(self):
+            return original(self, data, dtype=dtype, device=device, requires_grad=requires_grad)
         place = self.device if device is None else device
         if isinstance(data, Tensor):
             data = data.detach()

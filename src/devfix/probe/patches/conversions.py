@@ -6,9 +6,10 @@ import copyreg
 from typing import Any
 
 import torch
+from torch.overrides import handle_torch_function
 
 from .. import devices, hooks, randomness
-from ..patching import replace, wrap
+from ..patching import overridden, replace, wrap
 from ..tensor import Tensor
 
 inner = devices.inner
@@ -38,6 +39,12 @@ def _cuda(original: Any) -> Any:
     def cuda(
         self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format
     ) -> Any:
+        if overridden(self):
+            given = (self,) if device is None else (self, device)
+            asked: dict[str, Any] = {"non_blocking": True} if non_blocking else {}
+            if memory_format is not torch.preserve_format:
+                asked["memory_format"] = memory_format
+            return handle_torch_function(Tensor.cuda, (self,), *given, **asked)
         index = devices.current() if device is None else devices.spoken(device)
         if index is None:
             raise RuntimeError(f"Invalid device, must be cuda device: {device}")

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .. import hooks
-from ..patching import replace, wrap
+from ..patching import overridden, replace, wrap
 from ..tensor import Tensor
 
 
@@ -20,7 +20,7 @@ def _cannot(self: Any) -> TypeError:
 
 def _numpy(original: Any) -> Any:
     def numpy(self: Any, *, force: bool = False) -> Any:
-        if self._devfix_gpu < 0:
+        if self._devfix_gpu < 0 or overridden(self):
             array = original(self, force=force)
             hooks.done("torch.Tensor.numpy")
             return array
@@ -72,7 +72,7 @@ def _dlpack_device(original: Any) -> Any:
 def _on_host(name: str) -> None:
     def make(original: Any) -> Any:
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            held = self._devfix_held
+            held = None if overridden(self) else self._devfix_held
             if held is not None:
                 hooks.read(self, f"torch.Tensor.{name}")
             return original(self if held is None else held, *args, **kwargs)

@@ -75,5 +75,7 @@ def _setitem(self: Any, index: Any, value: Any) -> None:
 
 def install() -> None:
     """Patch indexing."""
-    replace(Tensor, "__getitem__", _getitem, add=True)
-    replace(Tensor, "__setitem__", _setitem, add=True)
+    for name, new in (("__getitem__", _getitem), ("__setitem__", _setitem)):
+        new.__name__ = name  # `__torch_function__` may read it
+        new.__qualname__ = f"TensorBase.{name}"
+        replace(Tensor, name, new, add=True)

@@ -28,6 +28,7 @@ from . import (
     sparse,
     storages,
     streams,
+    subclasses,
     threads,
 )
 
@@ -57,6 +58,7 @@ _SUBJECTS = (
     gradients,
     compiling,
     accelerator,
+    subclasses,
 )
 
 

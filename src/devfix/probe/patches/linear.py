@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .. import whole
-from ..patching import wrap
+from ..patching import replace, wrap
 
 _func = torch.ops.aten.linear.default
 
@@ -27,4 +27,4 @@ def _whole(original: Any) -> Any:
 def install() -> None:
     """Patch `linear` where torch.nn.functional and its users find it."""
     wrap(torch._C._nn, "linear", _whole)
-    wrap(torch.nn.functional, "linear", _whole)
+    replace(torch.nn.functional, "linear", torch._C._nn.linear)  # one object, as it is: `__torch_function__` may ask

@@ -62,8 +62,9 @@ def _subclass(original: Any) -> Any:
         if data._devfix_gpu < 0:
             return original(cls, data, require_grad, **kwargs)
         made = wrap_tensor(data._devfix_held.detach(), data._devfix_gpu)
+        made.requires_grad_(require_grad)  # before it has a class, whose `__torch_function__` may refuse this
         made.__class__ = cls
-        return made.requires_grad_(require_grad) if require_grad else made
+        return made
 
     return make_subclass
 
@@ -87,8 +88,8 @@ def _deepcopy(original: Any) -> Any:
             return memo[id(self)]
         with torch.no_grad():
             made = wrap_tensor(copy.deepcopy(self._devfix_held, memo), self._devfix_gpu)
-        made.__class__ = type(self)
         made.requires_grad_(self.requires_grad)
+        made.__class__ = type(self)
         memo[id(self)] = made
         if self.grad is not None:
             made.grad = self.grad.__deepcopy__(memo)

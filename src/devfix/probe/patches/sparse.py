@@ -62,12 +62,26 @@ def _built(original: Any) -> Any:
     return call
 
 
+def _same_layout(layout: torch.layout) -> Any:
+    """Give a tensor that has the layout back as it is: C++ asks the shell, which is strided."""
+
+    def make(original: Any) -> Any:
+        def convert(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return self if self.layout is layout else original(self, *args, **kwargs)
+
+        return convert
+
+    return make
+
+
 def install() -> None:
     """Patch what asks for the layout."""
     wrap(Tensor, "coalesce", _coalesce)
     wrap(Tensor, "to_dense", _to_dense)
     wrap(torch.sparse, "mm", _multiplied)
     wrap(torch, "_sparse_mm", _multiplied)
+    for name in ("csr", "csc"):
+        wrap(Tensor, f"to_sparse_{name}", _same_layout(getattr(torch, f"sparse_{name}")))
     names = ("coo", "csr", "csc", "bsr", "bsc", "compressed")
     for name in names:
         wrap(torch, f"sparse_{name}_tensor", _built)

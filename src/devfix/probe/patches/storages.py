@@ -94,6 +94,7 @@ def install() -> None:
     wrap(Storage, "cpu", _cpu)
     wrap(Storage, "clone", _keep_mark)
     wrap(Storage, "__getitem__", _slice)
+    wrap(Storage, "is_shared", lambda original: lambda self: self._devfix_gpu >= 0 or original(self))
     wrap(Tensor, "untyped_storage", _of_tensor)
     wrap(torch._utils, "_get_obj_state", _strip)
 

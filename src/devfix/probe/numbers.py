@@ -1,0 +1,33 @@
+"""Numbers where an operator's schema has a tensor: PyTorch hands them to Python so, and takes few of them back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .plans import TENSOR
+
+
+def among(plan: Any, cells: Any) -> bool:
+    """Whether an argument is a number that has to be a tensor: a traced graph makes such ones of sizes."""
+    return any(map(_is_number, plan.kinds, cells))
+
+
+def as_tensors(plan: Any, cells: Any) -> list[Any]:
+    """Return the arguments with such numbers as the tensors that they were."""
+    count = len(plan.kinds)
+    made = (torch.scalar_tensor(cell, dtype=_dtype(cell)) if _is_number(kind, cell) else cell
+            for kind, cell in zip(plan.kinds, cells))  # noqa: B905 - defaults are left out  # fmt: skip
+    return [*made, *cells[count:]]
+
+
+def _is_number(kind: int, cell: Any) -> bool:
+    return kind == TENSOR and isinstance(cell, (int, float, complex))
+
+
+def _dtype(number: Any) -> torch.dtype:
+    if isinstance(number, bool):
+        return torch.bool
+    kinds = {int: torch.int64, float: torch.float64, complex: torch.complex128}
+    return kinds[type(number)]
