@@ -33,6 +33,7 @@ def test_locals_closures_and_the_globals_that_are_used(scope: Any) -> None:
         f"""
         import torch, types
         DEVICE = torch.device("cuda")
+        FORGOTTEN_DEVICE, backend = "cuda", "cuda"  # what nobody used yet may be just what is missing
         UNUSED, edges = torch.ones(1), [torch.ones(1)]  # `edges` has the name of an attribute and must not hide it
         def outer(graph):
             table = torch.zeros(3)
@@ -43,7 +44,8 @@ def test_locals_closures_and_the_globals_that_are_used(scope: Any) -> None:
         outer(types.SimpleNamespace(edges=edges))()
         """
     )
-    told_of_devices = {"name": ("string", "cuda:0"), "DEVICE": ("device", "cuda")}
+    forgotten = {"FORGOTTEN_DEVICE": ("string", "cuda")}
+    told_of_devices = {"name": ("string", "cuda:0"), "DEVICE": ("device", "cuda"), **forgotten}
     assert told == {**told_of_devices, "table": ("tensor", "cpu"), "graph.edges[0]": ("tensor", "cpu")}
 
 

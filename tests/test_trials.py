@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from test_verify import CPU, FIRST, HOME, SOURCE, failure, patch, told
 
-from devfix.model import Place, Run, Transfer, Verdict
-from devfix.trials import Trial, copies_in_loop, dropped, in_vain, is_no_better, where
+from devfix.model import Edit, Patch, Place, Run, Transfer, Verdict
+from devfix.trials import Trial, copies_in_loop, dropped, in_vain, is_no_better, spread, where
 
 
 def trial(outcome: str = "holds", copies: int = 1, lame: int = 0, rank: tuple[int, ...] = (1, 0)) -> Trial:
@@ -59,3 +59,10 @@ def test_a_copy_in_a_loop_is_one_that_an_edited_line_makes_again() -> None:
 
 def test_where_a_failure_is() -> None:
     assert where(FIRST) == "m.py:3" and where(replace(FIRST, frames=())) == "an unknown place"
+
+
+def test_other_lines_come_before_more_of_the_same() -> None:
+    lines = [4, 4, 9, 4, 2, 9]
+    edits = [Edit("m.py", line, b"", b"x") for line in lines]
+    patches = [Patch("p/r", str(number), "", "safe", (edit,)) for number, edit in enumerate(edits)]
+    assert [patch.title for patch in spread(patches)] == ["0", "2", "4", "1", "5", "3"]

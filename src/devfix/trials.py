@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from devfix.lines import is_edited
@@ -33,6 +34,20 @@ def is_no_better(trial: Trial, held: Trial) -> bool:
 def dropped(trial: Trial, because: str, outcome: str = "not needed") -> Trial:
     """The trial with another verdict."""
     return replace(trial, verdict=replace(trial.verdict, outcome=outcome, because=because))
+
+
+def spread(patches: Iterable[Patch]) -> list[Patch]:
+    """Patches with those first that edit other lines than all before them.
+
+    Where one gets to the next failure, another in the same line will hardly hold; one nearer to the data's source may.
+    """
+    seen: Counter[tuple[tuple[str, int], ...]] = Counter()
+    ranked = []
+    for patch in patches:
+        lines = tuple((edit.path, edit.line) for edit in patch.edits)
+        ranked.append((seen[lines], patch))
+        seen[lines] += 1
+    return [patch for _, patch in sorted(ranked, key=lambda each: each[0])]
 
 
 def in_vain(trial: Trial) -> Trial:

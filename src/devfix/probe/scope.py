@@ -29,7 +29,10 @@ _SAYS = ("device", "string", "index")
 
 
 def names(frame: FrameType) -> Iterator[tuple[str, Any]]:
-    """Yield the names that the frame's code can use: locals and closure first, then the globals that it does use."""
+    """Yield the names that the frame's code can use: locals and closure first, then the globals that it does use.
+
+    Last the devices among the other globals: code that forgot the device does not use them yet.
+    """
     variables = frame.f_locals
     for name in list(variables):
         if name.isidentifier() and not (name.startswith("__") and name.endswith("__")):
@@ -39,6 +42,10 @@ def names(frame: FrameType) -> Iterator[tuple[str, Any]]:
     for name in frame.f_code.co_names:
         if name not in variables and name in frame.f_globals:
             yield name, frame.f_globals[name]
+    known = {*variables, *frame.f_code.co_names}
+    for name, value in list(frame.f_globals.items()):
+        if name not in known and _INDEX.fullmatch(name.lower()) and kind_of(value) in ("device", "string"):
+            yield name, value
 
 
 def look(frame: FrameType, most: int = _MOST) -> list[Held]:

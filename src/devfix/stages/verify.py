@@ -15,12 +15,13 @@ from devfix.hiding import fails_there, hidden, places_after
 from devfix.lines import same_cause
 from devfix.model import Diagnosis, Outcome, Patch, Place, Run, Verdict, World
 from devfix.printed import last_line, prints_else
-from devfix.trials import Trial, copies_in_loop, dropped, in_vain, is_no_better, where
+from devfix.trials import Trial, copies_in_loop, dropped, in_vain, is_no_better, spread, where
 
 # A world, changed files, whether the process must be a fresh one, and the places at which operators are counted.
 Runner = Callable[[World, Mapping[str, bytes], bool, Sequence[Place]], Run]
 CANDIDATES = 24
 BETTER = 6  # more looked at for fewer copies, after one that holds but copies in a loop
+CPU = World("cpu")
 FURTHER = 4  # more looked at for one that holds, after one that gets to a failure with another cause
 
 
@@ -63,7 +64,8 @@ class Verifier:
                         trial = dropped(trial, "another candidate that holds makes no more copies or stands nearer")
                     trials.append(trial)
                     if trial.verdict.outcome == "moved":
-                        left = left if further else min(left, FURTHER)
+                        if not further:
+                            queue, left = iter(spread(islice(queue, left))), min(left, FURTHER)
                         further.append(trial)
                     if trial.verdict.outcome == "holds" and not (held and is_no_better(trial, held)):
                         if held is None:
@@ -125,7 +127,7 @@ class Verifier:
         others = [world for world in self.worlds if world != home]
         edited = edited_places(trial.patch.edits)
         runs: dict[World, Future[Run]] = {
-            world: pool.submit(self.run, world, trial.files, world == home, () if world.gpus > 1 else edited)
+            world: pool.submit(self.run, world, trial.files, world == home, edited if world in (home, CPU) else ())
             for world in [home, *others]
         }
         control = pool.submit(self.run, home, self.files, False, ())
@@ -144,7 +146,7 @@ class Verifier:
                 outcome, because = "broken", f"it does not repeat: {run.outcome.value} in a fresh process"
             elif world != home and (worse := self._worse(world, trial, run)):
                 outcome, because = worse
-            elif world.kind == "cpu" and (apart := computes_apart(runs[home].result(), run, trial.patch.edits)):
+            elif world == CPU and (apart := computes_apart(runs[home].result(), run, trial.patch.edits)):
                 outcome, because = "differs", apart
         if control.result().outcome is Outcome.CLEAN:
             outcome, because = "broken", "the failure is flaky: without the patch the program ran clean as well"
@@ -152,12 +154,12 @@ class Verifier:
             self.is_flaky = True
         before = {home.name: self.before.outcome.value}
         if outcome in ("holds", "moved"):  # the CPU world was run for its output; the others only where a patch fails
-            before |= {world.name: self.baseline(world).outcome.value for world in others if world.kind == "cpu"}
+            before |= {world.name: self.baseline(world).outcome.value for world in others if world == CPU}
         verdict = replace(trial.verdict, outcome=outcome, worlds=worlds, because=because, before=before)
         return replace(trial, verdict=verdict, lame=lame)
 
     def _worse(self, world: World, trial: Trial, run: Run) -> tuple[str, str] | None:
-        if run.outcome is Outcome.CLEAN and world.kind != "cpu":
+        if run.outcome is Outcome.CLEAN and world != CPU:
             return None
         before = self.baseline(world)
         if run.outcome is not Outcome.CLEAN:
