@@ -31,6 +31,22 @@ def test_what_counts_as_another_result() -> None:
     assert not computes_else([before], computed(replace(ADD, host=2, device=1)))
 
 
+def test_a_small_sum_may_not_differ_at_all() -> None:
+    none = computed(Computed("aten::sub", 1, 0, 0.0, 0.0))
+    assert not computes_else([none], none)
+    assert computes_else([none], computed(Computed("aten::sub", 1, 0, 1e-6, 1e-6)))
+    assert not computes_else([none], computed(Computed("aten::sub", 1, 0, 1e-13, 1e-13)))
+
+
+def test_one_operator_that_does_not_repeat_keeps_no_other_from_being_compared() -> None:
+    before = [computed(replace(ADD, host=count), Computed("aten::mul", 1, 0, 1.0, 1.0)) for count in (3, 4)]
+    assert computes_else(before, computed(replace(ADD, host=9))) == "aten::mul runs 0 times, before once"
+    assert (
+        computes_else([computed(ADD)], computed(Computed("aten::mul", 1, 0)))
+        == "aten::add runs 0 times, before 3 times"
+    )
+
+
 HOST = Operand("other", "cpu")
 
 
@@ -53,9 +69,15 @@ def test_when_work_leaves_the_gpu() -> None:
         assert not leaves_device(run, blamed, on_host)
     assert not leaves_device(told(HOME, FIRST), FIRST.operands[0], on_host), "what is on the GPU may be brought back"
     assert not leaves_device(told(HOME), wrong, on_host)
+    moved = replace(FIRST.operands[0], history=brought.history)
+    assert not leaves_device(told(HOME, FIRST), moved, on_host)
 
 
 def test_what_edited_lines_compute_apart() -> None:
+    gone = Edit("m.py", 2, b"a\nb\nc\n", b"a\nc\n")
+    assert edited_places([gone]) == () and all(
+        place.owned for place in edited_places([Edit("m.py", 1, b"a\n", b"b\n")])
+    )
     new, changed = Edit("m.py", 2, b"a\nb\n", b"a\nnew\nb\n"), Edit("m.py", 2, b"a\nb\n", b"a\nc\n")
     assert [(place.path, place.line, place.end_line) for place in edited_places([new, changed])] == [
         ("m.py", 2, 2),
@@ -66,4 +88,8 @@ def test_what_edited_lines_compute_apart() -> None:
     assert not computes_apart(home, told(CPU), [changed]), "a line that never runs without a GPU says nothing"
     assert computes_apart(home, replace(told(CPU), visits=(Visit("aten::add", 1, 0),)), [changed])
     assert not computes_apart(home, replace(told(CPU), visits=(Visit("aten::mul_", 1, 0),)), [changed])
+    hidden = replace(home, visits=(Visit("aten::_mul", 1, 0),))
+    assert computes_apart(hidden, replace(told(CPU), visits=(Visit("aten::mul", 1, 0),)), [changed])
+    assert computes_apart(home, replace(told(CPU), visits=(Visit("aten::_mul", 1, 0),)), [changed])
+    assert not computes_apart(replace(home, visits=(Visit("aten::mul_", 1, 0),)), home, [changed])
     assert not computes_apart(replace(home, visits=(Visit("aten::mul", 0, 1),)), told(CPU), [new])

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from test_verify import CPU, HOME, failure, told
 
-from devfix.hiding import hidden, places_after
+from devfix.hiding import fails_there, hidden, places_after
 from devfix.lines import blocks, is_edited, place_before, same_cause
 from devfix.model import Edit, Failure, Operand, Place, Run, Visit
-from devfix.printed import prints_else
+from devfix.printed import last_line, prints_else
 
 BEFORE = b"one\ntwo\nthree\nfour\nfive\n"
 ADD = "aten::add"
@@ -153,6 +153,40 @@ def test_other_work_speaks_for_a_line_that_was_not_edited_alone() -> None:
     assert "does not run any more" in hidden(FAILS, WRONG, other, HERE)
 
 
+def test_each_line_of_a_place_counts_and_no_other() -> None:
+    whole = replace(FIRST, frames=(replace(FIRST.frames[0], place=at(2, 4)),))
+    before, other = run(Visit(ADD, 0, 1), failed=whole), run(Visit("aten::mul", 9, 0))
+    for line, said in ((b"one", ""), (b"two", "x"), (b"three", "x"), (b"four", "x"), (b"five", "")):
+        assert bool(hidden(before, WRONG, other, [edit(BEFORE.replace(line, b"new"))])) is bool(said), line
+
+
+def test_an_operator_in_place_or_chosen_for_another_stands_for_it() -> None:
+    for failed, ran in ((ADD, "aten::add_"), ("aten::add_", ADD), ("aten::bmm", "aten::linear"), (ADD, ADD)):
+        before = run(Visit(failed, 0, 1), failed=replace(FIRST, op=failed))
+        assert not hidden(before, WRONG, run(Visit(ran, 1, 0)), HERE)
+    for failed, ran in ((ADD, "aten::bmm"), ("aten::bmm", ADD), ("aten::_add", ADD), (ADD, "aten::_add")):
+        before = run(Visit(failed, 0, 1), failed=replace(FIRST, op=failed))
+        assert hidden(before, WRONG, run(Visit(ran, 1, 0)), HERE)
+
+
+def test_a_run_fails_there_only_where_it_ends_so() -> None:
+    assert fails_there(told(HOME, FIRST), FIRST, [])
+    for after in (
+        replace(told(HOME, FIRST), outcome=told(HOME).outcome),
+        replace(told(HOME, FIRST), failure=None),
+        told(HOME, replace(FIRST, frames=())),
+        told(HOME, failure(4, 1, 10)),
+    ):
+        assert not fails_there(after, FIRST, [])
+    assert not fails_there(told(HOME, FIRST), replace(FIRST, frames=()), [])
+
+
+def test_how_it_is_told_that_a_failure_is_caught() -> None:
+    said = "it hides the failure: it is raised as before, and caught"
+    assert hidden(FAILS, WRONG, run(Visit(ADD, 3, 1)), []) == said
+    assert hidden(FAILS, WRONG, run(Visit(ADD, 3, 0), handled=failure(4, 1, 11)), []) == said
+
+
 def test_an_operator_is_known_by_the_one_that_failed_inside_of_it() -> None:
     inner = "aten::index_select", "aten::embedding"
     before = run(Visit(inner[0], 0, 1), Visit(inner[1], 0, 1), failed=replace(FIRST, op=inner[0]))
@@ -195,6 +229,16 @@ def test_a_way_to_numpy_must_be_gone() -> None:
     before = run(Visit(numpy, 0, 1), failed=replace(FIRST, op=numpy))
     assert not hidden(before, WRONG, run(Visit(numpy, 1, 0)), HERE)
     assert "does not run any more" in hidden(before, WRONG, run(), HERE)
+
+
+def test_the_last_word_is_short() -> None:
+    long = "x" * 500
+    for ended in (
+        told(HOME, replace(FIRST, message=long)),
+        replace(told(HOME), stderr=long),
+        replace(told(HOME), signal="SIGKILL", trouble=(long,)),
+    ):
+        assert len(last_line(ended)) == 200
 
 
 def test_lines_that_repeat_are_held_side_by_side() -> None:

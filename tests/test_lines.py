@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -104,6 +105,51 @@ def test_long_files_of_equal_lines() -> None:
     edit = Edit("m.py", 301, MANY, MANY.replace(b"x = 1\n", b"y = 0\nx = 1\n"))
     assert place_before(at(302), [edit]).line == 301 and place_before(at(500), [edit]).line == 499
     assert [line for line in range(1, 600) if is_edited(at(line), [edit])] == [301]
+
+
+def test_equal_lines_between_two_edits() -> None:
+    both = Edit("m.py", 1, MANY, b"first\n" + MANY.replace(b"x = 1\n", b"y = 0\nx = 1\n") + b"last\n")
+    for line, before in ((2, 1), (200, 199), (303, 301), (500, 498)):
+        assert place_before(at(line), [both]).line == before
+    assert [line for line in range(1, 700) if is_edited(at(line), [both])] == [1, 302, 604]
+
+
+def test_lines_put_in_at_the_very_end_or_taken_out_there() -> None:
+    for old, new in ((b"a\nb\n", b"a\nb\nc\n"), (b"a\nb\nc\n", b"a\nb\n")):
+        assert place_before(at(2), [Edit("m.py", 3, old, new)]).line == 2
+        assert not is_edited(at(2), [Edit("m.py", 3, old, new)])
+
+
+def test_a_large_file_takes_no_time() -> None:
+    large = b"pass\n" * 4000
+    began = time.monotonic()
+    assert (
+        is_edited(at(2001), [Edit("m.py", 2001, large + large, large.replace(b"pass", b"pass", 1) + b"new\n" + large)])
+        is False
+    )
+    assert time.monotonic() - began < 1
+
+
+def test_what_came_back_through_an_edited_line_is_another_cause() -> None:
+    edit = Edit("m.py", 2, b"a\nb\nc\nd\n", b"a\nb2\nc\nd\n")
+    there, back = Event("move", "aten::to", "cuda:0", (at(2),)), Event("move", "aten::to", "cpu", (at(3),))
+    before = fails(BIRTH)
+
+    def is_one(*history: Event) -> bool:
+        return same_cause(before, before.operands[1], fails(BIRTH, *history, place=at(4, 0, 20)), [edit])
+
+    assert is_one() and is_one(back) and is_one(replace(there, places=(at(3),)), back)
+    assert not is_one(there, back), "the edit moved it, and the program moved it back"
+    assert is_one(replace(there, device="cpu"), back), "that is no other device"
+    assert is_one(replace(there, places=(replace(at(2), owned=False),)), back), "no line of ours"
+
+
+def test_a_way_ends_before_the_failing_expression_alone() -> None:
+    inside = Event("op", "aten::to", "cpu", (at(3, 5, 9),))
+    assert same(fails(BIRTH, CUT, inside), fails(BIRTH, CUT)) and same(
+        fails(BIRTH, CUT, inside, inside), fails(BIRTH, CUT)
+    )
+    assert not same(fails(BIRTH, CUT, inside), fails(BIRTH))
 
 
 @pytest.mark.parametrize(("line", "before"), [(2, 2), (3, 3), (4, 4), (5, 4), (6, 4), (7, 5)])
