@@ -68,6 +68,7 @@ class Result:
     reproduced: bool = False
     diff: str = ""
     rejected: str = ""
+    place: str = ""
     faults: tuple[str, ...] = ()
 
 

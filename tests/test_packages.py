@@ -52,6 +52,29 @@ def test_lays_changed_files_over_what_is_installed(tmp_path: Path) -> None:
         ("requirements.txt", "diffusers-extra\nnot-diffusers\n", None),
         ("pyproject.toml", "[tool.diffusers]\ndiffusers = 1\n", None),
         ("notes.txt", "diffusers\n", None),
+        (
+            "requirements.txt",
+            "torch\ngit+https://github.com/huggingface/diffusers.git@main\n",
+            "torch\ndiffusers==1.0\n",
+        ),
+        ("requirements.txt", "git+https://github.com/huggingface/diffusers # newest\n", "diffusers==1.0 # newest\n"),
+        ("requirements.txt", "diffusers @ git+https://github.com/a/b.git#egg=x\n", "diffusers==1.0\n"),
+        ("requirements.txt", "git+https://github.com/huggingface/diffusers-extras.git\n", None),
+        (
+            "pyproject.toml",
+            'dependencies = ["diffusers @ git+https://e.org/b"]\n',
+            'dependencies = ["diffusers==1.0"]\n',
+        ),
+        (
+            "pyproject.toml",
+            '[tool.poetry.dependencies]\ndiffusers = "^0.31"\n',
+            '[tool.poetry.dependencies]\ndiffusers = "==1.0"\n',
+        ),
+        (
+            "pyproject.toml",
+            'diffusers = {version = "^0.31", extras = ["torch"]}\n',
+            'diffusers = {version = "==1.0", extras = ["torch"]}\n',
+        ),
     ],
 )
 def test_pins_a_release(path: str, before: str, after: str | None) -> None:

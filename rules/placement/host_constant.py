@@ -2,17 +2,27 @@
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from devfix.sdk import (
     Blame,
     Change,
     Diagnosis,
     Failure,
+    File,
     Sources,
+    Spot,
+    anchors,
     argument_moved,
     assigned_moved,
+    change,
     describe,
     frame_of,
+    is_bound,
+    is_local,
     is_meant,
+    is_move,
+    moved,
     result_moved,
     spots,
     strangers,
@@ -43,5 +53,33 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         if spot.kind == "derived" and frame_of(diagnosis.failure, spot.place) is not None:
             yield from result_moved(diagnosis, spot, source)
         elif spot.kind in ("handover", "use"):
+            yield from _read_above(diagnosis, spot, source)
             yield from assigned_moved(diagnosis, spot, source)
             yield from argument_moved(diagnosis, spot, source)
+
+
+def _read_above(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+    """Move the constant where a running function reads it above the running line, to hand it on in something else."""
+    file = source.file(spot.place)
+    root = file.root_at(spot.place) if file is not None else None
+    function = file.function_of(root) if file is not None and root is not None else None
+    if file is None or root is None or function is None:
+        return
+    for name in spot.expressions:
+        if not name.isidentifier() or is_local(function, name):
+            continue
+        above = [node for node in file.find(function, name) if file.line_of(node) < file.line_of(root)]
+        reads = [_cast(file, node) for node in above if file.function_of(node) is function]
+        for anchor in anchors(diagnosis, spot, file) if reads else ():
+            if all(is_bound(file, node, anchor) for node in reads):
+                edits: dict[cst.CSTNode, cst.CSTNode] = {node: moved(node, anchor) for node in reads}
+                made = change(file, file.replaced(edits), f"Move `{name}` to `{anchor}`, where it is read")
+                if made:
+                    yield made
+
+
+def _cast(file: File, node: cst.BaseExpression) -> cst.BaseExpression:
+    """The `.to(…)` behind an expression, into which a device can be written; without one, the expression."""
+    method = file.parent(node)
+    call = file.parent(method) if isinstance(method, cst.Attribute) and method.value is node else None
+    return call if isinstance(call, cst.Call) and call.func is method and is_move(call) else node

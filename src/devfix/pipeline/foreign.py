@@ -16,6 +16,7 @@ from devfix.catalog import Rule
 from devfix.model import Event, Failure, Foreign, Operand, Outcome, Place, Run, World
 from devfix.packages import Distribution, distribution_of, install, laid_over, pinned, releases
 from devfix.pipeline.session import Session
+from devfix.printed import last_line
 from devfix.sdk import Sources
 from devfix.sdk.spots import unseen
 from devfix.stages.diagnose import diagnose
@@ -23,7 +24,7 @@ from devfix.stages.propose import propose
 from devfix.stages.verify import Verifier
 from devfix.trials import Trial
 
-RELEASES = 12  # tried at the most, newest first
+RELEASES = 24  # tried at the most, newest first
 
 
 def account(session: Session, run: Run, rules: Sequence[Rule], try_pins: bool) -> Foreign | None:
@@ -127,8 +128,10 @@ def _with_pin(session: Session, found: Foreign, world: World) -> Foreign:
                 session.notes.append(f"{found.distribution} {version} was not tried: {trouble}")
                 continue
             run = session.observer.run(world, session.files, overlay=Path(name).resolve())
-        session.notes.append(f"with {found.distribution} {version} the program {run.outcome.value}")
-        if run.outcome is Outcome.CLEAN:
+        clean = run.outcome is Outcome.CLEAN
+        how = "runs clean" if clean else f"{run.outcome.value}: {last_line(run)}"
+        session.notes.append(f"with {found.distribution} {version} the program {how}")
+        if clean:
             pin = pinned(found.distribution, version, session.observer.tracked, session.content)
             return replace(found, pin=version, pin_edits=pin.edits)
     return found
