@@ -119,3 +119,19 @@ def test_a_call_outside_of_the_repository_is_none() -> None:
 
 def test_calls_are_told_only_where_they_are_asked_for(tmp_path: Path, warm: Warm) -> None:
     assert "calls" not in run_program(tmp_path, PROGRAM, warm=warm).failure
+
+
+def test_what_shows_a_failure_is_no_part_of_what_the_program_computes(tmp_path: Path, warm: Warm) -> None:
+    source = """
+    import torch
+    x = torch.ones(2, device="cuda") - 1
+    try:
+        x + torch.ones(2)
+    except RuntimeError:
+        print(x * 3)
+        raise
+    """
+    letter = run_program(tmp_path, source, warm=warm, tally=True).letter
+    assert letter["failure"]["uncaught"]
+    assert "computed" not in letter["failure"]
+    assert [each["op"] for each in letter["computed"]] == ["aten::sub"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from . import calls, histories, operands, operators, places, records, scope
+from . import calls, histories, operands, operators, places, records, scope, tally
 from .owners import Holdings, Looked
 
 Json = dict[str, Any]
@@ -25,6 +25,8 @@ def capture(exception: BaseException, kind: str, func: Any, args: Any, kwargs: A
     failure = _begin(exception, kind, located)
     looked = _look(failure, frames)
     _tell_calls(failure, frames)
+    if tally.wanted():
+        failure["computed"] = tally.tell()  # whoever shows the failure, as pytest does, computes too
     given = operands.arguments(func, args, kwargs) if func is not None else []
     failure["op"] = operators.qualified(func)
     failure["operands"] = _tell_operands(given, looked)

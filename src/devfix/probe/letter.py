@@ -67,14 +67,23 @@ class Letter:
                 "columns": places.COLUMNS,
             },
             "world": {"kind": self.order.kind, "gpus": self.order.gpus, "current": self.order.current},
-            "failure": self.failure,
+            "failure": self._failure(),
             "transfers": self._part(transfers.tell),
             "watched": self._part(watch.tell),
             "visits": self._part(reach.tell),
-            "computed": self._part(tally.tell),
+            "computed": self._computed(),
             "modules": self._part(device_map.tell) if self.order.map else [],
             "trouble": self.trouble,
         }
+
+    def _failure(self) -> Json | None:
+        return self.failure and {name: part for name, part in self.failure.items() if name != "computed"}
+
+    def _computed(self) -> list[Json]:
+        """Return what was computed, up to the failure where one ended the process or a test."""
+        ended = self.failure is not None and self.failure.get("uncaught")
+        known: list[Json] | None = self.failure.get("computed") if self.failure is not None and ended else None
+        return self._part(tally.tell) if known is None else known
 
     def _part(self, tell: Any) -> list[Json]:
         try:
