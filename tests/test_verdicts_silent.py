@@ -68,6 +68,17 @@ def test_what_takes_the_work_off_the_gpu_or_works_there_alone_is_dropped(tmp_pat
     assert apart == "differs: its lines compute on the GPU what they do not without one: aten::mul"
 
 
+PRINTS = """import torch
+x = torch.ones(2, device="cuda" if torch.cuda.is_available() else "cpu")
+print((x + torch.arange(2)).sum())
+"""
+
+
+def test_what_torch_itself_computes_to_print_a_gpu_tensor_is_no_matter(tmp_path: Path) -> None:
+    report = judged(tmp_path, ("torch.arange(2)", "torch.arange(2, device=x.device)"), program=PRINTS)
+    assert report.outcome == "repaired", dropped(report)
+
+
 LAST = """import torch
 count = torch.cuda.device_count()
 device = torch.device(f"cuda:{count - 1}" if count else "cpu")

@@ -58,6 +58,29 @@ def test_someone_elses_repository_is_refused_with_the_remedy(simple: Path, monke
         Repository.open(simple)
 
 
+def taken(folder: Path) -> bytes:
+    with Repository.open(folder).worktrees(1) as worktrees:
+        return (worktrees.take().path / "lib" / "a.py").read_bytes()
+
+
+def test_a_clone_that_lacks_files_is_refused_with_the_remedy(simple: Path, tmp_path: Path) -> None:
+    git(simple, "config", "uploadpack.allowFilter", "true")
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", "--filter=blob:none", "--no-checkout", f"file://{simple}", str(clone))
+    with pytest.raises(UserError, match="partial clone; fetch them: git fetch --refetch --no-filter") as caught:
+        taken(clone)
+    assert "\n" not in str(caught.value)
+    git(clone, "fetch", "--quiet", "--refetch", "--no-filter")
+    assert taken(clone) == b"y = 2\n"
+
+
+def test_a_repository_that_has_lost_a_file_is_refused(simple: Path) -> None:
+    blob = git(simple, "rev-parse", "HEAD:train.py")
+    (simple / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(UserError, match=r"git lacks files of the commit .*git fsck tells more"):
+        taken(simple)
+
+
 def test_detached_head_and_hook_environment(simple: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git(simple, "checkout", "--quiet", "--detach")
     other = make_repository(tmp_path / "other", {"other.py": "z = 3\n"})

@@ -254,8 +254,8 @@ class Transfer:
 class Visit:
     """What an operator did at the places asked for: how often it ran to its end there, and how often it failed.
 
-    `works` says whether it works on values; others make, move, cut, join or view tensors. `device` counts the results
-    on a device.
+    `works` says whether it works on values and was called there by the program itself, and not by a function of torch;
+    others make, move, cut, join or view tensors. `device` counts the results on a device.
     """
 
     op: str

@@ -20,7 +20,7 @@ COLUMNS = sys.version_info >= (3, 11)
 _FOREIGN_FOLDERS = frozenset({"site-packages", "dist-packages", "__pypackages__", ".tox", ".nox"})
 _PROBE = os.path.dirname(os.path.realpath(__file__)) + os.sep
 _TORCH = os.path.dirname(os.path.realpath(torch.__file__)) + os.sep
-_MACHINERY = frozenset({"_ops.py", "_compile.py", "eval_frame.py", "_python_dispatch.py"})
+MACHINERY = frozenset({"_ops.py", "_compile.py", "eval_frame.py", "_python_dispatch.py"})
 _REACH = 64  # frames that are searched outward for the repository's own; deeper ones are looked at on a failure only
 _owned = ""
 kinds: dict[str, int] = {}
@@ -143,7 +143,7 @@ def shown(codes: list[CodeType]) -> list[int]:
     """Return which frames (outermost first) are the program's: neither the probe's, nor torch's way to an operator."""
     sorts = [kind_of(code) for code in codes]
     end = len(sorts)
-    while end and sorts[end - 1] == TORCH and os.path.basename(codes[end - 1].co_filename) in _MACHINERY:
+    while end and sorts[end - 1] == TORCH and os.path.basename(codes[end - 1].co_filename) in MACHINERY:
         end -= 1
     if not end or sorts[end - 1] != PROBE:
         end = len(sorts)

@@ -7,14 +7,15 @@ failing operator never ran; the counts of two runs, held side by side, tell it f
 from __future__ import annotations
 
 import os
-from types import CodeType
+import sys
+from types import CodeType, FrameType
 from typing import Any
 
 from . import operators, places, tally
 
 _lines: dict[str, set[int]] = {}
 _visits: dict[str, list[int]] = {}  # operator -> ran, failed, ran on a device
-_idle: set[str] = set()
+_working: set[str] = set()  # operators on values that a line itself has called, and no function of torch for it
 _here: dict[tuple[int, int], tuple[CodeType, bool]] = {}  # code identity, instruction -> the code, kept alive; answer
 
 
@@ -36,15 +37,15 @@ def ran(result: Any, func: Any) -> None:
         row = _visits.setdefault(name, [0, 0, 0])
         row[0] += 1
         row[2] += tally.is_on_device(result)
-        if not tally.is_work(func):
-            _idle.add(name)
+        # What torch's own Python does may hang on the device: printing, optimizers, the scaling of gradients.
+        if name not in _working and tally.is_work(func) and _is_direct():
+            _working.add(name)
 
 
 def done(func: str) -> None:
     """Count a function outside of the dispatcher that came to its end."""
     if _stands_here(places.nearest(1)):
         _visits.setdefault(func, [0, 0, 0])[0] += 1
-        _idle.add(func)
 
 
 def failed(func: Any) -> None:
@@ -71,10 +72,21 @@ def _is_wanted(code: CodeType, instruction: int) -> bool:
     return not lines.isdisjoint(range(place["line"], (place["end_line"] or place["line"]) + 1))
 
 
+def _is_direct() -> bool:
+    """Say whether owned code has called what runs now, with no function of torch's, or of others, between them."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        if places.kind_of(code) != places.PROBE and os.path.basename(code.co_filename) not in places.MACHINERY:
+            return places.kind_of(code) == places.OWNED
+        frame = frame.f_back
+    return False
+
+
 def tell() -> list[dict[str, Any]]:
     """Write the counts, one entry for each operator."""
     return [
-        {"op": name, "ran": ran, "failed": failed, "works": name not in _idle, "device": device}
+        {"op": name, "ran": ran, "failed": failed, "works": name in _working, "device": device}
         for name, (ran, failed, device) in list(_visits.items())
     ]
 

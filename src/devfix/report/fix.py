@@ -22,7 +22,7 @@ OUTCOMES = {
     "moved": "another failure came instead",
     "same": "the same failure came again",
     "worse": "a world that ran before fails with it",
-    "differs": "what the program prints on the CPU changed",
+    "differs": "the program prints or computes something else with it",
     "broken": "the program broke",
 }
 

@@ -139,11 +139,24 @@ class Repository:
             try:
                 yield Worktrees(origin, folder, count)
             except (OSError, GitError) as error:
+                if isinstance(error, GitError) and (said := self._lacking(error)):
+                    raise UserError(said) from error
                 if shutil.disk_usage(folder).free >= _ROOM:
                     raise
                 where = folder.parent
                 said = f"No space left on device for temporary files in {where}: free some, or set TMPDIR"
                 raise UserError(said) from error
+
+    def _lacking(self, error: GitError) -> str:
+        """Say what to do where git lacks a file of the commit; "" where the error is another."""
+        if not re.search(
+            r"unable to read sha1 file|missing blob|bad (object|file)|could not get object info", str(error)
+        ):
+            return ""
+        lacks = f"{self.root}: git lacks files of the commit ({error.line[:200]})"
+        if self.git.says("config", "--get-regexp", r"^remote\..*\.promisor$"):
+            return f"{lacks}: it is a partial clone; fetch them: git fetch --refetch --no-filter"
+        return f"{lacks}: git fsck tells more"
 
 
 def _filters_off(git: Git) -> Iterator[str]:
