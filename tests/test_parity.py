@@ -27,6 +27,14 @@ def test_numpy(device):
 def test_second_gpu():
     assert DEVICE == "cpu" or torch.cuda.device_count() == 2
 
+@pytest.mark.skipif(DEVICE == "cpu", reason="needs a GPU")
+def test_on_gpus_alone():
+    pass
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="needs a GPU")
+def test_fails_on_gpus():
+    assert not torch.cuda.is_available()
+
 def test_default():
     assert torch.ones(1).device.type == os.environ["TEST_DEFAULT"]
 """
@@ -53,16 +61,25 @@ cuda_environment = {{ TEST_DEFAULT = "cuda" }}
 
 
 def test_a_table_tells_each_difference_and_its_cause(tmp_path: Path) -> None:
-    """Two of five tests differ, one for a known cause; a device by default is one that the tests see."""
+    """Three tests differ, one for a known cause, and one needs a GPU; a device by default is one that the tests see."""
     (tmp_path / "test_small.py").write_text(SUITE)
     (tmp_path / "suites.toml").write_text(SUITES.format(folder=str(tmp_path)))
     command = [sys.executable, str(PROGRAM), str(tmp_path / "suites.toml"), "--out", str(tmp_path / "results")]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=200, check=True)
     rows = [line.split(" | ") for line in ended.stdout.splitlines() if line.startswith("| ")][1:]
     row, defaults = ([cell.strip("| ") for cell in row] for row in rows if row[0] != "| ---")
-    assert [row[0], row[1], row[2], row[5], row[9], row[10]] == ["small 0123456789", "2", "5", "3", "3 of 5", "1 of 2"]
+    assert [row[0], row[1], row[2], row[5], row[9], row[10], row[11]] == [
+        "small 0123456789",
+        "2",
+        "5",
+        "4",
+        "3 of 5",
+        "1",
+        "1 of 3",
+    ]
     assert [defaults[0], defaults[2], defaults[5]] == ["defaults", "1", "1"]
     assert "A line about it." in ended.stdout
     assert "- theirs (1): `test_small.py::test_meets`" in ended.stdout
     assert "- not looked into yet: `failed: TypeError: can't convert cuda:0 device type tensor to numpy" in ended.stdout
+    assert "failed (skipped on the CPU): AssertionError: assert not True" in ended.stdout
     assert "`test_small.py::test_numpy[*]`" in ended.stdout

@@ -10,6 +10,7 @@ from typing import Any
 _RANK = {"passed": 0, "skipped": 1, "failed": 2}
 _DEVICE = re.compile(r"(?<![A-Za-z])(cuda(:0|0)?|cpu)(?![A-Za-z])|CUDA|CPU")
 _PLACE = re.compile(r"\b0x[0-9a-f]+|/tmp/\S+")
+_NOT_RUN = {"outcome": "not run", "words": ""}
 Results = dict[str, dict[str, str]]
 
 
@@ -33,14 +34,31 @@ def read(written: Path) -> tuple[Results, dict[str, Any]]:
 
 
 def differences(host: Results, cuda: Results) -> dict[str, str]:
-    """Return the tests that pass on the CPU and do not on the GPU, with the words of their failure, and the reverse."""
+    """Return the tests that end otherwise on the GPU than on the CPU, with the words of the one that does not pass.
+
+    Left out are those that pass on the GPU and need one: on the CPU they are skipped, or are not there.
+    """
     found = {}
     for name in sorted({*host, *cuda}):
-        here, there = (results.get(name, {"outcome": "not run", "words": ""}) for results in (host, cuda))
-        if here["outcome"] != there["outcome"] and "passed" in (here["outcome"], there["outcome"]):
-            other, side = (there, "") if here["outcome"] == "passed" else (here, " on the CPU")
-            found[name] = f"{other['outcome']}{side}: {' '.join(_PLACE.sub('…', other['words']).split())[:300]}"
+        here, there = (results.get(name, _NOT_RUN) for results in (host, cuda))
+        outcomes = here["outcome"], there["outcome"]
+        if outcomes[0] == outcomes[1] or ("passed" not in outcomes and outcomes[1] != "failed"):
+            continue
+        if outcomes[1] != "passed":
+            found[name] = _said(there, "" if outcomes[0] == "passed" else f" ({outcomes[0]} on the CPU)")
+        elif outcomes[0] == "failed":
+            found[name] = _said(here, " on the CPU")
     return found
+
+
+def needing(host: Results, cuda: Results) -> int:
+    """Return how many tests pass on the GPU and are not run on the CPU."""
+    passing = (name for name, told in cuda.items() if told["outcome"] == "passed")
+    return sum(host.get(name, _NOT_RUN)["outcome"] not in ("passed", "failed") for name in passing)
+
+
+def _said(told: dict[str, str], where: str) -> str:
+    return f"{told['outcome']}{where}: {' '.join(_PLACE.sub('…', told['words']).split())[:300]}"
 
 
 def cause(name: str, words: str, causes: dict[str, str]) -> str:
