@@ -8,6 +8,7 @@ import torch
 
 from ..patching import replace
 from ..tensor import Tensor
+from . import sequences
 
 _BASE: Any = torch._C.TensorBase
 _get = _BASE.__getitem__
@@ -79,3 +80,4 @@ def install() -> None:
         new.__name__ = name  # `__torch_function__` may read it
         new.__qualname__ = f"TensorBase.{name}"
         replace(Tensor, name, new, add=True)
+    sequences.hide(Tensor, torch.empty(0))

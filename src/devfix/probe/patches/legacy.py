@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .. import devices
+from .. import devices, hooks
 from ..patching import replace, wrap
 from ..tensor import Tensor
 
@@ -59,6 +59,7 @@ def _kind_on_host(dtype: torch.dtype) -> Any:
 
 
 _name_of: Any = None
+_libraries: list[Any] = []
 
 
 def _type(self: Any, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
@@ -79,9 +80,22 @@ def _type(self: Any, dtype: Any = None, non_blocking: bool = False, **kwargs: An
     return self.to(device, DTYPES[base], non_blocking=non_blocking)
 
 
+def _element(tensor: Any) -> Any:
+    """Read the one element of a tensor where C++ does so below the world: of a list that it makes a tensor of."""
+    hooks.read(tensor, "torch.Tensor.item")
+    return tensor._devfix_held.item()
+
+
+def _read_elements() -> None:
+    if not _libraries:
+        _libraries.append(torch.library.Library("aten", "IMPL"))
+        _libraries[0].impl("_local_scalar_dense", _element, "Lazy")
+
+
 def install() -> None:
     """Patch the legacy names."""
     global _name_of
+    _read_elements()
     _name_of = replace(Tensor, "type", _type, add=True)
     for name, dtype in DTYPES.items():
         body = {"dtype": dtype, "__module__": "torch.cuda", "is_cuda": True}

@@ -1,0 +1,43 @@
+"""Let no tensor pass for a sequence in C++: a `__getitem__` written in Python fills the slot that C++ asks for.
+
+`torch.Tensor([[scalar]])` asks `PySequence_Check`, which says no of a tensor of plain PyTorch, and would take the
+length of a 0-dim one. The slot has no name in Python: it is emptied where it lies in the type's memory, whose layout has been
+the same since Python 3.0 and is checked before.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+_WORD = ctypes.sizeof(ctypes.c_void_p)
+_BASIC_SIZE = object.__basicsize__ + 2 * _WORD  # behind the head, ob_size and tp_name
+_SEQUENCE = _BASIC_SIZE + 9 * _WORD  # tp_as_sequence
+_ITEM = 3 * _WORD  # sq_item in it
+_is_sequence = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object)(("PySequence_Check", ctypes.pythonapi))
+
+
+def hide(kind: type, example: Any) -> None:
+    """Empty the slot of a class and of those below it that index as it does; `example` is an instance of the class."""
+    if not _is_sequence(example) or not _lies_where_expected(kind):
+        return
+    for each in (kind, *_heirs(kind)):
+        table = _word(id(each) + _SEQUENCE).value
+        if table is not None and _lies_where_expected(each):
+            _word(table + _ITEM).value = None
+
+
+def _heirs(kind: type) -> list[type]:
+    found: list[type] = []
+    for each in type.__subclasses__(kind):
+        if "__getitem__" not in vars(each):
+            found += [each, *_heirs(each)]
+    return found
+
+
+def _lies_where_expected(kind: type) -> bool:
+    return bool(ctypes.c_ssize_t.from_address(id(kind) + _BASIC_SIZE).value == kind.__basicsize__)
+
+
+def _word(address: int) -> ctypes.c_void_p:
+    return ctypes.c_void_p.from_address(address)
