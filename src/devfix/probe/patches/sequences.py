@@ -1,8 +1,8 @@
 """Let no tensor pass for a sequence in C++: a `__getitem__` written in Python fills the slot that C++ asks for.
 
 `torch.Tensor([[scalar]])` asks `PySequence_Check`, which says no of a tensor of plain PyTorch, and would take the
-length of a 0-dim one. The slot has no name in Python: it is emptied where it lies in the type's memory, whose layout has been
-the same since Python 3.0 and is checked before.
+length of a 0-dim one. The slot has no name in Python: it is emptied where it lies in the type's memory, whose layout
+has been the same since Python 3.0 and is checked before.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ def hide(kind: type, example: Any) -> None:
     """Empty the slot of a class and of those below it that index as it does; `example` is an instance of the class."""
     if not _is_sequence(example) or not _lies_where_expected(kind):
         return
-    for each in (kind, *_heirs(kind)):
+    kinds: list[type] = [kind, *_heirs(kind)]
+    for each in kinds:
         table = _word(id(each) + _SEQUENCE).value
         if table is not None and _lies_where_expected(each):
             _word(table + _ITEM).value = None
