@@ -27,8 +27,8 @@ _TOLD = """# Parity
 
 Whole test suites of public projects on the CPU and on simulated GPUs, made by `benchmarks/parity.py`, which says how.
 Seconds are those of the processor, the start included. A test passes on both when the CPU's pass is one on the GPUs;
-"more on GPUs" are those that pass there and are not run on the CPU, since they need a GPU. All others that end otherwise
-on the GPUs than on the CPU are listed, with their cause.
+"more on GPUs" are those that pass there and are not run on the CPU, since they need a GPU. All others that end
+otherwise on the GPUs than on the CPU are listed, with their cause.
 """
 
 
