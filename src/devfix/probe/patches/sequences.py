@@ -21,8 +21,7 @@ def hide(kind: type, example: Any) -> None:
     """Empty the slot of a class and of those below it that index as it does; `example` is an instance of the class."""
     if not _is_sequence(example) or not _lies_where_expected(kind):
         return
-    kinds: list[type] = [kind, *_heirs(kind)]
-    for each in kinds:
+    for each in (kind, *_heirs(kind)):
         table = _word(id(each) + _SEQUENCE).value
         if table is not None and _lies_where_expected(each):
             _word(table + _ITEM).value = None
@@ -30,7 +29,7 @@ def hide(kind: type, example: Any) -> None:
 
 def _heirs(kind: type) -> list[type]:
     found: list[type] = []
-    for each in type.__subclasses__(kind):
+    for each in kind.__subclasses__():
         if "__getitem__" not in vars(each):
             found += [each, *_heirs(each)]
     return found
