@@ -54,6 +54,32 @@ def test_it_is_repaired_all_the_same_or_left_alone(name: str, tmp_path: Path) ->
         assert report.outcome == "repaired", report.last_run
 
 
+def test_hooks_that_it_writes_into_the_repository_itself_are_not_run(tmp_path: Path) -> None:
+    """Without the sandbox it can write there, as anything that its user starts; devfix and its git run none of it."""
+    hooks, ran = tmp_path / "project" / ".git" / "hooks", tmp_path / "ran"
+    writes = (
+        "import torch, os\nfor name in ('post-checkout', 'reference-transaction', 'post-index-change'):\n"
+        f"    path = os.path.join({str(hooks)!r}, name)\n    os.makedirs({str(hooks)!r}, exist_ok=True)\n"
+        f"    open(path, 'w').write('#!/bin/sh\\ntouch {ran}\\n'); os.chmod(path, 0o755)\n"
+        f"open({str(hooks.parent / 'config')!r}, 'a').write('[core]\\n\\tfsmonitor = touch {ran}\\n')\n"
+    )
+    root = project(tmp_path, PROGRAM.replace("import torch\n", writes, 1))
+    report = devfix.repair(root, run="python main.py", world="simulated")
+    assert report.outcome == "repaired" and report.branch and (hooks / "post-checkout").exists()
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize("victim", ["os.getppid()", "int(open(f'/proc/{os.getppid()}/stat').read().split()[3])"])
+def test_one_that_kills_what_watches_it_does_no_harm(victim: str, tmp_path: Path) -> None:
+    """Its keeper, and the process above, which without the sandbox may be devfix: then only the next run clears up."""
+    kills = f"import torch, os\nif torch.cuda.is_available():\n    os.kill({victim}, 9)\n"
+    root = project(tmp_path, PROGRAM.replace("import torch\n", kills, 1))
+    before = fingerprint(root)
+    done = repair(root, "--dry-run")
+    assert done.returncode in (0, 1, 2, -9) and "Traceback" not in done.stderr, done.stderr
+    assert fingerprint(root) == before
+
+
 FORGED = """import json, os, sys
 order = json.loads(os.environ["DEVFIX_PROBE"])
 tree, outside = order["owned"], {victim!r}

@@ -59,6 +59,15 @@ def test_no_network_and_no_socket_of_others(tmp_path: Path) -> None:
 
 
 @bubblewrap
+def test_it_can_kill_nobody_but_itself(tmp_path: Path) -> None:
+    done = inside(
+        "import os\nfor pid in range(2, 100_000):\n    try: os.kill(pid, 9)\n    except OSError: pass", tmp_path
+    )
+    assert done.signal == "SIGKILL" or done.exit_code in (0, 137), done
+    assert os.getppid() > 0, "we are still here"
+
+
+@bubblewrap
 def test_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = Path(f"/var/devfix-test-{os.getpid()}") if os.getuid() == 0 else tmp_path
     try:
