@@ -9,6 +9,7 @@ from devfix.sdk import (
     Blame,
     Change,
     Diagnosis,
+    Doubt,
     Failure,
     File,
     Sources,
@@ -16,6 +17,7 @@ from devfix.sdk import (
     change,
     code,
     describe,
+    doubt,
     expression,
     files_of,
     imported_name,
@@ -26,6 +28,8 @@ from devfix.sdk import (
 
 PLAIN = re.compile(r"[\"'](cuda|cpu|mps|xpu|meta)[\"']")
 INDEXED = re.compile(r"[\"'](cuda|mps|xpu):\d+[\"']")
+# A device behind a dot: what a bare name holds, only its own function knows.
+DOUBTFUL = tuple(f".device {operator} {quote}" for operator in ("==", "!=") for quote in ("'", '"'))
 NAMED = re.compile(r"(^|[._])(device|dev)$")
 
 
@@ -83,3 +87,21 @@ def _better(failure: Failure, file: File, node: cst.Comparison) -> cst.BaseExpre
     if INDEXED.fullmatch(literal) and made:
         return node.with_changes(comparisons=[target.with_changes(comparator=expression(f"{made}({literal})"))])
     return None
+
+
+def doubts(file: File) -> Iterator[Doubt]:
+    """Doubt comparisons of `….device` with a string, which are true of devices that are strings alone."""
+    for node in file.within(file.module):
+        if not isinstance(node, cst.Comparison) or not isinstance(node.left, cst.Attribute):
+            continue
+        text, target = file.code(node), node.comparisons[0]
+        literal = file.code(target.comparator)
+        if last_name(node.left) != "device" or len(node.comparisons) != 1:
+            continue
+        always = {cst.Equal: "never", cst.NotEqual: "always"}.get(type(target.operator))
+        if always and PLAIN.fullmatch(literal):
+            better = code(node.with_changes(left=expression(f"{file.code(node.left)}.type")))
+            because = f"`{text}` is {always} true, since a device equals no string; `{better}` may be meant."
+            yield doubt(file, node.left, because)
+        elif always and INDEXED.fullmatch(literal):
+            yield doubt(file, node.left, f"`{text}` is {always} true, since a device equals no string.")

@@ -13,7 +13,7 @@ from typing import Any
 from devfix.catalog.options import check_options, read_options
 from devfix.errors import RuleError, UserError
 from devfix.model import Blame, Diagnosis, Failure
-from devfix.sdk import Change, Sources
+from devfix.sdk import Change, Doubt, File, Sources
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,17 @@ class Rule:
     diagnose: Callable[[Failure], Blame | None]
     propose: Callable[[Diagnosis, Sources], Iterable[Change]]
     module: ModuleType | None = None
+
+    @property
+    def doubtful(self) -> tuple[str, ...]:
+        """The texts of which a file must have one for the rule to doubt anything in it; empty where it doubts none."""
+        found = getattr(self.module, "DOUBTFUL", ())
+        return found if isinstance(found, tuple) and all(isinstance(each, str) for each in found) else ()
+
+    def doubts(self, file: File) -> Iterable[Doubt]:
+        """What the rule doubts in a file, without any failure."""
+        asked = getattr(self.module, "doubts", None)
+        return asked(file) if callable(asked) else ()
 
     @property
     def pack(self) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from devfix.catalog.asked import rules_for
 from devfix.model import Fix, Guard, Outcome, Repair, Report, Run
 from devfix.pipeline.bounding import Bounds
+from devfix.pipeline.doubting import doubted
 from devfix.pipeline.foreign import account
 from devfix.pipeline.guarding import guarded
 from devfix.pipeline.loop import Loop
@@ -55,6 +56,8 @@ def repair(
         loop = Loop(session, max_fixes or session.config.max_fixes or MAX_FIXES, catalog.rules)
         final = loop.repair()
         foreign = account(session, final, loop.rules, try_pins) if loop.is_stuck else None
+        with session.timed("doubt"):
+            session.notes += doubted(session, catalog.rules, final)
         if loop.fixes and not loop.is_stuck:
             with session.timed("guard"):
                 loop.repairs = guarded(session, loop.repairs, final.seconds)

@@ -7,6 +7,7 @@ from devfix.sdk.buffers import registered_as_buffer
 from devfix.sdk.changes import SAFETIES, Change, change, joined
 from devfix.sdk.containers import container_moved, list_moved
 from devfix.sdk.derived import Kept, kept, made_of
+from devfix.sdk.doubts import Doubt, doubt
 from devfix.sdk.edits import (
     argument,
     code,
@@ -60,6 +61,7 @@ __all__ = [
     "Blame",
     "Change",
     "Diagnosis",
+    "Doubt",
     "Edit",
     "Event",
     "Failure",
@@ -102,6 +104,7 @@ __all__ = [
     "device_names",
     "device_replaced",
     "dominating",
+    "doubt",
     "expression",
     "factory_given_device",
     "files_of",

@@ -18,6 +18,7 @@ from devfix.source import File
 DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
 ROOT = re.compile(r"\w+")
 OPTIONAL = 2.0  # how much worse a parameter is that need not be given, or be a tensor, in other calls
+UNUSED = 4.0  # how much worse a global device is in a function that reads it nowhere: a peer at hand is better
 REACH = 3.0  # how much worse than the best an anchor may be
 
 
@@ -32,7 +33,7 @@ def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> lis
         return []
     wanted = target_device(diagnosis)
     scored = [
-        (score - habit(file, text) + OPTIONAL * _is_optional(file, node, text), len(text), text)
+        (score - habit(file, text) + _doubt(file, node, text), len(text), text)
         for score, text in _texts(diagnosis, spot, wanted)
         if is_bound(file, node, text) and not says_nothing(file, text)
     ]
@@ -42,11 +43,16 @@ def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> lis
     return list(dict.fromkeys(text for _, _, text in near))[:limit]
 
 
-def _is_optional(file: File, node: cst.CSTNode, text: str) -> bool:
-    """Whether an anchor is the device of a parameter that may be something else than a tensor."""
+def _doubt(file: File, node: cst.CSTNode, text: str) -> float:
+    """How much speaks against an anchor: it may be no tensor in other calls, or its function knows nothing of it."""
     function = file.function_of(node)
     root = text.partition(".")[0]
-    return function is not None and text.endswith(".device") and is_optional(function, root)
+    if function is None:
+        return 0.0
+    if text.endswith(".device"):
+        return OPTIONAL * is_optional(function, root)
+    is_unused = text.isidentifier() and not is_local(function, text) and not file.find(function, text)
+    return UNUSED * is_unused
 
 
 def device_names(spot: Spot, file: File) -> list[str]:
