@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
 BIN := .venv/bin
 READY := .venv/.devfix-installed
 
-.PHONY: help demo test test-all lint corpus corpus-quick wild bench harm fuzz scale format clean
+.PHONY: help demo test test-all lint corpus corpus-quick wild bench harm fuzz mutate scale format clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -52,11 +52,15 @@ bench: $(READY) ## Time a whole repair against one plain run of the same script
 	@$(BIN)/python benchmarks/repair.py
 
 harm: $(READY) ## Kill repairs at 200 points, and read and edit every installed Python file: half an hour or more
-	@DEVFIX_HARM_POINTS=200 $(BIN)/python -m pytest --quiet tests/test_harm.py tests/test_properties.py tests/test_printing_back.py
+	@DEVFIX_HARM_POINTS=200 $(BIN)/python -m pytest --quiet tests/test_harm.py tests/publish/test_publish_killed.py tests/test_properties.py tests/test_printing_back.py
 
 fuzz: $(READY) ## Feed the readers of letters, messages, settings and sources for a minute each
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3'
 	@for target in letter message config source; do $(BIN)/python tests/fuzz/fuzz.py $$target 60 || exit 1; done
+
+mutate: $(READY) ## Change the code of verdicts, one place at a time: a test must fail each time
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[mutation]'
+	@$(BIN)/python scripts/mutate.py verdict
 
 scale: $(READY) ## Time a repair in repositories of 100, 1,000 and 10,000 files
 	@$(BIN)/python benchmarks/scale.py

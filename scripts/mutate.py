@@ -1,0 +1,170 @@
+"""Change the code of a verdict and of what rules stand on, one place at a time, and see that a test fails each time.
+
+    python scripts/mutate.py [verdict] [rules]
+
+Each change that no test sees must stand with a reason in tests/mutation/survivors.toml; one that does not, and a reason
+for what is no longer there, end the run with an error. Needs mutmut (the extra `mutation`); works below build/.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parent.parent
+SURVIVORS = ROOT / "tests" / "mutation" / "survivors.toml"
+PAGES = "tests/mutation/recorded_pages.py"
+
+
+@dataclass(frozen=True)
+class Part:
+    """The modules that are changed, and the tests that must notice."""
+
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+VERDICT = ("trials", "computing", "lines", "hiding", "printed")
+PARTS = {
+    "verdict": Part(
+        tuple(f"src/devfix/{name}.py" for name in ("stages/verify", *VERDICT)),
+        tuple(
+            f"tests/test_{name}.py"
+            for name in ("verify", "verdict_words", "verdict_points", "trials", "computing", "lines", "hiding")
+        ),
+    ),
+    "rules": Part(
+        ("src/devfix/sdk/*.py",),
+        (*(f"tests/test_sdk_{name}.py" for name in ("edits", "evidence", "given", "optional")), PAGES),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A changed function, and its line (or lines) before and after."""
+
+    function: str
+    before: str
+    after: str
+
+
+def main() -> int:
+    """Run the parts that were named, all by default; 1 where a mutant lives without a reason."""
+    names = sys.argv[1:] or list(PARTS)
+    return max([judge(name, run(name)) for name in names])
+
+
+def run(name: str) -> Path:
+    """Run mutmut on a copy, and return the folder of the copy."""
+    folder = ROOT / "build" / "mutation" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    for part in ("src", "tests", "rules"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "fuzz"))
+    (folder / "pyproject.toml").write_text(settings(PARTS[name]))
+    recorded = folder / "recorded.pickle"
+    if PAGES in PARTS[name].tests:
+        subprocess.run([sys.executable, str(ROOT / PAGES), str(recorded)], check=True)
+    environment = {
+        **os.environ,
+        "DEVFIX_ROOT": str(ROOT),
+        "DEVFIX_RECORDED": str(recorded) if recorded.exists() else "",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    words = [sys.executable, "-m", "mutmut", "run", "--max-children", os.environ.get("DEVFIX_JOBS", "2")]
+    with (folder / "log.txt").open("w") as log:
+        if subprocess.run(words, cwd=folder, env=environment, stdout=log, stderr=log).returncode:
+            raise SystemExit(f"mutmut cannot work: see {folder / 'log.txt'}")
+    return folder
+
+
+def settings(part: Part) -> str:
+    """Return the configuration of mutmut and of pytest for a part."""
+    return f"""[tool.mutmut]
+source_paths = ["src"]
+only_mutate = {json.dumps(part.modules)}
+also_copy = ["rules"]
+pytest_add_cli_args_test_selection = {json.dumps(part.tests)}
+pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist"]
+timeout_constant = 5.0
+use_git_change_detection = false
+
+[tool.pytest.ini_options]
+markers = ["slow: takes more than ten seconds"]
+"""
+
+
+def judge(name: str, folder: Path) -> int:
+    """Hold what lives against the reasons that are written down, and print what is wrong."""
+    counts, living = results(folder)
+    known = {each for each in reasons() if belongs(each, PARTS[name])}
+    for mutant in sorted(living - known, key=lambda each: each.function):
+        print(f"\n{mutant.function}\n  - {mutant.before}\n  + {mutant.after}")
+    for mutant in sorted(known - living, key=lambda each: each.function):
+        print(f"\nNo longer there, take it out of {SURVIVORS.name}: {mutant}")
+    told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+    print(f"\n{name}: {told}; {len(living - known)} live without a reason, {len(living & known)} with one")
+    return int(living != known)
+
+
+def results(folder: Path) -> tuple[Mapping[str, int], set[Mutant]]:
+    """Return how many mutants ended in which way, and those that no test has noticed."""
+    os.chdir(folder)
+    from mutmut.models.results import StatsResult  # noqa: F401  (its modules import each other: this one comes first)
+    from mutmut.mutation.data import SourceFileMutationData
+    from mutmut.mutation.diff_apply import get_diff_for_mutant
+    from mutmut.stats import status_by_exit_code
+    from mutmut.utils.file_utils import walk_mutatable_files
+
+    counts: dict[str, int] = {}
+    living = set()
+    for path in walk_mutatable_files():
+        data = SourceFileMutationData(path=path)
+        data.load()
+        for key, code in data.exit_code_by_key.items():
+            status = status_by_exit_code[code]
+            counts[status] = counts.get(status, 0) + 1
+            if status not in ("killed", "timeout", "caught by type check"):
+                living.add(told(key, get_diff_for_mutant(key, path=path)))
+    return counts, living
+
+
+def told(key: str, diff: str) -> Mutant:
+    """Make a record of mutmut's key ("module.x_function__mutmut_1") and difference."""
+    name = key.partition("__mutmut_")[0].replace("xǁ", "").replace("ǁ", ".").replace(".x_", ".")
+    sides = {"-": [], "+": []}
+    for line in diff.splitlines()[3:]:
+        if line[:1] in sides:
+            sides[line[0]].append(line[1:].strip())
+    return Mutant(name, " ".join(sides["-"]), " ".join(sides["+"]))
+
+
+def reasons() -> Iterator[Mutant]:
+    """Yield the mutants that may live."""
+    for function, rows in tomllib.loads(SURVIVORS.read_text()).items():
+        for row in rows:
+            assert len(row["why"]) > 10, f"{function}: a reason is missing"
+            yield Mutant(function, row["before"], row["after"])
+
+
+def belongs(mutant: Mutant, part: Part) -> bool:
+    """Say whether a mutant's module is one of a part's."""
+    modules = [
+        module.removeprefix("src/").replace("/", ".").removesuffix(".py").removesuffix("*") for module in part.modules
+    ]
+    return any(mutant.function.startswith(module) for module in modules)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
