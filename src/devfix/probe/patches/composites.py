@@ -13,6 +13,7 @@ import torch
 from .. import hooks, messages, whole
 from ..patching import overridden, replace, wrap
 from ..tensor import Tensor
+from . import ctc
 
 _WHOLE = ("silu_backward", "mish_backward", "native_channel_shuffle")
 # Functions that check devices in C++ above the dispatcher, and print them.
@@ -94,6 +95,7 @@ def _asks_gradient(mask: Any) -> bool:
 def install() -> None:
     """Patch what would otherwise choose, or speak, as for a lazy device."""
     _keep_whole()
+    ctc.install()
     for owner, names in _SPEAKING.items():
         for name in names:
             if name in vars(owner) or hasattr(owner, name):
