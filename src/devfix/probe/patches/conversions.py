@@ -53,6 +53,19 @@ def _cuda(original: Any) -> Any:
     return cuda
 
 
+def _parsing(original: Any) -> Any:
+    """Let `module.to(rank)` name a GPU, which C++ would ask the accelerator of the build for."""
+
+    def parse_to(*args: Any, **kwargs: Any) -> Any:
+        if args and type(args[0]) is int:
+            args = (torch.device("cuda", args[0]), *args[1:])
+        elif type(kwargs.get("device")) is int:
+            kwargs["device"] = torch.device("cuda", kwargs["device"])
+        return original(*args, **kwargs)
+
+    return parse_to
+
+
 class _DeviceKind(type):
     """What `torch.device` is in the world: it makes the real thing, and knows which GPU a bare number names."""
 
@@ -95,6 +108,7 @@ def install() -> None:
     """Patch the moves."""
     wrap(Tensor, "to", _to)
     wrap(Tensor, "cuda", _cuda)
+    wrap(torch._C._nn, "_parse_to", _parsing)
     wrap(torch, "Generator", _generator)
     replace(torch, "device", _DeviceKind("device", (), {"__module__": "torch", "__doc__": _device.__doc__}))
     copyreg.pickle(_device, _reduce)
