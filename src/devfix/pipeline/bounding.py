@@ -50,6 +50,6 @@ def _bytes(number: float | None, unit: int) -> int:
 
 
 def needed_in_sandbox(python: Path, root: Path) -> tuple[Path, ...]:
-    """Return what a program reads wherever it lies: its environment, the user's data, and the probe."""
-    probe = Path(__file__).resolve().parents[1] / "probe"
-    return (python.parent.parent, python.resolve().parent.parent, root, probe)
+    """Return what a program reads wherever it lies: its environment, the user's data, and devfix: probe and plugin."""
+    devfix = Path(__file__).resolve().parents[1]
+    return (python.parent.parent, python.resolve().parent.parent, root, devfix)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,52 +13,47 @@ from devfix.model import Failure, Fix, Guard, Repair, Run, World
 from devfix.pipeline.session import Session
 from devfix.process import child_environment
 from devfix.stages.guard import LAUNCHER, Candidate, Home, Judge, candidates, find_home, launcher, program
+from devfix.stages.observe import Observer
 from devfix.warm import Warm
 from devfix.worlds import worlds_for
 
 TIMEOUT = 60.0  # seconds for a run of one test
-NO_PYTEST = "no tests are written: the interpreter of the repository's tests has no pytest"
-
-
-def home_of(session: Session, has_pytest: bool) -> Home | None:
-    """Return where tests go; None where the repository has none, or nothing to run them with."""
-    below = f"{session.target.subfolder}/" if session.target.subfolder else ""
-    tracked = [path for path in session.observer.tracked if path.startswith(below) or "/" not in path]
-    home = find_home(tracked, session.target.subfolder, session.repository.content)
-    if home is not None and not has_pytest:
-        session.notes.append(NO_PYTEST)
-        return None
-    return home
 
 
 def guarded(session: Session, repairs: Sequence[Repair], seconds: float) -> list[Repair]:
     """Return the repairs, each fix with its test, or why it has none; `seconds` is how long the program runs."""
-    if session.tests is None:
+    below = f"{session.target.subfolder}/" if session.target.subfolder else ""
+    tracked = [path for path in session.observer.tracked if path.startswith(below) or "/" not in path]
+    home = find_home(tracked, session.target.subfolder, session.repository.content) if session.wants_tests else None
+    if home is None:
         return list(repairs)
-    with _runner(session) as guarding:
-        return list(guarding.repairs(repairs, seconds))
+    if not session.has_pytest:
+        why = f"{session.target.python} has no pytest"
+        return [replace(repair, unguarded=why) if repair.fix else repair for repair in repairs]
+    with _runner(session) as (observer, overlay):
+        return list(_Guarding(session, home, observer, overlay).repairs(repairs, seconds))
 
 
 @contextmanager
-def _runner(session: Session) -> Iterator[_Guarding]:
-    warm, observer = session.observer.warm, session.observer
-    own = None
-    if warm is None and observer.sandboxed is None and not observer.read_only:
-        temporary = str(observer.scratch or session.worktrees.scratch)
-        own = Warm(session.target.python, {**child_environment(), "TMPDIR": temporary}, limits=observer.limits.times(2))
+def _runner(session: Session) -> Iterator[tuple[Observer, Path]]:
+    """Give what runs tests, in a warm process where there can be one, and the folder from which they import devfix."""
+    observer = copy(session.observer)
+    warm = None
+    if observer.warm is None and observer.sandboxed is None and not observer.read_only:
+        environment = {**child_environment(), "TMPDIR": str(observer.scratch or session.worktrees.scratch)}
+        warm = observer.warm = Warm(session.target.python, environment, limits=observer.limits.times(2))
     try:
-        yield _Guarding(session, own or warm)
+        yield observer, _ourselves(session.worktrees.scratch)
     finally:
-        if own is not None:
-            own.close()
+        if warm is not None:
+            warm.close()
 
 
 class _Guarding:
     """Finds the test for each fix of one repair."""
 
-    def __init__(self, session: Session, warm: Warm | None) -> None:
-        self._session, self._warm = session, warm
-        self._overlay = _ourselves(session.worktrees.scratch)
+    def __init__(self, session: Session, home: Home, observer: Observer, overlay: Path) -> None:
+        self._session, self._home, self._observer, self._overlay = session, home, observer, overlay
         self._taken = {Path(path).name for path in session.observer.tracked}
 
     def repairs(self, repairs: Sequence[Repair], seconds: float) -> Iterator[Repair]:
@@ -89,9 +85,8 @@ class _Guarding:
         if path is None:
             return replace(repair, unguarded="git ignores the tests' folder, or --exclude keeps it as it is")
         session.progress(f"writing a test for {Path(fix.patch.edits[0].path).name}")
-        assert session.tests is not None
         worlds = worlds_for(session.world, session.gpus_seen)
-        judge = Judge(self.run, failure, states, worlds, path, session.tests.typed)
+        judge = Judge(self.run, failure, states, worlds, path, self._home.typed)
         if failure.test and judge.own(failure.test, session.world):
             how = f"pytest --gpus {session.world.gpus}" if session.world.gpus else "pytest"
             return replace(repair, unguarded=f"the suite's own test guards it: {how} {failure.test}")
@@ -112,9 +107,8 @@ class _Guarding:
     def _path(self, fix: Fix) -> str | None:
         """Where the test goes: a new file, which git does not ignore."""
         session, edited = self._session, fix.patch.edits[0].path
-        assert session.tests is not None
-        folder = session.tests.place(edited)
-        for name in session.tests.names(edited):
+        folder = self._home.place(edited)
+        for name in self._home.names(edited):
             path = f"{folder}/{name}" if folder else name
             if name in self._taken or os.path.lexists(session.repository.root / path):
                 continue
@@ -126,8 +120,7 @@ class _Guarding:
         below = self._session.target.subfolder
         launched = f"{below}/{LAUNCHER}" if below else LAUNCHER
         inner = [word.removeprefix(f"{below}/") if below else word for word in words]
-        observer = self._session.observer.running(LAUNCHER, *inner, timeout=TIMEOUT)
-        observer.warm = self._warm
+        observer = self._observer.running(LAUNCHER, *inner, timeout=TIMEOUT)
         everything = {**files, launched: launcher()}
         return observer.run(world, everything, fresh=False, overlay=self._overlay, tests="held" if held else "marked")
 

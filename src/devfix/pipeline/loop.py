@@ -153,7 +153,7 @@ class Loop:
         watch = list(unseen(run.failure))
         reach = [run.failure.at] if run.failure.at else []
         again = self.session.observer.run(
-            run.world, self.session.files, watch=watch, reach=reach, fresh=False, calls=self.session.tests is not None
+            run.world, self.session.files, watch=watch, reach=reach, fresh=False, calls=self.session.writes_tests
         )
         told = again.failure
         if told is None or (told.kind, told.op) != (run.failure.kind, run.failure.op):

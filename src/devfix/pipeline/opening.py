@@ -12,7 +12,6 @@ from devfix.config import read_config
 from devfix.errors import UserError
 from devfix.model import Target, World
 from devfix.pipeline.bounding import Bounds, needed_in_sandbox
-from devfix.pipeline.guarding import home_of
 from devfix.pipeline.session import Session
 from devfix.process import Limits, can_protect, child_environment
 from devfix.scratch import scratch_folder
@@ -88,7 +87,7 @@ def opened(
         session = Session(repository, config, worktrees, observer, commands, told.gpus, progress or _silent)
         session.notes += _notes(repository)
         if asked.test and config.test is not False:
-            session.tests = home_of(session, told.pytest)
+            session.wants_tests, session.has_pytest = True, told.pytest
         if borrowed and not protected:
             session.notes.append(_unprotected(borrowed))
         session.seconds["open"] = round(time.monotonic() - began, 3)

@@ -12,7 +12,6 @@ from devfix.config import Config
 from devfix.model import Outcome, Place, Run, Target, World
 from devfix.sdk import Sources
 from devfix.stages.discover import Command
-from devfix.stages.guard import Home
 from devfix.stages.observe import Observer
 from devfix.workspace import Repository, Worktrees
 
@@ -21,7 +20,7 @@ from devfix.workspace import Repository, Worktrees
 class Session:
     """One repair in progress; `files` holds the contents of every file changed so far.
 
-    `tests` is where tests of the fixes go, None where none are written.
+    `wants_tests`: fixes get tests, where the repository turns out to have some, and its interpreter `has_pytest`.
     """
 
     repository: Repository
@@ -35,12 +34,18 @@ class Session:
     files: dict[str, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
-    tests: Home | None = None
+    wants_tests: bool = False
+    has_pytest: bool = False
 
     @property
     def target(self) -> Target:
         """The program under repair."""
         return self.observer.target
+
+    @property
+    def writes_tests(self) -> bool:
+        """Whether fixes may get tests."""
+        return self.wants_tests and self.has_pytest
 
     @property
     def world(self) -> World:

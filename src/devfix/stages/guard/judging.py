@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from devfix.model import Failure, Outcome, Run, World
-from devfix.stages.guard.candidates import Candidate
+from devfix.stages.guard.candidates import QUICK, Candidate
 from devfix.stages.guard.launch import WROTE
 from devfix.stages.guard.writing import LINES, text_of
 
@@ -97,6 +97,9 @@ class Judge:
             return None
         for since, files in enumerate((self.after, self.last)):
             then = self._run(PLAIN, files, text, False)
+            if then.outcome is Outcome.CLEAN and then.seconds > QUICK:
+                self.why = f"a test that {candidate.drives} would run for {then.seconds:.0f} s"
+                return None
             if then.outcome is Outcome.CLEAN:
                 return self._elsewhere(candidate, text, files, since, (first, then))
             if self.after == self.last:
