@@ -71,6 +71,10 @@ def test_when_work_leaves_the_gpu() -> None:
     assert not leaves_device(told(HOME), wrong, on_host)
     moved = replace(FIRST.operands[0], history=brought.history)
     assert not leaves_device(told(HOME, FIRST), moved, on_host)
+    two = told(HOME, replace(FIRST, operands=(FIRST.operands[0], replace(brought, device="cuda:1"))))
+    assert leaves_device(two, two.failure.operands[1], on_host), (
+        "where both lay on GPUs, neither was meant for the host"
+    )
 
 
 def test_what_edited_lines_compute_apart() -> None:

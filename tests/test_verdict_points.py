@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from test_verify import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, patch, told
 
-from devfix.model import Blame, Computed, Diagnosis, Outcome, Place, Run, Visit, World
+from devfix.model import Blame, Computed, Diagnosis, Outcome, Patch, Place, Run, Visit, World
 from devfix.stages.verify import Verifier
 
 DIAGNOSIS = Diagnosis("p/r", "", FIRST, Blame(1, ""))
@@ -140,6 +140,8 @@ def test_what_edited_lines_do_on_the_gpu_alone() -> None:
     assert verdict(asked(apart), new) == ("differs", said)
     both = asked(lambda world: replace(told(world), visits=(Visit("aten::mul", 1, 0, device=1),)))
     assert verdict(both, new) == ("holds", "")
+    one = asked(lambda world: both.fixed(world) if world in (HOME, CPU) else told(world))
+    assert verdict(one, new) == ("holds", ""), "it is asked of the world without a GPU alone"
 
 
 ADD = Computed("aten::add", 3, 0, 10.0, 12.0)
@@ -265,6 +267,20 @@ def test_of_those_that_hold_the_one_with_the_fewest_lame_worlds() -> None:
     assert [trial.lame for trial in dropped] == [2, 1] and len(dropped) == 2
     said = "another candidate that holds makes fewer copies, or holds in more worlds"
     assert {trial.verdict.because for trial in dropped} == {said}
+
+
+def test_no_more_candidates_are_made_than_can_be_tried() -> None:
+    made: list[int] = []
+
+    def patches() -> Iterator[Patch]:
+        for number in range(100):
+            made.append(number)
+            yield patch(f"{number}\n".encode() + SOURCE)
+
+    asked(lambda world: told(world, failure(5, 3, 11) if world == HOME else FIRST)).verifier.choose(
+        patches(), [DIAGNOSIS]
+    )
+    assert len(made) == 24
 
 
 def test_what_is_said_of_one_that_is_not_needed() -> None:

@@ -58,9 +58,9 @@ def leaves_device(before: Run, wrong: Operand | None, after: Run) -> str:
         return ""
     peers = [operand for operand in failure.operands if operand is not wrong]
     there = next((visit for visit in after.visits if visit.op == failure.op), None)
-    if there is None or not there.ran or not peers or wrong.device != "cpu" or wrong.moves:
+    if there is None or not there.ran or there.device or not peers:
         return ""
-    if there.device or any(operand.device == "cpu" for operand in peers):
+    if any(operand.device == "cpu" for operand in peers) or (wrong.device == "cpu" and wrong.moves):
         return ""
     return f"it takes the work off the GPU: {failure.op} runs on the CPU where it failed"
 

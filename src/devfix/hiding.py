@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from devfix.lines import blocks, is_edited, place_before, same_cause
@@ -67,16 +67,9 @@ def hidden(before: Run, wrong: Operand | None, after: Run, edits: Sequence[Edit]
     if any(_stands_for(op, name) for op in more for name in names):
         return ""
     # Where the failing lines are as they were, any work that goes on there speaks for them.
-    if not any(is_edited(place, edits) for place in _lines(places_after(failure.at, edits))) and set(more) - _MOVES:
+    if not any(is_edited(place, edits) for place in places_after(failure.at, edits)) and set(more) - _MOVES:
         return ""
     return f"it hides the failure: {failure.op} does not run any more where it failed"
-
-
-def _lines(places: Iterable[Place]) -> Iterator[Place]:
-    """Each line of some places."""
-    for place in places:
-        for line in range(place.line, (place.end_line or place.line) + 1):
-            yield replace(place, line=line)
 
 
 def _stands_for(op: str, failed: str) -> bool:

@@ -76,7 +76,7 @@ class Verifier:
             if held is None and further and not self.is_flaky:
                 held = self._furthest(further, pool)
         if held is not None and held.verdict.outcome == "holds":
-            trials = [trial if trial is held else in_vain(trial) for trial in trials]
+            trials = [in_vain(trial) for trial in trials]
         return held, [trial for trial in trials if trial is not held and trial.patch is not (held and held.patch)]
 
     def attempt(self, patch: Patch, diagnosis: Diagnosis) -> Trial:
