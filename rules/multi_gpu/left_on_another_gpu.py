@@ -9,11 +9,13 @@ from devfix.sdk import (
     Change,
     Diagnosis,
     Failure,
+    Operand,
     Sources,
     aimed,
     blamed,
     change,
     describe,
+    device_in,
     is_spread,
     moved,
     names_in,
@@ -28,12 +30,18 @@ def diagnose(failure: Failure) -> Blame | None:
     if any(not each.device.startswith("cuda:") and each.shape for each in failure.operands) or not is_spread(failure):
         return None
     for index, operand, other in strangers(failure):
-        if operand.owner is None:
+        if _travels(failure, operand):
             because = (
                 f"{describe(operand)} is on {operand.device}, and the model goes on with a tensor on {other.device}."
             )
             return Blame(index, because, strength=1)
     return None
+
+
+def _travels(failure: Failure, operand: Operand) -> bool:
+    """Whether no module holds the operand, or one whose own parts lie on several GPUs: a row of it may be copied."""
+    owner = operand.owner
+    return owner is None or device_in(failure, owner.frame, owner.expression) == "mixed"
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
@@ -48,7 +56,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     statement = file.statement_of(root)
     kept = {file.code(each.target) for each in file.within(statement or root) if isinstance(each, cst.AssignTarget)}
     kept |= {file.code(each.target) for each in file.within(statement or root) if isinstance(each, cst.AugAssign)}
-    every = [each for each in aimed(diagnosis) if blamed(each).owner is None]
+    every = [each for each in (diagnosis, *aimed(diagnosis)) if _travels(failure, blamed(each))]
     # What the statement computes anew is what flows on.
     for each in sorted(
         every, key=lambda each: bool(kept & {held.expression for held in names_in(blamed(each), frame)})

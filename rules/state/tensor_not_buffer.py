@@ -66,11 +66,24 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         edits: dict[cst.CSTNode, cst.CSTNode] = {}
         for each in dominating(file, inside):
             call = registered_as_buffer(file, each)
-            if call is not None:
-                edits[each] = cst.Expr(call)
+            if call is None or _may_be_a_number(file, each):
+                edits.clear()
+                break
+            edits[each] = cst.Expr(call)
         made = change(file, file.replaced(edits), f"Register `self.{name}` as a buffer") if edits else None
         if made:
             yield made
+
+
+def _may_be_a_number(file: File, assignment: cst.Assign | cst.AnnAssign) -> bool:
+    """Whether the value is a parameter that says nothing of tensors and has a default: a buffer takes no number."""
+    function, value = file.function_of(assignment), assignment.value
+    if function is None or not isinstance(value, cst.Name):
+        return False
+    for each in (*function.params.params, *function.params.kwonly_params):
+        if each.name.value == value.value and each.default is not None:
+            return each.annotation is None or "Tensor" not in file.code(each.annotation.annotation)
+    return False
 
 
 def _in_constructor(file: File, node: cst.CSTNode) -> bool:

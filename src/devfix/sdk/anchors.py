@@ -17,8 +17,9 @@ from devfix.source import File
 
 DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
 ROOT = re.compile(r"\w+")
+BIAS = re.compile(r"bias\w*$")
 OPTIONAL = 2.0  # how much worse a parameter is that need not be given, or be a tensor, in other calls
-UNUSED = 4.0  # how much worse a global device is in a function that reads it nowhere: a peer at hand is better
+UNUSED = 5.0  # how much worse a global device is in a function that reads it nowhere: a peer at hand is better
 REACH = 3.0  # how much worse than the best an anchor may be
 
 
@@ -75,7 +76,8 @@ def device_names(spot: Spot, file: File) -> list[str]:
 def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[float, str]]:
     other = peer(diagnosis)
     frame = spot.frame if spot.frame is not None else frame_of(diagnosis.failure, spot.place)
-    named = {held.expression for held in names_in(other, frame)} if other and frame is not None else set()
+    met = [each for each in diagnosis.failure.operands if other is not None and each.device == other.device]
+    named = {held.expression for each in met for held in names_in(each, frame)} if frame is not None else set()
     # Where two GPUs meet, an unindexed "cuda" names one of them here and the other elsewhere.
     two = wanted.startswith("cuda:") and any(
         each.device.startswith("cuda:") and each.device != wanted for each in diagnosis.failure.operands
@@ -88,12 +90,11 @@ def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[floa
             yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * steps(text), text
         elif binding.kind == "tensor" and binding.device == wanted:
             # A weight is always there; a bias may be None elsewhere.
-            parameter = binding.type.endswith("Parameter") * (1.0 if not text.endswith("bias") else 1.2)
+            parameter = binding.type.endswith("Parameter") * (1.2 if BIAS.search(text) else 1.0)
             # An element says less to a reader than a name does: `packed[2]` less than `frames`. Where two GPUs meet,
             # what it met says where it is wanted in every call, and another tensor only in this one.
-            met = text in named
-            far = 0.2 * steps(text) if two and met else 0.5 * steps(text) + parameter
-            yield (2.0 if met else 3.0) + far, f"{text}.device"
+            far = 0.2 * steps(text) if two and text in named else 0.5 * steps(text) + parameter
+            yield (2.0 if text in named else 3.0) + far, f"{text}.device"
         elif binding.kind == "module" and binding.device == wanted and _has_parameters(spot, text):
             yield 6.0 + 0.5 * steps(text), f"next({text}.parameters()).device"
 

@@ -10,7 +10,7 @@ from devfix.model import Diagnosis
 from devfix.sdk.anchors import anchors
 from devfix.sdk.changes import Change, change
 from devfix.sdk.loops import outside_loops
-from devfix.sdk.reading import assignments
+from devfix.sdk.reading import assignments, parameters
 from devfix.sdk.spots import Spot
 from devfix.sdk.statements import inserted_before
 from devfix.source import File, Sources
@@ -30,6 +30,9 @@ def container_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterat
         if not name.isidentifier() or not any(
             file.code(each.value) == name for each in file.within(root) if isinstance(each, cst.Arg)
         ):
+            continue
+        function = file.function_of(root)
+        if function is not None and name in parameters(function):  # whoever made it knows what else it holds
             continue
         for anchor in anchors(diagnosis, spot, file):
             statement = outside_loops(file, root, name, anchor)
