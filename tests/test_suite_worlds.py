@@ -151,8 +151,18 @@ def test_a_conftest_keeps_its_option(pytester: pytest.Pytester) -> None:
             assert torch.cuda.device_count() == (pytestconfig.option.devfix_gpus is not None) * 2
         """
     )
-    run(pytester, "--gpus", "7").assert_outcomes(passed=1)
+    told = run(pytester, "--gpus", "7")
+    told.assert_outcomes(passed=1)
+    told.stdout.fnmatch_lines(["devfix: * --devfix-gpus N gives its tests N GPUs"])
     run(pytester, "--gpus", "7", "--devfix-gpus", "2", "--devfix-world", "simulated").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("options", [(), ("--gpus", "2")])
+def test_a_conftest_found_later_keeps_its_option(pytester: pytest.Pytester, options: tuple[str, ...]) -> None:
+    folder = pytester.mkpydir("package")
+    (folder / "conftest.py").write_text("def pytest_addoption(parser): parser.addoption('--gpus', type=int)")
+    (folder / "test_late.py").write_text("def test_late(pytestconfig): assert pytestconfig.rootpath")
+    run(pytester, *options).assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,15 @@ def add(parser: pytest.Parser, taken: frozenset[str]) -> None:
             group.addoption(*free, dest=dest, metavar=metavar, default=None, help=text)
 
 
+def give_way(config: pytest.Config) -> None:
+    """Free the short names, once the options are read: a conftest that is found later may add an option of the name."""
+    reader = getattr(getattr(config, "_parser", None), "optparser", None)
+    names = getattr(reader, "_option_string_actions", {})
+    for name in (_GPUS[0], _WORLD[0]):
+        if name in names and str(names[name].dest).startswith("devfix_"):
+            del names[name]
+
+
 def taken_names(parser: pytest.Parser) -> frozenset[str]:
     """Return the names of all options that are there."""
     groups = [*getattr(parser, "_groups", ()), getattr(parser, "_anonymous", None)]

@@ -15,6 +15,7 @@ from devfix.suite import options
 from devfix.suite.world import SuiteWorld, TooFew, Wanted
 
 _NAME = "devfix-tests"
+_GAVE_WAY = pytest.StashKey[bool]()
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -34,14 +35,23 @@ def pytest_load_initial_conftests(
     taken = options.taken_names(parser)
     if wanted is not None and options.read(args, taken)[0] is None and not hasattr(told, "devfix_gpus"):
         _withdraw(early_config)  # the suite's own conftest has an option of that name
+        early_config.stash[_GAVE_WAY] = True
     options.add(parser, taken)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell pytest of the mark."""
+    """Tell pytest of the mark, and leave the names of our options to those who come later."""
+    options.give_way(config)
     config.addinivalue_line(
         "markers", 'gpus(n, world="auto"): run the test in a world with n GPUs, simulated where the machine has fewer'
     )
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say whose option was meant, where it is not ours."""
+    if config.stash.get(_GAVE_WAY, False):
+        return "devfix: this suite has options of its own by these names; --devfix-gpus N gives its tests N GPUs"
+    return None
 
 
 @pytest.hookimpl(trylast=True)
