@@ -17,10 +17,13 @@ from devfix.sdk import (
     describe,
     factory_given_device,
     is_meant,
+    last_name,
     scope_at,
     spots,
     strangers,
 )
+
+NUMBERS = ("float", "int", "len", "bool", "ord", "item", "tolist")
 
 
 def diagnose(failure: Failure) -> Blame | None:
@@ -29,11 +32,11 @@ def diagnose(failure: Failure) -> Blame | None:
         birth, place = operand.birth, birthplace(operand)
         if birth is None or place is None or birth.kind != "constant" or is_meant(failure, operand):
             continue
-        if not _listed(failure, place, peer.device):
+        if not _listed(failure, place, peer.device) and not _has_tensors(failure, place, peer.device):
             continue
         because = (
-            f"{describe(operand)} was made by `{birth.op}` of tensors on {peer.device} in {place.path}:{place.line}:"
-            f" each was copied to the host, where the new tensor is."
+            f"{describe(operand)} was made by `{birth.op}` in {place.path}:{place.line} on the host: tensors on"
+            f" {peer.device} that it takes are copied there one by one."
         )
         return Blame(index, because, strength=1)
     return None
@@ -49,6 +52,20 @@ def _listed(failure: Failure, place: Place, device: str) -> list[str]:
     return found
 
 
+def _has_tensors(failure: Failure, place: Place, device: str) -> bool:
+    """Whether tensors on a device were in scope at a place, of which a comprehension may make scalars."""
+    return any(each.kind == "tensor" and each.device == device for each in scope_at(failure, place))
+
+
+def _is_computed(call: cst.Call | None) -> bool:
+    """Whether a call takes a comprehension that computes each element, and makes no Python number of it."""
+    given = call.args[0].value if call is not None and call.args else None
+    element = given.elt if isinstance(given, cst.ListComp) else None
+    if isinstance(element, cst.Call):
+        return last_name(element.func) not in NUMBERS
+    return isinstance(element, cst.BinaryOperation | cst.Subscript)
+
+
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Stack the tensors where they are; else give the new tensor their device."""
     failure, operand = diagnosis.failure, blamed(diagnosis)
@@ -60,9 +77,11 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         listed = {name for device in devices for name in _listed(failure, spot.place, device)}
         call = file.call_at(spot.place, ("tensor", "as_tensor"))
         name = file.code(call.args[0].value) if call is not None and len(call.args) == 1 else ""
-        if call is not None and isinstance(call.func, cst.Attribute) and name in listed:
+        is_computed = bool(name) and name not in listed and _is_computed(call)
+        if call is not None and isinstance(call.func, cst.Attribute) and (name in listed or is_computed):
             stacked = call.with_changes(func=call.func.with_changes(attr=cst.Name("stack")))
-            found = change(file, file.replaced({call: stacked}), f"Stack `{name}` where its tensors are", "likely")
+            title = f"Stack {'what the comprehension makes' if is_computed else f'`{name}`'} where its tensors are"
+            found = change(file, file.replaced({call: stacked}), title, "likely")
             if found:
                 yield found
         if name in listed:
