@@ -21,6 +21,7 @@ def command(suite: dict[str, Any], where: str) -> list[str]:
     """Return how pytest is started for a suite on "cpu" or "cuda"."""
     python = os.path.expanduser(suite.get("python", sys.executable))
     given = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "suites.recorder", "--tb=line", "--color=no"]
+    given += ["--continue-on-collection-errors"]
     if where == "cuda":
         # By its module, wherever devfix stands: the suite's environment need not have it, and may have another one.
         given += ["-p", "no:devfix-gpus", "-p", "devfix.suite.plugin"]
