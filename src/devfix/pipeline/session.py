@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
+from functools import partial
 
 from devfix.config import Config
 from devfix.model import Outcome, Place, Run, Target, World
 from devfix.sdk import Sources
+from devfix.sdk.standing import with_given
 from devfix.stages.discover import Command
 from devfix.stages.observe import Observer
 from devfix.workspace import Repository, Worktrees
@@ -54,7 +56,13 @@ class Session:
 
     def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place] = ()) -> Run:
         """Run the program with `files` changed: what `verify` is handed."""
-        return self.observer.run(world, files, fresh=fresh, reach=reach)
+        return self._named(self.observer.run(world, files, fresh=fresh, reach=reach), files)
+
+    def _named(self, run: Run, files: Mapping[str, bytes]) -> Run:
+        """The run with a failure that speaks of what the repository handed over."""
+        if run.failure is None:
+            return run
+        return replace(run, failure=with_given(run.failure, Sources(partial(self.read, files))))
 
     def sources(self) -> Sources:
         """The editable files as they stand now."""
@@ -96,7 +104,7 @@ class Session:
             self.observer.target = replace(self.target, command=command.words)
             self.command_text = command.shown
             self.progress(f"running {command.shown} on {self.world.name}")
-            run = self.observer.run(self.world)
+            run = self._named(self.observer.run(self.world), {})
             runs.append(run)
             if len(self.commands) > 1:
                 self.notes.append(f"tried `{command.shown}` ({command.origin}): {run.outcome.value}")

@@ -46,7 +46,22 @@ def occurrences(file: File, root: cst.CSTNode, text: str) -> list[cst.BaseExpres
         found = [node for node in file.find(scope, text) if is_read(file, node)] if scope is not None else []
         if found:
             return found
-    return []
+    return _by_key(file, wider or root, text)
+
+
+def _by_key(file: File, scope: cst.CSTNode, text: str) -> list[cst.BaseExpression]:
+    """Where an element is read by a name for its key: `self.shadow[name]` for `self.shadow["weight"]`."""
+    whole = text.rpartition("[")[0] if text.endswith("]") else ""
+    return [
+        node
+        for node in (file.within(scope) if whole else ())
+        if isinstance(node, cst.Subscript)
+        and file.code(node.value) == whole
+        and len(node.slice) == 1
+        and isinstance(node.slice[0].slice, cst.Index)
+        and isinstance(node.slice[0].slice.value, cst.Name)
+        and is_read(file, node)
+    ]
 
 
 def is_read(file: File, node: cst.BaseExpression) -> bool:

@@ -13,7 +13,7 @@ from itertools import islice
 import libcst as cst
 
 from devfix.model import Edit, Patch, Place
-from devfix.sdk import FACTORIES, File, argument, is_bound, is_local, keyword_added, keyword_removed, last_name
+from devfix.sdk import FACTORIES, File, argument, is_bound, is_local, is_move, keyword_added, keyword_removed, last_name
 from devfix.source import SourceError
 
 PLACES = 20  # shown for one fix; the sample's worst file had eleven
@@ -108,9 +108,15 @@ def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
         for call in calls:
             function = file.function_of(call)
             root = NAME.findall(value)[0]
-            if last_name(call.func) not in kin or argument(call, "device") or function is None:
+            if last_name(call.func) not in kin or argument(call, "device") or function is None or _follows(file, call):
                 continue
             if is_local(function, root) and is_bound(file, call, root):
                 found = file.edit(file.replaced({call: keyword_added(call, "device", value)}))
                 if found:
                     yield found
+
+
+def _follows(file: File, call: cst.Call) -> bool:
+    """Whether what a factory makes lies where another tensor does, or is moved at once."""
+    name, outer = last_name(call.func), file.parent(file.parent(call) or call)
+    return name.endswith("_like") or name.startswith("new_") or (outer is not None and is_move(outer))

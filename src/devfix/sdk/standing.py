@@ -1,0 +1,82 @@
+"""Operands that an operator made for itself: what it was given in their place, as the owned code names it.
+
+`binary_cross_entropy_with_logits` computes `1 - target` before it meets the input, and that fails; its own temporary
+has neither a name nor a birth that an edit could reach.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import libcst as cst
+
+from devfix.model import Binding, Failure, Held, Operand
+from devfix.sdk.edits import argument
+from devfix.sdk.factories import FACTORIES
+from devfix.sdk.results import occurrences
+from devfix.source import File, Sources, last_name
+
+
+def with_given(failure: Failure, source: Sources) -> Failure:
+    """The failure with what the failing expression was given in the place of what the operator made for itself.
+
+    Where several tensors that it was given lie on that device, one of the operand's shape comes first.
+
+    >>> with_given(failure, source) == failure
+    True
+    """
+    if failure.at is None or not any(_is_own(failure, each) for each in failure.operands):
+        return failure
+    frame = max(number for number, each in enumerate(failure.frames) if each.place == failure.at)
+    found = [_given(failure, frame, each, source) if _is_own(failure, each) else each for each in failure.operands]
+    return replace(failure, operands=tuple(found))
+
+
+def _is_own(failure: Failure, operand: Operand) -> bool:
+    """Whether an operand was made where it failed, and deeper in the stack than that: nobody has a name for it."""
+    birth = operand.birth
+    if operand.names or operand.moves or birth is None or not birth.places or failure.at is None:
+        return False
+    deepest = failure.frames[-1].place
+    return birth.places[0] == failure.at and not deepest.owned
+
+
+def _given(failure: Failure, frame: int, operand: Operand, source: Sources) -> Operand:
+    place = failure.frames[frame].place
+    file = source.file(place)
+    root = file.root_at(place) if file is not None else None
+    if file is None or root is None:
+        return operand
+    every = [
+        each
+        for each in failure.frames[frame].scope
+        if each.kind == "tensor" and each.device == operand.device and occurrences(file, root, each.expression)
+    ]
+    found: list[Binding] = sorted(every, key=lambda each: (each.shape != operand.shape, len(each.expression)))
+    if not found:
+        return _made_there(failure, operand, file, root)
+    names = (Held(frame, found[0].expression),)
+    return replace(operand, names=names, history=found[0].history, shape=found[0].shape)
+
+
+def _made_there(failure: Failure, operand: Operand, file: File, root: cst.CSTNode) -> Operand:
+    """The operand as made by the first factory without a device among what the failing expression is given."""
+    assert failure.at is not None and operand.birth is not None
+    for node in file.within(root) if operand.device == "cpu" else ():
+        if isinstance(node, cst.Call) and node is not root and _is_factory(node) and _is_given(file, root, node):
+            outer = operand.birth.places[1:]
+            place = file.place_of(node, failure.at.function)
+            birth = replace(operand.birth, op=f"aten::{last_name(node.func)}", places=(place, *outer))
+            return replace(operand, history=(birth,))
+    return operand
+
+
+def _is_factory(call: cst.Call) -> bool:
+    return last_name(call.func) in FACTORIES and argument(call, "device") is None
+
+
+def _is_given(file: File, root: cst.CSTNode, node: cst.CSTNode) -> bool:
+    """Whether a node is an argument of an expression itself, and of no other call in it."""
+    around = list(file.ancestors(node))
+    inside = around[: around.index(root)] if root in around else around
+    return not any(isinstance(each, cst.Call | cst.Lambda) for each in inside)
