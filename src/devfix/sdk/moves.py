@@ -140,7 +140,10 @@ def _used_below(file: File, node: cst.BaseExpression, text: str) -> bool:
 
 
 def result_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
-    """Yield the whole call at a birth, returned or derived spot with `.to(anchor)`, one change for each anchor."""
+    """Yield the whole call at a birth, returned or derived spot with `.to(anchor)`, one change for each anchor.
+
+    Where a view is taken of a name that is read again below, the name is moved in front first, for all of them.
+    """
     file = source.file(spot.place)
     if file is None:
         return
@@ -150,9 +153,26 @@ def result_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[
     if isinstance(file.parent(calls[0]), cst.Expr):  # `noise.normal_()` stands alone: nobody gets what it returns
         return
     for anchor in anchors(diagnosis, spot, file):
-        found = moved_at(file, calls[0], anchor)
-        if found:
-            yield found
+        before = _receiver_moved(file, calls[0], anchor) if spot.kind == "derived" else None
+        yield from (each for each in (before, moved_at(file, calls[0], anchor)) if each)
+
+
+def _receiver_moved(file: File, call: cst.BaseExpression, anchor: str) -> Change | None:
+    """The name moved of which a call takes a view, where another statement below reads that name as well."""
+    func = call.func if isinstance(call, cst.Call) else None
+    receiver = func.value if isinstance(func, cst.Attribute) and isinstance(func.value, cst.Name) else None
+    if receiver is None or anchor.startswith(f"{receiver.value}.") or may_be_no_tensor(file, receiver, receiver.value):
+        return None
+    scope, line = file.function_of(receiver) or file.module, file.line_of(file.statement_of(receiver) or receiver)
+    below = [each for each in file.find(scope, receiver.value) if file.line_of(each) > line and is_read(file, each)]
+    # What is given another value in between is another tensor.
+    if not below or any(
+        not is_read(file, each) for each in file.find(scope, receiver.value) if file.line_of(each) >= line
+    ):
+        return None
+    return (
+        None if is_written_below(file, receiver, receiver.value) else _rebound(file, receiver, receiver.value, anchor)
+    )
 
 
 def _is_aside(diagnosis: Diagnosis, spot: Spot, source: Sources) -> bool:

@@ -14,6 +14,8 @@ from devfix.sdk.reading import assignments
 from devfix.sdk.spots import Spot
 from devfix.source import File, Sources, last_name
 
+LONG = 72  # a title is the first line of a commit's message: a longer call is told by what is called
+
 
 def assigned_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
     """Yield what a name at a spot was given moved, where its function gives it a value once, and outside of loops.
@@ -82,5 +84,7 @@ def moved_at(
     if isinstance(node, cst.Call) and last_name(node.func) == "Parameter" and node.args:
         node = node.args[0].value  # what a move makes of a Parameter is none, and no optimizer's business
     text = " ".join(file.code(node).split())
+    if len(text) > LONG and isinstance(node, cst.Call):
+        text = f"{' '.join(file.code(node.func).split())}(…)"
     edits: dict[cst.CSTNode, cst.CSTNode] = {each: moved(each, anchor) for each in (node, *others)}
     return change(file, file.replaced(edits), f"Move `{text}` to `{anchor}`")
