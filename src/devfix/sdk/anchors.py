@@ -52,8 +52,16 @@ def _doubt(file: File, node: cst.CSTNode, text: str) -> float:
         return 0.0
     if text.endswith(".device"):
         return OPTIONAL * is_optional(function, root)
-    is_unused = text.isidentifier() and not is_local(function, text) and not file.find(function, text)
+    is_unused = text.isidentifier() and not is_local(function, text) and not _reads(file, function, text)
     return UNUSED * is_unused
+
+
+def _reads(file: File, function: cst.FunctionDef, name: str) -> bool:
+    """Whether a function reads a name, and not only has keywords or attributes that are called so."""
+    parents = ((node, file.parent(node)) for node in file.find(function, name))
+    return any(
+        node is not (getattr(parent, "keyword", None) or getattr(parent, "attr", None)) for node, parent in parents
+    )
 
 
 def device_names(spot: Spot, file: File) -> list[str]:
@@ -70,7 +78,8 @@ def device_names(spot: Spot, file: File) -> list[str]:
         for each in spot.scope
         if each.kind in ("device", "string") and re.search(r"(device|dev|map_location)$", each.expression)
     ]
-    return sorted((text for text in found if is_bound(file, node, text)), key=lambda text: (text.count("."), len(text)))
+    known = (text for text in found if is_bound(file, node, text) and not _doubt(file, node, text))
+    return sorted(known, key=lambda text: (text.count("."), len(text)))
 
 
 def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[float, str]]:
