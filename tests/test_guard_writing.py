@@ -183,3 +183,16 @@ def test_names_follow_the_neighbours() -> None:
     assert home is not None
     names = home.names("package/_my-Ops.py")
     assert (next(names), next(names)) == ("devices_my_ops_test.py", "devices_my_ops_2_test.py")
+
+
+def test_an_optimizer_steps_the_module_that_is_made_before_it() -> None:
+    steps = Recipe("made", "optim.SGD", "torch", items=(Recipe("parameters", "net"),))
+    arguments = (Argument("optimizer", "plain", steps), Argument("net", "plain", MODEL))
+    body = body_of_call(Call(0, "package.train", "", "function", "step", arguments), "step")
+    assert body.lines[-3:] == (
+        'net = Model(width=128).to("cuda:0")',
+        "optimizer = torch.optim.SGD(net.parameters())",
+        "step(optimizer, net)",
+    )
+    with pytest.raises(Unwritable):
+        body_of_call(Call(0, "package.train", "", "function", "step", arguments[:1]), "step")

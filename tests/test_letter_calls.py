@@ -135,3 +135,19 @@ def test_what_shows_a_failure_is_no_part_of_what_the_program_computes(tmp_path: 
     assert letter["failure"]["uncaught"]
     assert "computed" not in letter["failure"]
     assert [each["op"] for each in letter["computed"]] == ["aten::sub"]
+
+
+def test_an_optimizer_is_told_by_the_module_that_it_steps(tmp_path: Path, warm: Warm) -> None:
+    source = """
+    import torch
+    def step(model, optimizer, other):
+        return model(torch.ones(1, 2))
+    model = torch.nn.Linear(2, 2).to("cuda")
+    stranger = torch.optim.SGD(torch.nn.Linear(2, 2).parameters(), 0.1)
+    step(model, torch.optim.Adam(model.parameters(), lr=0.5), stranger)
+    """
+    call = read(run_program(tmp_path, source, warm=warm, calls=True).failure["calls"][0])
+    adam, stranger = call.arguments[1].value, call.arguments[2].value
+    assert (adam.module, adam.text, [item.text for item in adam.items]) == ("torch", "optim.Adam", ["model"])
+    assert [(name, value.text) for name, value in adam.keywords] == [("lr", "0.5")]
+    assert stranger.kind == "unknown"

@@ -17,7 +17,7 @@ from devfix.model import Argument, Call, Recipe
 _NAMES = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _PART = re.compile(r"(?:\w+(?:\.\w+)*)?")
 _DEVICE = re.compile(r"(?:cpu|cuda(?::\d{1,2})?)")
-_KINDS = frozenset({"literal", "name", "list", "tuple", "set", "dict", "device", "made", "tensor"})
+_KINDS = frozenset({"literal", "name", "list", "tuple", "set", "dict", "device", "made", "tensor", "parameters"})
 _CONTENTS = frozenset({"values", "zeros", "ones", "full", "arange", "integers", "flags", "unit", "normal"})
 _WAYS = frozenset({"function", "method", "property", "static", "make"})
 _PASSED = frozenset({"positional", "plain", "keyword", "more"})
@@ -71,6 +71,8 @@ class Recipes:
             return Recipe(kind, _literal(text))
         if kind == "device":
             return Recipe(kind, _device(text))
+        if kind == "parameters":
+            return Recipe(kind, _name(text))
         if kind == "name":
             return Recipe(kind, _name(text), _name(raw.get("module")))
         if kind == "tensor":

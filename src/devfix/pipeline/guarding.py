@@ -55,6 +55,7 @@ class _Guarding:
     def __init__(self, session: Session, home: Home, observer: Observer, overlay: Path) -> None:
         self._session, self._home, self._observer, self._overlay = session, home, observer, overlay
         self._taken = {Path(path).name for path in session.observer.tracked}
+        self._known: dict[tuple[str, ...], str] = {}
 
     def repairs(self, repairs: Sequence[Repair], seconds: float) -> Iterator[Repair]:
         """Yield the repairs with their tests; a fix's index counts the fixes alone."""
@@ -95,7 +96,10 @@ class _Guarding:
         if kept is None:
             why = judge.why or next(iter(reasons), "no call of the mended code can be written down")
             return replace(repair, unguarded=why)
+        if (known := self._known.get(kept.candidate.body.lines)) is not None:
+            return replace(repair, unguarded=f"{known}, the test of a fix before, fails without this one too")
         self._taken.add(Path(path).name)
+        self._known[kept.candidate.body.lines] = path
         since = number if kept.since == 0 else count - 1
         return replace(repair, guard=Guard(path, kept.text, kept.candidate.drives, kept.worlds, since))
 

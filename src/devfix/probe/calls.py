@@ -8,8 +8,11 @@ import sys
 import types
 from typing import Any
 
-from . import places
+import torch
+
+from . import objects, places
 from .constructions import defaults, made, module_name, same
+from .members import is_a
 from .recipes import recipe
 
 Json = dict[str, Any]
@@ -128,7 +131,11 @@ def _arguments(frame: types.FrameType, function: Any, skip: int) -> list[Json]:
         if at < code.co_posonlyargcount:
             how = "positional"
         told.append({"name": name, "how": how, "default": name in known and same(known[name], value)})
-        told[-1]["value"] = recipe(value) if name in values else {"is": "unknown", "text": name}
+        made = recipe(value) if name in values else {"is": "unknown", "text": name}
+        if is_a(value, torch.optim.Optimizer):
+            given = {other: values[other] for other in code.co_varnames[skip:named] if other in values}
+            made = _stepping(made, objects.steps(value, given))
+        told[-1]["value"] = made
     if code.co_flags & inspect.CO_VARARGS:
         told += [{"name": "", "how": "more", "value": recipe(item)} for item in values.get(code.co_varnames[named], ())]
         named += 1
@@ -136,6 +143,12 @@ def _arguments(frame: types.FrameType, function: Any, skip: int) -> list[Json]:
         rest = values.get(code.co_varnames[named], {})
         told += [{"name": name, "how": "keyword", "value": recipe(item)} for name, item in rest.items()]
     return told
+
+
+def _stepping(told: Json, module: str) -> Json:
+    return (
+        {**told, "items": [{"is": "parameters", "text": module}]} if module else {"is": "unknown", "text": "optimizer"}
+    )
 
 
 def test() -> str:

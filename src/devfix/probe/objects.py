@@ -7,11 +7,36 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from . import members
 from .constructions import exists, named, same
 from .members import instance_dict, is_a
 
 Json = dict[str, Any]
+
+
+def optimizer(value: Any, recipe: Callable[[Any, int], Json]) -> Json | None:
+    """Return how to make an optimizer of one group, but for the module whose parameters it steps."""
+    kind, groups = type(value), list(instance_dict(value).get("param_groups") or ())
+    if not exists(kind) or len(groups) != 1:
+        return None
+    pairs = []
+    for each in inspect.signature(kind).parameters.values():
+        if each.name in groups[0] and each.name != "params" and not same(each.default, groups[0][each.name]):
+            pairs.append([each.name, recipe(groups[0][each.name], 1)])
+    module = "torch" if getattr(torch.optim, kind.__name__, None) is kind else named(kind)["module"]
+    name = f"optim.{kind.__name__}" if module == "torch" else kind.__qualname__
+    return {"is": "made", "module": module, "text": name, "items": [], "keywords": pairs}
+
+
+def steps(value: Any, others: dict[str, Any]) -> str:
+    """Return the name of the module all of whose parameters an optimizer steps, "" where none of these is."""
+    mine = [id(each) for group in instance_dict(value).get("param_groups") or () for each in group["params"]]
+    for name, other in others.items():
+        if is_a(other, torch.nn.Module) and [id(each) for each in torch.nn.Module.parameters(other)] == mine:
+            return name
+    return ""
 
 
 def by_attributes(value: Any, depth: int, recipe: Callable[[Any, int], Json]) -> Json | None:

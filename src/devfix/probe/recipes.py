@@ -44,6 +44,8 @@ def recipe(value: Any, depth: int = 0) -> Json:
         return _held_modules(value, depth)
     if is_a(value, Module):
         return constructions.made(value) or _unknown(value)
+    if is_a(value, torch.optim.Optimizer):
+        return objects.optimizer(value, recipe) or _unknown(value)
     if isinstance(value, _FUNCTIONS):
         return _named(getattr(value, "__module__", None), getattr(value, "__qualname__", ""), value)
     return _container(value, depth) or objects.by_attributes(value, depth, recipe) or _unknown(value)

@@ -113,8 +113,10 @@ class Judge:
         """Judge in the other worlds a test that does on a machine without GPUs what it should."""
         found = {PLAIN.name: (plain[0].outcome.value, plain[1].outcome.value)}
         with ThreadPoolExecutor(2) as pool:
-            before = {world: pool.submit(self._run, world, self.before, text, True) for world in self.worlds}
-            after = {world: pool.submit(self._run, world, files, text, True) for world in self.worlds}
+            # A test that needs two GPUs has them from its mark where the world has fewer.
+            held = {world: world.gpus >= candidate.gpus for world in self.worlds}
+            before = {world: pool.submit(self._run, world, self.before, text, held[world]) for world in self.worlds}
+            after = {world: pool.submit(self._run, world, files, text, held[world]) for world in self.worlds}
             for world in self.worlds:
                 old, new = before[world].result(), after[world].result()
                 found[world.name] = (old.outcome.value, new.outcome.value)

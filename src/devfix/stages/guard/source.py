@@ -24,12 +24,14 @@ class Source:
         self.imports: dict[str, list[str]] = {}
         self.random = False
         self._names: dict[str, str] = {}
+        self._arguments: dict[str, str] = {}
 
     def variable(self, recipe: Recipe, name: str) -> str:
         """Return an expression for a value; what is more than a literal is made in lines of its own, under `name`."""
         if recipe.kind not in ("tensor", "made"):
             return self.expression(recipe)
-        name = self._free(name)
+        argument, name = name, self._free(name)
+        self._arguments[argument] = name
         rest: tuple[tuple[str, str], ...] = ()
         if recipe.kind == "made" and any(part for part, _ in recipe.moves):
             rest = tuple(move for move in recipe.moves if move[0])
@@ -44,6 +46,8 @@ class Source:
             return _double_quoted(recipe.text)
         if kind == "device":
             return f'torch.device("{recipe.text}")'
+        if kind == "parameters":
+            return f"{self._argument(recipe.text)}.parameters()"
         if kind == "name":
             return self.imported(recipe.module, recipe.text)
         if kind == "tensor":
@@ -73,6 +77,11 @@ class Source:
         if first not in names:
             names.append(first)
         return name
+
+    def _argument(self, name: str) -> str:
+        if name not in self._arguments:
+            raise Unwritable(f"an optimizer comes before {name}, whose parameters it steps")
+        return self._arguments[name]
 
     def _made(self, recipe: Recipe, moved_later: bool) -> str:
         if not moved_later and any(part for part, _ in recipe.moves):

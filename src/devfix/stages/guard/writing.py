@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from devfix.model import Call, Failure, Recipe
+from devfix.model import Argument, Call, Failure, Recipe
 from devfix.stages.guard.source import Source, wrapped
 
 LINES = 40  # of a whole file: a longer test is no small one
@@ -44,11 +44,13 @@ def body_of_call(call: Call, shown: str) -> Body:
     called = _called(source, call, owner)
     given: list[str] = []
     named = False
+    optimizers = [each for each in call.arguments if any(item.kind == "parameters" for item in each.value.items)]
+    written = {id(each): source.variable(each.value, each.name or "item") for each in _in_order(call, optimizers)}
     for each in call.arguments:
         if each.is_default and each.how != "positional":
             named = True
             continue
-        value = source.variable(each.value, each.name or "item")
+        value = written[id(each)]
         positional = each.how in ("positional", "more") or (each.how == "plain" and not named)
         given.append(value if positional else f"{each.name}={value}")
     ending = called if call.how == "property" else f"{called}({', '.join(given)})"
@@ -61,6 +63,13 @@ def body_of_call(call: Call, shown: str) -> Body:
         root=call.root,
         uses_torch=any("torch." in line for line in lines),
     )
+
+
+def _in_order(call: Call, optimizers: Sequence[Argument]) -> Iterator[Argument]:
+    """Yield the arguments that are written, optimizers last: they need the modules whose parameters they step."""
+    for each in (*(each for each in call.arguments if each not in optimizers), *optimizers):
+        if not each.is_default or each.how == "positional":
+            yield each
 
 
 def _called(source: Source, call: Call, owner: str) -> str:
