@@ -159,9 +159,10 @@ class Recipe:
     """How a value of the program is made again in source; `kind` "unknown" is one that cannot be (`text`: its type).
 
     "literal": `text` is Python; "name": what `module` has as `text`; "parameters": those of the argument `text`;
-    "list", "tuple", "set", "dict" (keys and values in turn): `items`; "device": `text`; "made": the class `text` of `module` is called with `items` and `keywords`, then
-    gets `dtype` and `moves` (a part, "" for the whole, and its device). "tensor": `text` says what it holds ("values",
-    "zeros", "ones", "full", "arange", "integers", "flags", "unit", "normal"), `numbers` which ones, as Python.
+    "list", "tuple", "set", "dict" (keys and values in turn): `items`; "device": `text`; "made": the class `text` of
+    `module` is called with `items` and `keywords`, then gets `dtype` and `moves` (a part, "" for the whole, and its
+    device). "tensor": `text` says what it holds ("values", "zeros", "ones", "full", "arange", "integers", "flags",
+    "unit", "normal"), `numbers` which ones, as Python.
     """
 
     kind: str
