@@ -14,11 +14,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from . import hooks, messages, mismatch, numbers, widening
 from . import running as _running  # noqa: F401 - registers how operators run
 from .plans import LIST, TENSOR, _plans, plan_of
-from .tensor import Tensor, reshape_shell, wrap, wrap_new
+from .tensor import Tensor, reshape_shell, wrap, wrap_new, written
 from .unwrapping import rewrap, unwrap_keywords, unwrap_list
 
 Parameter = torch.nn.Parameter
 _known = _plans.get
+_shorter = hooks.shorter.get
 _disabled = torch._C._disabled_torch_dispatch_impl
 
 
@@ -66,14 +67,19 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
         if gpu is None or gpu < 0:
             hooks.born(result, func, args, kwargs)
             return result
-        if plan.fresh:
-            result = wrap_new(result, gpu)
-        elif plan.view:
-            result = wrap(result, gpu)
+        if plan.fresh or plan.view:
+            result = wrap_new(result, gpu) if plan.fresh else wrap(result, gpu)
+            source = args[plan.source] if plan.source >= 0 else None
+            shorter = _shorter(hooks.born)
+            if shorter is not None and type(source) is Tensor:
+                shorter(result, func, source)
+                return result
         elif plan.returned >= 0:
             result = args[plan.returned]
             if plan.reshapes:
                 reshape_shell(result)
+            if result._devfix_whole is not None:
+                written(result._devfix_whole)
         else:
             result = rewrap(plan, result, args, kwargs, gpu)
         hooks.born(result, func, args, kwargs)

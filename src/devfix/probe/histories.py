@@ -10,17 +10,18 @@ import torch
 
 from . import operators, places, records
 from .members import is_a
-from .records import DEVICE, FROM, MOMENT, PREVIOUS, SPOTS, WHAT, Event
+from .records import COPY, DEVICE, FROM, LAST, MOMENT, PREVIOUS, SPOTS, WHAT, Event
 from .scope import Held, device_of
 
 
 def history(value: Any) -> list[dict[str, Any]]:
     """Write what is known of a tensor or module: the birth, the last move, the last steps; oldest first."""
-    record = records.table.get(id(value))
-    if record is None or record() is not value:
+    known = records.of(value)
+    if known is None:
         return []
-    events = {event[MOMENT]: event for event in _chain(record.last)}
-    for event in (record.birth, record.move):
+    last, birth, move, _ = known
+    events = {event[MOMENT]: event for event in _chain(last)}
+    for event in (birth, move):
         if event is not None:
             events.setdefault(event[MOMENT], event)
     device = _device(value)
@@ -30,7 +31,6 @@ def history(value: Any) -> list[dict[str, Any]]:
         told.append(_tell(event, event[DEVICE] or device))
         device = event[FROM] or device
     told.reverse()
-    birth = record.birth
     if birth is not None and birth[DEVICE] and told:
         told[0]["device"] = birth[DEVICE]
     return [event for event in told if event["kind"] != "unknown" or len(told) == 1]
@@ -38,8 +38,8 @@ def history(value: Any) -> list[dict[str, Any]]:
 
 def copy(value: Any) -> dict[str, Any] | None:
     """Write where a copy of the tensor was last made on another device, None where none was."""
-    record = records.table.get(id(value))
-    event = record.copy if record is not None and record() is value else None
+    known = records.of(value)
+    event = None if known is None else known[COPY]
     return None if event is None else _tell(event, event[DEVICE])
 
 
@@ -72,9 +72,9 @@ def _chain(event: Event | None) -> list[Event]:
 
 def same_data(value: Any) -> set[int]:
     """Return the moments of the events whose results are the same data as `value`: back through views and casts."""
-    record = records.table.get(id(value))
+    known = records.of(value)
     moments: set[int] = set()
-    event = record.last if record is not None and record() is value else None
+    event = None if known is None else known[LAST]
     while event is not None:
         moments.add(event[MOMENT])
         if event[FROM] is not None or not operators.keeps_identity(event[WHAT]):
@@ -85,8 +85,8 @@ def same_data(value: Any) -> set[int]:
 
 def moment(value: Any) -> int:
     """Return when the tensor's newest event was, 0 where none is known."""
-    record = records.table.get(id(value))
-    return record.last[MOMENT] if record is not None and record() is value else 0
+    known = records.of(value)
+    return 0 if known is None else int(known[LAST][MOMENT])
 
 
 def binding(held: Held, known: dict[int, dict[str, Any]] | None = None) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from .operators import source_argument
+
 PLAIN, TENSOR, LIST = 0, 1, 2
 _RESHAPING = (
     "resize",
@@ -58,6 +60,7 @@ class Plan:
         "random",
         "reshapes",
         "returned",
+        "source",
         "special",
         "view",
     )
@@ -77,6 +80,7 @@ class Plan:
         base = schema.name.split("::")[-1]
         out = any(argument.is_out for argument in writes)
         self.reshapes = bool(writes) and (out or base.startswith("resize") or base.endswith(_RESHAPING))
+        self.source = source_argument(func)
         returns = schema.returns
         composite = torch._C._dispatch_has_kernel_for_dispatch_key(func._name, "CompositeImplicitAutograd")
         one = len(returns) == 1 and str(returns[0].type) == "Tensor"

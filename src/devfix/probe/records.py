@@ -1,8 +1,11 @@
-"""The records of tensors and modules: a table by identity, weak, and constant memory for each.
+"""What is known of each tensor and module: constant memory for each, and nothing that keeps it alive.
 
-A record hangs on a weak reference, so that tensors carry no marks that pickling, `vars()` or a deep copy could see. An
-event is a tuple, written out only when a letter needs it: (what, spots, device, from, previous, depth, moment).
-`previous` leads from a result to what it was derived from.
+The history of a tensor of the host hangs on a weak reference, so that it carries no mark that pickling, `vars()` or a
+deep copy could see; a simulated tensor has marks in any case, and its history is one of them, which takes less time.
+
+An event is a tuple, written out only when a letter needs it: (what, spots, device, from, previous, depth, moment).
+`previous` leads from a result to what it was derived from. A history is a tuple too: the newest event; birth and move,
+which outlast forgotten steps; and where somebody made a copy of it on another device, which is another tensor.
 """
 
 from __future__ import annotations
@@ -16,24 +19,20 @@ import torch
 
 Event = tuple[Any, ...]
 WHAT, SPOTS, DEVICE, FROM, PREVIOUS, DEPTH, MOMENT = range(7)
+History = tuple[Any, ...]
+LAST, BIRTH, MOVE, COPY = range(4)
 KEEP = 4  # steps that a record keeps at least; it may share up to three times as many with its sources
 moments = itertools.count(1)
 moving = threading.local()  # `together` while a module moves what it holds
 
 
 class Record(weakref.ref):  # type: ignore[type-arg]
-    """The history of one tensor: `birth` and `move` outlast forgotten steps, `last` is the newest event.
+    """The history of a tensor of the host or of a module; a simulated tensor has its history as an attribute."""
 
-    `copy` is set where somebody made a copy of it on another device: that copy is another tensor.
-    """
+    __slots__ = ("history", "key")
 
-    __slots__ = ("birth", "copy", "key", "last", "move")
-
-    birth: Event | None
-    copy: Event | None
+    history: History
     key: int
-    last: Event
-    move: Event | None
 
 
 table: dict[int, Record] = {}
@@ -45,34 +44,52 @@ def drop(record: Record) -> None:
         del table[record.key]
 
 
-def keep(tensor: Any, birth: Event | None, last: Event, moved: bool) -> None:
-    """Begin a new record for a tensor or module."""
-    record = Record(tensor, drop)
-    record.key = id(tensor)
-    record.birth, record.last, record.move, record.copy = birth, last, last if moved else None, None
+def of(thing: Any) -> History | None:
+    """Return the history of a tensor or module, None where none is known."""
+    own: History | None = getattr(thing, "_devfix_record", None) if issubclass(type(thing), torch.Tensor) else None
+    if own is not None:
+        return own
+    record = table.get(id(thing))
+    return record.history if record is not None and record() is thing else None
+
+
+def keep(thing: Any, history: History) -> None:
+    """Give a tensor or module a history, in place of the one that it has."""
+    if issubclass(type(thing), torch.Tensor):
+        if getattr(thing, "_devfix_gpu", -1) >= 0:
+            table.pop(id(thing), None)
+            thing._devfix_record = history
+            return
+        if getattr(thing, "_devfix_record", None) is not None:
+            del thing._devfix_record
+    record = Record(thing, drop)
+    record.key = id(thing)
+    record.history = history
     table[record.key] = record
 
 
-def forget(tensor: Any) -> tuple[Event | None, Event, Event | None] | None:
+def forget(tensor: Any) -> History | None:
     """Take a tensor's history away, and with it the weak reference, and return it."""
-    record = table.pop(id(tensor), None)
-    return None if record is None else (record.birth, record.last, record.move)
+    history = of(tensor)
+    table.pop(id(tensor), None)
+    if getattr(tensor, "_devfix_record", None) is not None:
+        del tensor._devfix_record
+    return history
 
 
-def restore(tensor: Any, history: tuple[Event | None, Event, Event | None] | None) -> None:
+def restore(tensor: Any, history: History | None) -> None:
     """Give a history that `forget` returned to a tensor."""
     if history is not None:
-        birth, last, move = history
-        keep(tensor, birth, last, moved=False)
-        table[id(tensor)].move = move
+        keep(tensor, history)
 
 
-def unknown(source: Any) -> Record | None:
-    """Begin a record for a tensor whose birth was not seen."""
+def unknown(source: Any) -> History | None:
+    """Begin the history of a tensor whose birth was not seen."""
     if not issubclass(type(source), torch.Tensor):
         return None
-    keep(source, None, (None, (), None, None, None, 0, next(moments)), moved=False)
-    return table[id(source)]
+    history: History = ((None, (), None, None, None, 0, next(moments)), None, None, None)
+    keep(source, history)
+    return history
 
 
 def shortened(last: Event) -> Event | None:

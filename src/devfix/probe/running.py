@@ -8,7 +8,7 @@ import torch
 
 from . import devices, hooks, messages, mismatch, randomness
 from .plans import special
-from .tensor import Tensor, refill_shell, reshape_shell, wrap
+from .tensor import Tensor, refill_shell, reshape_shell, wrap, written
 from .unwrapping import MIXED, rewrap, unwrap_all
 
 
@@ -52,6 +52,8 @@ def copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     target, source = (args[0], args[1]) if plan.name.startswith("aten::copy_") else (args[1], args[0])
     if target._devfix_gpu >= 0:
         reshape_shell(target)
+        if target._devfix_whole is not None:
+            written(target._devfix_whole)
     if gpu == MIXED:
         hooks.moved(target, source, func)
     else:

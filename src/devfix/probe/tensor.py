@@ -39,6 +39,9 @@ _CONJUGATE = torch._C.DispatchKeySet(torch._C.DispatchKey.Conjugate)
 _NEGATIVE = torch._C.DispatchKeySet(torch._C.DispatchKey.Negative)
 
 
+_COMPLEX = frozenset((torch.complex32, torch.complex64, torch.complex128))
+
+
 def wrap(held: torch.Tensor, index: int) -> Any:
     """A tensor on simulated GPU `index` whose values are those of `held`, without a copy."""
     if _inferring() and not held.is_inference():
@@ -64,10 +67,11 @@ def wrap(held: torch.Tensor, index: int) -> Any:
 
 def wrap_new(held: torch.Tensor, index: int) -> Any:
     """As `wrap`, in less time, for a tensor that an operator has just made (it is no view)."""
-    if _layout(held) is not _strided or _is_conj(held):
+    dtype = held.dtype
+    if _layout(held) is not _strided or dtype in _COMPLEX:
         return wrap(held, index)
     shell: Any = _make(
-        Shell, held.shape, held.stride(), None, None, held.dtype, _strided, LAZY[index],
+        Shell, held.shape, held.stride(), None, None, dtype, _strided, LAZY[index],
         False, False, None, False, False, _KEYS,
     )  # fmt: skip
     shell.__class__ = Tensor
@@ -92,11 +96,17 @@ def refill_shell(tensor: Any) -> None:
         set_data(tensor, wrap(tensor._devfix_held, tensor._devfix_gpu))
 
 
+def written(tensor: Any) -> None:
+    """Count a write to a tensor that autograd has not seen, since it went to a view that was made past it."""
+    torch.autograd.graph.increment_version(tensor)
+
+
 def install() -> None:
     """Give every tensor the attributes that simulated ones fill."""
     replace(Tensor, "_devfix_held", None, add=True)
     replace(Tensor, "_devfix_gpu", -1, add=True)
     replace(Tensor, "_devfix_record", None, add=True)
+    replace(Tensor, "_devfix_whole", None, add=True)
 
 
 device_of = _base.device.__get__

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 from . import hooks
 from .tensor import Tensor, wrap_new
@@ -18,18 +19,32 @@ _function_modes = torch._C._len_torch_function_stack
 _grad = torch.is_grad_enabled
 _casting = torch.is_autocast_enabled
 _functorch = torch._C._functorch.maybe_current_level
-_below = torch._C._DisableTorchDispatch
 _tracing = torch._C._get_tracing_state
-_PLAIN = (Tensor, torch.nn.Parameter)
+PLAIN = (Tensor, torch.nn.Parameter)
+casts: list[Any] = []  # something where the process has begun to use autocast: to ask costs as much as a small operator
+_below = torch._C._DisableTorchDispatch  # in force from when it is made until it is dropped; `with` would cost more
+
+
+def alone() -> bool:
+    """Whether nothing but the world is between the program and its operators: no mode, transform or autocast."""
+    return (
+        _modes() == 1
+        and not _function_modes()
+        and _functorch() is None
+        and _tracing() is None
+        and forward_ad._current_level < 0
+        and not (casts and _casting("cuda"))
+    )
 
 
 def possible(*tensors: Any) -> bool:
-    """Whether an operator of these tensors may run whole: all are simulated, and of no class of the user's."""
-    if _grad() or _modes() != 1 or _function_modes() or _casting("cuda"):
+    """Whether a composite operator of these tensors may run whole: all are simulated, and none asks for gradients."""
+    for tensor in tensors:
+        if type(tensor) not in PLAIN or tensor._devfix_gpu < 0:
+            return False
+    if _grad() and any(tensor.requires_grad for tensor in tensors):
         return False
-    if _functorch() is not None or _tracing() is not None:
-        return False
-    return all(type(tensor) in _PLAIN and tensor._devfix_gpu >= 0 for tensor in tensors)
+    return alone() and hooks.born in hooks.shorter
 
 
 def run(original: Any, func: Any, args: Any, kwargs: Any, gpu: int) -> Any:

@@ -14,12 +14,13 @@ from typing import Any
 
 import torch
 
+from .. import whole
 from ..patching import wrap
 from ..tensor import Tensor
 
 Key = torch._C.DispatchKey
 _KEYS = torch._C.DispatchKeySet(Key.AutocastCUDA)
-_libraries: list[Any] = []
+_libraries = whole.casts
 # Where the header is missing: what programs cast in the end.
 _FALLBACK = {
     "LOWER_PRECISION_FP": "_(conv1d) _(conv2d) _(conv3d) _(addmm) _(matmul) _(einsum) _(mm) _(mv) _(linear) _(bmm)",

@@ -88,6 +88,16 @@ def _attention(original: Any) -> Any:
     return scaled_dot_product_attention
 
 
+def _connectionist(original: Any) -> Any:
+    """Give lengths as numbers, for C++ reads them on any device where it knows the tensors for ordinary ones."""
+
+    def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *args: Any, **kw: Any) -> Any:
+        both = [item.tolist() if isinstance(item, Tensor) else item for item in (input_lengths, target_lengths)]
+        return original(log_probs, targets, *both, *args, **kw)
+
+    return ctc_loss
+
+
 def _asks_gradient(mask: Any) -> bool:
     return isinstance(mask, Tensor) and mask.requires_grad
 
@@ -100,6 +110,7 @@ def install() -> None:
         for name in names:
             if name in vars(owner) or hasattr(owner, name):
                 wrap(owner, name, _speaking)
+    wrap(torch, "ctc_loss", _connectionist)
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
         if hasattr(torch._VF, name):
             wrap(torch._VF, name, _speaking)

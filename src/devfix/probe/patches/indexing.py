@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from .. import direct, whole
 from ..patching import replace
 from ..tensor import Tensor
 from . import sequences
@@ -13,6 +14,8 @@ from . import sequences
 _BASE: Any = torch._C.TensorBase
 _get = _BASE.__getitem__
 _set = _BASE.__setitem__
+_grad = torch.is_grad_enabled
+_func = torch.ops.aten.slice.Tensor  # what most of them are
 _PLAIN = frozenset((int, slice, type(None), type(Ellipsis), torch.Tensor))
 
 
@@ -60,9 +63,34 @@ def _plain(index: Any) -> bool:
 
 
 def _getitem(self: Any, index: Any) -> Any:
-    if self._devfix_gpu >= 0 and not _plain(index):
-        index = _translate(self, index)
+    gpu = self._devfix_gpu
+    if gpu >= 0:
+        if not _plain(index):
+            index = _translate(self, index)
+        elif not _grad() and type(self) is Tensor and not self.requires_grad and _fixed(index) and whole.alone():
+            made = direct.viewed(_get, _func, gpu, self, (index,), {})
+            if made is not None:
+                return made
     return _get(self, index)
+
+
+def _fixed(index: Any) -> bool:
+    """Whether a plain index has no tensor in it."""
+    if type(index) is tuple:
+        for item in index:
+            kind = type(item)
+            if kind is Tensor or (kind is slice and not _numbers(item)):
+                return False
+        return True
+    return type(index) is not Tensor and (type(index) is not slice or _numbers(index))
+
+
+def _numbers(part: slice) -> bool:
+    return (
+        (part.start is None or type(part.start) is int)
+        and (part.stop is None or type(part.stop) is int)
+        and part.step is None
+    )
 
 
 def _setitem(self: Any, index: Any, value: Any) -> None:
