@@ -47,6 +47,15 @@ def test_one_operator_that_does_not_repeat_keeps_no_other_from_being_compared() 
     )
 
 
+def test_of_a_random_program_no_values_are_compared() -> None:
+    before = [computed(ADD, Computed("aten::rand", 1, 0, total, 9.0)) for total in (1.0, 2.0)]
+    assert not computes_else(before, computed(replace(ADD, total=5.0), Computed("aten::rand", 1, 0, 3.0, 9.0)))
+    assert (
+        computes_else(before, computed(ADD, Computed("aten::rand", 2, 0, 3.0, 9.0)))
+        == "aten::rand runs 2 times, before once"
+    )
+
+
 HOST = Operand("other", "cpu")
 
 
@@ -65,13 +74,17 @@ def test_when_work_leaves_the_gpu() -> None:
     brought = replace(wrong, history=(replace(wrong.history[0], kind="move"),))
     nowhere = told(HOME, replace(FIRST, operands=(wrong,)))
     among = told(HOME, replace(FIRST, operands=(*FIRST.operands, HOST)))
-    for run, blamed in ((told(HOME, FIRST), brought), (told(HOME, FIRST), None), (nowhere, wrong), (among, wrong)):
+    on_its_way = told(HOME, replace(FIRST, operands=(FIRST.operands[0], brought)))
+    for run, blamed in ((on_its_way, brought), (told(HOME, FIRST), None), (nowhere, wrong), (among, wrong)):
         assert not leaves_device(run, blamed, on_host)
     assert not leaves_device(told(HOME, FIRST), FIRST.operands[0], on_host), "what is on the GPU may be brought back"
     assert not leaves_device(told(HOME), wrong, on_host)
     moved = replace(FIRST.operands[0], history=brought.history)
     assert not leaves_device(told(HOME, FIRST), moved, on_host)
     two = told(HOME, replace(FIRST, operands=(FIRST.operands[0], replace(brought, device="cuda:1"))))
+    assert not leaves_device(two, None, on_host)
+    nameless = told(HOME, replace(FIRST, op=""))
+    assert not leaves_device(nameless, wrong, replace(on_host, visits=(Visit("", 1, 0),)))
     assert leaves_device(two, two.failure.operands[1], on_host), (
         "where both lay on GPUs, neither was meant for the host"
     )

@@ -13,24 +13,21 @@ _CLOSE = 1e-3  # of the sum of all values, without their signs: backends may add
 def computes_else(before: Sequence[Run], after: Run) -> str:
     """What a patched program computes otherwise in a world than the program did in each of some runs; "" for nothing.
 
-    An operator that does not do the same in all runs before says nothing.
+    An operator that does not run as often in all runs before says nothing. Where any has other values in one of them,
+    the program is random, and no values are compared: by chance one of many may seem to repeat.
     """
     rows = [{each.op: each for each in run.computed} for run in before]
     now = {each.op: each for each in after.computed}
     if not now or not all(rows):
         return ""
-    for op in sorted(now.keys() | rows[0].keys()):
-        none = Computed(op, 0, 0)
-        first, *others = (row.get(op, none) for row in rows)
-        new = now.get(op, none)
-        ran = _ran(first)
-        if any(_ran(other) != ran for other in others):
-            continue
-        if _ran(new) != ran:
-            return f"{op} runs {_times(_ran(new))}, before {_times(ran)}"
-        if _values_differ(first, new) and not any(_values_differ(first, other) for other in others):
-            return f"{op} has other results"
-    return ""
+    none = Computed("", 0, 0)
+    every = [(op, now.get(op, none), [row.get(op, none) for row in rows]) for op in sorted(now.keys() | rows[0].keys())]
+    for op, new, old in every:
+        if _ran(new) != _ran(old[0]) and all(_ran(other) == _ran(old[0]) for other in old):
+            return f"{op} runs {_times(_ran(new))}, before {_times(_ran(old[0]))}"
+    if any(_values_differ(old[0], other) for _, _, old in every for other in old):
+        return ""
+    return next((f"{op} has other results" for op, new, old in every if _values_differ(old[0], new)), "")
 
 
 def _ran(computed: Computed) -> int:
