@@ -91,6 +91,8 @@ def _wrapped(file: File, value: cst.BaseExpression) -> cst.Call | None:
     if not isinstance(call, cst.Call):
         return None
     empty = isinstance(value, cst.List | cst.Dict) and not value.elements
+    if isinstance(value, cst.Call) and name == "ModuleList":
+        return call.with_changes(args=value.args)  # it makes a list of what `list` or `tuple` would have
     return call if empty else call.with_changes(args=[cst.Arg(value)])
 
 
