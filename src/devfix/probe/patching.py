@@ -15,6 +15,12 @@ _ANY_SIGNATURE = inspect.signature(lambda *args, **kwargs: None)
 _replaced: list[tuple[Any, str, Any]] = []
 
 
+class Attribute(property):
+    """An attribute that tells its class, as those in C++ do: Dynamo of 2.6 asks for it as it is imported."""
+
+    __objclass__ = torch.Tensor
+
+
 def replace(owner: Any, name: str, new: Any, *, add: bool = False) -> Any:
     """Set `owner.name` to `new` and return what stood there; a name the owner lacks is left out unless `add` is true.
 
@@ -24,6 +30,8 @@ def replace(owner: Any, name: str, new: Any, *, add: bool = False) -> Any:
     if old is _ABSENT and not add and not hasattr(owner, name):
         return None
     known = getattr(owner, name, None)
+    if type(new) is property:
+        new = Attribute(new.fget, new.fset, new.fdel)
     setattr(owner, name, new)
     _replaced.append((owner, name, old))
     return known

@@ -111,6 +111,8 @@ def install() -> None:
             if name in vars(owner) or hasattr(owner, name):
                 wrap(owner, name, _speaking)
     wrap(torch, "ctc_loss", _connectionist)
+    # Builds with CUDA have cuDNN, which would take weights that say that they lie on a GPU.
+    replace(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
         if hasattr(torch._VF, name):
             wrap(torch._VF, name, _speaking)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+import torch.cuda.nccl
 
 from .. import devices
 from ..patching import replace
@@ -46,3 +47,5 @@ def install() -> None:
     }
     for name, function in functions.items():
         replace(torch._C, name, function, add=True)
+    # Builds with CUDA have NCCL, which would take what says that it lies on a GPU.
+    replace(torch.cuda.nccl, "is_available", lambda tensors: False)
