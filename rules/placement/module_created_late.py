@@ -1,6 +1,6 @@
 """A layer or parameter is made after the module that it belongs to was moved."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from devfix.sdk import (
@@ -9,6 +9,7 @@ from devfix.sdk import (
     Diagnosis,
     Failure,
     Sources,
+    Spot,
     astray,
     blamed,
     factory_given_device,
@@ -44,18 +45,28 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Move the new module where it is made; give a parameter's own tensor a device; else move the whole once more."""
     failure, operand = diagnosis.failure, blamed(diagnosis)
     late = astray(failure, operand)
-    if late is not None:
-        for number, spot in enumerate(outside_constructors(list(made_spots(failure, late, source)))):
-            changes = result_moved(diagnosis, spot, source)
-            # Further out stands what called the code that made it, which may give something else.
-            yield from (replace(each, safety="unsure") if number else each for each in changes)
-    else:
-        for spot in spots(diagnosis):
-            if spot.kind == "birth":
-                changes = list(factory_given_device(diagnosis, spot, source))
-                yield from changes or result_moved(diagnosis, spot, source)
+    made = list(made_spots(failure, late, source)) if late is not None else []
+    born = [spot for spot in spots(diagnosis) if spot.kind in ("birth", "returned")]
+    # What was put into a container is moved where it was made: the container lies elsewhere by this alone.
+    contained = bool(made) and _in_constructor(made[0]) and bool(born) and not _in_constructor(born[0])
+    for number, spot in enumerate(outside_constructors(made) if not contained else ()):
+        # Further out stands what called the code that made it, which may give something else.
+        yield from _unsure_after(number, result_moved(diagnosis, spot, source))
+    for number, spot in enumerate(born if late is None or contained else outside_constructors(born)):
+        if spot.kind == "birth" or late is not None:
+            given = list(factory_given_device(diagnosis, spot, source)) if spot.kind == "birth" else []
+            first = spot.kind == "birth" and (late is None or contained)
+            yield from _unsure_after(0 if first else number + 1, given or result_moved(diagnosis, spot, source))
     names = {owner.frame: owner.root for owner, _ in roots(failure, operand)}
     for spot in spots(diagnosis):
         if spot.frame in names and names[spot.frame] != "self":
             for each in module_moved_before(diagnosis, spot, source, names[spot.frame]):
                 yield replace(each, safety="unsure")
+
+
+def _in_constructor(spot: Spot) -> bool:
+    return spot.place.function.endswith("__init__")
+
+
+def _unsure_after(number: int, changes: Iterable[Change]) -> Iterator[Change]:
+    return (replace(each, safety="unsure") if number else each for each in changes)
