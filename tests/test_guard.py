@@ -180,6 +180,46 @@ def test_each_fix_of_a_chain_has_a_test_that_fails_before_it(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
+def test_a_program_that_meets_both_faults_guards_both_fixes_and_stands_behind_the_last(tmp_path: Path) -> None:
+    main = SCRIPT.replace("print(", "z = x * torch.tensor([1.0, 2.0])\nprint(")
+    report = repaired(tmp_path, {"main.py": main, "tests/test_x.py": NEIGHBOUR})
+    guard = guard_of(report)
+    assert (guard.drives, guard.since) == ("runs `python main.py`", 1)
+    assert report.repairs[1].unguarded.startswith(f"{guard.path}, the test of a fix before")
+    subjects = git(Path(report.root), "log", "--reverse", "--format=%s", f"main..{report.branch}").splitlines()
+    assert [subject.startswith("Test: ") for subject in subjects] == [False, False, True]
+
+
+@pytest.mark.slow
+def test_a_test_that_needs_two_gpus_asks_for_both(tmp_path: Path) -> None:
+    model = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.first, self.second = nn.Linear(width, width), nn.Linear(width, width)
+    def forward(self, x):
+        hidden = self.first(x)
+        return self.second(hidden.to("cuda:1")) + x
+"""
+    main = """
+import torch
+from model import Net
+
+net = Net(6)
+if torch.cuda.device_count() > 1:
+    net.first.to("cuda:0")
+    net.second.to("cuda:1")
+    print(net(torch.ones(5, 6, device="cuda:0")).shape)
+"""
+    guard = guard_of(repaired(tmp_path, {"model.py": model, "main.py": main, "tests/test_x.py": NEIGHBOUR}, gpus=2))
+    assert "@pytest.mark.gpus(2)" in guard.text
+    assert 'net.second.to("cuda:1")' in guard.text
+
+
+@pytest.mark.slow
 def test_what_a_suite_finds_is_guarded_by_the_suite(tmp_path: Path) -> None:
     suite = "import torch\nfrom ops import shifted\n\ndef test_shifted():\n"
     suite += "    device = 'cuda' if torch.cuda.is_available() else 'cpu'\n    shifted(torch.zeros(3, device=device))\n"

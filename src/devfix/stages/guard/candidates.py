@@ -13,7 +13,7 @@ from devfix.stages.guard.smaller import smaller
 from devfix.stages.guard.source import Unwritable
 from devfix.stages.guard.writing import Body, body_of_call, shown
 
-QUICK = 10.0  # seconds that a test may take
+QUICK = 10.0  # seconds that a program may run to be run in a test
 CALLS = 3  # functions on the stack that are tried, innermost first
 _TESTS = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 

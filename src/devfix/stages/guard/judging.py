@@ -12,13 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from devfix.model import Failure, Outcome, Run, World
-from devfix.stages.guard.candidates import QUICK, Candidate
+from devfix.stages.guard.candidates import Candidate
 from devfix.stages.guard.launch import WROTE
 from devfix.stages.guard.writing import LINES, text_of
 
 # A world, the changed files, the words for pytest, and whether the test's own mark is kept from changing the world.
 Runner = Callable[[World, Mapping[str, bytes], Sequence[str], bool], Run]
 TRIES = 5  # candidates that are run for one fix
+LONG = 30.0  # seconds that no test may take, on a machine that may be busy
 SECONDS = 30.0  # after which no other candidate is begun
 PLAIN = World("cpu")  # a machine without GPUs, on which the test's mark gives it its own
 _NOT_FOUND = re.compile(r"ModuleNotFoundError: No module named|ImportError: (?:cannot import name|attempted relative)")
@@ -97,7 +98,7 @@ class Judge:
             return None
         for since, files in enumerate((self.after, self.last)):
             then = self._run(PLAIN, files, text, False)
-            if then.outcome is Outcome.CLEAN and then.seconds > QUICK:
+            if then.outcome is Outcome.CLEAN and then.seconds > LONG:
                 self.why = f"a test that {candidate.drives} would run for {then.seconds:.0f} s"
                 return None
             if then.outcome is Outcome.CLEAN:
