@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -13,7 +14,10 @@ from devfix.sdk.loops import outside_loops
 from devfix.sdk.reading import assignments, parameters
 from devfix.sdk.spots import Spot
 from devfix.sdk.statements import inserted_before
-from devfix.source import File, Sources
+from devfix.source import File, Sources, last_name
+
+GATHERERS = ("cat", "stack", "concat", "hstack", "vstack")
+KEPT = re.compile(r"self(\.\w+)+(\[\w+\])?")
 
 
 def container_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
@@ -64,7 +68,10 @@ def list_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Ch
         return
     whole = root.args[0].value
     name = file.code(whole)
-    if name.isidentifier() and any(text.startswith(f"{name}[") for text in spot.expressions):
+    is_listed = name.isidentifier() and any(text.startswith(f"{name}[") for text in spot.expressions)
+    # What an object keeps in lists of lists is too deep to be seen in scope: that its elements met shows what it is.
+    is_kept = last_name(root.func) in GATHERERS and KEPT.fullmatch(name) is not None
+    if is_listed or is_kept:
         moved = cst.parse_expression(f"[each.to({name}[0].device) for each in {name}]")
         found = change(file, file.replaced({whole: moved}), f"Move what `{name}` holds to where its first element is")
         if found:
