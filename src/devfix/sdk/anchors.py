@@ -12,7 +12,7 @@ from devfix.sdk.evidence import SAYS, names_in, peer, target_device
 from devfix.sdk.optional import is_optional
 from devfix.sdk.spots import Spot
 from devfix.sdk.ways import frame_of
-from devfix.sdk.wording import habit, says_nothing, steps
+from devfix.sdk.wording import habit, is_somebody_elses, says_nothing, steps
 from devfix.source import File
 
 DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
@@ -51,7 +51,7 @@ def _doubt(file: File, node: cst.CSTNode, text: str) -> float:
     if function is None:
         return 0.0
     if text.endswith(".device"):
-        return OPTIONAL * is_optional(function, root)
+        return OPTIONAL * is_optional(function, root) + UNUSED * is_somebody_elses(file, text)
     is_unused = text.isidentifier() and not is_local(function, text) and not _reads(file, function, text)
     return UNUSED * is_unused
 

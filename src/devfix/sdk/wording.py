@@ -29,6 +29,17 @@ def habit(file: File, text: str) -> float:
     return 1.5 if uses else 0.0
 
 
+def is_somebody_elses(file: File, text: str) -> bool:
+    """Whether an anchor is an attribute of `self` that the file mentions nowhere: other subclasses may not have it.
+
+    >>> file = File("m.py", b"class Base:\\n    def run(self, x):\\n        return self.head(x)\\n")
+    >>> is_somebody_elses(file, "self.head.weight.device"), is_somebody_elses(file, "self.encoder.weight.device")
+    (False, True)
+    """
+    found = re.match(r"self\.\w+\b", text)
+    return found is not None and not re.search(rf"\b{re.escape(found[0])}\b", file.module.code)
+
+
 def says_nothing(file: File, text: str) -> bool:
     """Whether an expression stands for the device in this run alone: a name to throw away, an element picked by number.
 
