@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from . import devices, hooks, messages, mismatch, randomness
-from .plans import special
+from .plans import plan_of, special
 from .tensor import Tensor, refill_shell, reshape_shell, wrap, written
 from .unwrapping import MIXED, rewrap, unwrap_all
 
@@ -85,6 +85,12 @@ def make(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         result._devfix_pinned = True
     hooks.born(result, func, args, kwargs)
     return result
+
+
+@special("_efficientzerotensor")
+def make_zeros(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Make zeros that have memory: forward derivatives take some without, which no kernel can read under a shell."""
+    return make(plan_of(torch.ops.aten.zeros.default), func, args, kwargs)
 
 
 @special("*random")

@@ -21,7 +21,7 @@ def _device(self: Any) -> torch.device:
 
 
 def _is_cuda(self: Any) -> Any:
-    return self._devfix_gpu >= 0 or device_of(self).type == "lazy"
+    return self._devfix_gpu >= 0 or device_of(self).type in ("lazy", "cuda")
 
 
 def _from_held(name: str) -> property:

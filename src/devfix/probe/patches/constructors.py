@@ -17,6 +17,7 @@ FACTORIES = (
     "zeros", "ones", "full", "empty", "arange", "range", "linspace", "logspace", "eye", "rand", "randn", "randint",
     "randperm", "empty_strided", "zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like",
     "randint_like", "tril_indices", "triu_indices", "hann_window", "hamming_window", "blackman_window",
+    "kaiser_window", "bartlett_window",
 )  # fmt: skip
 
 
@@ -160,5 +161,9 @@ def install() -> None:
         wrap(torch, name, _moving(name))
     for name in FACTORIES:
         wrap(torch, name, _numbered)
+    for name in ("new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided"):
+        wrap(Tensor, name, _numbered)
+    for name in ("fftfreq", "rfftfreq"):
+        wrap(torch.fft, name, _numbered)
     wrap(Tensor, "new_tensor", _method)
     wrap(torch, "set_default_tensor_type", _set_default_type)

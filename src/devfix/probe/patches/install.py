@@ -6,6 +6,7 @@ from . import (
     accelerator,
     attributes,
     autocast,
+    builds,
     compiling,
     composites,
     constructors,
@@ -60,6 +61,7 @@ _SUBJECTS = (
     gradients,
     compiling,
     accelerator,
+    builds,
     subclasses,
 )
 

@@ -10,11 +10,17 @@ from .. import devices
 from ..patching import replace
 from ..tensor import Tensor
 
+_DEVICE = 6  # its position, after the size, the strides, the offset, the memory format, the dtype and the layout
+
 
 def _wrapper(original: Any) -> Any:
-    def make_wrapper_subclass(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+    def make_wrapper_subclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
         # C++ has a guard for lazy devices alone: of a CUDA device even `to` would fail.
-        return original(cls, *args, device=device if device is None else devices.inner(device), **kwargs)
+        if len(args) > _DEVICE and args[_DEVICE] is not None:
+            args = (*args[:_DEVICE], devices.inner(args[_DEVICE]), *args[_DEVICE + 1 :])
+        elif kwargs.get("device") is not None:
+            kwargs["device"] = devices.inner(kwargs["device"])
+        return original(cls, *args, **kwargs)
 
     return make_wrapper_subclass
 
