@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from test_verify import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, patch, told
 
-from devfix.model import Blame, Computed, Diagnosis, Outcome, Patch, Place, Run, Visit, World
+from devfix.model import Blame, Computed, Diagnosis, Outcome, Place, Run, Visit, World
 from devfix.stages.verify import Verifier
 
 DIAGNOSIS = Diagnosis("p/r", "", FIRST, Blame(1, ""))
@@ -236,69 +233,3 @@ def test_one_that_was_passed_over_is_confirmed() -> None:
     given = asked()
     trial = given.verifier.confirm(given.verifier.attempt(patch(FIX), DIAGNOSIS))
     assert trial.verdict.outcome == "holds" and len(trial.verdict.worlds) == 4
-
-
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_no_more_runs_at_once_than_there_are_jobs(jobs: int) -> None:
-    running, most, lock = [0], [0], threading.Lock()
-
-    def busy(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
-        with lock:
-            running[0] += 1
-            most[0] = max(most[0], running[0])
-        time.sleep(0.01)
-        with lock:
-            running[0] -= 1
-        return plainly(world) if files["m.py"] == SOURCE else told(world)
-
-    verifier = Verifier(busy, told(HOME, FIRST), FILES, [HOME, CPU, TWO, THREE], plainly, jobs)
-    trial = verifier.choose([patch(FIX)], [DIAGNOSIS])[0]
-    assert trial is not None and most == [jobs]
-    most[0] = 0
-    verifier.confirm(trial)
-    assert most == [jobs]
-
-
-def test_of_those_that_hold_the_one_with_the_fewest_lame_worlds() -> None:
-    """Without a patch the line fails with two GPUs too; each candidate mends it in more worlds than the last."""
-    fails = {b"none": (TWO, THREE), b"two": (THREE,), b"all": ()}
-
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
-        data = files["m.py"]
-        lame = world != CPU if data == SOURCE else world in fails[data.split(b"\n")[0]]
-        return told(world, FIRST if lame and data == SOURCE else failure(4, 1, 10) if lame else None)
-
-    verifier = Verifier(
-        run, told(HOME, FIRST), FILES, [HOME, CPU, TWO, THREE], lambda world: run(world, FILES, False, ())
-    )
-    patches = [patch(name + b"\n" + SOURCE) for name in fails]
-    kept, dropped = verifier.choose(patches, [DIAGNOSIS])
-    assert kept is not None and kept.patch is patches[2] and kept.lame == 0
-    assert [trial.lame for trial in dropped] == [2, 1] and len(dropped) == 2
-    said = "another candidate that holds makes fewer copies, or holds in more worlds"
-    assert {trial.verdict.because for trial in dropped} == {said}
-
-
-def test_no_more_candidates_are_made_than_can_be_tried() -> None:
-    made: list[int] = []
-
-    def patches() -> Iterator[Patch]:
-        for number in range(100):
-            made.append(number)
-            yield patch(f"{number}\n".encode() + SOURCE)
-
-    asked(lambda world: told(world, failure(5, 3, 11) if world == HOME else FIRST)).verifier.choose(
-        patches(), [DIAGNOSIS]
-    )
-    assert len(made) == 24
-
-
-def test_what_is_said_of_one_that_is_not_needed() -> None:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
-        return plainly(world) if files["m.py"] == SOURCE else told(world, copies=9)
-
-    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME], plainly)
-    kept, dropped = verifier.choose([patch(b"1\n" + SOURCE), patch(b"2\n" + SOURCE)], [DIAGNOSIS])
-    assert kept is not None and [(each.verdict.outcome, each.verdict.because) for each in dropped] == [
-        ("not needed", "another candidate that holds makes no more copies or stands nearer")
-    ]
