@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+import torch.utils.dlpack
 
 from .. import hooks
 from ..patching import overridden, replace, wrap
@@ -69,6 +70,29 @@ def _dlpack_device(original: Any) -> Any:
     return __dlpack_device__
 
 
+class _Capsule:
+    """What `to_dlpack` gives of a simulated tensor: the tensor, for C++ has no packing of a lazy one."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+
+def _packing(original: Any) -> Any:
+    return lambda tensor: _Capsule(tensor) if tensor._devfix_gpu >= 0 else original(tensor)
+
+
+def _unpacking(original: Any) -> Any:
+    def from_dlpack(ext_tensor: Any, **kwargs: Any) -> Any:
+        tensor = ext_tensor.tensor if isinstance(ext_tensor, _Capsule) else ext_tensor
+        if not isinstance(tensor, Tensor) or tensor._devfix_gpu < 0:
+            return original(ext_tensor, **kwargs)
+        device = kwargs.get("device")
+        view = tensor.detach()
+        return view if device is None else view.to(device)
+
+    return from_dlpack
+
+
 def _on_host(name: str) -> None:
     def make(original: Any) -> Any:
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -90,4 +114,7 @@ def install() -> None:
     wrap(Tensor, "pin_memory", _pin)
     replace(Tensor, "is_pinned", _pinned, add=True)
     wrap(Tensor, "__dlpack_device__", _dlpack_device)
+    wrap(torch.utils.dlpack, "to_dlpack", _packing)
+    for owner in (torch.utils.dlpack, torch):
+        wrap(owner, "from_dlpack", _unpacking)
     _on_host("tolist")
