@@ -24,7 +24,10 @@ REPOSITORY = (
     r"(?P<end>[^\S\n]*(?:$|;|[^\S\n]#))"
 )
 # Poetry's own table: `name = "^1.0"` or `name = {{version = "^1.0", …}}`.
-POETRY = r"(?P<lead>^{name}[^\S\n]*=[^\S\n]*(?:\{{[^}}\n]*?version[^\S\n]*=[^\S\n]*)?[\"'])(?P<spec>[\^~<>=!*\d][^\"'\n]*)(?P<end>[\"'])"
+POETRY = (
+    r"(?P<lead>^{name}[^\S\n]*=[^\S\n]*(?:\{{[^}}\n]*?version[^\S\n]*=[^\S\n]*)?[\"'])"
+    r"(?P<spec>[\^~<>=!*\d][^\"'\n]*)(?P<end>[\"'])"
+)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,8 @@ def hide(kind: type, example: Any) -> None:
 
 def _heirs(kind: type) -> list[type]:
     found: list[type] = []
-    for each in kind.__subclasses__():
+    below: list[type] = kind.__subclasses__()
+    for each in below:
         if "__getitem__" not in vars(each):
             found += [each, *_heirs(each)]
     return found
