@@ -107,6 +107,15 @@ def shortened(last: Event) -> Event | None:
     return shorter
 
 
+_aside = 0  # events that are none of the program's
+
+
 def operations() -> int:
-    """Say how many events there were; the count itself is one."""
-    return next(moments)
+    """Say how many events the program has had; the count itself is one."""
+    return next(moments) - _aside
+
+
+def leave_out(number: int) -> None:
+    """Leave events out of the count."""
+    global _aside
+    _aside += number

@@ -13,6 +13,7 @@ from . import (
     device_map,
     failure,
     hooks,
+    imports,
     modules,
     order,
     places,
@@ -48,6 +49,7 @@ def begin(text: str | None = None) -> None:
         world.enter(told.kind, told.gpus, told.current)
         modules.install()
         provenance.install()
+        imports.install()
         if told.map:
             device_map.install()
     except Exception as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+import torch.nn.attention
 
 from .. import hooks, messages, whole
 from ..patching import overridden, replace, wrap
@@ -74,9 +75,13 @@ def _attention(original: Any) -> Any:
         apart = any(item._devfix_gpu != gpu or overridden(item) for item in (query, *others))
         if gpu < 0 or apart or _asks_gradient(attn_mask) or dropout_p:
             return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
-        if whole.possible(query, key, value) and (attn_mask is None or whole.possible(attn_mask)):
+        fused = torch.backends.cuda.flash_sdp_enabled() or torch.backends.cuda.math_sdp_enabled()
+        if fused and whole.possible(query, key, value) and (attn_mask is None or whole.possible(attn_mask)):
             keywords = {"scale": scale, "enable_gqa": enable_gqa}
             return whole.run(original, _func, (query, key, value, *rest), keywords, gpu)
+        if not fused:
+            with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):  # the CPU has no others
+                return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
         choice = aten._fused_sdp_choice(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
         if choice != 1:
             return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
@@ -98,6 +103,13 @@ def _connectionist(original: Any) -> Any:
     return ctc_loss
 
 
+def _never_of_simulated(original: Any) -> Any:
+    def nested_tensor_from_mask_left_aligned(tensor: Any, mask: Any) -> Any:
+        return tensor._devfix_gpu < 0 and original(tensor, mask)
+
+    return nested_tensor_from_mask_left_aligned
+
+
 def _asks_gradient(mask: Any) -> bool:
     return isinstance(mask, Tensor) and mask.requires_grad
 
@@ -111,6 +123,8 @@ def install() -> None:
             if name in vars(owner) or hasattr(owner, name):
                 wrap(owner, name, _speaking)
     wrap(torch, "ctc_loss", _connectionist)
+    # An encoder would make nested tensors of what a mask pads, which no shell can stand for.
+    wrap(torch, "_nested_tensor_from_mask_left_aligned", _never_of_simulated)
     # Builds with CUDA have cuDNN, which would take weights that say that they lie on a GPU.
     replace(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
