@@ -41,6 +41,20 @@ def test_the_recorder_records_the_simulation(tmp_path: Path) -> None:
     assert run("compare", str(file)).returncode == 0
 
 
+def test_a_recording_of_a_few_operators_is_what_comes_again(tmp_path: Path) -> None:
+    file = tmp_path / "few.json"
+    done = run("record", str(file), "--world", "simulated", "--samples", "1", "--only", "addmm", "where", "add")
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(file.read_text(encoding="utf-8"))
+    rows = told["operators"]["cpu in cuda:0"]
+    assert set(rows) >= {"addmm", "where", "add"} and all(text != "ok" for text in rows["addmm"].values())
+    assert run("compare", str(file)).returncode == 0
+    told["operators"]["cpu in cuda:0"]["addmm"] = dict.fromkeys(rows["addmm"], "ok")
+    file.write_text(json.dumps(told), encoding="utf-8")
+    done = run("compare", str(file))
+    assert done.returncode == 1 and "cpu in cuda:0: addmm" in done.stdout
+
+
 def test_tells_a_changed_row() -> None:
     before = {"operators": {"cpu in cuda:0": {"add": {"sample 0": "ok"}}}, "snippets": {"a": "ok", "b": "ok"}}
     after = {"operators": {"cpu in cuda:0": {"add": {"sample 0": "RuntimeError: no"}}}, "snippets": {"a": "ok"}}

@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 import warnings
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def driver() -> str:
         return ""
 
 
-def recording(kind: str, folder: Path, most: int) -> dict[str, Any]:
+def recording(kind: str, folder: Path, most: int, only: Collection[str] = ()) -> dict[str, Any]:
     """Everything that the world does: mixtures of operators, and snippets."""
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
@@ -48,7 +49,8 @@ def recording(kind: str, folder: Path, most: int) -> dict[str, Any]:
         "driver": driver() if kind == "real" else "",
         "gpus": [torch.cuda.get_device_name(index) for index in range(gpus)],
         "samples": most,
-        "operators": {name: operators.record(*pair, most) for name, pair in pairs.items()},
+        "only": sorted(only),
+        "operators": {name: operators.record(*pair, most, only) for name, pair in pairs.items()},
         "snippets": {
             snippet.title: snippets.run(snippet).split("\n")[0]
             for snippet in snippets.read(folder)
@@ -80,19 +82,20 @@ def main() -> int:
     parser.add_argument("--world", choices=("real", "simulated"), default="real")
     parser.add_argument("--snippets", type=Path, default=SNIPPETS, help=f"their folder (default {SNIPPETS})")
     parser.add_argument("--samples", type=int, default=3, help="samples of each operator (default 3)")
+    parser.add_argument("--only", nargs="+", default=[], metavar="OPERATOR", help="record these operators alone")
     options = parser.parse_args()
     if not options.snippets.is_dir():
         parser.error(f"{options.snippets} is no folder: run this at the top of the repository, or say --snippets")
     if options.task == "compare":
         truth = json.loads(options.recording.read_text(encoding="utf-8"))
-        lines = differences(truth, recording("simulated", options.snippets, truth["samples"]))
+        lines = differences(truth, recording("simulated", options.snippets, truth["samples"], truth["only"]))
         print(*lines, f"{len(lines)} rows differ", sep="\n")
         return int(bool(lines))
     if options.world == "real" and not torch.cuda.is_available():
         parser.error("there is no GPU here: record on a machine with one, or try the recorder with --world simulated")
     file = options.recording or FOLDER / f"{torch.__version__}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    told = recording(options.world, options.snippets, options.samples)
+    told = recording(options.world, options.snippets, options.samples, options.only)
     file.write_text(json.dumps(told, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     print(f"{file}: {sum(len(rows) for pair in told['operators'].values() for rows in pair.values())} mixtures")
     return 0

@@ -6,7 +6,7 @@ The samples are those of PyTorch's own operator database (`torch.testing._intern
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import torch
@@ -56,10 +56,12 @@ def mixtures(operator: Any, home: str, away: str, most: int) -> Iterator[tuple[s
             yield f"sample {number}, tensor {tensors.index(place)} ({shape})", outcome(operator.op, parts)
 
 
-def record(home: str, away: str, most: int = 3) -> dict[str, dict[str, str]]:
-    """The outcomes of every operator: `{name: {mixture: outcome}}`."""
+def record(home: str, away: str, most: int = 3, only: Collection[str] = ()) -> dict[str, dict[str, str]]:
+    """The outcomes of every operator, or of those in `only`: `{name: {mixture: outcome}}`."""
     found = {}
     for operator in database():
+        if only and operator.name not in only:
+            continue
         name = operator.name + (f".{operator.variant_test_name}" if operator.variant_test_name else "")
         rows = dict(mixtures(operator, home, away, most))
         if rows:
