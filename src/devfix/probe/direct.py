@@ -149,7 +149,7 @@ def of_list(original: Any, func: Any) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         tensors = args[0] if args else None
         if type(tensors) in (tuple, list) and tensors and _simple(args[1:]) and _simple(kwargs.values()) and alone():
-            gpu = getattr(tensors[0], "_devfix_gpu", -1)
+            gpu = tensors[0]._devfix_gpu if isinstance(tensors[0], Tensor) else -1  # a tracer's proxy has any attribute
             held = _held_by(tensors, gpu) if gpu >= 0 else None
             if held is not None:
                 guard = _below()

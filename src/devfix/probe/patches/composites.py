@@ -69,11 +69,11 @@ def _attention(original: Any) -> Any:
         query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
         *, scale: Any = None, enable_gqa: bool = False,
     ) -> Any:  # fmt: skip
-        gpu = getattr(query, "_devfix_gpu", -1)
+        gpu = query._devfix_gpu if isinstance(query, Tensor) else -1
         others = [item for item in (key, value, attn_mask) if isinstance(item, Tensor)]
         rest = (attn_mask, dropout_p, is_causal)
-        apart = any(item._devfix_gpu != gpu or overridden(item) for item in (query, *others))
-        if gpu < 0 or apart or _asks_gradient(attn_mask) or dropout_p:
+        apart = gpu < 0 or any(item._devfix_gpu != gpu or overridden(item) for item in (query, *others))
+        if apart or _asks_gradient(attn_mask) or dropout_p:
             return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
         fused = torch.backends.cuda.flash_sdp_enabled() or torch.backends.cuda.math_sdp_enabled()
         if fused and whole.possible(query, key, value) and (attn_mask is None or whole.possible(attn_mask)):

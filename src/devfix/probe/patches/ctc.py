@@ -13,7 +13,7 @@ from ..tensor import Tensor
 def _ctc_loss(original: Any) -> Any:
     def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *rest: Any, **more: Any) -> Any:
         lengths = (input_lengths, target_lengths)
-        if getattr(log_probs, "_devfix_gpu", -1) >= 0:
+        if isinstance(log_probs, Tensor) and log_probs._devfix_gpu >= 0:
             lengths = (_on_host(input_lengths), _on_host(target_lengths))
         return original(log_probs, targets, *lengths, *rest, **more)
 
