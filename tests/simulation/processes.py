@@ -20,6 +20,12 @@ def count(queue: multiprocessing.Queue) -> None:
     queue.put((torch.cuda.device_count(), torch.ones(2, device="cuda").sum().item()))
 
 
+def add_one(tensor: torch.Tensor, model: torch.nn.Module, queue: multiprocessing.Queue) -> None:
+    assert tensor.get_device() == 1 and isinstance(model.weight, torch.nn.Parameter)
+    tensor.add_(1)
+    queue.put(model.to(0)(torch.ones(1, 1, device=0)).sum().item() == model.weight.item())
+
+
 def refused() -> int:
     """The exit code of a forked child that uses CUDA, which its parent has used."""
     child = os.fork()
@@ -51,6 +57,14 @@ if __name__ == "__main__":
     process.start()
     assert queue.get(timeout=60) == (2, 2.0)
     process.join()
+    shared, model = torch.ones(2, device="cuda:1"), torch.nn.Linear(1, 1, bias=False).cuda(1)
+    context = torch.multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=add_one, args=(shared, model, queue))
+    process.start()
+    assert queue.get(timeout=60)
+    process.join()
+    assert shared.tolist() == [2.0, 2.0], "both processes have one memory"
     seen: list[str] = []
     thread = threading.Thread(target=lambda: seen.append(str(torch.zeros(1).cuda().device)))
     thread.start()

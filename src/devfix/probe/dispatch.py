@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import hooks, messages, mismatch, numbers, widening
+from . import hooks, messages, mismatch, numbers, own_kernels, widening
 from . import running as _running  # noqa: F401 - registers how operators run
 from .plans import LIST, TENSOR, _plans, plan_of
 from .tensor import Tensor, reshape_shell, wrap, wrap_new, written
@@ -25,6 +25,8 @@ _disabled = torch._C._disabled_torch_dispatch_impl
 
 class World(TorchDispatchMode):
     """The mode itself; its method is set below, so that PyTorch does not wrap it for Dynamo."""
+
+    supports_higher_order_operators = True
 
 
 def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -58,6 +60,8 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
         try:
             result = plan.op(*cells, **keywords) if keywords else plan.op(*cells)
         except (NotImplementedError, RuntimeError) as error:
+            if gpu is not None and gpu >= 0 and own_kernels.here(plan, error):
+                return own_kernels.run(func, args, kwargs)
             if numbers.among(plan, cells):
                 result = plan.op(*numbers.as_tensors(plan, cells), **(keywords or {}))
             elif gpu is None or gpu < 0 or not widening.helps(error, plan):

@@ -104,6 +104,14 @@ class Plan:
         return -1
 
 
+class HigherOrder(Plan):
+    """How to run an operator that takes functions (`flex_attention`): as a composite of what these do."""
+
+    def __init__(self, func: Any) -> None:
+        self.name = str(func)
+        self.special = SPECIAL["*higher order"]
+
+
 _plans: dict[int, Plan] = {}  # by identity: hashing an OpOverload runs Python
 _functions: list[Any] = []  # keeps the identities from being used again
 
@@ -112,6 +120,6 @@ def plan_of(func: Any) -> Plan:
     """The plan of an operator, made at its first call."""
     plan = _plans.get(id(func))
     if plan is None:
-        plan = _plans[id(func)] = Plan(func)
+        plan = _plans[id(func)] = Plan(func) if hasattr(func, "_schema") else HigherOrder(func)
         _functions.append(func)
     return plan

@@ -24,7 +24,7 @@ def to_copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         there = device if target is None else devices.CPU
         kwargs = {**kwargs, "device": there, "pin_memory": None}
     held = source if home < 0 else source._devfix_held
-    if home >= 0 and held.layout is not torch.strided:
+    if (home >= 0 and held.layout is not torch.strided) or kwargs.get("layout") not in (None, held.layout):
         kwargs = {**kwargs, "layout": held.layout}
     result = plan.op(held, **kwargs)
     if target is not None and target >= 0:

@@ -26,8 +26,20 @@ def _builtin(original: Any) -> Any:
     return find_builtin
 
 
+def _refusing(original: Any) -> Any:
+    def export(mod: Any, *args: Any, **kwargs: Any) -> Any:
+        held: tuple[Any, ...] = (*mod.parameters(), *mod.buffers()) if isinstance(mod, torch.nn.Module) else ()
+        if any(tensor._devfix_gpu >= 0 for tensor in held):
+            # Its stand-ins for CUDA tensors end the process in a build for the CPU, which has no guard for the device.
+            raise NotImplementedError("torch.export does not run on simulated GPUs: move the module to the CPU first")
+        return original(mod, *args, **kwargs)
+
+    return export
+
+
 def install() -> None:
     """Patch the compilers."""
+    wrap(torch.export, "export", _refusing)
     replace(torch, "compile", _identity)
     replace(torch.nn.Module, "compile", _compile_method)
     import torch.jit._builtins as builtins

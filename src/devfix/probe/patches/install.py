@@ -27,6 +27,7 @@ from . import (
     parallel,
     parameters,
     printing,
+    sharing,
     sparse,
     storages,
     streams,
@@ -62,6 +63,7 @@ _SUBJECTS = (
     compiling,
     accelerator,
     builds,
+    sharing,
     subclasses,
 )
 
