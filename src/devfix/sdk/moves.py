@@ -163,7 +163,10 @@ def _receiver_moved(file: File, call: cst.BaseExpression, anchor: str) -> Change
     receiver = func.value if isinstance(func, cst.Attribute) and isinstance(func.value, cst.Name) else None
     if receiver is None or anchor.startswith(f"{receiver.value}.") or may_be_no_tensor(file, receiver, receiver.value):
         return None
-    scope, line = file.function_of(receiver) or file.module, file.line_of(file.statement_of(receiver) or receiver)
+    statement = file.statement_of(receiver)
+    if isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[-1], cst.Return):
+        return None  # what stands below does not run after it
+    scope, line = file.function_of(receiver) or file.module, file.line_of(statement or receiver)
     below = [each for each in file.find(scope, receiver.value) if file.line_of(each) > line and is_read(file, each)]
     # What is given another value in between is another tensor.
     if not below or any(
