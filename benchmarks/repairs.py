@@ -33,8 +33,11 @@ def repair(folder: Path, arguments: list[str], limit: float = 300) -> tuple[dict
 
 
 def branch_diff(folder: Path, report: dict[str, Any]) -> str:
-    """What the branch of a report changes, as git tells it: the report's own word is not taken for it."""
+    """What the branch of a report changes, as git tells it: the report's own word is not taken for it.
+
+    What it adds, the test of a fix, is none of the program.
+    """
     if not report.get("branch"):
         return ""
-    command = ("git", "-C", folder, "diff", "--no-ext-diff", "--unified=1", f"HEAD...{report['branch']}")
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    changed = ("diff", "--no-ext-diff", "--unified=1", "--diff-filter=M", f"HEAD...{report['branch']}")
+    return subprocess.run(("git", "-C", folder, *changed), check=True, capture_output=True, text=True).stdout

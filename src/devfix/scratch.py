@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import stat
 import tempfile
 import time
@@ -22,7 +23,7 @@ def scratch_folder() -> Iterator[Path]:
     """Make a folder named after this process, clear what killed runs have left, and remove the folder at the end."""
     clear_stale()
     # Its name is known before it is there, so that a signal at any moment finds what to remove.
-    folder = Path(tempfile.gettempdir()).resolve() / f"devfix-{os.getpid()}-{secrets.token_hex(8)}"
+    folder = temporary().resolve() / f"devfix-{os.getpid()}-{secrets.token_hex(8)}"
     lock = -1
     try:
         folder.mkdir(mode=0o700)
@@ -53,10 +54,19 @@ def _remove_for_good(folder: Path) -> None:
 
 def clear_stale() -> None:
     """Remove the folders of devfix processes of this user that have died."""
-    for folder in Path(tempfile.gettempdir()).glob("devfix-*"):
+    for folder in temporary().glob("devfix-*"):
         found = _NAME.fullmatch(folder.name)
         if found and _is_our_folder(folder) and _is_dead(folder, int(found[1])):
             remove(folder)
+
+
+def temporary() -> Path:
+    """Return the folder for temporary files, which Python finds by writing a file that a signal must not leave behind."""
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        return Path(tempfile.gettempdir())
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
 
 def _is_our_folder(path: Path) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from devfix.scratch import temporary
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def default_limits() -> Limits:
     Nine tenths of the memory that this process may have, 1,000 processes, half of the free disk for one file, and a
     tenth of it (1 GB at most) left free.
     """
-    free = shutil.disk_usage(tempfile.gettempdir()).free
+    free = shutil.disk_usage(temporary()).free
     return Limits(
         memory=_memory() * 9 // 10, processes=1000, file_size=free // 2, reserve=min(free // 10, 1_000_000_000)
     )
