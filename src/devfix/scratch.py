@@ -61,7 +61,7 @@ def clear_stale() -> None:
 
 
 def temporary() -> Path:
-    """Return the folder for temporary files, which Python finds by writing a file that a signal must not leave behind."""
+    """Return the folder for temporary files; Python finds it by writing a file, which no signal may leave behind."""
     held = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     try:
         return Path(tempfile.gettempdir())
