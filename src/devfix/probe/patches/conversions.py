@@ -45,7 +45,7 @@ def _cuda(original: Any) -> Any:
             if memory_format is not torch.preserve_format:
                 asked["memory_format"] = memory_format
             return handle_torch_function(Tensor.cuda, (self,), *given, **asked)
-        index = devices.current() if device is None else devices.spoken(device)
+        index = devices.spoken("cuda" if device is None else device)
         if index is None:
             raise RuntimeError(f"Invalid device, must be cuda device: {device}")
         return self.to(devices.LAZY[index], non_blocking=non_blocking, memory_format=memory_format)
