@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .. import hooks, messages
+from .. import hiding, hooks, messages
 from ..patching import replace, wrap
 from ..tensor import Tensor, set_data
 from ..tensor import wrap as wrap_tensor
@@ -25,7 +25,7 @@ def become(self: Any, value: Any) -> None:
     self.__dict__.pop("_devfix_held", None)
     self.__dict__.pop("_devfix_gpu", None)
     _swap(self, fresh)
-    if fresh._devfix_gpu >= 0:
+    if fresh._devfix_gpu >= 0 or self._devfix_gpu >= 0:  # the latter: of a class that keeps it beside the tensor
         self._devfix_held, self._devfix_gpu = fresh._devfix_held, fresh._devfix_gpu
     if grad is not None:
         become(grad, grad.detach().to(self.device))
@@ -63,8 +63,7 @@ def _subclass(original: Any) -> Any:
             return original(cls, data, require_grad, **kwargs)
         made = wrap_tensor(data._devfix_held.detach(), data._devfix_gpu)
         made.requires_grad_(require_grad)  # before it has a class, whose `__torch_function__` may refuse this
-        made.__class__ = cls
-        return made
+        return hiding.become(made, cls)
 
     return make_subclass
 
@@ -74,8 +73,7 @@ def _as_subclass(original: Any) -> Any:
         if self._devfix_gpu < 0:
             return original(self, cls)
         made = torch.ops.aten.alias(self)
-        made.__class__ = cls
-        return made
+        return hiding.become(made, cls)
 
     return as_subclass
 
@@ -89,7 +87,7 @@ def _deepcopy(original: Any) -> Any:
         with torch.no_grad():
             made = wrap_tensor(copy.deepcopy(self._devfix_held, memo), self._devfix_gpu)
         made.requires_grad_(self.requires_grad)
-        made.__class__ = type(self)
+        hiding.become(made, type(self))
         memo[id(self)] = made
         if self.grad is not None:
             made.grad = self.grad.__deepcopy__(memo)

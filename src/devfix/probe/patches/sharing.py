@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.multiprocessing import reductions
 
-from .. import devices
+from .. import devices, hiding
 from ..tensor import Tensor, wrap
 
 _Parameter = torch.nn.Parameter
@@ -18,8 +18,7 @@ def rebuild(held: torch.Tensor, gpu: int, kind: Any, requires_grad: bool) -> Any
     """Make the tensor again in the process that it was sent to."""
     devices.use()
     made = wrap(held, devices.checked(gpu)).requires_grad_(requires_grad)
-    made.__class__ = kind
-    return made
+    return hiding.become(made, kind)
 
 
 def _reduce(tensor: Any) -> Any:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch.nn import parameter
 
-from .. import devices
+from .. import devices, hiding
 from ..patching import replace
 from ..tensor import Tensor
 
@@ -34,7 +35,15 @@ def _known_to_lazy_modules() -> None:
         replace(mixin, "_allowed_methods", [*allowed, *(function for function in now if function is not None)])
 
 
+def _begin(cls: Any, **keywords: Any) -> None:
+    """Look after a class of tensors that the program makes."""
+    super(Tensor, cls).__init_subclass__(**keywords)
+    if not issubclass(cls, torch.nn.Parameter):
+        hiding.hide(cls)
+
+
 def install() -> None:
     """Patch what meets tensor classes of the user's; last, for it looks at the other patches."""
     replace(Tensor, "_make_wrapper_subclass", staticmethod(_wrapper(Tensor._make_wrapper_subclass)), add=True)
+    replace(Tensor, "__init_subclass__", classmethod(_begin), add=True)
     _known_to_lazy_modules()

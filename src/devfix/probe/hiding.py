@@ -1,0 +1,57 @@
+"""What simulated tensors of the user's classes hold, kept beside them: such classes copy each other's `__dict__`.
+
+`out.__dict__.update(source.__dict__)` is how a class hands on its own attributes, and must not hand on the values.
+Parameters are left as they are: PyTorch swaps them with others, which it refuses where there are weak references.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+_NAMES = {"_devfix_held": None, "_devfix_gpu": -1}
+_beside: dict[int, tuple[Any, dict[str, Any]]] = {}
+
+
+class Hidden:
+    """An attribute that is kept beside the tensor."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, tensor: Any, kind: Any = None) -> Any:
+        return self if tensor is None else _state(tensor)[self._name]
+
+    def __set__(self, tensor: Any, value: Any) -> None:
+        _state(tensor)[self._name] = value
+
+
+def _state(tensor: Any) -> dict[str, Any]:
+    key = id(tensor)
+    known = _beside.get(key)
+    if known is not None and known[0]() is tensor:
+        return known[1]
+    own = tensor.__dict__
+    state = {name: own.pop(name, value) for name, value in _NAMES.items()}
+    _beside[key] = (weakref.ref(tensor, lambda dead, key=key: _forget(dead, key)), state)  # type: ignore[misc]
+    return state
+
+
+def _forget(dead: Any, key: int) -> None:
+    if key in _beside and _beside[key][0] is dead:
+        del _beside[key]
+
+
+def hide(kind: Any) -> None:
+    """Keep beside the tensors of a class what they hold."""
+    for name in _NAMES:
+        if not isinstance(getattr(kind, name, None), Hidden):
+            setattr(kind, name, Hidden(name))
+
+
+def become(tensor: Any, kind: Any) -> Any:
+    """Give a simulated tensor a class, and put what it holds where the class has it."""
+    held, gpu = tensor._devfix_held, tensor._devfix_gpu
+    tensor.__class__ = kind
+    tensor._devfix_held, tensor._devfix_gpu = held, gpu
+    return tensor
