@@ -35,7 +35,7 @@ def _known_to_lazy_modules() -> None:
         replace(mixin, "_allowed_methods", [*allowed, *(function for function in now if function is not None)])
 
 
-def _begin(cls: Any, **keywords: Any) -> None:
+def _begin(cls: Any, /, **keywords: Any) -> None:
     """Look after a class of tensors that the program makes."""
     super(Tensor, cls).__init_subclass__(**keywords)
     if not issubclass(cls, torch.nn.Parameter):
