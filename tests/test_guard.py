@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -238,6 +239,21 @@ def test_a_suite_that_is_told_its_device_gets_a_test_that_is_not(tmp_path: Path)
     files = {"ops.py": LIBRARY, "test_ops.py": suite}
     report = repaired(tmp_path, files, "DEVICE=cuda pytest test_ops.py")
     assert guard_of(report).drives == "calls `shifted`"
+
+
+@pytest.mark.slow
+def test_a_suite_whose_option_chooses_the_device_is_told_with_it(tmp_path: Path) -> None:
+    suite = "import torch\nfrom ops import shifted\n\ndef test_shifted(device):\n"
+    suite += "    class Own(torch.Tensor):\n        pass\n\n    values = torch.zeros(3).as_subclass(Own)\n"
+    suite += "    shifted(values.to(device))\n"
+    conftest = "def pytest_addoption(parser):\n    parser.addoption('--device', default='cpu')\n\n"
+    conftest += "def pytest_generate_tests(metafunc):\n"
+    conftest += "    metafunc.parametrize('device', [metafunc.config.getoption('--device')])\n"
+    files = {"ops.py": LIBRARY, "tests/test_ops.py": suite, "conftest.py": conftest}
+    repair = repaired(tmp_path, files, "pytest tests --device cuda").repairs[0]
+    how = "pytest --gpus 1 --device cuda tests/test_ops.py::test_shifted[cuda]"
+    assert repair.guard is None
+    assert shlex.split(repair.unguarded.partition(": ")[2]) == shlex.split(how)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -12,7 +13,7 @@ from pathlib import Path
 from devfix.model import Failure, Fix, Guard, Repair, Run, World
 from devfix.pipeline.session import Session
 from devfix.process import child_environment
-from devfix.stages.guard import LAUNCHER, Candidate, Home, Judge, candidates, find_home, launcher, program
+from devfix.stages.guard import LAUNCHER, Candidate, Home, Judge, candidates, find_home, launcher, own_words, program
 from devfix.stages.observe import Observer
 from devfix.warm import Warm
 from devfix.worlds import worlds_for
@@ -88,11 +89,12 @@ class _Guarding:
         session.progress(f"writing a test for {Path(fix.patch.edits[0].path).name}")
         worlds = worlds_for(session.world, session.gpus_seen)
         judge = Judge(self.run, failure, states, worlds, path, self._home.typed)
-        if failure.test and judge.own(failure.test, session.world):
-            how = f"pytest --gpus {session.world.gpus}" if session.world.gpus else "pytest"
-            return replace(repair, unguarded=f"the suite's own test guards it: {how} {failure.test}")
+        if failure.test and judge.own([failure.test], session.world):
+            return replace(repair, unguarded=self._own([failure.test]))
         reasons: list[str] = []
         kept = judge.choose(self._candidates(failure, fix, seconds, reasons))
+        if kept is None and (words := own_words(session.target, failure.test)) and judge.own(words, session.world):
+            return replace(repair, unguarded=self._own(words))
         if kept is None:
             why = judge.why or next(iter(reasons), "no call of the mended code can be written down")
             return replace(repair, unguarded=why)
@@ -102,6 +104,11 @@ class _Guarding:
         self._known[kept.candidate.body.lines] = path
         since = number if kept.since == 0 else count - 1
         return replace(repair, guard=Guard(path, kept.text, kept.candidate.drives, kept.worlds, since))
+
+    def _own(self, words: Sequence[str]) -> str:
+        gpus = self._session.world.gpus
+        told = ["pytest", *(["--gpus", str(gpus)] if gpus else []), *words]
+        return f"the suite's own test guards it: {shlex.join(told)}"
 
     def _candidates(self, failure: Failure, fix: Fix, seconds: float, reasons: list[str]) -> Iterator[Candidate]:
         target = self._session.target

@@ -72,11 +72,14 @@ class Judge:
                 return kept
         return None
 
-    def own(self, test: str, home: World) -> bool:
-        """Say whether one of the suite's own tests fails without the fix and passes with it, in the world `home`."""
-        if not self._is_same(self.run(home, self.before, [test], False)):
+    def own(self, words: Sequence[str], home: World) -> bool:
+        """Say whether one of the suite's own tests fails without the fix and passes with it, in the world `home`.
+
+        `words` are what pytest is told to run it.
+        """
+        if not self._is_same(self.run(home, self.before, words, False)):
             return False
-        return self.run(home, self.last, [test], False).outcome is Outcome.CLEAN
+        return self.run(home, self.last, words, False).outcome is Outcome.CLEAN
 
     def _tried(self, candidate: Candidate) -> Kept | None:
         self._tries += 1
