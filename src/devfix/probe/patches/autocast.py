@@ -16,7 +16,7 @@ import torch
 
 from .. import whole
 from ..patching import wrap
-from ..tensor import Tensor
+from ..tensor import Tensor, device_of
 
 Key = torch._C.DispatchKey
 _KEYS = torch._C.DispatchKeySet(Key.AutocastCUDA)
@@ -43,7 +43,9 @@ def _listed() -> dict[str, list[str]]:
 
 
 def _eligible(value: Any) -> bool:
-    return isinstance(value, Tensor) and value._devfix_gpu >= 0 and value.is_floating_point()
+    if not isinstance(value, Tensor) or not value.is_floating_point():
+        return False
+    return value._devfix_gpu >= 0 or bool(device_of(value).type == "lazy")  # the latter within a transform
 
 
 def _cast(value: Any, dtype: torch.dtype) -> Any:
@@ -125,10 +127,16 @@ def _implement(library: Any, name: str, kernel: Any) -> None:
         library.impl(name, kernel, "AutocastCUDA")
 
 
+def _begin() -> None:
+    """Have the kernels, and reach them in this thread whatever the tensors' keys: a transform's wrapper drops ours."""
+    _register()
+    torch._C._dispatch_tls_set_dispatch_key_included(Key.AutocastCUDA, True)
+
+
 def _entering(original: Any) -> Any:
     def __enter__(self: Any) -> Any:
         if getattr(self, "device", None) == "cuda":
-            _register()
+            _begin()
         return original(self)
 
     return __enter__
@@ -143,7 +151,7 @@ def install() -> None:
 
 def _registering(original: Any) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
-        _register()
+        _begin()
         return original(*args, **kwargs)
 
     return call
