@@ -1,4 +1,4 @@
-"""`torch.compile` does nothing, and `torch.jit` knows PyTorch's functions under their replacements."""
+"""`torch.compile` compiles nothing, and `torch.jit` knows PyTorch's functions under their replacements."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ import torch
 from ..patching import innermost, replace, wrap
 
 
-def _identity(model: Any = None, **kwargs: Any) -> Any:
+class _AllocatorState:
+    """What the compiler imports from builds for CUDA when it is reset."""
+
+
+def _uncompiled(model: Any = None, **kwargs: Any) -> Any:
+    """Give a function back as it is, and a module inside the one that PyTorch makes: its class and its names differ."""
     if model is None:
-        return lambda function: function
-    return model
+        return _uncompiled
+    return torch.compiler.disable(model) if isinstance(model, torch.nn.Module) else model
 
 
 def _compile_method(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -40,7 +45,9 @@ def _refusing(original: Any) -> Any:
 def install() -> None:
     """Patch the compilers."""
     wrap(torch.export, "export", _refusing)
-    replace(torch, "compile", _identity)
+    replace(torch, "compile", _uncompiled)
+    if not hasattr(torch._C, "_cuda_CUDAAllocator_AllocatorState"):
+        replace(torch._C, "_cuda_CUDAAllocator_AllocatorState", _AllocatorState, add=True)
     replace(torch.nn.Module, "compile", _compile_method)
     import torch.jit._builtins as builtins
     import torch.jit._recursive as recursive
