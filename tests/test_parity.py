@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 PROGRAM = Path(__file__).parent.parent / "benchmarks" / "parity.py"
 SUITE = """
@@ -68,7 +71,8 @@ def test_a_table_tells_each_difference_and_its_cause(tmp_path: Path) -> None:
     ended = subprocess.run(command, capture_output=True, text=True, timeout=200, check=True)
     rows = [line.split(" | ") for line in ended.stdout.splitlines() if line.startswith("| ")][1:]
     row, defaults = ([cell.strip("| ") for cell in row] for row in rows if row[0] != "| ---")
-    assert [row[0], row[1], row[2], row[5], row[9], row[10], row[11]] == [
+    assert 0 <= float(row[9]) < 1000
+    assert [row[0], row[1], row[2], row[5], row[10], row[11], row[12]] == [
         "small 0123456789",
         "2",
         "5",
@@ -83,3 +87,17 @@ def test_a_table_tells_each_difference_and_its_cause(tmp_path: Path) -> None:
     assert "- not looked into yet: `failed: TypeError: can't convert cuda:0 device type tensor to numpy" in ended.stdout
     assert "failed (skipped on the CPU): AssertionError: assert not True" in ended.stdout
     assert "`test_small.py::test_numpy[*]`" in ended.stdout
+
+
+def test_times_are_those_of_tests_on_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Left out are tests of one side, tests that are skipped on one, and results that do not tell."""
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    comparing = importlib.import_module("suites.comparing")
+    host = {"a": (1.0, "passed"), "b": (1.0, "skipped"), "c": (2.0, "failed")}
+    cuda = {"a": (2.0, "passed"), "b": (90.0, "passed"), "c": (4.0, "passed"), "d": (90.0, "passed")}
+    sides = [
+        {name: {"outcome": outcome, "worked": worked} for name, (worked, outcome) in side.items()}
+        for side in (host, cuda)
+    ]
+    assert comparing.times(*sides) == "2.00"
+    assert comparing.times({"a": {"outcome": "passed"}}, sides[1]) == ""

@@ -11,13 +11,13 @@ _RANK = {"passed": 0, "skipped": 1, "failed": 2}
 _DEVICE = re.compile(r"(?<![A-Za-z])(cuda(:0|0)?|cpu)(?![A-Za-z])|CUDA|CPU")
 _PLACE = re.compile(r"\b0x[0-9a-f]+|/tmp/\S+")
 _NOT_RUN = {"outcome": "not run", "words": ""}
-Results = dict[str, dict[str, str]]
+Results = dict[str, dict[str, Any]]
 
 
 def read(written: Path) -> tuple[Results, dict[str, Any]]:
     """Return what became of each test, by a name that is the same on every device, and how the run ended.
 
-    Of tests that have one name then (those for the CPU and the GPU) the worst is told.
+    Of tests that have one name then (those for the CPU and the GPU) the worst is told, and the longest time.
     """
     results: Results = {}
     end: dict[str, Any] = {}
@@ -28,6 +28,8 @@ def read(written: Path) -> tuple[Results, dict[str, Any]]:
             continue
         name = _DEVICE.sub("*", told["test"])
         known = results.get(name)
+        if known is not None and "worked" in told:
+            known["worked"] = told["worked"] = max(told["worked"], known.get("worked", 0.0))
         if known is None or _RANK[known["outcome"]] < _RANK[told["outcome"]]:
             results[name] = told
     return results, end
@@ -57,7 +59,17 @@ def needing(host: Results, cuda: Results) -> int:
     return sum(host.get(name, _NOT_RUN)["outcome"] not in ("passed", "failed") for name in passing)
 
 
-def _said(told: dict[str, str], where: str) -> str:
+def times(host: Results, cuda: Results) -> str:
+    """Return how much longer the tests take on GPUs that are run on both, "" where the results do not tell."""
+    both = [(told["worked"], cuda[name]["worked"]) for name, told in host.items() if _timed(told, cuda.get(name))]
+    return f"{sum(there for _, there in both) / max(sum(here for here, _ in both), 0.1):.2f}" if both else ""
+
+
+def _timed(told: dict[str, Any], other: dict[str, Any] | None) -> bool:
+    return other is not None and all("worked" in each and each["outcome"] != "skipped" for each in (told, other))
+
+
+def _said(told: dict[str, Any], where: str) -> str:
     return f"{told['outcome']}{where}: {' '.join(_PLACE.sub('…', told['words']).split())[:300]}"
 
 

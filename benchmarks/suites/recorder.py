@@ -8,6 +8,7 @@ from typing import Any
 
 WRITTEN = "DEVFIX_PARITY_RESULTS"
 DEVICE = "DEVFIX_PARITY_DEFAULT_DEVICE"
+_began = [0.0]
 
 
 def pytest_sessionstart() -> None:
@@ -18,11 +19,17 @@ def pytest_sessionstart() -> None:
         torch.set_default_device(device)
 
 
+def pytest_runtest_logstart() -> None:
+    """Begin to count what a test takes."""
+    _began[0] = _worked()
+
+
 def pytest_runtest_logreport(report: Any) -> None:
-    """Write the outcome of a test, and of whatever fails or is skipped around it."""
+    """Write the outcome of a test with its processor seconds, and of whatever fails or is skipped around it."""
     words = str(report.longrepr.reprcrash.message) if hasattr(report.longrepr, "reprcrash") else str(report.longrepr)
     if report.when == "call" or report.outcome != "passed":
         told = {"test": report.nodeid, "outcome": report.outcome, "words": words[:500] if report.longrepr else ""}
+        told["worked"] = round(_worked() - _began[0], 4)
         with open(os.environ[WRITTEN], "a", encoding="utf-8") as file:
             file.write(json.dumps(told) + "\n")
 
@@ -33,3 +40,8 @@ def pytest_collectreport(report: Any) -> None:
         told = {"test": report.nodeid, "outcome": "failed", "words": str(report.longrepr)[-500:]}
         with open(os.environ[WRITTEN], "a", encoding="utf-8") as file:
             file.write(json.dumps(told) + "\n")
+
+
+def _worked() -> float:
+    """Return the processor seconds of this process and of the children that have ended."""
+    return sum(os.times()[:4])

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .comparing import Results, cause, differences, needing, read
+from .comparing import Results, cause, differences, needing, read, times
 
 _COLUMNS = (
     "suite",
@@ -18,6 +18,7 @@ _COLUMNS = (
     "failed (simulated)",
     "seconds (simulated)",
     "times",
+    "times, tests on both",
     "passing on both",
     "more on GPUs",
     "explained",
@@ -26,9 +27,10 @@ _SHOWN = 60
 _TOLD = """# Parity
 
 Whole test suites of public projects on the CPU and on simulated GPUs, made by `benchmarks/parity.py`, which says how.
-Seconds are those of the processor, the start included. A test passes on both when the CPU's pass is one on the GPUs;
-"more on GPUs" are those that pass there and are not run on the CPU, since they need a GPU. All others that end
-otherwise on the GPUs than on the CPU are listed, with their cause.
+Seconds are those of the processor, the start included; "times, tests on both" leaves out the start, and what is run on
+one side alone. A test passes on both when the CPU's pass is one on the GPUs; "more on GPUs" are those that pass there
+and are not run on the CPU, since they need a GPU. All others that end otherwise on the GPUs than on the CPU are listed,
+with their cause.
 """
 
 
@@ -52,6 +54,7 @@ def compared(name: str, suite: dict[str, Any], out: Path) -> tuple[str, list[str
         *(_count(cuda, outcome) for outcome in ("passed", "failed")),
         seconds[1],
         f"{seconds[1] / max(seconds[0], 0.1):.2f}",
+        times(host, cuda),
         f"{both} of {len(passing)}",
         needing(host, cuda),
         f"{explained} of {len(differing)}" if differing else "",
