@@ -6,14 +6,20 @@ the folder at hand, under the name `crash-…`.
 
 from __future__ import annotations
 
+import json
+import random
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import atheris
+from seeds import LARGEST, ROOT, SEEDS
 
-with atheris.instrument_imports(include=["devfix", "tomllib"]):
+# The fuzzer is led by what a message's patterns would match as well; the other targets are quicker without.
+if "message" in sys.argv:
+    atheris.enabled_hooks.add("RegEx")
+with atheris.instrument_imports(include=["devfix", "kinds", "tomllib"]):
     from devfix.config import Config, read_config
     from devfix.errors import UserError
     from devfix.ignores import ignored
@@ -21,7 +27,17 @@ with atheris.instrument_imports(include=["devfix", "tomllib"]):
     from devfix.sdk import keyword_added
     from devfix.source import File, SourceError
 
-KINDS = Path(__file__).resolve().parents[2] / "src" / "devfix" / "probe" / "kinds.py"
+    # Alone and by its path: the package around it would import torch and change it.
+    sys.path.insert(0, str(ROOT / "src" / "devfix" / "probe"))
+    import kinds
+
+    sys.path.pop(0)
+
+# Which pattern matched is hidden in `re`: a branch of its own for each kind shows the fuzzer that it has reached one.
+REACHED = {
+    kind: atheris.instrument_func(lambda data: 1 if data else 0) for kind in ("", *(kind for kind, _ in kinds._KINDS))
+}
+LETTER = 1 << 16  # bytes: the letters of small programs fit
 
 
 def letter(data: bytes, folder: Path) -> None:
@@ -33,7 +49,9 @@ def letter(data: bytes, folder: Path) -> None:
 
 def config(data: bytes, folder: Path) -> None:
     """A configuration of any bytes is read or refused."""
-    (folder / "devfix.toml").write_bytes(data)
+    for name in ("devfix.toml", "pyproject.toml"):
+        (folder / name).unlink(missing_ok=True)
+    (folder / ("pyproject.toml" if b"[tool." in data else "devfix.toml")).write_bytes(data)
     try:
         assert isinstance(read_config(folder), Config)
     except UserError as error:
@@ -60,21 +78,39 @@ def source(data: bytes, folder: Path) -> None:
 
 def message(data: bytes, folder: Path) -> None:
     """A message of any text has a kind, or none."""
-    assert isinstance(_kind_of(data.decode("utf-8", "surrogateescape")), str)
+    REACHED[kinds.kind_of(data.decode("utf-8", "surrogateescape"))](data)
 
 
-_names: dict[str, object] = {"__name__": "kinds"}
-exec(compile(KINDS.read_text(), str(KINDS), "exec"), _names)
-_kind_of: Callable[[str], str] = _names["kind_of"]  # type: ignore[assignment]
+def mutated(data: bytes, largest: int, seed: int) -> bytes:
+    """Change one value in a letter, or put another of its values there; bytes where it is no JSON, or by chance."""
+    chance = random.Random(seed)
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        document = None
+    places = list(_places(document))
+    if not places or chance.random() < 0.1:
+        return atheris.Mutate(data, largest)
+    holder, key = chance.choice(places)
+    other, name = chance.choice(places)
+    strange = (None, True, -1, 0, 10**400, 1e308, "", "\x1b[31m", "\ud800", "/tree/../x", [], {}, other[name])
+    holder[key] = json.loads(json.dumps(chance.choice(strange)))
+    changed = json.dumps(document).encode()
+    return changed if len(changed) <= largest else atheris.Mutate(data, largest)
+
+
+def _places(value: Any) -> list[tuple[Any, Any]]:
+    """Every place in a document that holds a value, as what holds it and the key or number under which it does."""
+    found, todo = [], [value]
+    while todo:
+        each = todo.pop()
+        keys = list(each) if isinstance(each, dict) else range(len(each)) if isinstance(each, list) else ()
+        found += [(each, key) for key in keys]
+        todo += [each[key] for key in keys]
+    return found
+
+
 TARGETS = {each.__name__: each for each in (letter, message, config, source)}
-SEEDS = {
-    "letter": [
-        b'{"schema": "devfix-letter/1", "failure": {"frames": [{"place": {"path": "/tree/main.py", "line": 1}}]}}'
-    ],
-    "message": [b"Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"],
-    "config": [b'run = "python x.py"\ntimeout = 3\n[rules."a/b"]\nx = 1\n'],
-    "source": [b"x = f(\n    a,  # c\n)\n", b"\xef\xbb\xbfif x:\r\n\ty = f'{g(a)}'\r\n"],
-}
 
 if __name__ == "__main__":
     target, seconds = sys.argv[1], sys.argv[2]
@@ -82,10 +118,18 @@ if __name__ == "__main__":
         corpus, place = Path(name, "corpus"), Path(name, "place")
         corpus.mkdir()
         place.mkdir()
-        for number, seed in enumerate(SEEDS[target]):
+        for number, seed in enumerate(SEEDS[target]()):
             (corpus / str(number)).write_bytes(seed)
         atheris.Setup(
-            [sys.argv[0], f"-max_total_time={seconds}", "-max_len=4096", "-timeout=20", str(corpus)],
+            [
+                sys.argv[0],
+                f"-max_total_time={seconds}",
+                f"-max_len={LETTER if target == 'letter' else LARGEST}",
+                "-timeout=20",
+                "-print_final_stats=1",
+                str(corpus),
+            ],
             lambda data: TARGETS[target](data, place),
+            **({"custom_mutator": mutated} if target == "letter" else {}),
         )
         atheris.Fuzz()
