@@ -1,6 +1,8 @@
 """Change the code of a verdict and of what rules stand on, one place at a time, and see that a test fails each time.
 
-    python scripts/mutate.py [verdict] [rules]
+    python scripts/mutate.py [verdict [MODULE ...]] [rules [MODULE ...]]
+
+MODULE, such as `sdk/moves`, keeps a part to some of its modules.
 
 Each change that no test sees must stand with a reason in tests/mutation/survivors.toml; one that does not, and a reason
 for what is no longer there, end the run with an error. Needs mutmut (the extra `mutation`); works below build/.
@@ -14,7 +16,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 if sys.version_info >= (3, 11):
@@ -24,15 +26,16 @@ else:
 
 ROOT = Path(__file__).resolve().parent.parent
 SURVIVORS = ROOT / "tests" / "mutation" / "survivors.toml"
-PAGES = "tests/mutation/recorded_pages.py"
+REPLAY = ROOT / "tests" / "mutation" / "replay.py"
+MUTANTS = ROOT / "tests" / "mutation" / "mutants.py"
 
 
 @dataclass(frozen=True)
 class Part:
-    """The modules that are changed, and the tests that must notice."""
+    """The modules that are changed, and the tests that must notice; those of a replay are found by `mutants.py`."""
 
     modules: tuple[str, ...]
-    tests: tuple[str, ...]
+    tests: tuple[str, ...] = ()
 
 
 VERDICT = ("trials", "computing", "lines", "hiding", "printed")
@@ -46,7 +49,6 @@ PARTS = {
     ),
     "rules": Part(
         ("src/devfix/sdk/*.py",),
-        (*(f"tests/test_sdk_{name}.py" for name in ("edits", "evidence", "given", "optional")), PAGES),
     ),
 }
 
@@ -62,31 +64,46 @@ class Mutant:
 
 def main() -> int:
     """Run the parts that were named, all by default; 1 where a mutant lives without a reason."""
-    names = sys.argv[1:] or list(PARTS)
-    return max([judge(name, run(name)) for name in names])
+    asked: dict[str, list[str]] = {}
+    for word in sys.argv[1:] or list(PARTS):
+        if word in PARTS:
+            asked[word] = []
+        elif asked and (ROOT / "src" / "devfix" / f"{word}.py").is_file():
+            asked[list(asked)[-1]].append(f"src/devfix/{word}.py")
+        else:
+            raise SystemExit(f"{word}: neither a part ({', '.join(PARTS)}) nor a module of src/devfix")
+    parts = {
+        name: replace(PARTS[name], modules=tuple(modules) or PARTS[name].modules) for name, modules in asked.items()
+    }
+    return max([judge(name, part, run(name, part)) for name, part in parts.items()])
 
 
-def run(name: str) -> Path:
-    """Run mutmut on a copy, and return the folder of the copy."""
+def run(name: str, part: Part) -> Path:
+    """Make the mutants in a copy and try them, and return the folder of the copy."""
     folder = ROOT / "build" / "mutation" / name
     shutil.rmtree(folder, ignore_errors=True)
-    for part in ("src", "tests", "rules"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "fuzz"))
-    (folder / "pyproject.toml").write_text(settings(PARTS[name]))
-    recorded = folder / "recorded.pickle"
-    if PAGES in PARTS[name].tests:
-        subprocess.run([sys.executable, str(ROOT / PAGES), str(recorded)], check=True)
-    environment = {
-        **os.environ,
-        "DEVFIX_ROOT": str(ROOT),
-        "DEVFIX_RECORDED": str(recorded) if recorded.exists() else "",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+    for each in ("src", "tests", "rules"):
+        shutil.copytree(ROOT / each, folder / each, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "fuzz"))
+    (folder / "pyproject.toml").write_text(settings(part))
+    environment = {**os.environ, "DEVFIX_ROOT": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     words = [sys.executable, "-m", "mutmut", "run", "--max-children", os.environ.get("DEVFIX_JOBS", "2")]
+    if not part.tests:
+        words = [sys.executable, str(MUTANTS), str(recorded())]
     with (folder / "log.txt").open("w") as log:
         if subprocess.run(words, cwd=folder, env=environment, stdout=log, stderr=log).returncode:
-            raise SystemExit(f"mutmut cannot work: see {folder / 'log.txt'}")
+            raise SystemExit(f"the mutants cannot be tried: see {folder / 'log.txt'}")
     return folder
+
+
+def recorded() -> Path:
+    """The failures that are replayed; those recorded before are taken where nothing has changed since."""
+    path = ROOT / "build" / "mutation" / "recorded.pickle"
+    sources = [each for name in ("src", "rules", "corpus") for each in (ROOT / name).rglob("*.*") if each.is_file()]
+    newest = max(each.stat().st_mtime for each in (*sources, REPLAY) if "__pycache__" not in each.parts)
+    if not path.exists() or path.stat().st_mtime < newest:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run([sys.executable, str(REPLAY), str(path)], check=True)
+    return path
 
 
 def settings(part: Part) -> str:
@@ -105,10 +122,10 @@ markers = ["slow: takes more than ten seconds"]
 """
 
 
-def judge(name: str, folder: Path) -> int:
+def judge(name: str, part: Part, folder: Path) -> int:
     """Hold what lives against the reasons that are written down, and print what is wrong."""
     counts, living = results(folder)
-    known = {each for each in reasons() if belongs(each, PARTS[name])}
+    known = {each for each in reasons() if belongs(each, part)}
     for mutant in sorted(living - known, key=lambda each: each.function):
         print(f"\n{mutant.function}\n  - {mutant.before}\n  + {mutant.after}")
     for mutant in sorted(known - living, key=lambda each: each.function):
@@ -163,7 +180,7 @@ def belongs(mutant: Mutant, part: Part) -> bool:
     modules = [
         module.removeprefix("src/").replace("/", ".").removesuffix(".py").removesuffix("*") for module in part.modules
     ]
-    return any(mutant.function.startswith(module) for module in modules)
+    return any(mutant.function.startswith(f"{module.rstrip('.')}.") for module in modules)
 
 
 if __name__ == "__main__":

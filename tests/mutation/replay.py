@@ -1,0 +1,186 @@
+"""What all rules make of recorded failures, and what the examples in `devfix.sdk` say: no program is run for either.
+
+The failures are those of the rules' pages and of the corpus. Every rule must say and propose, word for word, all that
+it did before the code was changed; the rule of a page must propose what the page demands. `scripts/mutate.py` records
+the failures (`python replay.py FILE`), and `mutants.py` beside this file calls the checks.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import pickle
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import libcst
+
+from devfix import sdk
+from devfix.catalog.loading import rule_at, rule_files
+from devfix.catalog.rule import Rule
+from devfix.model import Failure, Target, World
+from devfix.process import child_environment
+from devfix.sdk import Sources
+from devfix.sdk.spots import unseen
+from devfix.sdk.standing import with_given
+from devfix.stages.diagnose import diagnose
+from devfix.stages.observe import Observer
+from devfix.stages.propose import propose
+from devfix.testing.folders import Folders
+from devfix.testing.page import read_page
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+REFERENCE = "docs/sdk.md"
+ROOT = Path(os.environ.get("DEVFIX_ROOT", Path(__file__).resolve().parents[2]))
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A failure, the editable files of its program, and all that is made of it.
+
+    `page` is the rule on whose page it is, `after` what the page demands, None where the rule must do nothing.
+    """
+
+    failure: Failure
+    files: Mapping[str, bytes]
+    made: tuple[Any, ...] = ()
+    page: str = ""
+    options: Mapping[str, Any] | None = None
+    after: Mapping[str, bytes] | None = None
+
+
+def record(path: Path) -> None:
+    """Run every case of the pages and of the corpus, and write the failures to a file."""
+    found = dict([*_of_the_reference(), *_of_pages(), *_of_corpus()])
+    made = {name: made_of(each, Sources(each.files.get)) for name, each in found.items()}
+    path.write_bytes(pickle.dumps({name: {**vars(each), "made": made[name]} for name, each in found.items()}))
+
+
+def _of_pages() -> Iterator[tuple[str, Recorded]]:
+    from devfix.testing.bench import Bench
+
+    with Bench(Path(sys.executable)) as bench:
+        for file in rule_files(ROOT / "rules"):
+            for case in read_page(file.with_suffix(".md")).cases:
+                failure = bench.failure(case) if case.failure is not None else None
+                if failure is not None:
+                    after = None if case.after is None else case.after_all
+                    name = rule_at(file).id
+                    yield f"{name}-{case.line}", Recorded(failure, case.before, (), name, dict(case.options), after)
+
+
+def _of_corpus() -> Iterator[tuple[str, Recorded]]:
+    from devfix.warm import Warm
+
+    warm = Warm(Path(sys.executable), child_environment())
+    try:
+        for about in sorted((ROOT / "corpus").glob("*/case.toml")):
+            said = tomllib.loads(about.read_text(encoding="utf-8"))
+            every = {str(each.relative_to(about.parent)): each for each in about.parent.rglob("*") if each.is_file()}
+            files = {name: each.read_bytes() for name, each in every.items() if "__pycache__" not in name}
+            with tempfile.TemporaryDirectory() as folder:
+                words = shlex.split(said.get("run", "python main.py"))
+                failure = _failure(Path(folder), words, World("simulated", said.get("gpus", 1)), files, warm)
+            if failure is not None:
+                yield f"corpus/{about.parent.name}", Recorded(failure, files)
+    finally:
+        warm.close()
+
+
+def _failure(folder: Path, words: list[str], world: World, files: Mapping[str, bytes], warm: Any) -> Failure | None:
+    python = Path(sys.executable)
+    target = Target(folder, "", (str(python), *words[1:]), python=python, world=world, timeout=60.0)
+    observer = Observer(target, Folders(folder, files), frozenset(files), warm)
+    failure = observer.run(world, fresh=False).failure
+    watch = list(unseen(failure)) if failure is not None else []
+    again = observer.run(world, watch=watch, fresh=False) if watch else None
+    return replace(again.failure, scopes=again.watched) if again is not None and again.failure is not None else failure
+
+
+def _of_the_reference() -> Iterator[tuple[str, Recorded]]:
+    """The failure that the examples in docstrings speak of: of the program in docs/sdk.md."""
+    from devfix.warm import Warm
+
+    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "sdk.md").read_text("utf-8"), re.DOTALL)
+    files = {"main.py": program.encode()}
+    warm = Warm(Path(sys.executable), child_environment())
+    with tempfile.TemporaryDirectory() as folder:
+        failure = _failure(Path(folder), ["python", "main.py"], World("simulated", 1), files, warm)
+    warm.close()
+    assert failure is not None
+    yield REFERENCE, Recorded(failure, files)
+
+
+def made_of(recorded: Recorded, source: Sources) -> tuple[Any, ...]:
+    """What must be looked at again, what the page's rule makes of a failure, and what all rules do as in a repair."""
+    own = [rule.with_options(recorded.options or {}) for rule in every_rule() if rule.id == recorded.page]
+    given = with_given(recorded.failure, source)
+    return (
+        tuple(unseen(replace(given, scopes=()))),
+        given,
+        said(own, recorded.failure, source),
+        said(every_rule(), given, source),
+    )
+
+
+@cache
+def every_rule() -> list[Rule]:
+    """The rules of this repository; they are read once."""
+    return [rule_at(file) for file in rule_files(ROOT / "rules")]
+
+
+def said(rules: list[Rule], failure: Failure, source: Sources) -> tuple[Any, ...]:
+    """The blames of rules and the patches that they propose, in their order."""
+    notes: list[str] = []
+    diagnoses = diagnose(failure, rules, notes)
+    patches = list(propose(diagnoses, {rule.id: rule for rule in rules}, source, notes))
+    return tuple((each.rule, each.blame) for each in diagnoses), tuple(patches), tuple(notes)
+
+
+def replayed(each: Recorded, source: Sources) -> bool:
+    """Whether all is made of a failure that was, and what its page demands; `source` may be one used before."""
+    made = made_of(each, source)
+    if made != each.made:
+        return False
+    patches = made[2][1]
+    first = {edit.path: edit.after for edit in patches[0].edits} if patches else {}
+    return not each.page or (not patches if each.after is None else {**each.files, **first} == each.after)
+
+
+def exemplified(name: str, about: Recorded) -> bool:
+    """Whether a public name's example is true."""
+    public = {name: getattr(sdk, name) for name in sdk.__all__}
+    source = Sources(about.files.get)
+    rules = [rule for rule in every_rule() if rule.id == "placement/factory-without-device"]
+    (diagnosis,) = diagnose(about.failure, rules, [])
+    names = {**public, "cst": libcst, "failure": about.failure, "diagnosis": diagnosis, "source": source}
+    example = doctest.DocTestParser().get_doctest(getattr(sdk, name).__doc__ or "", names, name, "", 0)
+    return doctest.DocTestRunner(verbose=False).run(example, out=lambda text: None).failed == 0
+
+
+def checks(path: Path) -> dict[str, Callable[[], bool]]:
+    """What must be true, by name, quick ones first."""
+    found = {name: Recorded(**each) for name, each in pickle.loads(path.read_bytes()).items()}
+    about = found.pop(REFERENCE)
+    # A thread and a time for each call are for other people's rules; a change that hangs is ended from outside.
+    for stage in ("diagnose", "propose"):
+        sys.modules[f"devfix.stages.{stage}"].within = lambda seconds, function: function()  # type: ignore[attr-defined]
+    examples = {
+        f"sdk.{name}": partial(exemplified, name, about) for name in sdk.__all__ if callable(getattr(sdk, name))
+    }
+    return {**examples, **{name: partial(replayed, each, Sources(each.files.get)) for name, each in found.items()}}
+
+
+if __name__ == "__main__":
+    record(Path(sys.argv[1]))
