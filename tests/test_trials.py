@@ -66,3 +66,10 @@ def test_other_lines_come_before_more_of_the_same() -> None:
     edits = [Edit("m.py", line, b"", b"x") for line in lines]
     patches = [Patch("p/r", str(number), "", "safe", (edit,)) for number, edit in enumerate(edits)]
     assert [patch.title for patch in spread(patches)] == ["0", "2", "4", "1", "5", "3"]
+
+
+def test_another_tensor_that_is_blamed_counts_as_another_line() -> None:
+    blamed = ["mask", "mask", "total", "mask"]
+    patches = [Patch("p/r", str(at), why, "safe", (Edit("m.py", 4, b"", b"x"),)) for at, why in enumerate(blamed)]
+    assert [patch.title for patch in spread(patches)] == ["0", "2", "1", "3"]
+    assert [patch.title for patch in spread(patches[1:], patches[:1])] == ["2", "1", "3"]

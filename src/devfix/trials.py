@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from devfix.lines import is_edited
@@ -36,18 +36,23 @@ def dropped(trial: Trial, because: str, outcome: str = "not needed") -> Trial:
     return replace(trial, verdict=replace(trial.verdict, outcome=outcome, because=because))
 
 
-def spread(patches: Iterable[Patch]) -> list[Patch]:
-    """Patches with those first that edit other lines than all before them.
+def spread(patches: Iterable[Patch], tried: Sequence[Patch] = ()) -> list[Patch]:
+    """Patches with those first that edit other lines than all before them and those tried, or blame another tensor.
 
-    Where one gets to the next failure, another in the same line will hardly hold; one nearer to the data's source may.
+    Where one gets to the next failure, another in the same line will hardly hold; one nearer to the data's source may,
+    and so may one that moves what the blamed tensor met.
     """
-    seen: Counter[tuple[tuple[str, int], ...]] = Counter()
+    seen: Counter[tuple[str, tuple[tuple[str, int], ...]]] = Counter(map(_kind, tried))
     ranked = []
     for patch in patches:
-        lines = tuple((edit.path, edit.line) for edit in patch.edits)
-        ranked.append((seen[lines], patch))
-        seen[lines] += 1
+        ranked.append((seen[_kind(patch)], patch))
+        seen[_kind(patch)] += 1
     return [patch for _, patch in sorted(ranked, key=lambda each: each[0])]
+
+
+def _kind(patch: Patch) -> tuple[str, tuple[tuple[str, int], ...]]:
+    """What a patch blames, in the rule's own words, and the lines that it edits."""
+    return patch.because, tuple((edit.path, edit.line) for edit in patch.edits)
 
 
 def in_vain(trial: Trial) -> Trial:

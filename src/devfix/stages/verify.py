@@ -22,7 +22,7 @@ Runner = Callable[[World, Mapping[str, bytes], bool, Sequence[Place]], Run]
 CANDIDATES = 24
 BETTER = 6  # more looked at for fewer copies, after one that holds but copies in a loop
 CPU = World("cpu")
-FURTHER = 4  # more looked at for one that holds, after one that gets to a failure with another cause
+FURTHER = 6  # more looked at for one that holds, after one that gets to a failure with another cause
 
 
 class Verifier:
@@ -65,7 +65,8 @@ class Verifier:
                     trials.append(trial)
                     if trial.verdict.outcome == "moved":
                         if not further:
-                            queue, left = iter(spread(islice(queue, left))), min(left, FURTHER)
+                            queue = iter(spread(islice(queue, left), [trial.patch]))
+                            left = min(left, FURTHER)
                         further.append(trial)
                     if trial.verdict.outcome == "holds" and not (held and is_no_better(trial, held)):
                         if held is None:

@@ -1,0 +1,73 @@
+"""Of several fixes, one that a later one has made needless is taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from git_repositories import git, make_repository
+from rule_packs import write_rule
+
+import devfix
+from devfix.model import Report
+
+PROGRAM = """\
+import torch
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+place = "cpu"
+scale = torch.ones(3, device=place)
+bias = torch.full((3,), 2.0, device={bias})
+x = torch.ones(3, device=device) * scale
+print((x + bias).sum().item())
+"""
+# Rules of one line each: what fails in an operator is mended by a text in the place of another.
+RULE = '''\
+"""A rule of the tests."""
+
+import libcst
+
+from devfix.sdk import Blame, change, strangers
+
+
+def diagnose(failure):
+    for index, operand, peer in strangers(failure):
+        if failure.op == "aten::{op}" and operand.device == "cpu":
+            return Blame(index, "it is on the CPU")
+
+
+def propose(diagnosis, source):
+    file = source.file(diagnosis.failure.at)
+    yield change(file, libcst.parse_module(file.module.code.replace({old!r}, {new!r})), "Say another device")
+'''
+SCALE = {"op": "mul", "old": "scale = torch.ones(3, device=place)", "new": "scale = torch.ones(3, device=device)"}
+
+
+def repaired(folder: Path, bias: str, later: dict[str, str]) -> Report:
+    root = make_repository(
+        folder / "p", {"main.py": PROGRAM.format(bias=bias), "devfix.toml": 'select = ["acme/first", "acme/later"]\n'}
+    )
+    for name, words in (("first", SCALE), ("later", {"op": "add", **later})):
+        write_rule(folder / "rules", name, RULE.format(**words))
+    return devfix.repair(root, run="python main.py", world="simulated", rules=[folder / "rules"])
+
+
+def test_a_fix_that_a_later_one_makes_needless_is_taken_back(tmp_path: Path) -> None:
+    report = repaired(tmp_path, "place", {"old": 'place = "cpu"', "new": "place = device"})
+    assert report.outcome == "repaired", report.notes
+    assert len(report.repairs) == len(report.commits) == 1
+    repair = report.repairs[0]
+    assert repair.failure.op == "aten::mul"
+    assert repair.fix is not None and repair.fix.patch.rule == "acme/later"
+    assert repair.fix.verdict.outcome == "holds"
+    assert [each.verdict.outcome for each in repair.dropped] == ["same"]
+    shown = git(Path(report.root), "show", f"{report.branch}:main.py")
+    assert shown == PROGRAM.format(bias="place").replace('place = "cpu"', "place = device").strip()
+
+
+@pytest.mark.slow
+def test_two_fixes_stay_where_each_is_needed(tmp_path: Path) -> None:
+    report = repaired(tmp_path, '"cpu"', {"old": 'device="cpu"', "new": "device=device"})
+    assert report.outcome == "repaired", report.notes
+    assert [each.fix and each.fix.patch.rule for each in report.repairs] == ["acme/first", "acme/later"]
+    assert len(report.commits) == 2
