@@ -1,6 +1,7 @@
-"""`tensor.to(device)` stands alone: it returns the moved tensor and leaves the old one where it is."""
+"""The result of `tensor.to(device)` is dropped, or used once, and the old tensor is read on."""
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 import libcst as cst
 
@@ -15,9 +16,13 @@ from devfix.sdk import (
     change,
     describe,
     expression,
+    is_local,
     is_move,
+    replaced_by,
     strangers,
 )
+
+SCOPES = (cst.Lambda, cst.BaseComp)  # names that are bound in them are none of the statement's
 
 
 def diagnose(failure: Failure) -> Blame | None:
@@ -39,20 +44,48 @@ def diagnose(failure: Failure) -> Blame | None:
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Give the result of a move that stands alone to the name that was moved."""
+    """Give the result of a move that stands alone, or is handed on at once, to the name that was moved."""
     copy = blamed(diagnosis).copy
     place = copy.owned_place if copy is not None else None
     file = source.file(place) if place is not None else None
     call = file.call_at(place, ("to", "cuda", "cpu")) if file is not None and place is not None else None
-    statement = file.parent(call) if file is not None and call is not None else None
-    if file is None or call is None or not isinstance(statement, cst.Expr) or not is_move(call):
+    if file is None or call is None or not is_move(call):
         return
+    alone = file.parent(call)
+    module = _kept(file, call, alone) if isinstance(alone, cst.Expr) else _kept_before(file, call)
+    safety = "safe" if isinstance(alone, cst.Expr) else "likely"
+    if found := change(file, module, f"Keep the result of `{file.code(call)}`", safety):
+        yield found
+
+
+def _kept(file: File, call: cst.Call, alone: cst.Expr) -> cst.Module | None:
     target = _target(file, call)
-    if isinstance(target, cst.Name | cst.Attribute | cst.Subscript):
-        kept = cst.Assign(targets=[cst.AssignTarget(target)], value=call)
-        found = change(file, file.replaced({statement: kept}), f"Keep the result of `{file.code(call)}`")
-        if found:
-            yield found
+    if not isinstance(target, cst.Name | cst.Attribute | cst.Subscript):
+        return None
+    return file.replaced({alone: cst.Assign(targets=[cst.AssignTarget(target)], value=call)})
+
+
+def _kept_before(file: File, call: cst.Call) -> cst.Module | None:
+    """The move in front of its statement, which another one below that reads the name stands for."""
+    moved = call.func.value if isinstance(call.func, cst.Attribute) else None
+    statement, function = file.statement_of(call), file.function_of(call)
+    if not isinstance(moved, cst.Name) or not isinstance(statement, cst.SimpleStatementLine):
+        return None
+    if function is not None and not is_local(function, moved.value):
+        return None
+    around = list(takewhile(lambda node: node is not statement, file.ancestors(call)))
+    if any(isinstance(node, SCOPES) for node in around) or isinstance(around[-1], cst.Return):
+        return None
+    if isinstance(around[-1], cst.Assign | cst.AnnAssign) and around[-1].value is call:
+        return None  # the copy has a name of its own
+    below = [
+        each for each in file.find(function or file.module, moved.value) if file.line_of(each) > file.line_of(call)
+    ]
+    if not below:
+        return None
+    rest = cst.ensure_type(statement.deep_replace(call, moved), cst.SimpleStatementLine)
+    bare = cst.Module([rest.with_changes(leading_lines=(), trailing_whitespace=cst.TrailingWhitespace())])
+    return replaced_by(file, statement, [f"{moved.value} = {file.code(call)}", bare.code])
 
 
 def _target(file: File, call: cst.Call) -> cst.BaseExpression | None:

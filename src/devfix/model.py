@@ -122,7 +122,7 @@ class Operand:
     """A tensor argument of the failing operator, with its history (oldest event first: the birth).
 
     `owner` is the module that holds it as the deepest frame sees it, `holders` as each frame sees it, deepest first.
-    `copy` is where somebody last made a copy of it on another device, which is another tensor.
+    `copy` is where somebody last made a copy of it, or of what it derives from, on another device.
     """
 
     argument: str

@@ -49,7 +49,7 @@ def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
         depth = last[5] + 1
         if depth > 12:
             last, depth = shortened(last), KEEP
-        history = ((func, nearest(1), None, None, last, depth, next(moments)), origin[1], origin[2], None)
+        history = ((func, nearest(1), None, None, last, depth, next(moments)), origin[1], origin[2], origin[3])
     if getattr(result, "_devfix_gpu", -1) >= 0:
         result._devfix_record = history  # type: ignore[attr-defined]
         return
@@ -61,11 +61,11 @@ def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
 
 def derived(result: Any, func: Any, source: Any) -> None:
     """As `born`, in less time, for a new simulated tensor that was made from another one just now."""
-    last, birth, move, _ = source._devfix_record or of(source) or unknown(source)  # type: ignore[misc]
+    last, birth, move, copy = source._devfix_record or of(source) or unknown(source)  # type: ignore[misc]
     depth = last[5] + 1
     if depth > 12:
         last, depth = shortened(last), KEEP
-    result._devfix_record = ((func, nearest(2), None, None, last, depth, next(moments)), birth, move, None)
+    result._devfix_record = ((func, nearest(2), None, None, last, depth, next(moments)), birth, move, copy)
 
 
 hooks.shorter[born] = derived

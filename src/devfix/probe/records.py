@@ -5,7 +5,7 @@ deep copy could see; a simulated tensor has marks in any case, and its history i
 
 An event is a tuple, written out only when a letter needs it: (what, spots, device, from, previous, depth, moment).
 `previous` leads from a result to what it was derived from. A history is a tuple too: the newest event; birth and move,
-which outlast forgotten steps; and where somebody made a copy of it on another device, which is another tensor.
+which outlast forgotten steps; and where somebody made a copy of it, or of what it derives from, on another device.
 """
 
 from __future__ import annotations
