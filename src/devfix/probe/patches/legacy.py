@@ -1,4 +1,4 @@
-"""`torch.cuda.FloatTensor` and its like: constructors, types to ask `isinstance` of, and the method `new`."""
+"""`torch.cuda.FloatTensor` and its like, of sparse layout too: constructors, types, and the method `new`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ class LegacyType(type):
     """The kind of class that `torch.cuda.FloatTensor` is: a name for tensors of one dtype on a GPU."""
 
     dtype: torch.dtype
+    layout: torch.layout
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, Tensor) and value.is_cuda and value.dtype is cls.dtype
+        return isinstance(value, Tensor) and value.is_cuda and value.dtype is cls.dtype and value.layout is cls.layout
 
     def __call__(cls, *args: Any, device: Any = None) -> Any:
         """Make a tensor of the dtype on a GPU."""
-        return build(args, cls.dtype, "cuda" if device is None else device)
+        make = build if cls.layout is torch.strided else _sparse
+        return make(args, cls.dtype, "cuda" if device is None else device)
 
 
 def build(args: Any, dtype: torch.dtype, device: Any) -> Any:
@@ -38,6 +40,14 @@ def build(args: Any, dtype: torch.dtype, device: Any) -> Any:
     if all(isinstance(size, int) for size in sizes):
         return torch.empty(sizes if sizes else (0,), dtype=dtype, device=device)
     return torch.tensor(args[0], dtype=dtype, device=device)
+
+
+def _sparse(args: Any, dtype: torch.dtype, device: Any) -> Any:
+    """Make a sparse tensor of indices and values, which lies where the values do, or an empty one of sizes."""
+    if args and isinstance(args[0], Tensor):
+        return torch.sparse_coo_tensor(*args)
+    sizes: Any = args[0] if len(args) == 1 and isinstance(args[0], torch.Size) else args
+    return torch.zeros(sizes or (0,), dtype=dtype, device=device).to_sparse()
 
 
 def _new(original: Any) -> Any:
@@ -97,7 +107,9 @@ def install() -> None:
     global _name_of
     _read_elements()
     _name_of = replace(Tensor, "type", _type, add=True)
-    for name, dtype in DTYPES.items():
-        body = {"dtype": dtype, "__module__": "torch.cuda", "is_cuda": True}
-        replace(torch.cuda, name, LegacyType(name, (), body), add=True)
+    for module, layout in ((torch.cuda, torch.strided), (torch.cuda.sparse, torch.sparse_coo)):
+        for name, dtype in DTYPES.items():
+            if module is torch.cuda or hasattr(module, name):
+                body = {"dtype": dtype, "layout": layout, "__module__": module.__name__, "is_cuda": True}
+                replace(module, name, LegacyType(name, (), body), add=True)
     wrap(Tensor, "new", _new)

@@ -64,11 +64,11 @@ def _cpu(original: Any) -> Any:
     return cpu
 
 
-def _keep_mark(original: Any) -> Any:
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return _mark(original(self, *args, **kwargs), self._devfix_gpu)
+def _clone(original: Any) -> Any:
+    def clone(self: Any) -> Any:
+        return original(self) if self._devfix_gpu < 0 else _moved(self, self._devfix_gpu)
 
-    return call
+    return clone
 
 
 def _strip(original: Any) -> Any:
@@ -92,7 +92,7 @@ def install() -> None:
     wrap(Storage, "to", _to)
     wrap(Storage, "cuda", _cuda)
     wrap(Storage, "cpu", _cpu)
-    wrap(Storage, "clone", _keep_mark)
+    wrap(Storage, "clone", _clone)
     wrap(Storage, "__getitem__", _slice)
     wrap(Storage, "is_shared", lambda original: lambda self: self._devfix_gpu >= 0 or original(self))
     wrap(Tensor, "untyped_storage", _of_tensor)
