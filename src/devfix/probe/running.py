@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from . import devices, hooks, messages, mismatch, randomness
+from . import devices, hooks, messages, mismatch, numbers, randomness
 from .plans import plan_of, special
 from .tensor import Tensor, refill_shell, reshape_shell, wrap, written
 from .unwrapping import MIXED, rewrap, unwrap_all
@@ -15,7 +15,7 @@ from .unwrapping import MIXED, rewrap, unwrap_all
 @special("_to_copy")
 def to_copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Copy a tensor to a device, a dtype or both."""
-    source = args[0]
+    source = args[0] if isinstance(args[0], Tensor) else numbers.as_tensors(plan, args)[0]
     device = kwargs.get("device")
     home = source._devfix_gpu
     target = home if device is None else devices.index_of(device)
