@@ -29,23 +29,30 @@ def allocated(device: Any = None) -> int:
     """The bytes that living tensors hold on a simulated GPU, shared memory counted once."""
     gpu = _index(device)
     if _Garbage.left:
+        gc.collect(1)
+    now = _living(gpu)
+    if now and _Garbage.left:
+        # A whole collection takes as long as the counting does: it waits until there is something to collect.
         _Garbage.left = False
         gc.collect()
-    storages = {}
-    for thing in gc.get_objects():
-        if issubclass(type(thing), Tensor) and thing._devfix_gpu == gpu:
-            storage = thing._devfix_held.untyped_storage() if thing._devfix_held.layout is torch.strided else None
-            if storage is not None:
-                storages[storage.data_ptr()] = storage.nbytes()
-    now = sum(storages.values())
+        now = _living(gpu)
     _peaks[gpu] = max(now, _peaks.get(gpu, 0))
-    return int(now)
+    return now
+
+
+def _living(gpu: int) -> int:
+    things = gc.get_objects()
+    kinds = {kind for kind in set(map(type, things)) if issubclass(kind, Tensor)}
+    tensors = [thing for thing in things if type(thing) in kinds and thing._devfix_gpu == gpu]
+    held = [tensor._devfix_held for tensor in tensors]
+    storages = [tensor.untyped_storage() for tensor in held if tensor.layout is torch.strided]
+    return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
 
 
 def peak(device: Any = None) -> int:
     """The most bytes that were seen; nobody looks between two questions."""
-    now = allocated(device)
-    return max(now, _peaks[_index(device)])
+    allocated(device)
+    return _peaks[_index(device)]
 
 
 def forget() -> None:
@@ -61,7 +68,8 @@ def reset(device: Any = None) -> None:
 
 def stats(device: Any = None) -> Any:
     """The figures under the names that PyTorch's allocator gives them."""
-    now, most = allocated(device), peak(device)
+    now = allocated(device)
+    most = _peaks[_index(device)]
     figures = OrderedDict()
     for kind in ("allocated_bytes", "reserved_bytes", "active_bytes", "requested_bytes"):
         figures[f"{kind}.all.current"], figures[f"{kind}.all.peak"] = now, most
