@@ -12,7 +12,9 @@ from devfix.sdk import (
     Origin,
     Sources,
     aimed,
+    change,
     describe,
+    last_name,
     literal_device,
     named_device,
     origins,
@@ -23,6 +25,7 @@ from devfix.sdk import (
 )
 
 BECAUSE = '"cuda" without an index is the GPU that is current in the thread at that moment.'
+OF_TYPE = "The name of a type says nothing of the GPU: what is cast by it goes to the current one."
 
 
 def diagnose(failure: Failure) -> Blame | None:
@@ -39,11 +42,32 @@ def diagnose(failure: Failure) -> Blame | None:
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Name the device of what it meets where it is sent; else pin the name to one GPU where it is given."""
     for each in aimed(diagnosis):
+        yield from _type_followed(each, source)
         found = origins(each.failure, placing_places(each), source)
         if found and not found[0].parameter and _is_unindexed(found[0]):
             yield from origins_changed(each, found, BECAUSE)
             if isinstance(found[0].named, cst.Attribute):
                 yield from pinned_where_assigned(each, source, found[0].file.code(found[0].named))
+
+
+def _type_followed(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
+    """The tensor itself named, where one was cast by the name of its type: `.to(x)` for `.type(x.type())`."""
+    for place in placing_places(diagnosis):
+        file = source.file(place)
+        call = file.call_at(place, ("type",)) if file is not None else None
+        if file is None or call is None or len(call.args) != 1 or not isinstance(call.func, cst.Attribute):
+            continue
+        named = call.args[0].value
+        if not isinstance(named, cst.Call) or named.args or last_name(named.func) != "type":
+            continue
+        if isinstance(named.func, cst.Attribute):
+            to = call.with_changes(
+                func=call.func.with_changes(attr=cst.Name("to")),
+                args=[call.args[0].with_changes(value=named.func.value)],
+            )
+            title = f"Follow `{file.code(named.func.value)}`, whose type names no GPU"
+            if found := change(file, file.replaced({call: to}), title, because=OF_TYPE):
+                yield found
 
 
 def _is_unindexed(found: Origin) -> bool:
