@@ -1,0 +1,103 @@
+"""A failure: its stack, what met there, and the calls from which a test can make it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from devfix.model.tensors import Binding, Operand
+from devfix.model.world import Place
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One frame of the failing call stack; `scope` is filled for owned frames."""
+
+    place: Place
+    scope: tuple[Binding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a value of the program is made again in source; `kind` "unknown" is one that cannot be (`text`: its type).
+
+    "literal": `text` is Python; "name": what `module` has as `text`; "parameters": those of the argument `text`;
+    "list", "tuple", "set", "dict" (keys and values in turn): `items`; "device": `text`; "made": the class `text` of
+    `module` is called with `items` and `keywords`, then gets `dtype` and `moves` (a part, "" for the whole, and its
+    device). "tensor": `text` says what it holds ("values", "zeros", "ones", "full", "arange", "integers", "flags",
+    "unit", "normal"), `numbers` which ones, as Python.
+    """
+
+    kind: str
+    text: str = ""
+    module: str = ""
+    items: tuple[Recipe, ...] = ()
+    keywords: tuple[tuple[str, Recipe], ...] = ()
+    numbers: str = ""
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+    device: str = ""
+    grad: bool = False
+    evaluates: bool = False
+    moves: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a call; `how` is "positional" (only), "plain", "keyword" or "more" (of `*args`)."""
+
+    name: str
+    how: str
+    value: Recipe
+    is_default: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call on the stack of a failure, as a test could make it.
+
+    `how` is "function", "method" (of `instance`), "property", "static" (`function` has the class) or "make" (a class).
+    `module` is imported with `root` (relative to the repository) on the path; `is_main`: it was run as the program.
+    """
+
+    frame: int
+    module: str
+    root: str
+    how: str
+    function: str
+    arguments: tuple[Argument, ...] = ()
+    instance: Recipe | None = None
+    is_main: bool = False
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What went wrong in a run: the exception, the operator, its operands, the stack (outermost frame first).
+
+    `operations` counts the operators that had run in the process before it, so that two runs can be held side by side;
+    `scopes` has what a second look recorded at places that are no longer on the stack, `calls` the calls on it that a
+    test could make, innermost first, and `test` is what pytest calls the test that failed.
+    """
+
+    kind: str
+    exception: str
+    message: str
+    op: str = ""
+    frames: tuple[Frame, ...] = ()
+    operands: tuple[Operand, ...] = ()
+    thread: str = "MainThread"
+    traceback: str = ""
+    operations: int = 0
+    scopes: tuple[tuple[Place, tuple[Binding, ...]], ...] = ()
+    calls: tuple[Call, ...] = ()
+    test: str = ""
+
+    @property
+    def owned_frames(self) -> tuple[Frame, ...]:
+        """The frames that lie in the repository, outermost first."""
+        return tuple(frame for frame in self.frames if frame.place.owned)
+
+    @property
+    def at(self) -> Place | None:
+        """Where the repository handed the tensors over: its deepest frame, else the deepest frame of all."""
+        frames = self.owned_frames or self.frames
+        return frames[-1].place if frames else None

@@ -1,0 +1,74 @@
+"""From what a rule says of a failure to a patch, and what running it showed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from devfix.model.failure import Failure
+
+
+@dataclass(frozen=True)
+class Blame:
+    """What a rule says of a failure: which operand is wrong (its index), and why, in one sentence.
+
+    `strength` is the kind of evidence, 1 (a birth without a device in owned code) to 9 (a guess); `device` is where the
+    operand should be, "" for where its peer is.
+    """
+
+    operand: int
+    because: str
+    strength: int = 5
+    device: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A rule's blame, with the failure it speaks of."""
+
+    rule: str
+    title: str
+    failure: Failure
+    blame: Blame
+
+
+@dataclass(frozen=True)
+class Edit:
+    """New contents of one file; `path` is relative to the repository, `line` the first line that changes."""
+
+    path: str
+    line: int
+    before: bytes
+    after: bytes
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A candidate: edits that belong together, why, and how safe they are ("safe", "likely", "unsure")."""
+
+    rule: str
+    title: str
+    because: str
+    safety: str
+    edits: tuple[Edit, ...]
+    rank: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What running a patch showed.
+
+    `outcome` is "holds", "moved" (another failure came instead), "same" (the same failure), "worse" (a world that ran
+    before fails now), "differs" (the CPU output changed), or "broken". `worlds` maps world names to outcomes, and
+    `before` to those without the patch, where they are known; `transfers` is the number of copies between host and
+    devices before and after.
+    """
+
+    outcome: str
+    worlds: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    transfers_before: int = 0
+    transfers_after: int = 0
+    because: str = ""
+    next_failure: Failure | None = None
+    before: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

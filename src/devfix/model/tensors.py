@@ -1,0 +1,107 @@
+"""What is known of a tensor: where it was born and moved, what held it, and where it met others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from devfix.model.world import Place
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happened to a tensor or module: a birth, a move or a derivation.
+
+    `kind` is "factory", "constant", "random", "load", "numpy", "parameter", "made" (a module), "move", "view", "op",
+    "class" (where an object's class is defined) or "unknown"; `op` is the qualified operator ("aten::arange") or
+    function; `device` is where the result lies. `places` has the innermost frame outside of torch first and goes
+    outward, owned frames included.
+    """
+
+    kind: str
+    op: str
+    device: str
+    places: tuple[Place, ...] = ()
+    scope: tuple[Binding, ...] = ()
+
+    @property
+    def owned_place(self) -> Place | None:
+        """The innermost place that lies in the repository, if any does."""
+        return next((place for place in self.places if place.owned), None)
+
+
+@dataclass(frozen=True)
+class Binding:
+    """An expression in scope at a place, and the device of what it holds.
+
+    `kind` is "tensor", "module", "device" (a torch.device), "string" (one that names a device), "index" (an integer
+    called `device`, `gpu`, `rank` or the like), "optimizer", or "object" (a plain object that holds one of these; its
+    history says where its class stands); `device` is "mixed" for a module that lies on several devices, "" where it
+    holds nothing; `type` is the class name; `tensors` counts, in a device map, a module's parameters and buffers on
+    each device.
+    """
+
+    expression: str
+    kind: str
+    device: str
+    type: str = ""
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+    history: tuple[Event, ...] = ()
+    tensors: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Held:
+    """A name for an operand in a frame of the failure.
+
+    `relation` is "same" where the expression holds the operand itself, "source" where the operand was derived from it
+    without a move (a view, a cast), "storage" where both share memory.
+    """
+
+    frame: int
+    expression: str
+    relation: str = "same"
+
+
+@dataclass(frozen=True)
+class Owner:
+    """The module that holds an operand: `kind` is "parameter", "buffer" or "attribute" (which `.to()` does not see).
+
+    `root` is the outermost module in the frame that registers all that leads to `expression`: moving it moves both.
+    """
+
+    expression: str
+    frame: int
+    type: str
+    attribute: str
+    kind: str
+    root: str = ""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A tensor argument of the failing operator, with its history (oldest event first: the birth).
+
+    `owner` is the module that holds it as the deepest frame sees it, `holders` as each frame sees it, deepest first.
+    `copy` is where somebody last made a copy of it, or of what it derives from, on another device.
+    """
+
+    argument: str
+    device: str
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+    names: tuple[Held, ...] = ()
+    history: tuple[Event, ...] = ()
+    owner: Owner | None = None
+    holders: tuple[Owner, ...] = ()
+    copy: Event | None = None
+
+    @property
+    def birth(self) -> Event | None:
+        """The oldest event known, if any is."""
+        return self.history[0] if self.history else None
+
+    @property
+    def moves(self) -> tuple[Event, ...]:
+        """The moves between devices, oldest first."""
+        return tuple(event for event in self.history if event.kind == "move")

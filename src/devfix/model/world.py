@@ -1,0 +1,37 @@
+"""The machine that a program sees, and places in its source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class World:
+    """The machine that a program sees: no GPU, real GPUs, or simulated ones.
+
+    `kind` is "cpu", "real" or "simulated"; `current` is the device index that is current when the program starts.
+    """
+
+    kind: str
+    gpus: int = 0
+    current: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name under which verdicts list this world: "cpu", "cuda x1", "cuda x2, current 1"."""
+        if self.kind == "cpu":
+            return "cpu"
+        return f"cuda x{self.gpus}" + (f", current {self.current}" if self.current else "")
+
+
+@dataclass(frozen=True)
+class Place:
+    """An expression in a source file; the columns are None where the interpreter does not know them (Python 3.10)."""
+
+    path: str
+    line: int
+    function: str = ""
+    end_line: int | None = None
+    column: int | None = None
+    end_column: int | None = None
+    owned: bool = False
