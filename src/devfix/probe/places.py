@@ -6,6 +6,7 @@ A place costs nothing until it is written: what is kept is the code object and t
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import sys
 from types import CodeType, FrameType
@@ -25,6 +26,7 @@ _REACH = 64  # frames that are searched outward for the repository's own; deeper
 _owned = ""
 kinds: dict[str, int] = {}
 _hops: dict[int, int] = {}
+_runners: set[str] = set()  # files of pytest's plugin system: a test is below it, and nothing of the program's above
 
 
 def own(folder: str) -> None:
@@ -44,6 +46,8 @@ def learn(filename: str) -> int:
         kind = TORCH
     else:
         kind = OWNED if _owned and path.startswith(_owned) and not _installed(path) else FOREIGN
+        if kind == FOREIGN and os.path.basename(os.path.dirname(path)) == "pluggy":
+            _runners.add(filename)
     kinds[filename] = kind
     return kind
 
@@ -121,7 +125,8 @@ def outward(depth: int, most: int = 6) -> Spots:
     frame: FrameType | None = sys._getframe(depth + 1)
     spots: list[Any] = []
     while frame is not None and len(spots) < 2 * most:
-        kind = kind_of(frame.f_code)
+        name = frame.f_code.co_filename
+        kind = kinds[name] if name in kinds else learn(name)
         if kind == OWNED or (kind == FOREIGN and not spots):
             spots += (frame.f_code, frame.f_lasti)
         frame = frame.f_back
@@ -155,9 +160,9 @@ def tell(code: CodeType, instruction: int, line: int | None = None) -> dict[str,
     name = getattr(code, "co_qualname", code.co_name)
     place = {"path": _absolute(code.co_filename), "line": line or code.co_firstlineno, "function": name}
     place.update(end_line=None, column=None, end_column=None)
-    positions = _positions(code) if COLUMNS else ()
-    if 0 <= instruction // 2 < len(positions):
-        first, last, column, end_column = positions[instruction // 2]
+    position = _position(code, instruction // 2) if COLUMNS and instruction >= 0 else None
+    if position is not None:
+        first, last, column, end_column = position
         if first is not None:
             place.update(line=first, end_line=last, column=column, end_column=end_column)
     elif line is None:
@@ -170,17 +175,18 @@ def tell_all(spots: Spots) -> list[dict[str, Any]]:
     return [tell(spots[at], spots[at + 1]) for at in range(0, len(spots), 2)]
 
 
-_known: dict[int, tuple[CodeType, tuple[Any, ...]]] = {}
+_known: dict[tuple[int, int], tuple[CodeType, Any]] = {}
 
 
-def _positions(code: CodeType) -> tuple[Any, ...]:
+def _position(code: CodeType, at: int) -> Any:
+    """Return the lines and columns of one instruction; a list of all wakes the garbage collector, for a second."""
     if sys.version_info < (3, 11):
-        return ()
-    known = _known.get(id(code))
+        return None
+    known = _known.get((id(code), at))
     if known is None or known[0] is not code:
-        if len(_known) > 512:
+        if len(_known) > 4096:
             _known.clear()
-        known = _known[id(code)] = code, tuple(code.co_positions())
+        known = _known[id(code), at] = code, next(itertools.islice(code.co_positions(), at, None), None)
     return known[1]
 
 
