@@ -44,6 +44,8 @@ def run(suite: dict[str, Any], where: str, written: Path) -> None:
     """Run a suite on "cpu" or "cuda": its results to `written`, a test a line, and what it printed beside them."""
     unfinished = written.with_suffix(".unfinished")
     unfinished.unlink(missing_ok=True)
+    told: dict[str, Any] = {"devfix": _said("git", "log", "-1", "--format=%h", folder=BENCHMARKS)}
+    told["revision"] = _said("git", "rev-parse", "HEAD", folder=Path(suite["folder"]).expanduser())
     began, worked = time.monotonic(), _processor_seconds()
     with open(written.with_suffix(".log"), "w", encoding="utf-8") as log:
         ended = subprocess.run(
@@ -55,11 +57,16 @@ def run(suite: dict[str, Any], where: str, written: Path) -> None:
             stderr=log,
             check=False,
         )
-    told = {"seconds": round(time.monotonic() - began, 1), "exit": ended.returncode}
+    told |= {"seconds": round(time.monotonic() - began, 1), "exit": ended.returncode}
     told["processor"] = round(_processor_seconds() - worked, 1)
     with unfinished.open("a", encoding="utf-8") as file:
         file.write(json.dumps(told) + "\n")
     os.replace(unfinished, written)
+
+
+def _said(*words: str, folder: Path) -> str:
+    asked = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    return asked.stdout.strip() if asked.returncode == 0 else ""
 
 
 def _processor_seconds() -> float:

@@ -47,7 +47,7 @@ def compared(name: str, suite: dict[str, Any], out: Path) -> tuple[str, list[str
     seconds = [end["processor"] for end in (host_end, cuda_end)]
     explained = sum(len(tests) for (told, _), tests in groups.items() if told)
     cells = (
-        f"{name} {suite.get('revision', '')[:10]}".strip(),
+        f"{name} {_revision(suite, cuda_end)[:10]}".strip(),
         suite.get("gpus", 1),
         *(_count(host, outcome) for outcome in ("passed", "failed")),
         seconds[0],
@@ -64,7 +64,13 @@ def compared(name: str, suite: dict[str, Any], out: Path) -> tuple[str, list[str
         for side, end in (("the CPU", host_end), ("simulated GPUs", cuda_end))
         if end["exit"] not in (0, 1)
     ]
+    ends += [f"Run with devfix {cuda_end['devfix']}.\n"] if cuda_end.get("devfix") else []
     return f"| {' | '.join(map(str, cells))} |", _listed(name, suite, groups, ends)
+
+
+def _revision(suite: dict[str, Any], end: dict[str, Any]) -> str:
+    """Return the commit that was run: as git says, where the suite does not tell."""
+    return str(suite.get("revision") or end.get("revision", ""))
 
 
 def _count(results: Results, outcome: str) -> int:
@@ -82,9 +88,9 @@ def _listed(name: str, suite: dict[str, Any], groups: dict[tuple[str, str], list
     return [*lines, ""] if len(lines) > 1 else []
 
 
-def page(rows: Iterable[str], lists: Iterable[str], state: str) -> str:
-    """Return the document; `state` says of what the results are."""
+def page(rows: Iterable[str], lists: Iterable[str]) -> str:
+    """Return the document."""
     head = f"| {' | '.join(_COLUMNS)} |"
     rule = "|" + "|".join([" --- ", *[" ---: "] * (len(_COLUMNS) - 1)]) + "|"
     rest = ["", "## What passes on the one and not on the other\n", *lists] if lists else []
-    return "\n".join([_TOLD + state, "", head, rule, *rows, *rest]).rstrip() + "\n"
+    return "\n".join([_TOLD, head, rule, *rows, *rest]).rstrip() + "\n"
