@@ -3,7 +3,7 @@
 import libcst as cst
 import pytest
 
-from devfix.sdk import File, inserted_after, inserted_before, keyword_added, moved
+from devfix.sdk import File, inserted_after, inserted_before, keyword_added, keyword_removed, moved, unmoved
 
 
 def code(node: cst.CSTNode) -> str:
@@ -25,6 +25,7 @@ def code(node: cst.CSTNode) -> str:
         ("f(\n    3,  # a\n)", "f(\n    3,  # a\n    device=d,\n)"),
         ("f(\n    3,\n    # c\n    4,\n    # d\n)", "f(\n    3,\n    # c\n    4,\n    device=d,\n    # d\n)"),
         ("torch.zeros(\n    3,\n    4  # rows\n)", "torch.zeros(\n    3,\n    4, device=d  # rows\n)"),
+        ("f(a,\n  b,)", "f(a,\n  b,\n  device=d,)"),
     ],
 )
 def test_adds_a_keyword_in_the_style_of_the_call(before: str, after: str) -> None:
@@ -47,10 +48,44 @@ def test_adds_a_keyword_in_the_style_of_the_call(before: str, after: str) -> Non
         ("x.to(other)", "x.to(other).to(d)"),
         ("x.to(device=e)", "x.to(device=e).to(d)"),
         ("(yield)", "(yield).to(d)"),
+        ("x.to()", "x.to().to(d)"),
+        ("x.to(*dtype)", "x.to(*dtype).to(d)"),
+        ("x.to(torch.half, device=e)", "x.to(torch.half, device=e).to(d)"),
+        ("x.to(torch.half, True)", "x.to(torch.half, True).to(d)"),
+        ("x.to(torch.half, copy=True)", "x.to(dtype=torch.half, copy=True, device=d)"),
     ],
 )
 def test_moves_an_expression(before: str, after: str) -> None:
     assert code(moved(cst.parse_expression(before), "d")) == after
+
+
+def test_a_move_to_the_host_is_written_as_people_do() -> None:
+    assert [code(moved(cst.parse_expression("x"), each)) for each in ('"cpu"', "'cpu'")] == ["x.cpu()", "x.cpu()"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("torch.zeros(3, device=d,)", "torch.zeros(3,)"),
+        ("torch.zeros(\n    3,\n    device=d\n)", "torch.zeros(\n    3\n)"),
+        ("torch.zeros(device=d, dtype=t)", "torch.zeros(dtype=t)"),
+        ("torch.zeros(3, DEVICE=d)", "torch.zeros(3, DEVICE=d)"),
+    ],
+)
+def test_removes_a_keyword_with_its_comma_and_its_line(before: str, after: str) -> None:
+    assert code(keyword_removed(cst.ensure_type(cst.parse_expression(before), cst.Call), "device")) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x.to(dtype=t, device=d)", "x.to(dtype=t)"),
+        ("x.to('cuda', copy=half)", "x"),
+        ("f(x).cpu().to(d)", "f(x)"),
+    ],
+)
+def test_takes_moves_off_and_leaves_casts(before: str, after: str) -> None:
+    assert code(unmoved(cst.parse_expression(before))) == after
 
 
 def test_inserts_a_statement_below_the_comment_above() -> None:

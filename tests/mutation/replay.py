@@ -15,7 +15,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ class Recorded:
 
     failure: Failure
     files: Mapping[str, bytes]
-    made: tuple[Any, ...] = ()
+    made: Mapping[str, Any] = field(default_factory=dict)
     page: str = ""
     options: Mapping[str, Any] | None = None
     after: Mapping[str, bytes] | None = None
@@ -63,7 +63,10 @@ class Recorded:
 def record(path: Path) -> None:
     """Run every case of the pages and of the corpus, and write the failures to a file."""
     found = dict([*_of_the_reference(), *_of_pages(), *_of_corpus()])
-    made = {name: made_of(each, Sources(each.files.get)) for name, each in found.items()}
+    made = {
+        name: {word: ask() for word, ask in asked(each, Sources(each.files.get)).items()}
+        for name, each in found.items()
+    }
     path.write_bytes(pickle.dumps({name: {**vars(each), "made": made[name]} for name, each in found.items()}))
 
 
@@ -77,7 +80,7 @@ def _of_pages() -> Iterator[tuple[str, Recorded]]:
                 if failure is not None:
                     after = None if case.after is None else case.after_all
                     name = rule_at(file).id
-                    yield f"{name}-{case.line}", Recorded(failure, case.before, (), name, dict(case.options), after)
+                    yield f"{name}-{case.line}", Recorded(failure, case.before, {}, name, dict(case.options), after)
 
 
 def _of_corpus() -> Iterator[tuple[str, Recorded]]:
@@ -122,16 +125,14 @@ def _of_the_reference() -> Iterator[tuple[str, Recorded]]:
     yield REFERENCE, Recorded(failure, files)
 
 
-def made_of(recorded: Recorded, source: Sources) -> tuple[Any, ...]:
-    """What must be looked at again, what the page's rule makes of a failure, and what all rules do as in a repair."""
-    own = [rule.with_options(recorded.options or {}) for rule in every_rule() if rule.id == recorded.page]
-    given = with_given(recorded.failure, source)
-    return (
-        tuple(unseen(replace(given, scopes=()))),
-        given,
-        said(own, recorded.failure, source),
-        said(every_rule(), given, source),
-    )
+def asked(each: Recorded, source: Sources) -> dict[str, Callable[[], Any]]:
+    """What can be asked of a failure, by name: each rule, what must be looked at again, and what its page demands."""
+    given = with_given(each.failure, source)
+    rules = {rule.id: partial(said, rule, given, source) for rule in every_rule()}
+    own = [rule.with_options(each.options or {}) for rule in every_rule() if rule.id == each.page]
+    page = {"page": partial(demanded, own[0], each, source)} if own else {}
+    again = partial(lambda failure: tuple(unseen(failure)), replace(given, scopes=()))
+    return {"given": partial(with_given, each.failure, source), "again": again, **page, **rules}
 
 
 @cache
@@ -140,22 +141,24 @@ def every_rule() -> list[Rule]:
     return [rule_at(file) for file in rule_files(ROOT / "rules")]
 
 
-def said(rules: list[Rule], failure: Failure, source: Sources) -> tuple[Any, ...]:
-    """The blames of rules and the patches that they propose, in their order."""
+def said(rule: Rule, failure: Failure, source: Sources) -> tuple[Any, ...]:
+    """The blame of a rule and the patches that it proposes, in their order."""
     notes: list[str] = []
-    diagnoses = diagnose(failure, rules, notes)
-    patches = list(propose(diagnoses, {rule.id: rule for rule in rules}, source, notes))
-    return tuple((each.rule, each.blame) for each in diagnoses), tuple(patches), tuple(notes)
+    diagnoses = diagnose(failure, [rule], notes)
+    patches = list(propose(diagnoses, {rule.id: rule}, source, notes))
+    return tuple(each.blame for each in diagnoses), tuple(patches), tuple(notes)
 
 
-def replayed(each: Recorded, source: Sources) -> bool:
-    """Whether all is made of a failure that was, and what its page demands; `source` may be one used before."""
-    made = made_of(each, source)
-    if made != each.made:
-        return False
-    patches = made[2][1]
-    first = {edit.path: edit.after for edit in patches[0].edits} if patches else {}
-    return not each.page or (not patches if each.after is None else {**each.files, **first} == each.after)
+def demanded(rule: Rule, each: Recorded, source: Sources) -> tuple[Any, ...]:
+    """What the page's rule says, and whether that is what the page demands."""
+    found = said(rule, each.failure, source)
+    first = {edit.path: edit.after for edit in found[1][0].edits} if found[1] else {}
+    return found, not found[1] if each.after is None else {**each.files, **first} == each.after
+
+
+def same(ask: Callable[[], Any], before: Any) -> bool:
+    """Whether what is said now was said before."""
+    return bool(ask() == before)
 
 
 def exemplified(name: str, about: Recorded) -> bool:
@@ -179,7 +182,12 @@ def checks(path: Path) -> dict[str, Callable[[], bool]]:
     examples = {
         f"sdk.{name}": partial(exemplified, name, about) for name in sdk.__all__ if callable(getattr(sdk, name))
     }
-    return {**examples, **{name: partial(replayed, each, Sources(each.files.get)) for name, each in found.items()}}
+    replays = {
+        f"{name}:{word}": partial(same, ask, each.made[word])
+        for name, each in found.items()
+        for word, ask in asked(each, Sources(each.files.get)).items()
+    }
+    return {**examples, **replays}
 
 
 if __name__ == "__main__":

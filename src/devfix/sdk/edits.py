@@ -11,6 +11,7 @@ from devfix.source import last_name
 DTYPE = re.compile(r"(^|[._])(dtype|float\d*|bfloat16|half|double|int\d*|uint8|long|short|bool|complex\d*)$")
 MOVES = ("to", "cuda", "cpu")
 SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+_NOWHERE = cst.Module([])  # the style in which a node is written that is in no file yet
 ATOMS = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Tuple, cst.List)
 
 
@@ -20,7 +21,7 @@ def code(node: cst.CSTNode) -> str:
     >>> code(cst.Name("device"))
     'device'
     """
-    return cst.Module([]).code_for_node(node)
+    return _NOWHERE.code_for_node(node)
 
 
 def expression(text: str) -> cst.BaseExpression:
@@ -170,6 +171,8 @@ def _merged(call: cst.Call, device: str) -> cst.Call | None:
     """`.to(dtype)` with the device beside the dtype; None where the call is not a cast alone."""
     first = call.args[0] if call.args else None
     if first is None or argument(call, "device") or any(each.star for each in call.args):
+        return None
+    if any(each.keyword is None for each in call.args[1:]):  # nothing positional may follow a keyword
         return None
     text = code(first.value)
     if first.keyword is None and DTYPE.search(text) is None:

@@ -8,7 +8,8 @@ import libcst as cst
 from libcst.codemod import CodemodContext
 from libcst.codemod.visitors import AddImportsVisitor
 
-from devfix.source import File
+from devfix.sdk.edits import code
+from devfix.source import File, last_name
 
 
 def calls(file: File, *names: str, within: cst.CSTNode | None = None) -> Iterator[cst.Call]:
@@ -21,13 +22,9 @@ def calls(file: File, *names: str, within: cst.CSTNode | None = None) -> Iterato
     last = {name.rpartition(".")[2] for name in names}
     for node in file.within(within or file.module):
         # An `import … as` may give any name to a function, but not to a method or a member of a module.
-        likely = isinstance(node, cst.Call) and (isinstance(node.func, cst.Name) or _last(node.func) in last)
+        likely = isinstance(node, cst.Call) and (isinstance(node.func, cst.Name) or last_name(node.func) in last)
         if likely and isinstance(node, cst.Call) and file.qualified_name(node.func) in names:
             yield node
-
-
-def _last(node: cst.BaseExpression) -> str:
-    return node.attr.value if isinstance(node, cst.Attribute) else ""
 
 
 def imported_name(file: File, name: str) -> str:
@@ -55,7 +52,7 @@ def _imports(module: cst.Module) -> Iterator[tuple[str, str]]:
         elif isinstance(statement, cst.ImportFrom) and not isinstance(statement.names, cst.ImportStar):
             if statement.module is None or statement.relative:
                 continue
-            origin = cst.Module([]).code_for_node(statement.module)
+            origin = code(statement.module)
             for alias in statement.names:
                 yield f"{origin}.{alias.evaluated_name}", alias.evaluated_alias or alias.evaluated_name
 
@@ -86,11 +83,11 @@ def with_constant(file: File, line: str) -> cst.Module:
     print(1)
     <BLANKLINE>
     """
-    statement = cst.parse_statement(line, config=file.module.config_for_parsing)
+    statement = cst.parse_statement(line)
     assert isinstance(statement, cst.SimpleStatementLine)
     body = list(file.module.body)
     place = max((number + 1 for number, each in enumerate(body) if _is_import(each)), default=0)
-    new = statement.with_changes(leading_lines=[cst.EmptyLine(indent=False)] if place else [])
+    new = statement.with_changes(leading_lines=[cst.EmptyLine()] if place else [])
     return file.module.with_changes(body=[*body[:place], new, *body[place:]])
 
 
