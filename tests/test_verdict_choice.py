@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from test_verdict_points import DIAGNOSIS, FIX, THREE, asked, plainly
@@ -78,3 +79,19 @@ def test_what_is_said_of_one_that_is_not_needed() -> None:
     assert kept is not None and [(each.verdict.outcome, each.verdict.because) for each in dropped] == [
         ("not needed", "another candidate that holds makes no more copies or stands nearer")
     ]
+
+
+@pytest.mark.parametrize("weaker", [True, False])
+def test_one_that_gets_further_stands_before_one_that_holds_on_weaker_evidence(weaker: bool) -> None:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+        if files["m.py"] == SOURCE:
+            return plainly(world)
+        return told(world, failure(5, 3, 11) if world == HOME and files["m.py"].startswith(b"further") else None)
+
+    first = replace(patch(b"further\n" + SOURCE), rank=(1, 0))
+    second = replace(patch(b"holds\n" + SOURCE), rank=(2 if weaker else 1, 0))
+    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly)
+    kept, dropped = verifier.choose([first, second], [DIAGNOSIS])
+    assert kept is not None and kept.patch is (first if weaker else second)
+    assert [trial.patch for trial in dropped] == [second if weaker else first]
+    assert dropped[0].verdict.outcome == ("holds" if weaker else "same")

@@ -14,7 +14,7 @@ from devfix.stages.advise import advise
 from devfix.stages.diagnose import diagnose
 from devfix.stages.propose import propose
 from devfix.stages.verify import Verifier
-from devfix.trials import Trial, in_vain
+from devfix.trials import Trial, dropped, in_vain
 from devfix.worlds import worlds_for
 
 Baseline = Callable[[World], Run]  # how the program does in a world before the patch in question
@@ -54,26 +54,26 @@ class Steps:
         verifier = Verifier(session.run, looked, session.files, worlds, self._baseline)
         session.progress("trying candidates" if diagnoses else "no rule knows this failure")
         with session.timed("verify"):
-            kept, dropped = verifier.choose(patches, diagnoses)
+            kept, rest = verifier.choose(patches, diagnoses)
         session.notes += [*verifier.flaky, *sources.notes]
-        others = [trial for trial in dropped if kept and _is_other_way(trial, kept)]
+        ways = [trial for trial in rest if kept and _is_other_way(trial, kept)]
+        ways.sort(key=lambda trial: trial.verdict.outcome != "holds")
 
         def told(chosen: Trial | None) -> Repair:
-            rest = [trial for trial in (*filter(None, [kept]), *dropped) if trial is not chosen]
-            if chosen is not None and chosen.verdict.outcome == "holds":
-                rest = [in_vain(trial) for trial in rest]
+            every = [*filter(None, [kept]), *rest]
+            beside = [trial if chosen is None else _beside(chosen, trial) for trial in every if trial is not chosen]
             return Repair(
                 looked.failure or run.failure,  # type: ignore[arg-type]
-                tuple(_borne_out(diagnoses, (*filter(None, [kept]), *dropped))),
+                tuple(_borne_out(diagnoses, every)),
                 self._fix(chosen, True) if chosen else None,
-                tuple(self._fix(trial) for trial in rest if chosen is None or trial.patch is not chosen.patch),
+                tuple(self._fix(trial) for trial in beside if chosen is None or trial.patch is not chosen.patch),
             )
 
         def attempt(patch: Patch) -> Trial:
             known = next((each for each in diagnoses if each.rule == patch.rule), diagnoses[0])
             return verifier.attempt(patch, known)
 
-        return Step((kept, *others) if kept else (), told, verifier.confirm, attempt)
+        return Step((kept, *ways) if kept else (), told, verifier.confirm, attempt)
 
     def _looked(self, run: Run) -> Run | None:
         """The same run once more, recording the scopes that the first look could not see.
@@ -107,9 +107,20 @@ class Steps:
 
 
 def _is_other_way(trial: Trial, kept: Trial) -> bool:
-    """Whether a trial got further as well, by an edit at another place than the one that was kept."""
+    """Whether a trial beside one that only got further holds, or got further by an edit at another place."""
     places = [{(edit.path, edit.line) for edit in each.patch.edits} for each in (trial, kept)]
-    return kept.verdict.outcome == trial.verdict.outcome == "moved" and places[0].isdisjoint(places[1])
+    if kept.verdict.outcome != "moved":
+        return False
+    return trial.verdict.outcome == "holds" or (trial.verdict.outcome == "moved" and places[0].isdisjoint(places[1]))
+
+
+def _beside(chosen: Trial, trial: Trial) -> Trial:
+    """A trial as it is told beside the one that was chosen."""
+    if chosen.verdict.outcome == "holds":
+        return in_vain(trial)
+    if trial.verdict.outcome == "holds":
+        return dropped(trial, "another has stronger evidence, and what it leads to has a fix of its own")
+    return trial
 
 
 def _borne_out(diagnoses: Sequence[Diagnosis], trials: Sequence[Trial]) -> list[Diagnosis]:

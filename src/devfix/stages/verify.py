@@ -46,7 +46,8 @@ class Verifier:
         """The trial to keep, and those that were dropped.
 
         The first candidate that holds in every world is kept, unless its edit copies in a loop and one of the next
-        makes fewer copies. Where none holds, the first that gets further, to a failure with another cause, is kept.
+        makes fewer copies. Where none holds, or only one of weaker evidence, the first that gets further, to a failure
+        with another cause, is kept.
         """
         held: Trial | None = None
         trials: list[Trial] = []
@@ -74,8 +75,9 @@ class Verifier:
                         held = trial
                 if self.is_flaky or (held is not None and not held.lame and not copies_in_loop(held)):
                     break
-            if held is None and further and not self.is_flaky:
-                held = self._furthest(further, pool)
+            stronger = [trial for trial in further if held is None or trial.patch.rank[:1] < held.patch.rank[:1]]
+            if stronger and not self.is_flaky:
+                held = self._furthest(stronger, pool) or held
         if held is not None and held.verdict.outcome == "holds":
             trials = [in_vain(trial) for trial in trials]
         return held, [trial for trial in trials if trial is not held and trial.patch is not (held and held.patch)]
