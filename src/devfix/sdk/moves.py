@@ -46,7 +46,7 @@ def argument_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterato
             rebound = None if is_written_below(file, nodes[0], text) else _rebound(file, nodes[0], text, anchor)
             rebound = rebound or bound_locally(file, nodes[0], text, anchor)
             inline = None if written else moved_at(file, nodes[0], anchor, _beside(file, nodes[0], text))
-            again = _used_below(file, nodes[0], text) or _is_hoisted(file, nodes[0], text, anchor)
+            again = _used_below(file, root, nodes[0], text) or _is_hoisted(file, nodes[0], text, anchor)
             both = None if written else _together(diagnosis, spot, file, nodes[0], text, anchor)
             yield from (each for each in ((rebound, inline, both) if again else (inline, both, rebound)) if each)
 
@@ -131,11 +131,15 @@ def _is_hoisted(file: File, node: cst.BaseExpression, text: str, anchor: str) ->
     return outside_loops(file, node, text, anchor) is not file.statement_of(node)
 
 
-def _used_below(file: File, node: cst.BaseExpression, text: str) -> bool:
-    """Whether a name is read again in its function, in another statement further down, or in the same one."""
-    scope = file.function_of(node) or file.module
-    line = file.line_of(node)
+def _used_below(file: File, failed: cst.CSTNode, node: cst.BaseExpression, text: str) -> bool:
+    """Whether a name is read again in its function, in another statement further down, or in the same one.
+
+    What an expression that failed was given had been worked out before it, and has done with the name as it is.
+    """
+    scope, line = file.function_of(node) or file.module, file.line_of(node)
     reads = [each for each in file.find(scope, text) if each is not node and file.line_of(each) >= line]
+    if isinstance(failed, cst.BaseExpression):
+        reads = [each for each in reads if not any(around is failed for around in file.ancestors(each))]
     return any(is_read(file, each) for each in reads)
 
 

@@ -41,13 +41,16 @@ def assigned_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterato
 
 
 def occurrences(file: File, root: cst.CSTNode, text: str) -> list[cst.BaseExpression]:
-    """Where an expression is read within a node, else within the rest of its statement line."""
+    """Where an expression is read within a node, else within the rest of its statement line, outermost first.
+
+    Of `f(g(x), x)` it is the last `x` that a failing `f` was given: had `g` failed, the node would be its call.
+    """
     statement = file.statement_of(root)
     wider = statement if isinstance(statement, cst.SimpleStatementLine) else None
     for scope in (root, wider):
         found = [node for node in file.find(scope, text) if is_read(file, node)] if scope is not None else []
         if found:
-            return found
+            return sorted(found, key=lambda node: sum(1 for _ in file.ancestors(node)))
     return _by_key(file, wider or root, text)
 
 
