@@ -36,9 +36,14 @@ def test_what_stands_above_or_is_given_a_value_below_is_no_reading_again() -> No
     assert moved(code, "x + mask")[0] == code.replace("x + mask", "x + mask.to(x.device)")
 
 
-def test_twice_in_one_expression_is_read_again() -> None:
-    code = "def f(x, mask):\n    return x + mask * mask\n"
-    assert moved(code, "x + mask * mask")[0] == code.replace("    ret", "    mask = mask.to(x.device)\n    ret")
+def test_twice_in_one_statement_is_read_again() -> None:
+    code = "def f(x, mask):\n    return (x + mask) * mask\n"
+    assert moved(code, "x + mask")[0] == code.replace("    ret", "    mask = mask.to(x.device)\n    ret")
+
+
+def test_what_an_operand_was_made_of_is_left_as_it_was() -> None:
+    code = "def f(x, mask):\n    return add(head(mask, x), mask)\n"
+    assert moved(code, "add(head(mask, x), mask)")[0] == code.replace(", mask)\n", ", mask.to(x.device))\n")
 
 
 def test_out_of_a_loop_that_does_not_change_it() -> None:
