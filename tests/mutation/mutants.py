@@ -1,7 +1,7 @@
 """Try each mutant of the rule helpers in a fork of a process that has already read the tests: `mutants.py RECORDED`.
 
-It runs in a folder that mutmut knows, and writes down how each mutant ended as mutmut would. A mutant is asked what
-`replay.py` checks, then the unit tests that reach it, until one fails. mutmut's own way, a pytest for each, is slower.
+It runs in a folder that mutmut knows, and writes down how each mutant ended as mutmut would. A mutant is asked the
+examples of `replay.py`, the unit tests that reach it, then replays, until one fails: quicker than with mutmut alone.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from mutmut.utils.format_utils import mangled_name_from_mutant_name
 
 LIVES, KILLED, TIMEOUT, UNTESTED = 0, 1, 36, 33  # mutmut's words for how a mutant ended
 MEMORY = 6 << 30  # bytes
+REPLAYS = 150  # of one mutant, evenly out of all that reach it: what lives through these is said to live
 
 
 class Reached:
@@ -107,11 +108,12 @@ def tried(key: str, names: Iterable[str], checks: dict[str, Any], seconds: float
     os.dup2(silent, 2)
     trampoline.set_mutant_under_test(key)
     try:
+        replays = [name for name in names if ":" in name and name in checks]
         tests = [name for name in names if name not in checks]
-        fine = all(checks[name]() for name in names if name in checks)
-        fine = fine and (
-            not tests or pytest.main(["-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *tests]) == 0
-        )
+        words = ["-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *tests]
+        fine = all(checks[name]() for name in names if name in checks and name not in replays)
+        fine = fine and (not tests or pytest.main(words) == 0)
+        fine = fine and all(checks[name]() for name in replays[:: max(1, len(replays) // REPLAYS)])
     except BaseException:
         fine = False
     os._exit(LIVES if fine else KILLED)

@@ -1,0 +1,251 @@
+"""The expression for the right device that a reader would expect, bound where it is to stand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from met import main, meeting, spot_at, tensor
+
+from devfix.model import Binding, Held, Operand
+from devfix.sdk import anchors, device_names, is_local
+from devfix.sdk.anchors import is_bound, means
+from devfix.sdk.reading import definition
+
+DEVICE = Binding("device", "device", "cuda:0", "torch.device")
+MODEL = Binding("model", "module", "cuda:0", "Model")
+WEIGHT = tensor("model.weight", "cuda:0", type="torch.nn.parameter.Parameter")
+
+
+def parameter(name: str) -> Binding:
+    return tensor(name, "cuda:0", type="torch.nn.parameter.Parameter")
+
+
+@pytest.mark.parametrize(
+    ("head", "scope", "expected"),
+    [
+        ("def f(x, mask, device)", [DEVICE], ["device", "x.device"]),
+        ("def f(x, mask, y)", [tensor("y", "cuda:0")], ["x.device", "y.device"]),
+        ("def f(x, mask, y)", [tensor("y", "cuda:1")], ["x.device"]),
+        ("def f(y, mask, x)", [tensor("y", "cuda:0"), replace(DEVICE, device="cuda:1")], ["x.device", "y.device"]),
+        ("def f(x, mask, where)", [replace(DEVICE, expression="where")], ["where", "x.device"]),
+        ("def f(x, mask, dev)", [replace(DEVICE, expression="dev", device="cuda")], ["dev", "x.device"]),
+        ("def f(x, mask, name)", [Binding("name", "string", "cuda")], ["name", "x.device"]),
+        ("def f(x, mask, rank)", [Binding("rank", "index", "cuda:0")], ["rank", "x.device"]),
+        ("def f(x, mask, device)", [replace(DEVICE, kind="object")], ["x.device"]),
+        ("def f(x, mask, device=None)", [DEVICE], ["device", "x.device"]),
+        ("def f(x, mask, self)", [replace(DEVICE, expression="self.device")], ["x.device"]),
+        # The weights of a module in reach add nothing where something names the device outright, and little else.
+        ("def f(x, mask, model)", [MODEL, WEIGHT], ["x.device", "model.weight.device"]),
+        ("def f(x, mask, device, model)", [DEVICE, MODEL], ["device", "x.device"]),
+        # A bias may be None elsewhere, an element another one, and a parameter with a default no tensor.
+        (
+            "def f(x, mask, m)",
+            [parameter("m.bias"), parameter("m.weight")],
+            ["x.device", "m.weight.device", "m.bias.device"],
+        ),
+        (
+            "def f(x, mask, ys, y)",
+            [tensor("ys[0]", "cuda:0"), tensor("y", "cuda:0")],
+            ["x.device", "y.device", "ys[0].device"],
+        ),
+        ("def f(x, mask, y=None, yy=1)", [tensor("y", "cuda:0")], ["x.device", "y.device"]),
+        ("def f(mask, x=None, yy=ONE)", [tensor("yy", "cuda:0")], ["yy.device", "x.device"]),
+        # What is not bound, not yet bound, or stands for nothing elsewhere.
+        ("def f(x, mask, y)", [tensor("later", "cuda:0"), tensor("_", "cuda:0")], ["x.device"]),
+        ("def f(x, mask, y)", [tensor("parts[1]", "cuda:0")], ["x.device"]),
+    ],
+)
+def test_anchors_best_first(head: str, scope: list[Binding], expected: list[str]) -> None:
+    code = f"{head}:\n    y = x + mask\n    later = y\n    _ = y\n    parts = y\n"
+    diagnosis, source = meeting(code, "x + mask", scope=scope)
+    spot = spot_at(diagnosis, "mask")
+    file = source.file(spot.place)
+    assert file is not None
+    assert anchors(diagnosis, spot, file) == expected
+    assert anchors(diagnosis, spot, file, limit=1) == expected[:1]
+
+
+def test_a_module_alone_is_asked_for_its_parameters() -> None:
+    code = "def f(model, mask):\n    return model.head(mask)\n"
+    head = Binding("model.head", "module", "cuda:0", "Linear")
+    diagnosis, source = meeting(code, "model.head(mask)", scope=[MODEL, head])
+    frames = (replace(diagnosis.failure.frames[0], scope=(MODEL, head)),)
+    diagnosis = replace(diagnosis, failure=replace(diagnosis.failure, frames=frames))
+    spot = spot_at(diagnosis, "mask")
+    file = source.file(spot.place)
+    assert file is not None
+    assert anchors(diagnosis, spot, file) == ["next(model.parameters()).device"]
+    buffer = tensor("model.table")
+    assert anchors(diagnosis, replace(spot, scope=(MODEL, buffer)), file) == []
+    weight = replace(WEIGHT, device="cpu")
+    assert anchors(diagnosis, replace(spot, scope=(MODEL, buffer, weight)), file) == ["next(model.parameters()).device"]
+    assert anchors(diagnosis, replace(spot, scope=(replace(MODEL, device="mixed"),)), file) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("def f(self, x, mask):\n    y = x.to(self.where)\n    return x + mask\n", ["self.where", "x.device"]),
+        (
+            "def f(self, x, mask):\n    y = zeros(3, device = self.where)\n    return x + mask\n",
+            ["self.where", "x.device"],
+        ),
+        ("def f(self, x, mask):\n    return x + mask\n", ["x.device", "self.where"]),
+        (
+            "class A:\n  def f(self, x, mask):\n    return x.to(y.device) + mask\n",
+            ["y.device", "x.device", "self.where"],
+        ),
+    ],
+)
+def test_what_the_file_places_tensors_by_gains(code: str, expected: list[str]) -> None:
+    where = Binding("self.where", "device", "cuda:0")
+    scope = [where, tensor("y", "cuda:0")] if "y.device" in code else [where]
+    code = code.replace("mask)", "mask, y)", 1) if "y.device" in code else code
+    failing = "x.to(y.device) + mask" if "y.device" in code else "x + mask"
+    diagnosis, source = meeting(code, failing, scope=scope)
+    spot = spot_at(diagnosis, "mask")
+    file = source.file(spot.place)
+    assert file is not None
+    assert anchors(diagnosis, spot, file) == expected
+
+
+def test_a_device_of_the_module_counts_where_the_function_reads_it() -> None:
+    code = "device = pick()\ndef f(x, mask, y):\n    y = zeros({})\n    return x + mask\n"
+    for inner, expected in (
+        ("device", ["device", "x.device"]),
+        ("3, device=3", ["x.device", "device"]),
+        ("y.device", ["x.device", "device"]),
+    ):
+        text = code.format(inner)
+        diagnosis, source = meeting(text, "x + mask", scope=[DEVICE])
+        spot = spot_at(diagnosis, "mask")
+        file = source.file(spot.place)
+        assert file is not None
+        assert anchors(diagnosis, spot, file) == expected
+
+
+def test_on_the_host_it_is_named_outright() -> None:
+    code = "def f(x, mask):\n    return x + mask\n"
+    diagnosis, source = meeting(code, "x + mask", device="cpu")
+    spot = spot_at(diagnosis, "mask")
+    file = source.file(spot.place)
+    assert file is not None
+    assert anchors(diagnosis, spot, file) == ['"cpu"', "mask.device"]
+    assert anchors(diagnosis, replace(spot, frame=None), file) == ["mask.device"]
+
+
+def test_where_two_gpus_meet_an_unindexed_name_says_too_little() -> None:
+    code = "def f(x, mask, name, w, y):\n    return x + mask\n"
+    scope = [Binding("name", "string", "cuda"), parameter("w"), tensor("y", "cuda:0")]
+    diagnosis, source = meeting(code, "x + mask", scope=scope)
+    operands = (diagnosis.failure.operands[0], replace(diagnosis.failure.operands[1], device="cuda:1"))
+    two = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
+    spot = spot_at(diagnosis, "mask")
+    file = source.file(spot.place)
+    assert file is not None
+    assert anchors(diagnosis, spot, file) == ["name", "x.device", "y.device"]
+    assert anchors(two, spot, file) == ["x.device", "y.device", "w.device"]
+    third = Operand("third", "cuda:0", shape=(3,), names=(Held(0, "y"),))
+    both = replace(two, failure=replace(two.failure, operands=(*operands, third)))
+    assert anchors(both, spot, file) == ["x.device", "y.device", "w.device"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("device", ["device"]),
+        ("args.device", ["args.device"]),
+        ("map_location", ["map_location"]),
+        ("dev", ["dev"]),
+        ("name", []),
+        ("later_device", []),
+    ],
+)
+def test_names_for_any_device(text: str, names: list[str]) -> None:
+    code = "def f(x, mask, args, device, dev, map_location, name):\n    y = x + mask\n    later_device = 1\n"
+    scope = [Binding(text, "device", "cpu"), Binding("x.device", "other", "cpu")]
+    diagnosis, source = meeting(code, "x + mask", scope=scope)
+    file = source.file(diagnosis.failure.frames[0].place)
+    assert file is not None
+    assert device_names(spot_at(diagnosis), file) == names
+
+
+def test_the_plainest_name_for_a_device_first() -> None:
+    code = "def f(x, mask, args, device, dev):\n    y = x + mask\n"
+    scope = [Binding(each, "string", "cpu") for each in ("args.a.device", "args.device", "device", "dev")]
+    diagnosis, source = meeting(code, "x + mask", scope=scope)
+    file = source.file(diagnosis.failure.frames[0].place)
+    assert file is not None
+    assert device_names(spot_at(diagnosis), file) == ["dev", "device", "args.device", "args.a.device"]
+
+
+@pytest.mark.parametrize(
+    ("binding", "device", "same"),
+    [
+        ("cuda:0", "cuda:0", True),
+        ("cuda", "cuda:1", True),
+        ("cuda", "cpu", False),
+        ("cuda:0", "cuda:1", False),
+        ("cpu", "cpu", True),
+    ],
+)
+def test_what_a_device_means(binding: str, device: str, same: bool) -> None:
+    assert means(Binding("d", "device", binding), device) is same
+
+
+BINDERS = """
+import torch.nn
+import numpy as np
+from a import b as c, e
+x = 1
+x2: int = 2
+(y, [z]) = 1
+for i, k in x: pass
+with open() as fh: pass
+if (w := 1): pass
+class K: inner = 1
+def g(): inside = 1
+h = lambda q: (r := q)
+def f(a, /, bb, *args, cc=1, **rest):
+    use
+    later = 1
+top
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "bound"),
+    [
+        *((name, True) for name in ["torch", "np", "c", "e", "x", "x2", "y", "z", "i", "k", "fh", "w", "g", "h"]),
+        *((name, False) for name in ["nn", "b", "a", "inner", "inside", "q", "r", "later"]),
+        ("self", True),
+        ('"cpu"', True),
+        ("'cpu'", True),
+    ],
+)
+def test_what_binds_a_name_of_the_module(name: str, bound: bool) -> None:
+    file = main(BINDERS)
+    assert is_bound(file, file.find(file.module, "top")[0], f"{name}.device" if name[0] not in "\"'" else name) is bound
+
+
+@pytest.mark.parametrize(
+    ("name", "bound"),
+    [
+        *((name, True) for name in ["a", "bb", "args", "cc", "rest", "torch", "next"]),
+        ("later", False),
+        ("unknown", True),
+    ],
+)
+def test_what_is_bound_in_a_function(name: str, bound: bool) -> None:
+    file = main(BINDERS)
+    assert is_bound(file, file.find(file.module, "use")[0], f"next({name}.parameters()).device") is bound
+
+
+@pytest.mark.parametrize(
+    ("name", "local"),
+    [*((name, True) for name in ["a", "bb", "args", "cc", "rest", "later"]), ("x", False), ("f", False)],
+)
+def test_what_is_local(name: str, local: bool) -> None:
+    function = definition(main(BINDERS), "f")
+    assert is_local(function, name) is local  # type: ignore[arg-type]
