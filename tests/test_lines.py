@@ -156,3 +156,19 @@ def test_a_way_ends_before_the_failing_expression_alone() -> None:
 def test_lines_that_were_put_in_stand_for_those_that_were_taken_out(line: int, before: int) -> None:
     edit = Edit("m.py", 2, b"a\nb\nc\nd\ne\n", b"a\n1\n2\n3\n4\n5\ne\n")
     assert place_before(at(line), [edit]).line == before
+
+
+def test_two_places_on_one_edited_line_stay_two() -> None:
+    old, new = b"a, b = zeros(3), zeros(3)\n", b"a, b = zeros(3, device=x.device), zeros(3)\n"
+    first, second = at(1, 7, 32), at(1, 34, 42)
+    edit = Edit("m.py", 1, old, new)
+    assert [place_before(each, [edit]).column for each in (first, second)] == [7, 17]
+    inside = at(1, 16, 31)
+    assert place_before(inside, [edit]).column is None
+    apart = Edit("m.py", 1, old, b"a = zeros(3)\nb = zeros(3)\n")
+    assert place_before(at(1, 4, 12), [apart]).column is None, "one line became two"
+    births = [replace(BIRTH, places=(replace(at(1), column=column),)) for column in (7, 17)]
+    before, after = fails(births[0]), fails(replace(BIRTH, places=(second,)))
+    assert not same_cause(before, before.operands[1], after, [edit])
+    again = fails(replace(BIRTH, places=(first,)))
+    assert same_cause(before, before.operands[1], again, [edit])

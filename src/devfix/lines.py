@@ -32,7 +32,7 @@ def _equal(pairs: Iterator[tuple[bytes, bytes]]) -> int:
 
 
 def place_before(place: Place, edits: Iterable[Edit]) -> Place:
-    """A place in the edited files, as it stood before the edits; columns are dropped on a line that was edited."""
+    """A place in the edited files, as it stood before the edits; columns are dropped where their text was edited."""
     edit = next((each for each in edits if each.path == place.path), None)
     if edit is None or not place.owned:
         return place
@@ -43,8 +43,19 @@ def place_before(place: Place, edits: Iterable[Edit]) -> Place:
                 end = None if place.end_line is None else place.end_line + shift
                 return replace(place, line=place.line + shift, end_line=end)
             inside = min(old_from + place.line - 1 - new_from, max(old_from, old_to - 1))
-            return replace(place, line=inside + 1, end_line=None, column=None, end_column=None)
+            is_one = old_to - old_from == new_to - new_from
+            column = _column_before(edit, inside, place) if is_one and place.column is not None else None
+            return replace(place, line=inside + 1, end_line=None, column=column, end_column=None)
     return place
+
+
+def _column_before(edit: Edit, old: int, place: Place) -> int | None:
+    """The column of a place in the line that stood for its own before an edit; None where its text was edited."""
+    lines = edit.before.splitlines()[old], edit.after.splitlines()[place.line - 1]
+    for start, begin, size in SequenceMatcher(None, *lines, autojunk=False).get_matching_blocks():
+        if begin <= (place.column or 0) < begin + size:
+            return start + (place.column or 0) - begin
+    return None
 
 
 def is_edited(place: Place, edits: Iterable[Edit]) -> bool:
