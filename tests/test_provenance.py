@@ -45,6 +45,30 @@ def test_births(tell: Any, made: str, kind: str) -> None:
     assert (birth["kind"], birth["device"], ran.text(birth["places"][0])) == (kind, "cpu", made)
 
 
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [
+        ("h + 1", "add"),
+        ("h * h", "mul"),
+        ("h.exp()", "exp"),
+        ("h[1:]", "slice"),
+        ("h.view(3, 1)", "view"),
+        ("torch.cat([h, h])", "cat"),
+        ("torch.nn.functional.linear(h, torch.ones(3, 3))", "linear"),
+        ("torch.nn.functional.linear(h, torch.ones(3, 3, requires_grad=True)).detach()", "detach"),
+        ("h.clone()", "clone"),
+    ],
+)
+def test_what_is_derived_on_the_host_keeps_its_birth(tell: Any, step: str, name: str) -> None:
+    ran = tell(
+        f"import torch\nh = torch.ones(3, 3)[0]\ny = {step}\nassert y[..., 0].sum() > 0.5\ny + torch.ones(1).cuda()\n"
+    )
+    history = ran.operand("self")["history"]
+    assert (history[0]["kind"], ran.text(history[0]["places"][0])) == ("factory", "torch.ones(3, 3)")
+    assert history[-1]["op"].rpartition("::")[2] == name
+    assert step.startswith(ran.text(history[-1]["places"][0]))
+
+
 def test_a_parameter_remembers_its_birth_and_its_moves(tell: Any) -> None:
     ran = tell(
         """

@@ -68,7 +68,22 @@ def derived(result: Any, func: Any, source: Any) -> None:
     result._devfix_record = ((func, nearest(2), None, None, last, depth, next(moments)), birth, move, copy)
 
 
+def derived_on_host(result: Any, func: Any, source: Any) -> None:
+    """As `derived`, for tensors of the host."""
+    known = table.get(id(source))
+    history = known.history if known is not None and known() is source else of(source) or unknown(source)
+    last, birth, move, copy = history  # type: ignore[misc]
+    depth = last[5] + 1
+    if depth > 12:
+        last, depth = shortened(last), KEEP
+    record = Record(result, drop)
+    record.key = key = id(result)
+    record.history = ((func, nearest(2), None, None, last, depth, next(moments)), birth, move, copy)
+    table[key] = record
+
+
 hooks.shorter[born] = derived
+hooks.on_host[born] = derived_on_host
 
 
 def read(tensor: Any, func: Any) -> None:

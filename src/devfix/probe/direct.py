@@ -1,7 +1,7 @@
 """Plain operators run at once, on what simulated tensors hold, where nobody could see the way through the dispatcher.
 
 PyTorch's boxing and unboxing, its modes and its autograd cost more than most operators do; where no gradient is asked
-for, and nothing but the world listens, they would do nothing else.
+for, and nothing but the world listens, they would do nothing else. Tensors of the host go the same way (`on_host.py`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 import torch
 
 from . import hooks
+from .on_host import SIMPLE, hosted
 from .tensor import Tensor, wrap, wrap_new
 from .whole import PLAIN, alone
 
 _grad = torch.is_grad_enabled
 _below = torch._C._DisableTorchDispatch  # in force from when it is made until it is dropped; `with` would cost more
-_SIMPLE = frozenset((int, float, bool, complex, str, type(None), tuple, list, torch.dtype, torch.memory_format))
 
 
 def placed(result: Any, gpu: int, func: Any, args: Any, kwargs: Any, source: Any) -> Any:
@@ -35,9 +35,13 @@ def of_one(original: Any, func: Any) -> Any:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         tensor: Any = args[0] if args else None
-        if type(tensor) in PLAIN and (gpu := tensor._devfix_gpu) >= 0 and not (_grad() and tensor.requires_grad):
+        if type(tensor) in PLAIN and not (_grad() and tensor.requires_grad):
             rest = args[1:]
             if (not rest or _simple(rest)) and (not kwargs or _simple(kwargs.values())) and alone():
+                gpu = tensor._devfix_gpu
+                if gpu < 0:
+                    result = hosted(original, func, args, kwargs)
+                    return original(*args, **kwargs) if result is None else result
                 guard = _below()
                 try:
                     result = original(tensor._devfix_held, *rest, **kwargs)
@@ -54,7 +58,7 @@ def of_one(original: Any, func: Any) -> Any:
 
 def _simple(values: Any) -> bool:
     for value in values:  # noqa: SIM110 - a generator would cost as much as the operator
-        if type(value) not in _SIMPLE:
+        if type(value) not in SIMPLE:
             return False
     return True
 
@@ -73,7 +77,8 @@ def of_sign(original: Any, func: Any) -> Any:
     """As `of_two`, for the methods of Python's operators."""
 
     def call(one: Any, two: Any) -> Any:
-        if type(one) in PLAIN and (gpu := one._devfix_gpu) >= 0 and not (_grad() and one.requires_grad):
+        if type(one) in PLAIN and not (_grad() and one.requires_grad):
+            gpu = one._devfix_gpu
             kind = type(two)
             other = two
             fits = kind is float or kind is int
@@ -81,6 +86,9 @@ def of_sign(original: Any, func: Any) -> Any:
                 fits = two._devfix_gpu == gpu and not (_grad() and two.requires_grad)
                 other = two._devfix_held
             if fits and alone():
+                if gpu < 0:
+                    result = hosted(original, func, (one, two), {})
+                    return original(one, two) if result is None else result
                 guard = _below()
                 try:
                     result = original(one._devfix_held, other)
@@ -104,14 +112,16 @@ def of_view(original: Any, func: Any) -> Any:
     def call(tensor: Any, *args: Any, **kwargs: Any) -> Any:
         if (
             type(tensor) is Tensor
-            and (gpu := tensor._devfix_gpu) >= 0
-            and not _grad()
+            and ((gpu := tensor._devfix_gpu) < 0 or not _grad())
             and not tensor.requires_grad
             and (not args or _simple(args))
             and (not kwargs or _simple(kwargs.values()))
             and alone()
         ):
-            made = viewed(original, func, gpu, tensor, args, kwargs)
+            if gpu < 0:
+                made = hosted(original, func, (tensor, *args), kwargs)
+            else:
+                made = viewed(original, func, gpu, tensor, args, kwargs)
             if made is not None:
                 return made
         return original(tensor, *args, **kwargs)
@@ -150,7 +160,10 @@ def of_list(original: Any, func: Any) -> Any:
         tensors = args[0] if args else None
         if type(tensors) in (tuple, list) and tensors and _simple(args[1:]) and _simple(kwargs.values()) and alone():
             gpu = tensors[0]._devfix_gpu if isinstance(tensors[0], Tensor) else -1  # a tracer's proxy has any attribute
-            held = _held_by(tensors, gpu) if gpu >= 0 else None
+            held = _held_by(tensors, gpu)
+            if held is not None and gpu < 0:
+                result = hosted(original, func, args, kwargs)
+                return original(*args, **kwargs) if result is None else result
             if held is not None:
                 guard = _below()
                 try:

@@ -54,6 +54,9 @@ shorter[born](result, func, source): an operator made the new simulated tensor `
 A composite operator may then be told of instead of its parts.
 """
 
+on_host: dict[Any, Any] = {_ignore_birth: _ignore_derivation}
+"""As `shorter`, for a new tensor of the host that was made from one of the host."""
+
 moved = _ignore_move
 """moved(result, source, func): `result` holds a copy of `source` on another device (`result is not source`).
 

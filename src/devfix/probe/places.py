@@ -82,8 +82,7 @@ def nearest(depth: int) -> Spots:
     get = kinds.get
     while frame is not None:
         code = frame.f_code
-        kind = get(code.co_filename)
-        if kind is None:
+        if (kind := get(code.co_filename)) is None:
             kind = learn(code.co_filename)
         if kind == OWNED:
             return (code, frame.f_lasti)

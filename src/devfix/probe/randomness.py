@@ -58,6 +58,15 @@ def check(generator: Any, gpu: int) -> None:
         raise RuntimeError(f"Expected a '{wanted}' device type for generator but found '{found}'")
 
 
+def concerned(plan: Any, gpu: int | None, args: Any, keywords: dict[str, Any]) -> bool:
+    """Whether an operator draws otherwise than from the CPU's own stream."""
+    if not plan.random:
+        return False
+    if gpu is not None and gpu >= 0:
+        return True
+    return plan.generator and any(isinstance(item, torch.Generator) for item in (*args, *keywords.values()))
+
+
 @contextmanager
 def stream(plan: Any, gpu: int | None, args: Any, keywords: dict[str, Any]) -> Iterator[None]:
     """Let an operator draw from the generator it was given, else from the default one of its device."""

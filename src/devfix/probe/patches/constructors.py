@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch.utils._device as default_device
 
-from .. import devices, hooks, messages
+from .. import devices, hooks, messages, on_host
 from ..patching import overridden, replace, wrap
 from ..tensor import Tensor
 
@@ -53,6 +53,10 @@ def _moving(name: str) -> Any:
                 kwargs["dtype"] = dtype
             if index is None:
                 args = (_on_host(source), *args[1:]) if args else args
+                if on_host.makes((), kwargs):
+                    made = on_host.made(original, f"torch.{name}", args, kwargs)
+                    if made is not None:
+                        return made
                 made = original(*args, **kwargs)
                 hooks.born(made, f"torch.{name}", args, kwargs)
                 return made
@@ -133,8 +137,13 @@ def _method(original: Any) -> Any:
 
 def _numbered(original: Any) -> Any:
     """Let `device=0` name a GPU, which C++ would ask the accelerator of the build for."""
+    func = getattr(getattr(torch.ops.aten, getattr(original, "__name__", ""), None), "default", None)
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if func is not None and on_host.makes(args, kwargs):
+            made = on_host.made(original, func, args, kwargs)
+            if made is not None:
+                return made
         if type(kwargs.get("device")) is int:
             kwargs["device"] = torch.device("cuda", kwargs["device"])
         return original(*args, **kwargs)

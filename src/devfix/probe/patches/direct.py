@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .. import direct
+from .. import direct, on_host
 from ..patching import wrap
 from ..tensor import Tensor
 
@@ -17,10 +17,10 @@ _aten: Any = torch.ops.aten
 OF_ONE = {
     "abs": "default", "acos": "default", "all": "default", "amax": "default", "amin": "default", "any": "default",
     "argmax": "default", "argmin": "default", "asin": "default", "atan": "default", "bitwise_not": "default",
-    "ceil": "default", "clamp": "default", "cos": "default", "cosh": "default", "cumprod": "default",
-    "cumsum": "default", "erf": "default", "erfinv": "default", "exp": "default", "expm1": "default",
-    "flip": "default", "floor": "default", "frac": "default", "isnan": "default", "log": "default",
-    "log10": "default", "log1p": "default", "log2": "default", "logical_not": "default",
+    "ceil": "default", "clamp": "default", "cos": "default", "cosh": "default", "clone": "default",
+    "cumprod": "default", "cumsum": "default", "erf": "default", "erfinv": "default", "exp": "default",
+    "expm1": "default", "flip": "default", "floor": "default", "frac": "default", "isnan": "default",
+    "log": "default", "log10": "default", "log1p": "default", "log2": "default", "logical_not": "default",
     "mean": "dim", "neg": "default", "prod": "default", "reciprocal": "default", "relu": "default", "repeat": "default",
     "roll": "default", "round": "default", "rsqrt": "default", "sgn": "default", "sigmoid": "default",
     "sign": "default", "sin": "default", "sinh": "default", "sqrt": "default", "sum": "dim_IntList", "tan": "default",
@@ -45,6 +45,9 @@ SIGNS = {
     "__mod__": "remainder",
 }  # fmt: skip
 
+# What gives a number of one element.
+NUMBERS = ("item", "__bool__", "__float__", "__int__", "__index__")
+
 
 def overload(name: str, which: str) -> Any:
     """The operator of this name and overload."""
@@ -61,6 +64,8 @@ def install() -> None:
     for sign, name in SIGNS.items():
         _lay((Tensor,), sign, direct.of_sign, overload(name, OF_TWO[name]))
     _lay((Tensor,), "__neg__", direct.of_one, _aten.neg.default)
+    for name in NUMBERS:
+        wrap(Tensor, name, on_host.of_number)
     for name in ("silu", "gelu"):
         _lay((torch._C._nn,), name, direct.of_one, overload(name, "default"))
 

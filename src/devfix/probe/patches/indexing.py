@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .. import direct, whole
+from .. import direct, on_host, whole
 from ..patching import replace
 from ..tensor import Tensor
 from . import sequences
@@ -16,6 +16,7 @@ _get = _BASE.__getitem__
 _set = _BASE.__setitem__
 _grad = torch.is_grad_enabled
 _func = torch.ops.aten.slice.Tensor  # what most of them are
+_NOTHING: dict[str, Any] = {}
 _PLAIN = frozenset((int, slice, type(None), type(Ellipsis), torch.Tensor))
 
 
@@ -71,7 +72,16 @@ def _getitem(self: Any, index: Any) -> Any:
             made = direct.viewed(_get, _func, gpu, self, (index,), {})
             if made is not None:
                 return made
+    elif type(self) is Tensor and not self.requires_grad and _known(index) and whole.alone():
+        made = on_host.hosted(_get, _func, (self, index), _NOTHING)
+        if made is not None:
+            return made
     return _get(self, index)
+
+
+def _known(index: Any) -> bool:
+    """Whether an index is plain and has no tensor in it."""
+    return type(index) is int or (_plain(index) and _fixed(index))
 
 
 def _fixed(index: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .. import direct, hooks, whole
+from .. import direct, hooks, on_host, whole
 from ..patching import replace, wrap
 
 _func = torch.ops.aten.linear.default
@@ -19,9 +19,8 @@ def _whole(original: Any) -> Any:
     def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         if (
             type(input) in _PLAIN
-            and (gpu := input._devfix_gpu) >= 0
             and type(weight) in _PLAIN
-            and weight._devfix_gpu == gpu
+            and weight._devfix_gpu == (gpu := input._devfix_gpu)
             and (bias is None or (type(bias) in _PLAIN and bias._devfix_gpu == gpu))
             and not (
                 _grad() and (input.requires_grad or weight.requires_grad or (bias is not None and bias.requires_grad))
@@ -29,6 +28,9 @@ def _whole(original: Any) -> Any:
             and whole.alone()
             and hooks.born in hooks.shorter
         ):
+            if gpu < 0:
+                made = on_host.hosted(original, _func, (input, weight, bias), {})
+                return original(input, weight, bias) if made is None else made
             guard = _below()
             try:
                 result = original(input._devfix_held, weight._devfix_held, None if bias is None else bias._devfix_held)
