@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -101,3 +102,16 @@ def test_times_are_those_of_tests_on_both(monkeypatch: pytest.MonkeyPatch) -> No
     ]
     assert comparing.times(*sides) == "2.00"
     assert comparing.times({"a": {"outcome": "passed"}}, sides[1]) == ""
+
+
+def test_names_are_the_same_with_every_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Devices in a name and the padding of numbered cases do not tell tests apart; the worst of one name is told."""
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    comparing = importlib.import_module("suites.comparing")
+    for where, names in (("cpu", ("a[cpu]", "b_07")), ("cuda", ("a[cpu]", "a[cuda:0]", "b_007", "b_107"))):
+        told = [{"test": name, "outcome": "failed" if name == "a[cuda:0]" else "passed", "words": ""} for name in names]
+        lines = [json.dumps(each) for each in [*told, {"seconds": 1.0, "exit": 0}]]
+        (tmp_path / where).write_text("\n".join(lines), "utf-8")
+    host, cuda = (comparing.read(tmp_path / where)[0] for where in ("cpu", "cuda"))
+    assert [set(host), set(cuda)] == [{"a[*]", "b_7"}, {"a[*]", "b_7", "b_107"}]
+    assert list(comparing.differences(host, cuda)) == ["a[*]"]

@@ -9,13 +9,14 @@ from typing import Any
 
 _RANK = {"passed": 0, "skipped": 1, "failed": 2}
 _DEVICE = re.compile(r"(?<![A-Za-z])(cuda(:0|0)?|cpu)(?![A-Za-z])|CUDA|CPU")
+_PADDING = re.compile(r"(?<=_)0+(?=\d)")  # numbered cases are padded, the wider the more there are: a GPU gives more
 _PLACE = re.compile(r"\b0x[0-9a-f]+|/tmp/\S+")
 _NOT_RUN = {"outcome": "not run", "words": ""}
 Results = dict[str, dict[str, Any]]
 
 
 def read(written: Path) -> tuple[Results, dict[str, Any]]:
-    """Return what became of each test, by a name that is the same on every device, and how the run ended.
+    """Return what became of each test, by a name that is the same with every device, and how the run ended.
 
     Of tests that have one name then (those for the CPU and the GPU) the worst is told, and the longest time.
     """
@@ -26,7 +27,7 @@ def read(written: Path) -> tuple[Results, dict[str, Any]]:
         if "seconds" in told:
             end = told
             continue
-        name = _DEVICE.sub("*", told["test"])
+        name = _PADDING.sub("", _DEVICE.sub("*", told["test"]))
         known = results.get(name)
         if known is not None and "worked" in told:
             known["worked"] = told["worked"] = max(told["worked"], known.get("worked", 0.0))
