@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from met import main, meeting, spot_at, tensor
+from met import main, meeting, place, spot_at, tensor
 
 from devfix.model import Binding, Held, Operand
 from devfix.sdk import anchors, device_names, is_local
@@ -53,7 +53,9 @@ def parameter(name: str) -> Binding:
         ("def f(mask, x=None, yy=ONE)", [tensor("yy", "cuda:0")], ["yy.device", "x.device"]),
         # What is not bound, not yet bound, or stands for nothing elsewhere.
         ("def f(x, mask, y)", [tensor("later", "cuda:0"), tensor("_", "cuda:0")], ["x.device"]),
-        ("def f(x, mask, y)", [tensor("parts[1]", "cuda:0")], ["x.device"]),
+        ("def f(x, mask, parts)", [tensor("parts[1]", "cuda:0")], ["x.device"]),
+        ("def f(x, mask)", [tensor("y", "cuda:0")], ["x.device"]),
+        ("def f(x, mask, c, b=None)", [tensor("b.y", "cuda:0"), tensor("c.yy", "cuda:0")], ["x.device", "c.yy.device"]),
     ],
 )
 def test_anchors_best_first(head: str, scope: list[Binding], expected: list[str]) -> None:
@@ -135,6 +137,44 @@ def test_on_the_host_it_is_named_outright() -> None:
     assert anchors(diagnosis, replace(spot, frame=None), file) == ["mask.device"]
 
 
+def test_the_host_itself_comes_before_what_does_not_say_that_it_is_a_device() -> None:
+    diagnosis, source = meeting("def f(x, mask, at):\n    return x + mask\n", "x + mask", device="cpu")
+    spot = replace(spot_at(diagnosis, "mask"), scope=(Binding("at", "device", "cpu"),))
+    file = source.file(spot.place)
+    assert file is not None
+    assert anchors(diagnosis, spot, file) == ['"cpu"', "at"]
+
+
+@pytest.mark.parametrize("frame", [0, None])
+def test_what_the_tensor_met_in_the_frame_at_hand_comes_first(frame: int | None) -> None:
+    code = "def f(long, mask, y):\n    return long + mask\n"
+    diagnosis, source = meeting(code, "long + mask", scope=[tensor("long", "cuda:0"), tensor("y", "cuda:0")])
+    failure = diagnosis.failure
+    operands = (replace(failure.operands[0], names=(Held(0, "long"), Held(1, "y"))), failure.operands[1])
+    frames = (*failure.frames, failure.frames[0]) if frame == 0 else failure.frames
+    diagnosis = replace(diagnosis, failure=replace(failure, operands=operands, frames=frames))
+    spot = replace(spot_at(diagnosis, "mask"), frame=frame, scope=(tensor("long", "cuda:0"), tensor("y", "cuda:0")))
+    file = source.file(spot.place)
+    assert file is not None
+    assert anchors(diagnosis, spot, file) == ["long.device", "y.device"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [
+        ([("cc", "module"), ("a.b", "module")], ["next(cc.parameters()).device", "next(a.b.parameters()).device"]),
+        ([("y", "tensor"), ("cc", "module")], ["y.device", "next(cc.parameters()).device"]),
+        ([("b.y", "tensor"), ("a.b", "module")], ["b.y.device", "next(a.b.parameters()).device"]),
+    ],
+)
+def test_modules_come_last(scope: list[tuple[str, str]], expected: list[str]) -> None:
+    diagnosis, source = meeting("def f(x, mask, a, b, cc, y):\n    return x + mask\n", "x + mask")
+    spot = replace(spot_at(diagnosis), scope=tuple(Binding(name, kind, "cuda:0") for name, kind in scope))
+    file = source.file(spot.place)
+    assert file is not None
+    assert anchors(diagnosis, spot, file) == expected
+
+
 def test_where_two_gpus_meet_an_unindexed_name_says_too_little() -> None:
     code = "def f(x, mask, name, w, y):\n    return x + mask\n"
     scope = [Binding("name", "string", "cuda"), parameter("w"), tensor("y", "cuda:0")]
@@ -146,6 +186,15 @@ def test_where_two_gpus_meet_an_unindexed_name_says_too_little() -> None:
     assert file is not None
     assert anchors(diagnosis, spot, file) == ["name", "x.device", "y.device"]
     assert anchors(two, spot, file) == ["x.device", "y.device", "w.device"]
+    weight = parameter("self.a.weight")
+    met = (replace(operands[0], names=(Held(0, "self.a.weight"),)), operands[1])
+    kept = replace(two, failure=replace(two.failure, operands=met))
+    inside = replace(spot, scope=(weight, tensor("y", "cuda:0")))
+    file = main("def f(self, x, mask, y):\n    self.a\n    return x + mask\n")
+    assert anchors(kept, replace(inside, place=place(file.module.code, "x + mask")), file) == [
+        "self.a.weight.device",
+        "y.device",
+    ]
     third = Operand("third", "cuda:0", shape=(3,), names=(Held(0, "y"),))
     both = replace(two, failure=replace(two.failure, operands=(*operands, third)))
     assert anchors(both, spot, file) == ["x.device", "y.device", "w.device"]
@@ -172,12 +221,23 @@ def test_names_for_any_device(text: str, names: list[str]) -> None:
 
 
 def test_the_plainest_name_for_a_device_first() -> None:
-    code = "def f(x, mask, args, device, dev):\n    y = x + mask\n"
-    scope = [Binding(each, "string", "cpu") for each in ("args.a.device", "args.device", "device", "dev")]
+    code = "def f(x, mask, args, device, dev, a, map_location):\n    y = x + mask\n"
+    scope = [Binding(each, "string", "cpu") for each in ("args.a.device", "a.dev", "map_location", "device", "dev")]
     diagnosis, source = meeting(code, "x + mask", scope=scope)
     file = source.file(diagnosis.failure.frames[0].place)
     assert file is not None
-    assert device_names(spot_at(diagnosis), file) == ["dev", "device", "args.device", "args.a.device"]
+    assert device_names(spot_at(diagnosis), file) == ["dev", "device", "map_location", "a.dev", "args.a.device"]
+
+
+def test_a_device_that_its_function_knows_nothing_of_is_no_name_for_one() -> None:
+    for code, names in (
+        ("device = pick()\ndef f(x, mask):\n    y = x + mask\n", []),
+        ("device = pick()\ny = x + mask\n", ["device"]),
+    ):
+        diagnosis, source = meeting(code, "x + mask", scope=[DEVICE])
+        file = source.file(diagnosis.failure.frames[0].place)
+        assert file is not None
+        assert device_names(spot_at(diagnosis), file) == names
 
 
 @pytest.mark.parametrize(

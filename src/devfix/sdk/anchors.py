@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.model import Binding, Diagnosis
-from devfix.sdk.evidence import SAYS, names_in, peer, target_device
+from devfix.sdk.evidence import SAYS, target_device
 from devfix.sdk.optional import is_optional
 from devfix.sdk.spots import Spot
 from devfix.sdk.ways import frame_of
@@ -16,7 +16,6 @@ from devfix.sdk.wording import habit, is_somebody_elses, says_nothing, steps
 from devfix.source import File
 
 DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
-ROOT = re.compile(r"\w+")
 BIAS = re.compile(r"bias\w*$")
 OPTIONAL = 2.0  # how much worse a parameter is that need not be given, or be a tensor, in other calls
 UNUSED = 5.0  # how much worse a global device is in a function that reads it nowhere: a peer at hand is better
@@ -38,7 +37,9 @@ def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> lis
         for score, text in _texts(diagnosis, spot, wanted)
         if is_bound(file, node, text) and not says_nothing(file, text)
     ]
-    best = min(scored, default=(0.0, 0, ""))[0]
+    if not scored:
+        return []
+    best = min(scored)[0]
     # Where something names the device outright, the weights of the modules in reach add nothing but candidates.
     near = sorted(each for each in scored if each[0] <= best + REACH)
     return list(dict.fromkeys(text for _, _, text in near))[:limit]
@@ -52,12 +53,11 @@ def _doubt(file: File, node: cst.CSTNode, text: str) -> float:
         return 0.0
     if text.endswith(".device"):
         return OPTIONAL * is_optional(function, root) + UNUSED * is_somebody_elses(file, text)
-    is_unused = text.isidentifier() and not is_local(function, text) and not _reads(file, function, text)
-    return UNUSED * is_unused
+    return UNUSED * (text.isidentifier() and not _is_known(file, function, text))
 
 
-def _reads(file: File, function: cst.FunctionDef, name: str) -> bool:
-    """Whether a function reads a name, and not only has keywords or attributes that are called so."""
+def _is_known(file: File, function: cst.FunctionDef, name: str) -> bool:
+    """Whether a function binds or reads a name, and not only has keywords or attributes that are called so."""
     parents = ((node, file.parent(node)) for node in file.find(function, name))
     return any(
         node is not (getattr(parent, "keyword", None) or getattr(parent, "attr", None)) for node, parent in parents
@@ -83,10 +83,8 @@ def device_names(spot: Spot, file: File) -> list[str]:
 
 
 def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[float, str]]:
-    other = peer(diagnosis)
     frame = spot.frame if spot.frame is not None else frame_of(diagnosis.failure, spot.place)
-    met = [each for each in diagnosis.failure.operands if other is not None and each.device == other.device]
-    named = {held.expression for each in met for held in names_in(each, frame)} if frame is not None else set()
+    named = {held.expression for each in diagnosis.failure.operands for held in each.names if held.frame == frame}
     # Where two GPUs meet, an unindexed "cuda" names one of them here and the other elsewhere.
     two = wanted.startswith("cuda:") and any(
         each.device.startswith("cuda:") and each.device != wanted for each in diagnosis.failure.operands
@@ -126,7 +124,7 @@ def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:
     """Whether the name that an expression starts with is bound before `node` runs."""
     if text.startswith(("'", '"')):
         return True
-    name = next((match for match in ROOT.findall(text) if match != "next"), "")
+    name = re.split(r"\W", text.removeprefix("next("))[0]
     function = file.function_of(node)
     if function is not None and name in _parameters(function):
         return True

@@ -56,7 +56,9 @@ def origins(failure: Failure, places: Sequence[Place], source: Sources) -> list[
         if not _calls(file, call, inner.file, function) or any(each.star == "**" for each in call.args):
             break
         position = parameters(function).index(name.value) - _bound(inner.file, function)
-        passed = argument(call, name.value, position if position >= 0 else None)
+        if position < 0:  # the object itself, which nobody passes
+            break
+        passed = argument(call, name.value, position)
         if passed is None:
             return [Origin(file, call, _spot(failure, place), parameter=name.value), *found]
         found = [Origin(file, call, _spot(failure, place), passed.value), *found]
@@ -104,7 +106,7 @@ def named_anew(found: Origin, device: str) -> Change | None:
         return change(file, module, f"Pass `{device}` on to `{text}`")
     nodes: dict[cst.CSTNode, cst.CSTNode] = {found.call: device_replaced(found.call, device)}
     if found.named is not None and last_name(found.call.func) != "cuda":
-        nodes = {node: expression(device) for call in _alike(found) for node in _named_alike(found, call)}
+        nodes = {node: expression(device) for node in _named_alike(found, found.named)}
     return change(file, file.replaced(nodes), f"Name the device `{device}` in `{text}`")
 
 
@@ -119,34 +121,30 @@ def is_passed_in(file: File, function: cst.FunctionDef, name: str) -> bool:
 
 
 def _alike(found: Origin) -> list[cst.Call]:
-    """The call, and the others of the same callee in its function that say the same of the device."""
+    """The call, and the others of the same callee in its function that have as much to say and not the parameter."""
     file, call = found.file, found.call
-    scope = file.function_of(call) or file.module
     return [
         each
-        for each in file.within(scope)
+        for each in file.within(file.module)
         if isinstance(each, cst.Call)
         and file.code(each.func) == file.code(call.func)
         and file.function_of(each) is file.function_of(call)
         and len(each.args) == len(call.args)
         and not any(arg.star == "**" for arg in each.args)
-        and (argument(each, found.parameter) is None if found.parameter else list(_named_alike(found, each)))
+        and argument(each, found.parameter) is None
     ]
 
 
-def _named_alike(found: Origin, call: cst.Call) -> Iterator[cst.BaseExpression]:
-    """Yield the argument of a call that stands where the origin's does and says the same."""
-    given = next((each for each in found.call.args if each.value is found.named), None)
-    number = found.call.args.index(given) if given is not None else -1
-    other = call.args[number] if 0 <= number < len(call.args) else None
-    if other is not None and found.named is not None and found.file.code(other.value) == found.file.code(found.named):
-        yield other.value
+def _named_alike(found: Origin, named: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """The argument that names the device, and those of calls alike that stand in its place and say the same."""
+    number = [each.value for each in found.call.args].index(named)
+    given = [call.args[number].value for call in _alike(found)]
+    return [each for each in given if found.file.code(each) == found.file.code(named)]
 
 
 def _call(source: Sources, place: Place) -> Iterator[tuple[File, cst.Call]]:
     file = source.file(place)
-    call = file.call_at(place) if file is not None else None
-    if file is not None and call is not None:
+    if file is not None and (call := file.call_at(place)) is not None:
         yield file, call
 
 
@@ -155,11 +153,10 @@ def _calls(outer_file: File, outer: cst.Call, file: File, function: cst.Function
     name, called = function.name.value, last_name(outer.func)
     if name in ("forward", "__call__"):
         return True
-    if name == "__init__":
-        owner = file.class_of(function)
-        named = owner.name.value if owner is not None else ""
-        return called == named or outer_file.qualified_name(outer.func).endswith(f".{named}") or called == "__init__"
-    return called == name or outer_file.qualified_name(outer.func).endswith(f".{name}")
+    owner = file.class_of(function) if name == "__init__" else None
+    names = [name] if owner is None else [name, owner.name.value]
+    whole = outer_file.qualified_name(outer.func)
+    return called in names or any(whole.endswith(f".{each}") for each in names)
 
 
 def _bound(file: File, function: cst.FunctionDef) -> int:
