@@ -97,7 +97,18 @@ World.__torch_dispatch__ = dispatch  # type: ignore[method-assign]
 
 def told(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
     """Report a failure, with the device's name as the user knows it."""
-    if error.args and isinstance(error.args[0], str) and "lazy" in error.args[0].lower():
-        error.args = (messages.outward(error.args[0]), *error.args[1:])
+    text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+    if "lazy" in text.lower():
+        error.args = (messages.outward(text), *error.args[1:])
+    if "can't allocate memory" in text and _is_on_gpu(args, kwargs or {}):
+        error = messages.out_of_memory(text)
     hooks.failed(error, func, args, kwargs or {})
     return error
+
+
+def _is_on_gpu(args: Any, kwargs: Any) -> bool:
+    """Whether an operator makes its result on a simulated GPU, or from what lies on one."""
+    device = kwargs.get("device")
+    return (device is not None and torch.device(device).type != "cpu") or any(
+        isinstance(each, Tensor) and each._devfix_gpu >= 0 for each in args
+    )

@@ -44,6 +44,13 @@ def invalid_ordinal(index: int) -> RuntimeError:
     return kind("\n".join(lines))
 
 
+def out_of_memory(text: str) -> RuntimeError:
+    """The error where the machine's own memory is too small for a simulated GPU; `text` is the host allocator's."""
+    found = re.search(r"tried to allocate (\d+) bytes", text)
+    size = f" Tried to allocate {int(found[1]) / 2**30:.2f} GiB." if found else ""
+    return torch.OutOfMemoryError(f"CUDA out of memory.{size}")
+
+
 def no_kernel(operator: str, backend: str = "CUDA") -> NotImplementedError:
     """The error for an operator that CUDA does not have; its list of backends is left out."""
     text = f"Could not run '{operator}' with arguments from the '{backend}' backend. This could be because the operator"
