@@ -39,9 +39,8 @@ def diagnose(failure: Failure) -> Blame | None:
             continue
         scope = scope_at(failure, place)
         if any(_is_stray(failure, operand, each) for each in scope):
-            because = (
-                f"{describe(operand)} was made on {operand.device} in {place.path}:{place.line}, as its factory was told."
-            )
+            made = f"{describe(operand)} was made on {operand.device} in {place.path}:{place.line}"
+            because = f"{made}, as its factory was told."
             return Blame(index, because, strength=1)
     return None
 
