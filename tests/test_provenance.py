@@ -237,3 +237,17 @@ def test_a_million_births_stay_within_fifty_megabytes(tmp_path: Path) -> None:
     probed = run_program(tmp_path, source, timeout=300)
     plain = run([str(PYTHON), "program.py"], tmp_path / "repository", child_environment(), 300)
     assert int(probed.done.stdout) - int(plain.stdout) < 50_000, (probed.done, plain)
+
+
+def test_the_garbage_collector_wakes_as_often_as_without_histories(tell: Any) -> None:
+    """Plain Python wakes it 28 times for 20,000 tensors, and without care it would be five times as often."""
+    ran = tell(
+        """
+        import gc, torch
+        gc.collect()
+        before = gc.get_stats()[0]["collections"]
+        kept = [torch.ones(1) for _ in range(20_000)]
+        print(gc.get_stats()[0]["collections"] - before)
+        """
+    )
+    assert int(ran.done.stdout) <= 40

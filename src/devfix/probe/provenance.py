@@ -30,6 +30,7 @@ from .records import (
     of,
     restore,
     shortened,
+    slow_collector,
     unknown,
 )
 
@@ -94,7 +95,8 @@ def _birth_on(there: str, known: History | None) -> Event | None:
 
 
 def install() -> None:
-    """Keep records across `torch.utils.swap_tensors`, which refuses tensors that have weak references."""
+    """Keep records across `torch.utils.swap_tensors`, which refuses tensors that have weak references, and copies."""
+    slow_collector()
     original = torch.utils.swap_tensors
 
     @functools.wraps(original)

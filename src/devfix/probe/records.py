@@ -10,6 +10,7 @@ which outlast forgotten steps; and where somebody made a copy of it, or of what 
 
 from __future__ import annotations
 
+import gc
 import itertools
 import threading
 import weakref
@@ -36,6 +37,15 @@ class Record(weakref.ref):  # type: ignore[type-arg]
 
 
 table: dict[int, Record] = {}
+
+
+OBJECTS = 5  # that the garbage collector counts for a tensor with a history; one is the tensor
+
+
+def slow_collector() -> None:
+    """Let the garbage collector wake as often as without histories: in a large program it takes half a second."""
+    first, *rest = gc.get_threshold()
+    gc.set_threshold(first * OBJECTS, *rest)
 
 
 def drop(record: Record) -> None:
