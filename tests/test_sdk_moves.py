@@ -99,6 +99,15 @@ def test_an_attribute_twice_in_a_statement_is_moved_twice() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "asked",
+    ["len(self.mask)", "self.mask.shape[0]", "self.mask.dim()", "self.mask is not None", "isinstance(self.mask, T)"],
+)
+def test_a_length_a_type_or_a_shape_is_asked_of_an_attribute_wherever_it_lies(asked: str) -> None:
+    code = f"def f(self, x):\n    return x[:1] if {asked} else x * self.mask\n"
+    assert moved(code, "x * self.mask", "self.mask") == [code.replace("x * self.mask", "x * self.mask.to(x.device)")]
+
+
 def test_its_like_on_the_same_object_are_moved_with_it() -> None:
     code = "def f(self, x):\n    return (x - self.mean) / self.deviation * self.here\n"
     flat = tensor("self.here", shape=())

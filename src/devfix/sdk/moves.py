@@ -15,7 +15,7 @@ from devfix.sdk.evidence import blamed
 from devfix.sdk.loops import outside_loops
 from devfix.sdk.optional import may_be_no_tensor
 from devfix.sdk.reading import parameters
-from devfix.sdk.results import is_read, moved_at, occurrences
+from devfix.sdk.results import is_on_device, is_read, moved_at, occurrences
 from devfix.sdk.spots import Spot, spots
 from devfix.sdk.statements import inserted_before
 from devfix.sdk.ways import frame_of
@@ -109,7 +109,7 @@ def _beside(file: File, node: cst.BaseExpression, text: str) -> list[cst.BaseExp
     statement = file.statement_of(node)
     if text.isidentifier() or not isinstance(statement, cst.SimpleStatementLine):
         return []
-    return [each for each in occurrences(file, statement, text) if each is not node]
+    return [each for each in occurrences(file, statement, text) if each is not node and is_on_device(file, each)]
 
 
 def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Change | None:

@@ -15,6 +15,7 @@ from devfix.sdk.spots import Spot
 from devfix.source import File, Sources, last_name
 
 LONG = 72  # a title is the first line of a commit's message: a longer call is told by what is called
+SAME_EVERYWHERE = {"len", "isinstance", "type", "shape", "size", "dim", "ndim", "numel", "stride", "dtype"}
 
 
 def assigned_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
@@ -78,6 +79,19 @@ def is_read(file: File, node: cst.BaseExpression) -> bool:
         return node is not getattr(parent, "target", None)
     # `x.device` and `f(x)` where x is the function are not readings of the tensor that a move could stand in.
     return not (isinstance(parent, cst.Attribute) and parent.attr is node)
+
+
+def is_on_device(file: File, node: cst.BaseExpression) -> bool:
+    """Whether a reading is of the values: not of the length, the type or the shape, which are the same everywhere."""
+    parent = file.parent(node)
+    if isinstance(parent, cst.Attribute):
+        return parent.attr.value not in SAME_EVERYWHERE
+    if isinstance(parent, cst.Arg):
+        call = file.parent(parent)
+        return not (isinstance(call, cst.Call) and last_name(call.func) in SAME_EVERYWHERE)
+    return not isinstance(parent, cst.Comparison) or not any(
+        isinstance(each.operator, cst.Is | cst.IsNot) for each in parent.comparisons
+    )
 
 
 def moved_at(
