@@ -14,6 +14,7 @@
     gpus = 1
     environment = { KORNIA_TEST_RUNSLOW = "true" } # of both; cpu_environment, cuda_environment of one
     default_device = true                          # torch.set_default_device, where the suite has no other way
+    varying = "(?<=_case_)\\d+"                    # a pattern of what in the names hangs on how many GPUs there are
     told = "a line about the suite for the document"
     [kornia.causes]                                # written by hand, when a difference has been looked into
     "a part of a test's name or of its error" = "the cause: ours, theirs, or CUDA's"

@@ -115,3 +115,13 @@ def test_names_are_the_same_with_every_device(tmp_path: Path, monkeypatch: pytes
     host, cuda = (comparing.read(tmp_path / where)[0] for where in ("cpu", "cuda"))
     assert [set(host), set(cuda)] == [{"a[*]", "b_7"}, {"a[*]", "b_7", "b_107"}]
     assert list(comparing.differences(host, cuda)) == ["a[*]"]
+
+
+def test_a_suite_tells_what_else_varies_in_its_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    comparing = importlib.import_module("suites.comparing")
+    for where, number in (("cpu", "03_small"), ("cuda", "005_small")):
+        told = {"test": f"test_case_{number}", "outcome": "passed", "words": ""}
+        (tmp_path / where).write_text(json.dumps(told), "utf-8")
+    host, cuda = (comparing.read(tmp_path / where, r"(?<=_case_)\d+")[0] for where in ("cpu", "cuda"))
+    assert set(host) == set(cuda) == {"test_case_*_small"} and not comparing.differences(host, cuda)

@@ -15,9 +15,10 @@ _NOT_RUN = {"outcome": "not run", "words": ""}
 Results = dict[str, dict[str, Any]]
 
 
-def read(written: Path) -> tuple[Results, dict[str, Any]]:
+def read(written: Path, varying: str = "") -> tuple[Results, dict[str, Any]]:
     """Return what became of each test, by a name that is the same with every device, and how the run ended.
 
+    `varying` is a pattern of what else in a name hangs on the devices: cases that are numbered anew where there is a GPU.
     Of tests that have one name then (those for the CPU and the GPU) the worst is told, and the longest time.
     """
     results: Results = {}
@@ -28,6 +29,7 @@ def read(written: Path) -> tuple[Results, dict[str, Any]]:
             end = told
             continue
         name = _PADDING.sub("", _DEVICE.sub("*", told["test"]))
+        name = re.sub(varying, "*", name) if varying else name
         known = results.get(name)
         if known is not None and "worked" in told:
             known["worked"] = told["worked"] = max(told["worked"], known.get("worked", 0.0))

@@ -36,7 +36,8 @@ with their cause.
 
 def compared(name: str, suite: dict[str, Any], out: Path) -> tuple[str, list[str]]:
     """Return a suite's row of the table, and the lines about the tests that differ."""
-    (host, host_end), (cuda, cuda_end) = (read(out / f"{name}-{where}.jsonl") for where in ("cpu", "cuda"))
+    written = (out / f"{name}-{where}.jsonl" for where in ("cpu", "cuda"))
+    (host, host_end), (cuda, cuda_end) = (read(each, suite.get("varying", "")) for each in written)
     differing = differences(host, cuda)
     groups: dict[tuple[str, str], list[str]] = {}
     for test, words in differing.items():
