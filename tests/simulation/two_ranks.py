@@ -6,6 +6,7 @@ import sys
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
 
 
 def work(rank: int, port: str) -> None:
@@ -31,6 +32,17 @@ def work(rank: int, port: str) -> None:
     weights = [torch.zeros_like(model.module.weight) for _ in range(2)]
     dist.all_gather(weights, model.module.weight.detach())
     assert torch.equal(weights[0], weights[1])
+    whole, part = torch.zeros(4, device="cuda"), torch.full((1, 2), float(rank), device="cuda")
+    dist.all_gather_into_tensor(whole, part)
+    assert whole.tolist() == [0.0, 0.0, 1.0, 1.0] and part.shape == (1, 2)
+    dist.reduce_scatter_tensor(part, whole.view(2, 2))
+    assert part.tolist() == [[0.0, 0.0], [2.0, 2.0]][rank : rank + 1]
+    summed = dist.all_reduce(x, async_op=True).get_future().then(lambda done: done.value()[0].half() / 2).wait()
+    assert summed.dtype == torch.float16 and str(summed.device) == f"cuda:{rank}" and summed.tolist() == [3.0, 3.0]
+    model.register_comm_hook(None, fp16_compress_hook)
+    optimizer.zero_grad()
+    model(torch.full((4, 2), float(rank + 1), device="cuda")).sum().backward()
+    assert model.module.weight.grad.tolist() == [[6.0, 6.0]] and model.module.weight.grad.is_cuda
     objects = [None, None]
     dist.all_gather_object(objects, {"rank": rank})
     assert objects == [{"rank": 0}, {"rank": 1}]

@@ -14,8 +14,10 @@ from ..patching import replace, wrap
 from ..plans import special
 from ..tensor import Tensor
 from ..unwrapping import rewrap, unwrap_all
+from . import futures
 
 _ONLY_NCCL = ("nccl", "cuda:nccl")
+_WHOLE = ("c10d::_allgather_base_", "c10d::_reduce_scatter_base_")
 _asked: dict[str, str] = {}  # the name of a group -> the backend that the program asked for
 
 
@@ -97,7 +99,11 @@ def collective(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     group = next((item for item in args if isinstance(item, torch.ScriptObject)), None)
     if group is not None and plan.name not in ("c10d::barrier", "c10d::monitored_barrier_"):
         refuse_host(group, tensors)
+    futures.remember(tensors)
     held = [_held(part) for part in args]
+    if plan.name in _WHOLE:
+        # NCCL counts the numbers of both and asks for no shapes; Gloo wants parts of one shape.
+        held = [part.view(-1) if isinstance(part, Tensor) and part.is_contiguous() else part for part in held]
     _, keywords, _ = unwrap_all((), kwargs)
     result = plan.op(*held, **keywords)
     gpu = next((item._devfix_gpu for item in tensors if item._devfix_gpu >= 0), -1)
