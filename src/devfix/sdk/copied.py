@@ -39,15 +39,15 @@ def bound_locally(file: File, node: cst.BaseExpression, text: str, anchor: str) 
     if _is_taken(file, function, name) or _is_written(file, function, text) or block is None:
         return None
     first = file.line_of(statement)
-    reads = [each for each in file.find(function, text) if is_read(file, each) and file.line_of(each) >= first]
+    reads = [each for each in file.find(function, text) if file.line_of(each) >= first]
     if not all(file.function_of(each) is function and _is_in(file, each, block) for each in reads):
         return None
     hoisted = statement is not file.statement_of(node)
     if not hoisted and len({id(file.statement_of(each)) for each in reads}) < 2:
         return None
     renamed = File(file.path, file.replaced({each: cst.Name(name) for each in reads}).bytes)
-    line = next((each for each in renamed.within(renamed.module) if _is_line(renamed, each, first, statement)), None)
-    module = inserted_before(renamed, line, [f"{name} = {text}.to({anchor})"]) if line is not None else None
+    line = next(each for each in renamed.within(renamed.module) if _is_line(renamed, each, first, statement))
+    module = inserted_before(renamed, line, [f"{name} = {text}.to({anchor})"])
     return change(file, module, f"Move `{text}` to `{anchor}` once, before it is used")
 
 

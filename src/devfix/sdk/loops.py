@@ -40,7 +40,7 @@ def _is_guarded(file: File, node: cst.CSTNode, loop: cst.CSTNode, text: str) -> 
     child = node
     for each in file.ancestors(node):
         if each is loop:
-            return False
+            break
         if isinstance(each, cst.If | cst.IfExp) and child is not each.test:
             if "." in text or word.search(file.code(each.test)):
                 return True

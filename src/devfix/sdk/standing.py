@@ -25,7 +25,7 @@ def with_given(failure: Failure, source: Sources) -> Failure:
     >>> with_given(failure, source) == failure
     True
     """
-    if failure.at is None or not any(_is_own(failure, each) for each in failure.operands):
+    if not any(_is_own(failure, each) for each in failure.operands):
         return failure
     frame = max(number for number, each in enumerate(failure.frames) if each.place == failure.at)
     found = [_given(failure, frame, each, source) if _is_own(failure, each) else each for each in failure.operands]
@@ -35,10 +35,9 @@ def with_given(failure: Failure, source: Sources) -> Failure:
 def _is_own(failure: Failure, operand: Operand) -> bool:
     """Whether an operand was made where it failed, and deeper in the stack than that: nobody has a name for it."""
     birth = operand.birth
-    if operand.names or operand.moves or birth is None or not birth.places or failure.at is None:
+    if operand.names or operand.moves or birth is None:
         return False
-    deepest = failure.frames[-1].place
-    return birth.places[0] == failure.at and not deepest.owned
+    return birth.places[:1] == (failure.at,) and not failure.frames[-1].place.owned
 
 
 def _given(failure: Failure, frame: int, operand: Operand, source: Sources) -> Operand:
@@ -54,20 +53,18 @@ def _given(failure: Failure, frame: int, operand: Operand, source: Sources) -> O
     ]
     found: list[Binding] = sorted(every, key=lambda each: (each.shape != operand.shape, len(each.expression)))
     if not found:
-        return _made_there(failure, operand, file, root)
+        return _made_there(operand, file, root, place.function)
     names = (Held(frame, found[0].expression),)
     return replace(operand, names=names, history=found[0].history, shape=found[0].shape)
 
 
-def _made_there(failure: Failure, operand: Operand, file: File, root: cst.CSTNode) -> Operand:
+def _made_there(operand: Operand, file: File, root: cst.CSTNode, function: str) -> Operand:
     """The operand as made by the first factory without a device among what the failing expression is given."""
-    assert failure.at is not None and operand.birth is not None
+    birth = operand.history[0]
     for node in file.within(root) if operand.device == "cpu" else ():
         if isinstance(node, cst.Call) and node is not root and _is_factory(node) and _is_given(file, root, node):
-            outer = operand.birth.places[1:]
-            place = file.place_of(node, failure.at.function)
-            birth = replace(operand.birth, op=f"aten::{last_name(node.func)}", places=(place, *outer))
-            return replace(operand, history=(birth,))
+            places = (file.place_of(node, function), *birth.places[1:])
+            return replace(operand, history=(replace(birth, op=f"aten::{last_name(node.func)}", places=places),))
     return operand
 
 
@@ -78,5 +75,4 @@ def _is_factory(call: cst.Call) -> bool:
 def _is_given(file: File, root: cst.CSTNode, node: cst.CSTNode) -> bool:
     """Whether a node is an argument of an expression itself, and of no other call in it."""
     around = list(file.ancestors(node))
-    inside = around[: around.index(root)] if root in around else around
-    return not any(isinstance(each, cst.Call | cst.Lambda) for each in inside)
+    return not any(isinstance(each, cst.Call | cst.Lambda) for each in around[: around.index(root)])
