@@ -21,6 +21,8 @@ Parameter = torch.nn.Parameter
 _known = _plans.get
 _shorter = hooks.shorter.get
 _disabled = torch._C._disabled_torch_dispatch_impl
+_mode_of = torch._C._get_dispatch_mode
+_KINDS = tuple(torch._C._TorchDispatchModeKey.__members__.values())
 
 
 class World(TorchDispatchMode):
@@ -33,7 +35,7 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
     """Run one operator; this is the hot path."""
     for kind in types:
         if kind is not Tensor and kind is not Parameter and kind.__torch_dispatch__ is not _disabled:
-            return NotImplemented
+            return _foreign(func, args, kwargs)
     try:
         plan = _known(id(func)) or plan_of(func)
         if plan.special is not None:
@@ -90,6 +92,16 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
         return result
     except Exception as error:
         raise told(error, func, args, kwargs)  # noqa: B904 - it is the same exception
+
+
+def _foreign(func: Any, args: Any, kwargs: Any) -> Any:
+    """Leave an operator to the class of its tensors, or to the mode of fake tensors or traces that is at work below.
+
+    Where a mode declines, PyTorch asks the classes alone and not the mode below, and fake tensors rely on theirs.
+    """
+    if any(_mode_of(kind) is not None for kind in _KINDS):
+        return func(*args, **(kwargs or {}))
+    return NotImplemented
 
 
 World.__torch_dispatch__ = dispatch  # type: ignore[method-assign]
