@@ -63,3 +63,17 @@ def test_an_option_and_an_environment_variable(pytester: pytest.Pytester, monkey
     run(pytester, "--gpus", "1", "--world", "simulated").assert_outcomes(failed=1)
     monkeypatch.setenv("TEST_DEVICE", "cuda")
     run(pytester, "--gpus", "1", "--world", "simulated").assert_outcomes(passed=1)
+
+
+def test_a_default_device_that_a_plugin_set_before_there_was_a_gpu(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(early="import torch\ntorch.set_default_device('cuda')\n")
+    pytester.makepyfile(
+        """
+        import pytest, torch
+
+        @pytest.mark.parametrize("made", [torch.tensor([True, False])])
+        def test_made(made):
+            assert made.is_cuda and torch.rand(2).device == made.device
+        """
+    )
+    run(pytester, "-p", "early", "--gpus", "1", "--world", "simulated").assert_outcomes(passed=1)

@@ -24,12 +24,13 @@ def enter(kind: str = "simulated", gpus: int = 1, current: int = 0) -> None:
     leave()
     if kind == "cpu":
         os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
-    devices.install(gpus if kind == "simulated" else 0, current)
-    tensor.install()
-    if kind == "simulated":
-        randomness.install()
-        install.simulated()
-    install.everywhere()
+    with torch.device("cpu"):  # somebody may have set a GPU as the default device before there was one
+        devices.install(gpus if kind == "simulated" else 0, current)
+        tensor.install()
+        if kind == "simulated":
+            randomness.install()
+            install.simulated()
+        install.everywhere()
     if kind == "real" and torch.cuda.is_available():
         torch.cuda.set_device(current)
     modes.world[:] = [dispatch.World()]  # type: ignore[no-untyped-call]
