@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 
 import torch
 import torch.distributed as dist
@@ -53,8 +54,18 @@ def work(rank: int, port: str) -> None:
     else:
         raise AssertionError("NCCL took a CPU tensor")
     dist.destroy_process_group()
+    for turn in range(10):
+        end_soon_after_a_backward_pass(rank, f"file://{tempfile.gettempdir()}/devfix-ranks-{port}-{turn}")
     sys.stdout.write(f"rank {rank} is done\n")  # at once: the lines of two processes would mix
     sys.stdout.flush()
+
+
+def end_soon_after_a_backward_pass(rank: int, place: str) -> None:
+    """What Gloo's threads still hold then must not keep the process from ending its group."""
+    dist.init_process_group("nccl", init_method=place, rank=rank, world_size=2)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(9, 9).cuda(), device_ids=[rank])
+    model(torch.ones(2, 9, device="cuda")).sum().backward()
+    dist.destroy_process_group()
 
 
 if __name__ == "__main__":
