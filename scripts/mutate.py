@@ -44,7 +44,7 @@ PARTS = {
         tuple(f"src/devfix/{name}.py" for name in ("stages/verify", *VERDICT)),
         tuple(
             f"tests/test_{name}.py"
-            for name in ("verify", "verdict_words", "verdict_points", "trials", "computing", "lines", "hiding")
+            for name in ("verify", "verdict_words", "verdict_points", "verdict_choice", *VERDICT[:-1])
         ),
     ),
     "rules": Part(

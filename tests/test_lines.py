@@ -172,3 +172,24 @@ def test_two_places_on_one_edited_line_stay_two() -> None:
     assert not same_cause(before, before.operands[1], after, [edit])
     again = fails(replace(BIRTH, places=(first,)))
     assert same_cause(before, before.operands[1], again, [edit])
+
+
+@pytest.mark.parametrize("above", [b"", b"import d\n"])
+@pytest.mark.parametrize(
+    ("old", "new", "column", "before"),
+    [
+        (b"a = zeros(3)\n", b"a = zeros(3, device=d)\n", 0, 0),
+        (b"a = zeros(3)\n", b"a = zeros(3, device=d)\n", 4, 4),
+        (b"a = zeros(3)\n", b"a = zeros(3, device=d)\n", 11, None),
+        (b"a = zeros(3)\n", b"a = zeros(3, device=d)\n", 21, 11),
+        (b"a b\n", b"axx\n", 0, 0),
+        (b"f(" + b"1, " * 80 + b")\n", b"g[d, " + b"1, " * 80 + b"d]\n", 35, 32),
+    ],
+)
+def test_a_column_is_that_of_the_text_that_stood_there(
+    above: bytes, old: bytes, new: bytes, column: int, before: int | None
+) -> None:
+    edit = Edit("m.py", 1, above + old, above + new)
+    line = above.count(b"\n") + 1
+    found = place_before(at(line, column, column + 1), [edit])
+    assert (found.line, found.column) == (line, before)

@@ -95,3 +95,32 @@ def test_one_that_gets_further_stands_before_one_that_holds_on_weaker_evidence(w
     assert kept is not None and kept.patch is (first if weaker else second)
     assert [trial.patch for trial in dropped] == [second if weaker else first]
     assert dropped[0].verdict.outcome == ("holds" if weaker else "same")
+
+
+def test_after_one_that_gets_further_other_lines_come_first() -> None:
+    tried: list[bytes] = []
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+        name = files["m.py"].split(b"\n")[0]
+        if files["m.py"] == SOURCE:
+            return plainly(world)
+        tried.append(name)
+        return told(world, None if world != HOME else failure(5, 3, 11) if name == b"1" else failure(2, 1, 3))
+
+    one, two, three = (patch(name + b"\n" + SOURCE) for name in (b"1", b"2", b"3"))
+    three = replace(three, edits=(replace(three.edits[0], line=4),))
+    Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly, 1).choose([one, two, three], [DIAGNOSIS])
+    assert list(dict.fromkeys(tried)) == [b"1", b"3", b"2"]
+
+
+def test_nothing_is_kept_once_the_failure_has_been_seen_to_be_flaky() -> None:
+    plain = [told(HOME)]
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+        if files["m.py"] == SOURCE:
+            return plain.pop() if plain and world == HOME else plainly(world)
+        return told(world, failure(5, 3, 11) if world == HOME and files["m.py"].startswith(b"further") else None)
+
+    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly, 1)
+    kept, dropped = verifier.choose([patch(b"further\n" + SOURCE), patch(b"holds\n" + SOURCE)], [DIAGNOSIS])
+    assert verifier.is_flaky and kept is None and len(dropped) == 2

@@ -46,8 +46,7 @@ def device_replaced(call: cst.Call, device: str) -> cst.Call:
     method = call.func if isinstance(call.func, cst.Attribute) and call.func.attr.value in ("cuda", "cpu") else None
     if method is not None:
         rest = [each for each in call.args if each is not given]
-        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if rest else cst.MaybeSentinel.DEFAULT
-        moved = cst.Arg(expression(device), comma=comma)
+        moved = cst.Arg(expression(device))
         return call.with_changes(func=method.with_changes(attr=cst.Name("to")), args=[moved, *rest])
     if given is not None:
         return call.with_deep_changes(given, value=expression(device))
@@ -61,11 +60,10 @@ def given_argument(call: cst.Call) -> cst.Arg | None:
     'device'
     """
     name = last_name(call.func)
-    named = argument(call, "device")
-    if named is not None or name not in ("to", "cuda", "Generator", "device"):
-        return named
-    first = argument(call, "device", 0)
-    return None if first is None or (name == "to" and DTYPE.search(code(first.value))) else first
+    found = argument(call, "device", 0 if name in ("to", "cuda", "Generator", "device") else None)
+    if found is None or found.keyword is not None or name != "to":
+        return found
+    return None if DTYPE.search(code(found.value)) else found
 
 
 def literal_device(file: File, node: cst.BaseExpression, steps: int = STEPS) -> str:
@@ -128,10 +126,10 @@ def _values(file: File, node: cst.Name | cst.Attribute) -> Iterator[cst.BaseExpr
             if parameter is not None and parameter.default is not None:
                 yield parameter.default
             return
-    yield from (value for value in _assigned(file, text, file.module) if file.function_of(value) is None)
+    yield from (value for value in _assigned(file, text) if file.function_of(value) is None)
 
 
-def _assigned(file: File, text: str, scope: cst.CSTNode | None) -> Iterator[cst.BaseExpression]:
+def _assigned(file: File, text: str, scope: cst.CSTNode | None = None) -> Iterator[cst.BaseExpression]:
     for each in assignments(file, text, scope):
         if each.value is not None:
             yield each.value
