@@ -31,6 +31,13 @@ def _builtin(original: Any) -> Any:
     return find_builtin
 
 
+def _reading(original: Any) -> Any:
+    def read(function: Any, *args: Any) -> Any:
+        return original(innermost(function), *args)  # the source of what PyTorch itself wrote in Python: `tensordot`
+
+    return read
+
+
 def _refusing(original: Any) -> Any:
     def export(mod: Any, *args: Any, **kwargs: Any) -> Any:
         held: tuple[Any, ...] = (*mod.parameters(), *mod.buffers()) if isinstance(mod, torch.nn.Module) else ()
@@ -53,5 +60,7 @@ def install() -> None:
     import torch.jit._recursive as recursive
 
     wrap(builtins, "_find_builtin", _builtin)
+    wrap(recursive, "try_compile_fn", _reading)
+    wrap(torch.jit._script, "_get_overloads", _reading)
     replace(torch.jit._script, "_find_builtin", builtins._find_builtin)
     replace(recursive, "_find_builtin", builtins._find_builtin)
