@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 import libcst as cst
 
@@ -38,9 +39,7 @@ def _is_guarded(file: File, node: cst.CSTNode, loop: cst.CSTNode, text: str) -> 
     """Whether a branch between a node and a loop around it settles that an expression is there: `if x is not None`."""
     word = re.compile(rf"\b{re.escape(text)}\b")
     child = node
-    for each in file.ancestors(node):
-        if each is loop:
-            break
+    for each in takewhile(lambda around: around is not loop, file.ancestors(node)):
         if isinstance(each, cst.If | cst.IfExp) and child is not each.test:
             if "." in text or word.search(file.code(each.test)):
                 return True

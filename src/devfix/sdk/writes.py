@@ -30,8 +30,7 @@ def _writes(file: File, node: cst.CSTNode, name: str) -> bool:
     if isinstance(node, cst.AssignTarget):
         return isinstance(node.target, cst.Subscript) and _is(file, node.target.value, name)
     if isinstance(node, cst.AugAssign):
-        target = node.target.value if isinstance(node.target, cst.Subscript) else node.target
-        return _is(file, target, name)
+        return _is(file, node.target, name)
     if isinstance(node, cst.Arg):
         return node.keyword is not None and node.keyword.value == "out" and _is(file, node.value, name)
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
