@@ -81,6 +81,30 @@ def test_other_failures_and_expected_ones_are_not(suite: pytest.Pytester) -> Non
     assert "-- devfix --" not in str(done.stdout)
 
 
+def test_the_advice_has_the_options_of_the_suite_itself(suite: pytest.Pytester) -> None:
+    suite.makeconftest(
+        """
+        def pytest_addoption(parser):
+            parser.addoption("--device", default="cpu")
+            parser.addoption("--sizes", type=int, default=3)
+
+        def pytest_generate_tests(metafunc):
+            metafunc.parametrize("device", [metafunc.config.getoption("--device")])
+        """
+    )
+    suite.makepyfile(
+        test_model="""
+        import torch
+        from model import Model
+
+        def test_forward(device):
+            Model().to(device)(torch.ones(2, 4, device=device))
+        """
+    )
+    done = run(suite, "--gpus", "1", "--world", "simulated", "--device", "cuda", "-q")
+    assert "devfix repair --run \"pytest --device cuda 'test_model.py::test_forward[cuda]'\"" in str(done.stdout)
+
+
 def test_a_failure_of_a_process_that_a_test_starts(suite: pytest.Pytester) -> None:
     suite.makepyfile(
         test_model="""

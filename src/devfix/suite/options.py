@@ -55,6 +55,19 @@ def give_way(config: pytest.Config) -> None:
             del names[name]
 
 
+def chosen(config: pytest.Config) -> list[str]:
+    """Return the words that gave the suite's own options, those of its conftest files: `--device cuda`."""
+    found: list[str] = []
+    for option in getattr(getattr(getattr(config, "_parser", None), "_anonymous", None), "options", ()):
+        default = getattr(option, "default", None)
+        value = getattr(config.option, option.dest, default)
+        if value is True and not default:
+            found.append(option.names()[-1])
+        elif type(value) in (str, int, float) and value != default:
+            found += [option.names()[-1], str(value)]
+    return found
+
+
 def taken_names(parser: pytest.Parser) -> frozenset[str]:
     """Return the names of all options that are there."""
     groups = [*getattr(parser, "_groups", ()), getattr(parser, "_anonymous", None)]

@@ -6,7 +6,7 @@ import json
 import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +49,12 @@ def diagnosis(letter: dict[str, Any] | None, others: Iterable[Path], root: Path)
     return ""
 
 
-def advice(node: str, wanted: Wanted) -> str:
-    """Return how to repair what failed a test."""
-    command = f"devfix repair --run {shlex.quote(f'pytest {shlex.quote(node)}')}"
+def advice(node: str, chosen: Sequence[str], wanted: Wanted) -> str:
+    """Return how to repair what failed a test; `chosen` are the suite's own options, which may choose its device."""
+    inner = shlex.join(["pytest", *chosen, node])
+    # Quotes in quotes are hard to read, and nothing in the others means anything to a shell but these four.
+    outer = f'"{inner}"' if "'" in inner and not set('"$`\\!') & set(inner) else shlex.quote(inner)
+    command = f"devfix repair --run {outer}"
     return f"To repair it: {command}" + (f" --gpus {wanted.gpus}" if wanted.gpus > 1 else "") + "\n"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from devfix.suite import telling
+from devfix.suite import options, telling
 from devfix.suite.renewal import Renewal
 from devfix.suite.world import KINDS, SuiteWorld, TooFew, Wanted
 
@@ -76,7 +76,9 @@ class Tests:
         if report.failed and error is not None and self.world.now is not None and not self.world.is_judged:
             others = [self.world.letters / name for name in sorted(self._written() - self._letters)]
             if text := telling.diagnosis(letter, others, self.world.root) if letter or others else "":
-                report.sections.append(("devfix", text + "\n" + telling.advice(item.nodeid, self.world.now)))
+                report.sections.append(
+                    ("devfix", text + "\n" + telling.advice(item.nodeid, options.chosen(item.config), self.world.now))
+                )
 
     def pytest_unconfigure(self) -> None:
         """Leave the world."""
