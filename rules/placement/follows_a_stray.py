@@ -41,7 +41,7 @@ def diagnose(failure: Failure) -> Blame | None:
         if any(_is_stray(failure, operand, each) for each in scope):
             made = f"{describe(operand)} was made on {operand.device} in {place.path}:{place.line}"
             because = f"{made}, as its factory was told."
-            return Blame(index, because, strength=1)
+            return Blame(index, because, strength=2)
     return None
 
 
