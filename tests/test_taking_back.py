@@ -1,4 +1,4 @@
-"""Of several fixes, one that a later one has made needless is taken back."""
+"""Of several fixes, one that a later one has made needless is taken back; so is one that leads nowhere."""
 
 from __future__ import annotations
 
@@ -33,21 +33,26 @@ from devfix.sdk import Blame, change, strangers
 def diagnose(failure):
     for index, operand, peer in strangers(failure):
         if failure.op == "aten::{op}" and operand.device == "cpu":
-            return Blame(index, "it is on the CPU")
+            return Blame(index, "it is on the CPU", strength={strength})
 
 
 def propose(diagnosis, source):
     file = source.file(diagnosis.failure.at)
     yield change(file, libcst.parse_module(file.module.code.replace({old!r}, {new!r})), "Say another device")
 '''
-SCALE = {"op": "mul", "old": "scale = torch.ones(3, device=place)", "new": "scale = torch.ones(3, device=device)"}
+SCALE = {
+    "op": "mul",
+    "strength": "1",
+    "old": "scale = torch.ones(3, device=place)",
+    "new": "scale = torch.ones(3, device=device)",
+}
 
 
 def repaired(folder: Path, bias: str, later: dict[str, str]) -> Report:
     root = make_repository(
         folder / "p", {"main.py": PROGRAM.format(bias=bias), "devfix.toml": 'select = ["acme/first", "acme/later"]\n'}
     )
-    for name, words in (("first", SCALE), ("later", {"op": "add", **later})):
+    for name, words in (("first", SCALE), ("later", {"op": "add", "strength": "1", **later})):
         write_rule(folder / "rules", name, RULE.format(**words))
     return devfix.repair(root, run="python main.py", world="simulated", rules=[folder / "rules"])
 
@@ -71,3 +76,13 @@ def test_two_fixes_stay_where_each_is_needed(tmp_path: Path) -> None:
     assert report.outcome == "repaired", report.notes
     assert [each.fix and each.fix.patch.rule for each in report.repairs] == ["acme/first", "acme/later"]
     assert len(report.commits) == 2
+
+
+@pytest.mark.slow
+def test_weaker_evidence_that_holds_is_the_way_where_the_stronger_leads_nowhere(tmp_path: Path) -> None:
+    report = repaired(
+        tmp_path, "place", {"op": "mul", "old": 'place = "cpu"', "new": "place = device", "strength": "2"}
+    )
+    assert report.outcome == "repaired", report.notes
+    assert [each.fix and each.fix.patch.rule for each in report.repairs] == ["acme/later"]
+    assert len(report.commits) == 1
