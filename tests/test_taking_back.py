@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from git_repositories import git, make_repository
 from rule_packs import write_rule
+from test_verify import FIRST, HOME, SOURCE, patch, told
 
 import devfix
-from devfix.model import Report
+from devfix.model import Edit, Failure, Fix, Repair, Report, Verdict
+from devfix.pipeline.loop import Loop
+from devfix.pipeline.session import Session
+from devfix.pipeline.step import Step
+from devfix.trials import Trial
 
 PROGRAM = """\
 import torch
@@ -86,3 +94,19 @@ def test_weaker_evidence_that_holds_is_the_way_where_the_stronger_leads_nowhere(
     assert report.outcome == "repaired", report.notes
     assert [each.fix and each.fix.patch.rule for each in report.repairs] == ["acme/later"]
     assert len(report.commits) == 1
+
+
+@pytest.mark.parametrize(("last", "fixes"), [(None, 1), (FIRST, 2)])
+def test_a_run_that_ends_in_a_failure_takes_no_fix_back(last: Failure | None, fixes: int) -> None:
+    every = [Fix(patch(name + SOURCE), Verdict("moved"), "") for name in (b"a = 1\n", b"b = 2\n")]
+    every[1] = Fix(replace(every[1].patch, edits=(Edit("n.py", 1, b"a\n", b"b\n"),)), Verdict("holds"), "")
+    loop = Loop.__new__(Loop)
+    loop.session = cast(Session, SimpleNamespace(files={}))
+    loop.repairs, loop.is_stuck, loop._again, loop._baselines = [], False, 6, {}
+    loop.repairs = [Repair(FIRST, (), fix) for fix in every]
+    loop._mend = lambda run: run  # type: ignore[method-assign]  # as for a failure that does not come again
+    trial = Trial(every[1].patch, {}, told(HOME, last), Verdict("moved"))
+    step = Step((), lambda chosen: Repair(FIRST, (), every[1]), lambda confirmed: confirmed, lambda again: trial)
+    clean = told(HOME)
+    assert loop._shorter(step, 0, {}, clean) is (trial.run if fixes == 1 else clean)
+    assert len(loop.fixes) == fixes

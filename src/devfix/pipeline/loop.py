@@ -78,7 +78,7 @@ class Loop:
             self._take(dict(trial.files))
             final = self._mend(trial.run)
             if not self.is_stuck:
-                return self._shorter(step, mark, files) or final
+                return self._shorter(step, mark, files, final)
             first = first or (final, self.repairs[mark:], self.session.files)
         if first is None:
             self.repairs.append(step.told(None))
@@ -98,11 +98,13 @@ class Loop:
         confirmed = step.confirm(trial)
         return confirmed if confirmed.verdict.outcome == trial.verdict.outcome else None
 
-    def _shorter(self, step: Step, mark: int, files: dict[str, bytes]) -> Run | None:
-        """Try each later fix in the place of the one at `mark`, which it may have made needless; None where none does.
+    def _shorter(self, step: Step, mark: int, files: dict[str, bytes], before: Run) -> Run:
+        """Try each later fix in the place of the one at `mark`, which it may have made needless.
 
-        The last run is returned, where fewer fixes than before mend everything.
+        The last run is returned: that of fewer fixes where they lead as far as all did, else the one `before`.
         """
+        if before.outcome is Outcome.FAILED:
+            return before
         known, changed = self.repairs[mark:], self.session.files
         fixes = [each.fix for each in known if each.fix]
         for number in range(1, len(fixes)):
@@ -118,11 +120,12 @@ class Loop:
                 self.repairs[mark:] = [step.told(trial)]
                 self._take(dict(trial.files))
                 final = self._mend(trial.run)
-                if not self.is_stuck and sum(each.fix is not None for each in self.repairs[mark:]) < len(fixes):
+                # A failure that comes and goes is left alone, and nothing is stuck by it: the run tells.
+                if final.outcome is before.outcome and sum(bool(each.fix) for each in self.repairs[mark:]) < len(fixes):
                     return final
             self.is_stuck, self.repairs[mark:] = False, known
             self._take(changed)
-        return None
+        return before
 
     def _take(self, files: dict[str, bytes]) -> None:
         self.session.files = files
