@@ -111,3 +111,8 @@ def test_help_costs_no_heavy_import() -> None:
     code = f"import sys, devfix.cli as c; c.status(['--help']); print({heavy})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=os.environ)
     assert done.stdout.endswith("[]\n")
+
+
+def test_a_repair_begins_without_the_parts_of_libcst_that_few_fixes_need() -> None:
+    words = "import sys, devfix.pipeline; print(sorted({'libcst.codemod', 'libcst.matchers', 'torch'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout == "[]\n"

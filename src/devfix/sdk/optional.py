@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import libcst as cst
-from libcst import matchers
 
 from devfix.sdk.edits import code
 from devfix.source import File
@@ -55,26 +54,25 @@ def _is_settled(file: File, function: cst.FunctionDef, node: cst.CSTNode, name: 
     for each in function.body.body:
         if each is child:
             return False
-        if _settles(each, name):
+        if _settles(file, each, name):
             return True
     return False
 
 
-def _settles(statement: cst.CSTNode, name: str) -> bool:
+def _settles(file: File, statement: cst.CSTNode, name: str) -> bool:
     """Whether a statement leaves the name with a tensor: it gives it a value, or ends the function for all else."""
     if not isinstance(statement, cst.If):
-        return isinstance(statement, cst.SimpleStatementLine) and _is_assigned(statement, name)
+        return isinstance(statement, cst.SimpleStatementLine) and _is_assigned(file, statement, name)
     test = code(statement.test)
     # What is done to tensors alone (`if isinstance(x, Tensor) and x.ndim:`) says nothing of the rest.
     tensors = rf"(?<!not )(isinstance|torch\.is_tensor)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
     if not re.search(rf"\b{re.escape(name)}\b", test) or re.search(tensors, test):
         return False
     alone = rf"{re.escape(name)} is None|not (torch\.is_tensor|isinstance)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
-    ends = bool(matchers.findall(statement.body, matchers.Raise() | matchers.Return()))
-    return _is_assigned(statement.body, name) or (ends and re.fullmatch(alone, test) is not None)
+    ends = any(isinstance(each, cst.Raise | cst.Return) for each in file.within(statement.body))
+    return _is_assigned(file, statement.body, name) or (ends and re.fullmatch(alone, test) is not None)
 
 
-def _is_assigned(node: cst.CSTNode, name: str) -> bool:
-    target = matchers.Name(name)
-    given = matchers.AssignTarget(target) | matchers.AnnAssign(target, value=matchers.DoNotCare())
-    return bool(matchers.findall(node, given))
+def _is_assigned(file: File, node: cst.CSTNode, name: str) -> bool:
+    given = (each for each in file.within(node) if isinstance(each, cst.AssignTarget | cst.AnnAssign))
+    return any(isinstance(each.target, cst.Name) and each.target.value == name for each in given)
