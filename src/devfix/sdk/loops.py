@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import takewhile
 
 import libcst as cst
@@ -29,7 +30,7 @@ def outside_loops(file: File, node: cst.CSTNode, *expressions: str) -> cst.CSTNo
     names = {match[0] for text in expressions if (match := re.search(r"[^\W\d]\w*", text))}
     place: cst.CSTNode | None = file.statement_of(node)
     for loop in file.loops_around(node):
-        if names & _bound(loop) or _is_guarded(file, node, loop, expressions[0] if expressions else ""):
+        if names & _changed(file, loop) or _is_guarded(file, node, loop, expressions[0] if expressions else ""):
             break
         place = loop
     return place
@@ -49,40 +50,38 @@ def _is_guarded(file: File, node: cst.CSTNode, loop: cst.CSTNode, text: str) -> 
     return False
 
 
-def _bound(root: cst.CSTNode) -> set[str]:
-    """The names that a statement binds or changes, anywhere below it: the `x` of `x = …`, `x.y = …` and `x[0] += …`."""
-    found: set[str] = set()
+def bound(file: File, root: cst.CSTNode) -> set[str]:
+    """The names that code gives a value, anywhere below a node: neither `x.y = …` nor `x += …` binds `x`."""
+    return {each.value for each in _given(file, root) if isinstance(each, cst.Name)}
 
-    class Collect(cst.CSTVisitor):
-        def _take(self, target: cst.CSTNode) -> None:
-            if isinstance(target, cst.Name):
-                found.add(target.value)
-            elif isinstance(target, cst.Attribute | cst.Subscript):
-                self._take(target.value)
-            elif isinstance(target, cst.Tuple | cst.List):
-                for element in target.elements:
-                    self._take(element.value)
 
-        def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
-            self._take(node.target)
-
-        def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-            self._take(node.target)
-
-        def visit_AugAssign(self, node: cst.AugAssign) -> None:
-            self._take(node.target)
-
-        def visit_For(self, node: cst.For) -> None:
-            self._take(node.target)
-
-        def visit_NamedExpr(self, node: cst.NamedExpr) -> None:
-            self._take(node.target)
-
-        def visit_AsName(self, node: cst.AsName) -> None:
-            self._take(node.name)
-
-        def visit_Del(self, node: cst.Del) -> None:
-            self._take(node.target)
-
-    root.visit(Collect())
+def _changed(file: File, root: cst.CSTNode) -> set[str]:
+    """The names that code binds or changes, below a node: the `x` of `x = …`, `x.y = …`, `x[0] += …` and `del x`."""
+    others = [each.target for each in file.within(root) if isinstance(each, cst.AugAssign | cst.Del)]
+    found = set()
+    for target in (*_given(file, root), *(part for each in others for part in _parts(each))):
+        while isinstance(target, cst.Attribute | cst.Subscript):
+            target = target.value
+        if isinstance(target, cst.Name):
+            found.add(target.value)
     return found
+
+
+def _given(file: File, root: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield what is given a value: names, attributes, elements."""
+    for node in file.within(root):
+        if isinstance(node, cst.AsName):
+            yield from _parts(node.name)
+        elif isinstance(node, cst.AssignTarget | cst.For | cst.NamedExpr):
+            yield from _parts(node.target)
+        elif isinstance(node, cst.AnnAssign) and node.value is not None:
+            yield node.target
+
+
+def _parts(target: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield what stands in a target such as `a, (b, *c)`."""
+    if isinstance(target, cst.Tuple | cst.List):
+        for element in target.elements:
+            yield from _parts(element.value)
+    else:
+        yield target

@@ -79,7 +79,7 @@ def _birth(diagnosis: Diagnosis) -> Iterator[Spot]:
 def _way(diagnosis: Diagnosis) -> Iterator[Spot]:
     failure, operand = diagnosis.failure, blamed(diagnosis)
     made = [number for number, event in enumerate(operand.history) if not keeps_data(event)]
-    since = operand.history[max(loop_event(failure, operand) or 0, *made[-1:], 0) + 1 :]
+    since = operand.history[max([loop_event(failure, operand) or 0, *made]) + 1 :]
     derived = [
         Spot("derived", event.owned_place, scope_at(failure, event.owned_place))
         for event in since

@@ -6,6 +6,7 @@ import libcst as cst
 
 from devfix.model import Diagnosis
 from devfix.sdk.evidence import blamed, names_in
+from devfix.sdk.loops import bound
 from devfix.source import File, Sources
 
 
@@ -17,11 +18,11 @@ def turn_frame(diagnosis: Diagnosis, source: Sources) -> int | None:
     """
     failure, operand = diagnosis.failure, blamed(diagnosis)
     for number, frame in enumerate(failure.frames):
-        names = {held.expression for held in names_in(operand, number) if held.expression.isidentifier()}
-        file = source.file(frame.place) if names else None
-        node = file.root_at(frame.place) if file is not None else None
-        if file is not None and node is not None and any(is_turned(file, node, name) for name in names):
-            return number
+        for held in names_in(operand, number):
+            file = source.file(frame.place)
+            node = file.root_at(frame.place) if file is not None else None
+            if file is not None and node is not None and is_turned(file, node, held.expression):
+                return number
     return None
 
 
@@ -34,11 +35,7 @@ def is_turned(file: File, node: cst.CSTNode, name: str) -> bool:
     (True, False)
     """
     for loop in file.loops_around(node):
-        if isinstance(loop, cst.For):
-            bound = [each for each in file.within(loop.target) if isinstance(each, cst.Name) and each.value == name]
-            if bound:
-                return not any(
-                    isinstance(each, cst.AssignTarget) and file.code(each.target) == name
-                    for each in file.within(loop.body)
-                )
+        names = file.within(loop.target) if isinstance(loop, cst.For) else ()
+        if any(isinstance(each, cst.Name) and each.value == name for each in names):
+            return name not in bound(file, loop.body)
     return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from devfix.model import Event, Failure, Operand, Place
+from devfix.sdk.evidence import birthplace
 
 # A result that is the same data as its argument: a cast, a copy, another shape. Views are known by their kind.
 SAME_DATA = re.compile(
@@ -19,7 +20,7 @@ def keeps_data(event: Event) -> bool:
     >>> [keeps_data(Event("op", f"aten::{op}", "cpu")) for op in ("_to_copy", "mul")]
     [True, False]
     """
-    return event.kind in ("view", "move", "parameter") or SAME_DATA.search(event.op) is not None
+    return event.kind in ("view", "move") or SAME_DATA.search(event.op) is not None
 
 
 def maker(operand: Operand) -> Event | None:
@@ -55,7 +56,7 @@ def loop_event(failure: Failure, operand: Operand) -> int | None:
     """
     for number in reversed(range(len(operand.history))):
         for place in operand.history[number].places:
-            frame = frame_of(failure, place) if place.owned else None
+            frame = frame_of(failure, place)
             if frame is not None and place.end_line is not None:
                 running = failure.frames[frame].place
                 if place.line < running.line <= place.end_line:
@@ -71,8 +72,8 @@ def is_born_in_reach(failure: Failure, operand: Operand, device: str) -> bool:
     """
     if is_born_where_used(failure, operand):
         return True
-    place = operand.birth.places[0] if operand.birth and operand.birth.places else None
-    if place is None or not place.owned or loop_event(failure, operand) is not None:
+    place = birthplace(operand)
+    if place is None or loop_event(failure, operand) is not None:
         return False
     scopes = [scope for seen, scope in failure.scopes if (seen.path, seen.function) == (place.path, place.function)]
     return any(each.device == device for scope in scopes for each in scope)
@@ -84,8 +85,7 @@ def is_born_where_used(failure: Failure, operand: Operand) -> bool:
     >>> [is_born_where_used(failure, each) for each in failure.operands]
     [True, True]
     """
-    if operand.birth is None or loop_event(failure, operand) is not None:
+    if not operand.history or loop_event(failure, operand) is not None:
         return False
-    made = [event for event in operand.history if not keeps_data(event)] or [operand.birth]
-    places = [event.places[0] if event.places else None for event in made]
-    return all(place is not None and place.owned and frame_of(failure, place) is not None for place in places)
+    made = [event for event in operand.history if not keeps_data(event)] or operand.history[:1]
+    return all(event.places and frame_of(failure, event.places[0]) is not None for event in made)

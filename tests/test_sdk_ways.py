@@ -1,0 +1,243 @@
+"""How a tensor came to be, which of that still runs, and what a loop handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from met import X, main, meeting, place, tensor
+
+from devfix.model import Binding, Diagnosis, Event, Failure, Held, Operand, Place
+from devfix.sdk import (
+    frame_of,
+    is_born_in_reach,
+    is_born_where_used,
+    is_turned,
+    keeps_data,
+    loop_event,
+    maker,
+    scope_at,
+    spots,
+    turn_frame,
+)
+
+LOOP = """def f(x, loader):
+    for mask in loader:
+        y = x + 1
+        x + mask
+def load(path):
+    return torch.load(path)
+"""
+FOR = place(LOOP, LOOP[LOOP.index("for") : LOOP.index("\ndef load")])
+READ = place(LOOP, "torch.load(path)", "load")
+FOREIGN = Place("/torch/data.py", 7, "fetch", 9, 4, 8)
+CAST = place(LOOP, "torch.load(path)", "f")
+
+
+def event(at: Place | None, kind: str = "op", op: str = "aten::mul", *outer: Place) -> Event:
+    return Event(kind, op, "cpu", ((at, *outer) if at is not None else ()))
+
+
+def met(code: str, failing: str, *history: Event, scope: Sequence[Binding] = ()) -> tuple[Failure, Operand, Diagnosis]:
+    diagnosis, _ = meeting(code, failing, history=history, scope=scope)
+    return diagnosis.failure, diagnosis.failure.operands[1], diagnosis
+
+
+@pytest.mark.parametrize(
+    ("kind", "op", "expected"),
+    [
+        ("move", "cuda", True),  # of a module: the probe tells the method's name
+        ("view", "aten::slice", True),
+        ("parameter", "parameter", True),
+        ("op", "aten::clone", True),
+        ("op", "copy.deepcopy", True),
+        ("op", "aten::clone_of", False),
+        ("factory", "aten::zeros", False),
+    ],
+)
+def test_a_cast_a_copy_a_view_and_a_move_keep_the_data(kind: str, op: str, expected: bool) -> None:
+    assert keeps_data(Event(kind, op, "cpu")) is expected
+
+
+def test_the_maker_is_the_last_that_made_new_data() -> None:
+    zeros, scaled = event(READ, "factory", "aten::zeros"), event(READ, "op", "aten::mul")
+    moved, kept = event(READ, "move", "cuda"), event(READ, "parameter", "parameter")
+    every = Operand("other", "cpu", history=(zeros, scaled, moved, kept))
+    assert maker(every) is scaled
+    assert maker(replace(every, history=(kept, moved))) is kept
+    assert maker(replace(every, history=())) is None
+
+
+@pytest.mark.parametrize(("failing", "expected"), [("x + 1", 0), ("x + mask", 0)])
+def test_a_loop_around_the_running_line_hands_out(failing: str, expected: int) -> None:
+    failure, operand, _ = met(LOOP, failing, event(READ, "load", "torch.load", FOREIGN, FOR), event(READ))
+    assert loop_event(failure, operand) == expected
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        FOREIGN,
+        place(LOOP, "for mask in loader:"),  # an expression in the loop's head, and no loop
+        replace(FOR, function="g"),
+        replace(FOR, end_line=None),
+        replace(FOR, line=4),
+    ],
+)
+def test_what_no_running_loop_spans_was_not_handed_out(at: Place) -> None:
+    failure, operand, _ = met(LOOP, "x + mask", event(READ, "load", "torch.load", at))
+    assert loop_event(failure, operand) is None
+
+
+def test_a_frame_is_the_deepest_of_its_function() -> None:
+    failure, _, _ = met(LOOP, "x + mask")
+    twice = replace(failure, frames=failure.frames * 2)
+    assert frame_of(twice, FOR) == 1
+    assert frame_of(twice, READ) is None
+
+
+def test_a_tensor_is_born_where_it_is_used_while_all_its_makers_run() -> None:
+    here, there = event(CAST, "factory", "aten::zeros"), event(READ, "factory", "aten::zeros")
+    for history, expected in (
+        ((here,), True),
+        ((here, event(CAST)), True),
+        ((here, event(READ)), False),
+        ((here, event(READ, "view", "aten::slice")), True),
+        ((event(None), here), False),
+        ((event(CAST, "view", "aten::slice"), event(READ, "view", "aten::slice")), True),
+        ((there,), False),
+        ((event(FOREIGN, "factory", "aten::zeros", CAST),), False),
+        ((event(CAST, "load", "torch.load", FOR),), False),
+        ((), False),
+    ):
+        failure, operand, _ = met(LOOP, "x + mask", *history)
+        assert is_born_where_used(failure, operand) is expected, history
+
+
+def test_it_is_born_in_reach_of_a_device_that_its_function_had_at_hand() -> None:
+    far = replace(READ, line=5)
+    for history, device, expected in (
+        ((event(CAST, "factory", "aten::zeros"),), "cuda:1", True),
+        ((event(READ),), "cuda:0", True),
+        ((event(READ),), "cuda:1", False),
+        ((event(READ, "load", "torch.load", FOR),), "cuda:0", False),
+        ((event(FOREIGN, "op", "aten::mul", READ),), "cuda:0", False),
+        ((event(None),), "cuda:0", False),
+        ((), "cuda:0", False),
+    ):
+        failure, operand, _ = met(LOOP, "x + mask", *history)
+        seen = replace(failure, scopes=((far, (X,)), (FOREIGN, (replace(X, device="cuda:1"),))))
+        assert is_born_in_reach(seen, operand, device) is expected, (history, device)
+
+
+def told(diagnosis: Diagnosis) -> list[tuple[str, int]]:
+    return [(spot.kind, spot.place.line) for spot in spots(diagnosis)]
+
+
+def test_spots_follow_the_data() -> None:
+    inner, outer = place(LOOP, "y = x + 1", "g"), place(LOOP, "def f(x, loader)", "<module>")
+    cast = event(CAST, "op", "aten::_to_copy")
+    _, _, diagnosis = met(LOOP, "x + mask", event(READ, "load", "torch.load", outer), cast)
+    frames = diagnosis.failure.frames
+    failure = replace(diagnosis.failure, frames=(replace(frames[0], place=inner), *frames))
+    diagnosis = replace(diagnosis, failure=failure)
+    assert told(diagnosis) == [("birth", 6), ("returned", 1), ("handover", 3), ("derived", 6), ("use", 4)]
+
+
+def test_before_the_loop_that_handed_a_tensor_out_there_is_no_spot() -> None:
+    made = event(READ, "load", "torch.load")
+    stacked, cast = event(FOREIGN, "op", "aten::stack", FOR), event(CAST, "view", "aten::slice")
+    _, _, diagnosis = met(LOOP, "x + mask", made, event(READ, "view", "aten::slice"), stacked, cast)
+    assert told(diagnosis) == [("derived", 6), ("use", 4)]
+    _, _, diagnosis = met(LOOP, "x + mask", event(READ, "load", "torch.load", FOR), cast)
+    assert told(diagnosis) == [("birth", 6), ("returned", 2), ("derived", 6), ("use", 4)]
+
+
+def test_spots_begin_behind_what_made_new_data() -> None:
+    views = [event(place(LOOP, text), "view", "aten::slice") for text in ("y = x", "loader:", "x, ")]
+    made = event(READ, "factory", "aten::zeros")
+    _, _, diagnosis = met(LOOP, "x + mask", made, views[0], event(READ), views[1], event(READ), views[2])
+    assert told(diagnosis) == [("birth", 6), ("derived", 1), ("use", 4)]
+
+
+def test_the_scope_of_the_line_itself_comes_first() -> None:
+    failure, _, _ = met(LOOP, "x + mask")
+    y, z = tensor("y"), tensor("z")
+    elsewhere = replace(READ, line=3)
+    seen = replace(failure, scopes=((elsewhere, (y,)), (READ, (z,)), (replace(CAST, line=4), (z,))))
+    assert scope_at(seen, READ) == (z,)
+    assert scope_at(seen, elsewhere) == (y,)
+    assert scope_at(seen, replace(READ, line=5)) == (y,)
+    assert scope_at(seen, replace(CAST, line=4)) == (z,)
+    assert scope_at(seen, CAST) == failure.frames[0].scope
+    assert scope_at(seen, FOREIGN) == ()
+
+
+TURN = """def f(x, loader):
+    for y, mask in loader:
+        {}
+        x + mask
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("y = mask", True),
+        ("mask[0] = y", True),
+        ("mask.grad = None", True),
+        ("mask += 1", True),
+        ("del mask", True),
+        ("mask: Tensor", True),
+        ("mask = zeros(3)", False),
+        ("y, mask = y.cuda(), zeros(3)", False),
+        ("y, (*mask, z) = y", False),
+        ("[y, mask] = y", False),
+        ("mask: Tensor = zeros(3)", False),
+        ("y = (mask := zeros(3))", False),
+        ("with read(y) as mask: pass", False),
+        ("with read(y) as (mask, z): pass", False),
+    ],
+)
+def test_a_turn_hands_out_what_the_loop_does_not_bind_anew(line: str, expected: bool) -> None:
+    file = main(TURN.format(line))
+    (running,) = file.find(file.module, "x + mask")
+    assert is_turned(file, running, "mask") is expected
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("while True:\n    x + mask\n", False),
+        ("for mask in loader:\n    while True:\n        x + mask\n", True),
+        ("for mask in loader:\n    for y in mask:\n        x + mask\n", True),
+        ("for mask in loader:\n    pass\nx + mask\n", False),
+        ("for mask in loader:\n    for mask in mask:\n        x + mask\n", True),
+    ],
+)
+def test_the_innermost_for_that_binds_it_counts(code: str, expected: bool) -> None:
+    file = main(code)
+    (running,) = file.find(file.module, "x + mask")
+    assert is_turned(file, running, "mask") is expected
+
+
+def test_the_outermost_frame_whose_loop_hands_it_out() -> None:
+    code = TURN.format("g(mask)") + "def g(rows):\n    for row in rows:\n        h(row)\n"
+    diagnosis, source = meeting(code, "x + mask")
+    failure = diagnosis.failure
+    inner = replace(failure.frames[0], place=place(code, "h(row)", "g"))
+    outer = replace(failure.frames[0], place=place(code, "g(mask)"))
+    foreign = replace(inner, place=FOREIGN)
+    held = {0: "mask", 1: "rows", 2: "self.row", 3: "row"}
+    names = tuple(Held(number, name) for number, name in held.items())
+    operand = replace(failure.operands[1], names=names)
+    failure = replace(failure, operands=(failure.operands[0], operand), frames=(foreign, outer, foreign, inner))
+    diagnosis = replace(diagnosis, failure=failure)
+    assert turn_frame(diagnosis, source) == 3
+    held[1] = "mask"
+    names = tuple(Held(number, name) for number, name in held.items())
+    failure = replace(failure, operands=(failure.operands[0], replace(operand, names=names)))
+    assert turn_frame(replace(diagnosis, failure=failure), source) == 1
+    unnamed = replace(failure, operands=(failure.operands[0], replace(operand, names=())))
+    assert turn_frame(replace(diagnosis, failure=unnamed), source) is None
