@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,12 +13,11 @@ from typing import Any, Protocol
 
 from devfix.letter import read_all
 from devfix.model import Place, Run, Target, World
-from devfix.process import Completed, Limits, Sandbox, child_environment, run
+from devfix.process import Completed, Limits, Sandbox, run
 from devfix.scratch import remove
+from devfix.stages.observe.orders import environment_for, order_for
 from devfix.stages.observe.reading import told
 from devfix.warm import Warm, WarmError
-
-ENTRY = Path(__file__).resolve().parents[2] / "probe" / "entry"
 
 
 class Tree(Protocol):
@@ -94,8 +92,8 @@ class Observer:
         try:
             tree.write(files or {})
             with _folder("letters", self.scratch) as letters, _folder("temporary", self.scratch) as temporary:
-                order = _order(world, letters, tree.path, self.target.root, watch, device_map, reach, tally=True)
-                environment = _environment(world, {**order, "calls": calls, "tests": tests}, overlay=overlay)
+                order = order_for(world, letters, tree.path, self.target.root, watch, device_map, reach, tally=True)
+                environment = environment_for(world, {**order, "calls": calls, "tests": tests}, overlay=overlay)
                 # What the program leaves there goes with it; torch alone leaves a cache in each new one.
                 environment["TMPDIR"] = str(temporary)
                 extra = [overlay] if overlay else []
@@ -142,9 +140,9 @@ class Observer:
 def run_here(target: Target, device_map: bool = False) -> Run:
     """Run the target's program where it stands, its input and output passed through; every file there is owned."""
     with _folder("letters") as letters:
-        order = _order(target.world, letters, target.root, target.root, device_map=device_map)
+        order = order_for(target.world, letters, target.root, target.root, device_map=device_map)
         cwd = target.root / target.subfolder
-        environment = _environment(target.world, order, os.environ)
+        environment = environment_for(target.world, order, os.environ)
         done = run(target.command, cwd, environment, target.timeout, through=True)
         read, trouble = read_all(letters, target.root, None)
     return told(target.world, target.command, done, read, trouble, "")
@@ -157,44 +155,3 @@ def _folder(what: str, below: Path | None = None) -> Iterator[Path]:
         yield folder
     finally:
         remove(folder)
-
-
-def _order(
-    world: World,
-    letters: Path,
-    owned: Path,
-    original: Path,
-    watch: Sequence[Place] = (),
-    device_map: bool = False,
-    reach: Sequence[Place] = (),
-    tally: bool = False,
-) -> Mapping[str, object]:
-    return {
-        "world": {"kind": world.kind, "gpus": world.gpus, "current": world.current},
-        "letters": str(letters),
-        "owned": str(owned),
-        "original": str(original),
-        "watch": [{"path": str(owned / place.path), "line": place.line} for place in watch],
-        "reach": [
-            {"path": str(owned / place.path), "line": line}
-            for place in reach
-            for line in range(place.line, min(place.end_line or place.line, place.line + 999) + 1)
-        ],
-        "map": device_map,
-        "tally": tally,
-    }
-
-
-def _environment(
-    world: World, order: Mapping[str, object], given: Mapping[str, str] | None = None, overlay: Path | None = None
-) -> dict[str, str]:
-    """What the program sees: its own environment without secrets (or `given`, whole), the order, and no other GPU."""
-    environment = dict(child_environment() if given is None else given)
-    environment["DEVFIX_PROBE"] = json.dumps(order)
-    environment["PYTHONPATH"] = os.pathsep.join(
-        filter(None, (str(ENTRY), str(overlay or ""), environment.get("PYTHONPATH")))
-    )
-    environment["PYTHONDONTWRITEBYTECODE"] = "1"
-    if world.kind != "real":
-        environment["CUDA_VISIBLE_DEVICES"] = ""
-    return environment

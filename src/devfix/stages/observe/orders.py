@@ -1,0 +1,55 @@
+"""What a program is run with: the order to the probe (docs/letter.md), and the environment that carries it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from devfix.model import Place, World
+from devfix.process import child_environment
+
+ENTRY = Path(__file__).resolve().parents[2] / "probe" / "entry"
+
+
+def order_for(
+    world: World,
+    letters: Path,
+    owned: Path,
+    original: Path,
+    watch: Sequence[Place] = (),
+    device_map: bool = False,
+    reach: Sequence[Place] = (),
+    tally: bool = False,
+) -> Mapping[str, object]:
+    """The order of a run whose letters come to a folder; places are below `owned`, the program's worktree."""
+    return {
+        "world": {"kind": world.kind, "gpus": world.gpus, "current": world.current},
+        "letters": str(letters),
+        "owned": str(owned),
+        "original": str(original),
+        "watch": [{"path": str(owned / place.path), "line": place.line} for place in watch],
+        "reach": [
+            {"path": str(owned / place.path), "line": line}
+            for place in reach
+            for line in range(place.line, min(place.end_line or place.line, place.line + 999) + 1)
+        ],
+        "map": device_map,
+        "tally": tally,
+    }
+
+
+def environment_for(
+    world: World, order: Mapping[str, object], given: Mapping[str, str] | None = None, overlay: Path | None = None
+) -> dict[str, str]:
+    """What the program sees: its own environment without secrets (or `given`, whole), the order, and no other GPU."""
+    environment = dict(child_environment() if given is None else given)
+    environment["DEVFIX_PROBE"] = json.dumps(order)
+    environment["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (str(ENTRY), str(overlay or ""), environment.get("PYTHONPATH")))
+    )
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    if world.kind != "real":
+        environment["CUDA_VISIBLE_DEVICES"] = ""
+    return environment
