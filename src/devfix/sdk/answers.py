@@ -9,7 +9,7 @@ import libcst as cst
 from devfix.model import Binding
 from devfix.sdk.edits import argument
 from devfix.sdk.holders import classes_called
-from devfix.sdk.reading import assignments, definition
+from devfix.sdk.reading import assignments
 from devfix.source import File, Sources
 
 Part = int | str | None  # of a tuple by its number, of an object or dict by its name, or all of it
@@ -22,11 +22,11 @@ def class_of(binding: Binding, source: Sources) -> tuple[File, cst.ClassDef] | N
     >>> file.path, node.name.value
     ('main.py', 'Model')
     """
-    for event in binding.history[:1]:
-        for place in event.places[:1]:
-            file = source.file(place) if place.owned else None
-            for found in classes_called(file, binding.type) if file is not None else ():
-                return file, found  # type: ignore[return-value]
+    for place in binding.history[0].places if binding.history else ():
+        file = source.file(place)
+        found = classes_called(file, binding.type) if file is not None else []
+        if file is not None and found:
+            return file, found[0]
     return None
 
 
@@ -38,11 +38,8 @@ def methods_called(file: File, holder: cst.ClassDef, called: str) -> list[cst.Fu
     ['forward']
     """
     names = [called] if called else ["__call__", "forward"]
-    prefix = ".".join(
-        each.name.value for each in reversed([holder, *file.ancestors(holder)]) if isinstance(each, cst.ClassDef)
-    )
-    found = (definition(file, f"{prefix}.{name}") for name in names)
-    return [each for each in found if isinstance(each, cst.FunctionDef)]
+    found = [each for each in file.within(holder) if isinstance(each, cst.FunctionDef) and each.name.value in names]
+    return [each for each in found if file.class_of(each) is holder and file.function_of(each) is None]
 
 
 def answers(file: File, function: cst.FunctionDef, part: Part = None) -> list[cst.BaseExpression]:
@@ -66,23 +63,23 @@ def answers(file: File, function: cst.FunctionDef, part: Part = None) -> list[cs
     return [each for each in found if each is not None] if all(found) else []
 
 
-def _part(
-    file: File, function: cst.FunctionDef, value: cst.BaseExpression, part: Part, steps: int = 2
-) -> cst.BaseExpression | None:
+def _part(file: File, function: cst.FunctionDef, value: cst.BaseExpression, part: Part) -> cst.BaseExpression | None:
     if part is None:
         return None if isinstance(value, cst.Tuple | cst.List | cst.Dict) else value
-    if isinstance(value, cst.Tuple) and isinstance(part, int):
-        return value.elements[part].value if part < len(value.elements) else None
-    if isinstance(value, cst.Dict) and isinstance(part, str):
-        return next((value for key, value in _items(value) if key == part), None)
-    if isinstance(value, cst.Call) and isinstance(part, str):
-        found = argument(value, part)
-        return found.value if found is not None else None
-    if isinstance(value, cst.Name) and steps:
-        before = [each.value for each in assignments(file, value.value, function)]
-        if len(before) == 1 and before[0] is not None:
-            return _part(file, function, before[0], part, steps - 1)
-    return None
+    if isinstance(value, cst.Name):
+        given = [each.value for each in assignments(file, value.value, function) if each.value is not None]
+        value = given[0] if len(given) == 1 else value
+    if isinstance(part, str):
+        return _named(value, part)
+    first = value.elements[: part + 1] if isinstance(value, cst.Tuple | cst.List) else ()
+    return first[part].value if len(first) > part and all(isinstance(each, cst.Element) for each in first) else None
+
+
+def _named(value: cst.BaseExpression, name: str) -> cst.BaseExpression | None:
+    if isinstance(value, cst.Dict):
+        return next((value for key, value in _items(value) if key == name), None)
+    found = argument(value, name) if isinstance(value, cst.Call) else None
+    return found.value if found is not None else None
 
 
 def _items(value: cst.Dict) -> Iterator[tuple[object, cst.BaseExpression]]:
