@@ -22,16 +22,14 @@ def target_device(diagnosis: Diagnosis) -> str:
     if diagnosis.blame.device:
         return diagnosis.blame.device
     other = peer(diagnosis)
-    return other.device if other else ""
+    return other.device if other is not None else ""
 
 
 def peer(diagnosis: Diagnosis) -> Operand | None:
     """The operand that the blamed one met: the first on another device, those with elements and dimensions first."""
     if not diagnosis.failure.operands:
         return None
-    wrong = blamed(diagnosis)
-    others = [each for each in diagnosis.failure.operands if each.device != wrong.device]
-    return min(others, key=lambda each: not each.shape, default=None)
+    return _other(diagnosis.failure, blamed(diagnosis))
 
 
 def strangers(failure: Failure) -> Iterator[tuple[int, Operand, Operand]]:
@@ -54,7 +52,6 @@ def strangers(failure: Failure) -> Iterator[tuple[int, Operand, Operand]]:
             _is_declared(failure, pair[1]),
             _is_anchor(failure, pair[1]),
             *_follows(pair[1]),
-            pair[1].device != "cpu",
         ),
     )
 
@@ -83,7 +80,7 @@ def _is_anchor(failure: Failure, operand: Operand) -> bool:
     owner = operand.owner
     if owner is None or owner.kind != "parameter":
         return False
-    scope = failure.frames[owner.frame].scope if 0 <= owner.frame < len(failure.frames) else ()
+    scope = scope_in(failure, owner.frame)
     return not any(each.expression == owner.expression and each.device == "mixed" for each in scope)
 
 
@@ -115,14 +112,19 @@ def declarations(failure: Failure, operand: Operand) -> list[Binding]:
     return [
         binding
         for frame, expression in named
-        for binding in (failure.frames[frame].scope if frame < len(failure.frames) else ())
+        for binding in scope_in(failure, frame)
         if binding.kind in SAYS and _declares(binding.expression, expression)
     ]
 
 
 def _declares(device: str, tensor: str) -> bool:
     owner, _, name = device.rpartition(".")
-    return bool(owner) and tensor.startswith(f"{owner}.") and name.endswith("device")
+    return tensor.startswith(f"{owner}.") and name.endswith("device")
+
+
+def scope_in(failure: Failure, frame: int) -> tuple[Binding, ...]:
+    """What was seen in scope in a frame, by the frame's number; empty where there is no such frame."""
+    return failure.frames[frame].scope if 0 <= frame < len(failure.frames) else ()
 
 
 def _other(failure: Failure, operand: Operand) -> Operand | None:
@@ -140,9 +142,8 @@ def birthplace(operand: Operand) -> Place | None:
 
 def names_in(operand: Operand, frame: int) -> list[Held]:
     """The expressions that hold an operand in a frame, the operand itself before what it was derived from."""
-    order = {"same": 0, "storage": 1, "source": 2}
     held = [each for each in operand.names if each.frame == frame]
-    return sorted(held, key=lambda each: (order.get(each.relation, 3), len(each.expression)))
+    return sorted(held, key=lambda each: (each.relation != "same", each.relation != "storage", len(each.expression)))
 
 
 def was_moved_to(operand: Operand, device_type: str) -> Place | None:
