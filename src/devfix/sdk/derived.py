@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from devfix.model import Binding, Event, Failure, Operand
+from devfix.model import Binding, Event, Failure, Operand, Place
+from devfix.sdk.evidence import scope_in
 from devfix.sdk.ways import keeps_data
 
 
@@ -16,11 +17,9 @@ def made_of(failure: Failure, operand: Operand, frame: int) -> list[Binding]:
     >>> [each.expression for each in made_of(failure, failure.operands[1], 0)]
     []
     """
-    if not 0 <= frame < len(failure.frames):
-        return []
     found = [
         binding
-        for binding in failure.frames[frame].scope
+        for binding in scope_in(failure, frame)
         if binding.kind == "tensor" and binding.device == operand.device and begins(operand.history, binding.history)
     ]
     return sorted(found, key=lambda each: (-len(each.history), each.expression.count("."), len(each.expression)))
@@ -28,10 +27,13 @@ def made_of(failure: Failure, operand: Operand, frame: int) -> list[Binding]:
 
 def begins(history: tuple[Event, ...], source: tuple[Event, ...]) -> bool:
     """Whether a history goes on from another one, which is not empty."""
-    if not 0 < len(source) < len(history):
+    if not 0 < len(source) < len(history) or not all(each.places for each in source):
         return False
-    pairs = zip(history, source, strict=False)
-    return all((one.op, one.places[:1]) == (other.op, other.places[:1]) and one.places for one, other in pairs)
+    return _steps(history)[: len(source)] == _steps(source)
+
+
+def _steps(history: tuple[Event, ...]) -> list[tuple[str, tuple[Place, ...]]]:
+    return [(each.op, each.places) for each in history]
 
 
 @dataclass(frozen=True)
