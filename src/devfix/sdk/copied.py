@@ -8,8 +8,7 @@ import libcst as cst
 
 from devfix.sdk.changes import Change, change
 from devfix.sdk.loops import outside_loops
-from devfix.sdk.reading import assignments
-from devfix.sdk.results import is_read
+from devfix.sdk.reading import assignments, is_given
 from devfix.sdk.statements import inserted_before
 from devfix.source import File
 
@@ -68,7 +67,7 @@ def _is_taken(file: File, function: cst.FunctionDef, name: str) -> bool:
 
 def _is_written(file: File, function: cst.FunctionDef, text: str) -> bool:
     """Whether a function gives an attribute, or a part of it, another value."""
-    targets = [each for each in file.find(function, text) if not is_read(file, each)]
+    targets = [each for each in file.find(function, text) if is_given(file, each)]
     return bool(targets or assignments(file, text, function))
 
 

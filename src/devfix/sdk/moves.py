@@ -14,8 +14,8 @@ from devfix.sdk.copied import bound_locally
 from devfix.sdk.evidence import blamed
 from devfix.sdk.loops import outside_loops
 from devfix.sdk.optional import may_be_no_tensor
-from devfix.sdk.reading import parameters
-from devfix.sdk.results import is_on_device, is_read, moved_at, occurrences
+from devfix.sdk.reading import is_given, is_read, parameters
+from devfix.sdk.results import is_on_device, moved_at, occurrences
 from devfix.sdk.spots import Spot, spots
 from devfix.sdk.statements import inserted_before
 from devfix.sdk.ways import frame_of
@@ -174,7 +174,7 @@ def _receiver_moved(file: File, call: cst.BaseExpression, anchor: str) -> Change
     below = [each for each in file.find(scope, receiver.value) if file.line_of(each) > line and is_read(file, each)]
     # What is given another value in between is another tensor.
     if not below or any(
-        not is_read(file, each) for each in file.find(scope, receiver.value) if file.line_of(each) >= line
+        is_given(file, each) for each in file.find(scope, receiver.value) if file.line_of(each) >= line
     ):
         return None
     return (

@@ -87,6 +87,24 @@ def reads_of(file: File, value: cst.BaseExpression) -> list[cst.BaseExpression]:
     if not isinstance(parent, cst.Assign | cst.AnnAssign):
         return [value]
     targets = [each.target for each in parent.targets] if isinstance(parent, cst.Assign) else [parent.target]
-    scope = file.function_of(value) or file.module
-    found = [node for target in targets for node in file.find(scope, file.code(target)) if node not in targets]
+    found = [node for target in targets for node in file.find(file.module, file.code(target)) if is_read(file, node)]
     return [node for node in found if file.function_of(node) is file.function_of(value)]
+
+
+def is_read(file: File, node: cst.CSTNode) -> bool:
+    """Whether an expression stands where its value is used: not where it is given one, and not as a word of its own.
+
+    Such words are the `mask` of `f(mask=1)` and of `x.mask`.
+    """
+    parent = file.parent(node)
+    return not is_given(file, node) and node not in (getattr(parent, "attr", None), getattr(parent, "keyword", None))
+
+
+def is_given(file: File, node: cst.CSTNode) -> bool:
+    """Whether an expression, or an element of it, is bound, changed or deleted where it stands."""
+    parent = file.parent(node)
+    if isinstance(parent, cst.Subscript) and parent.value is node:
+        return is_given(file, parent)
+    if isinstance(parent, cst.Tuple | cst.List | cst.BaseElement):
+        return is_given(file, parent)
+    return node in (getattr(parent, "target", None), getattr(parent, "name", None))
