@@ -29,11 +29,10 @@ def inserted_before(file: File, statement: cst.CSTNode, lines: Sequence[str]) ->
     found = _block_of(file, statement)
     if found is None:
         return None
-    parent, index = found
-    new, old = _parsed(file, lines), parent.body[index]
-    if isinstance(old, Line) and hasattr(old, "leading_lines"):
-        new[0] = new[0].with_changes(leading_lines=old.leading_lines)
-        old = old.with_changes(leading_lines=())
+    parent, index, old = found
+    new = _parsed(lines)
+    new[0] = new[0].with_changes(leading_lines=old.leading_lines)
+    old = old.with_changes(leading_lines=())
     return _with_body(file, parent, [*parent.body[:index], *new, old, *parent.body[index + 1 :]])
 
 
@@ -50,8 +49,8 @@ def inserted_after(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> 
     found = _block_of(file, statement)
     if found is None:
         return None
-    parent, index = found
-    return _with_body(file, parent, [*parent.body[: index + 1], *_parsed(file, lines), *parent.body[index + 1 :]])
+    parent, index, _ = found
+    return _with_body(file, parent, [*parent.body[: index + 1], *_parsed(lines), *parent.body[index + 1 :]])
 
 
 def replaced_by(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
@@ -66,12 +65,11 @@ def replaced_by(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst
     <BLANKLINE>
     """
     found = _block_of(file, statement)
-    if found is None or not lines:
+    if found is None:
         return None
-    parent, index = found
-    new, old = _parsed(file, lines), parent.body[index]
-    leading = old.leading_lines if hasattr(old, "leading_lines") else ()
-    new[0] = new[0].with_changes(leading_lines=leading)
+    parent, index, old = found
+    new = _parsed(lines)
+    new[0] = new[0].with_changes(leading_lines=old.leading_lines)
     if isinstance(old, cst.SimpleStatementLine) and isinstance(new[-1], cst.SimpleStatementLine):
         new[-1] = new[-1].with_changes(trailing_whitespace=old.trailing_whitespace)
     return _with_body(file, parent, [*parent.body[:index], *new, *parent.body[index + 1 :]])
@@ -91,20 +89,22 @@ def removed(file: File, statement: cst.CSTNode) -> cst.Module | None:
     found = _block_of(file, statement)
     if found is None:
         return None
-    parent, index = found
+    parent, index, _ = found
     body = [*parent.body[:index], *parent.body[index + 1 :]]
-    return _with_body(file, parent, body or _parsed(file, ["pass"]))
+    return _with_body(file, parent, body or _parsed(["pass"]))
 
 
-def _block_of(file: File, statement: cst.CSTNode) -> tuple[Block, int] | None:
+def _block_of(file: File, statement: cst.CSTNode) -> tuple[Block, int, Line] | None:
     parent = file.parent(statement)
     if not isinstance(parent, Block):
         return None
-    return parent, next(index for index, each in enumerate(parent.body) if each is statement)
+    assert isinstance(statement, Line)
+    return parent, next(index for index, each in enumerate(parent.body) if each is statement), statement
 
 
-def _parsed(file: File, lines: Sequence[str]) -> list[Line]:
-    return [cst.parse_statement(line, config=file.module.config_for_parsing) for line in lines]
+def _parsed(lines: Sequence[str]) -> list[Line]:
+    # Without the file's own configuration: what is indented by four spaces here is indented there as all of the file.
+    return [cst.parse_statement(line) for line in lines]
 
 
 def _with_body(file: File, parent: Block, body: Sequence[cst.BaseStatement]) -> cst.Module:
