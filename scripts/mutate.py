@@ -38,7 +38,7 @@ class Part:
     tests: tuple[str, ...] = ()
 
 
-VERDICT = ("trials", "computing", "lines", "hiding", "printed")
+VERDICT = ("trials", "computing", "handed", "lines", "hiding", "printed")
 PARTS = {
     "verdict": Part(
         tuple(f"src/devfix/{name}.py" for name in ("stages/verify", *VERDICT)),

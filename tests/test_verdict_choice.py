@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pytest
 from test_verdict_points import DIAGNOSIS, FIX, THREE, asked, plainly
 from test_verify import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, patch, told
 
-from devfix.model import Patch, Place, Run, World
+from devfix.model import Patch, Reach, Run, World
 from devfix.stages.verify import Verifier
 
 
@@ -19,7 +19,7 @@ from devfix.stages.verify import Verifier
 def test_no_more_runs_at_once_than_there_are_jobs(jobs: int) -> None:
     running, most, lock = [0], [0], threading.Lock()
 
-    def busy(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+    def busy(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
         with lock:
             running[0] += 1
             most[0] = max(most[0], running[0])
@@ -40,7 +40,7 @@ def test_of_those_that_hold_the_one_with_the_fewest_lame_worlds() -> None:
     """Without a patch the line fails with two GPUs too; each candidate mends it in more worlds than the last."""
     fails = {b"none": (TWO, THREE), b"two": (THREE,), b"all": ()}
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
         data = files["m.py"]
         lame = world != CPU if data == SOURCE else world in fails[data.split(b"\n")[0]]
         return told(world, FIRST if lame and data == SOURCE else failure(4, 1, 10) if lame else None)
@@ -71,7 +71,7 @@ def test_no_more_candidates_are_made_than_can_be_tried() -> None:
 
 
 def test_what_is_said_of_one_that_is_not_needed() -> None:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
         return plainly(world) if files["m.py"] == SOURCE else told(world, copies=9)
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME], plainly)
@@ -83,7 +83,7 @@ def test_what_is_said_of_one_that_is_not_needed() -> None:
 
 @pytest.mark.parametrize("weaker", [True, False])
 def test_one_that_gets_further_stands_before_one_that_holds_on_weaker_evidence(weaker: bool) -> None:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
         if files["m.py"] == SOURCE:
             return plainly(world)
         return told(world, failure(5, 3, 11) if world == HOME and files["m.py"].startswith(b"further") else None)
@@ -100,7 +100,7 @@ def test_one_that_gets_further_stands_before_one_that_holds_on_weaker_evidence(w
 def test_after_one_that_gets_further_other_lines_come_first() -> None:
     tried: list[bytes] = []
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
         name = files["m.py"].split(b"\n")[0]
         if files["m.py"] == SOURCE:
             return plainly(world)
@@ -116,7 +116,7 @@ def test_after_one_that_gets_further_other_lines_come_first() -> None:
 def test_nothing_is_kept_once_the_failure_has_been_seen_to_be_flaky() -> None:
     plain = [told(HOME)]
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
         if files["m.py"] == SOURCE:
             return plain.pop() if plain and world == HOME else plainly(world)
         return told(world, failure(5, 3, 11) if world == HOME and files["m.py"].startswith(b"further") else None)

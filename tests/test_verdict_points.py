@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from test_verify import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, patch, told
 
-from devfix.model import Blame, Computed, Diagnosis, Outcome, Place, Run, Visit, World
+from devfix.model import Blame, Computed, Diagnosis, Outcome, Reach, Run, Visit, World
 from devfix.stages.verify import Verifier
 
 DIAGNOSIS = Diagnosis("p/r", "", FIRST, Blame(1, ""))
@@ -30,10 +30,12 @@ class Asked:
         assert isinstance(world, World)
         return self.plain(world)
 
-    def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+    def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
         assert isinstance(world, World) and isinstance(fresh, bool)
         is_plain = files["m.py"] == SOURCE
-        self.calls.append((world, is_plain, fresh, tuple((each.path, each.line, each.end_line) for each in reach)))
+        self.calls.append(
+            (world, is_plain, fresh, tuple((each.path, each.line, each.end_line) for each in reach.places))
+        )
         return self.plain(world) if is_plain else self.fixed(world)
 
 

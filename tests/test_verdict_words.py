@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 from test_verify import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, patch, told
 
-from devfix.model import Blame, Diagnosis, Failure, Outcome, Place, Run, Verdict, World
+from devfix.model import Blame, Diagnosis, Failure, Outcome, Reach, Run, Verdict, World
 from devfix.stages.verify import Verifier
 
 DIAGNOSIS = Diagnosis("p/r", "", FIRST, Blame(1, ""))
 
 
 def verdict(home: Failure | None, two: Failure | None = None, cpu: str = "1\n", plain: str = "1\n") -> Verdict:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
         if files["m.py"] == SOURCE:
             return told(world, FIRST if world == HOME else None, stdout=plain)
         return told(world, {HOME: home, TWO: two}.get(world), stdout=cpu if world == CPU else "1\n")
@@ -67,8 +67,8 @@ def test_of_one_that_fails_again(after: Failure, outcome: str, said: str) -> Non
 def test_of_a_failure_without_a_place_or_a_letter() -> None:
     nowhere = replace(FIRST, frames=())
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
-        assert not reach
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+        assert reach == Reach()
         return replace(told(world), outcome=Outcome.FAILED, stderr="lost\n")
 
     trial = Verifier(run, told(HOME, nowhere), FILES, [HOME], run).attempt(patch(b"one"), DIAGNOSIS)  # type: ignore[arg-type]

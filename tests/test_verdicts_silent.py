@@ -28,8 +28,8 @@ WEIGHTS, PRODUCT = "weights = torch.tensor([0.5, 1.5])", "(model(x) * weights)"
 SILENT = {
     "learns nothing": (PRODUCT, "(model(x).detach() * weights.to(device)).requires_grad_()"),
     "learns nothing in another way": (PRODUCT, "(model(x).detach() * weights.to(device) + 0 * model(x))"),
-    "has other values": (WEIGHTS, "weights = torch.tensor([0.5, 1.5], device=device) * 2"),
-    "has them in another order": (WEIGHTS, "weights = torch.tensor([1.5, 0.5]).to(device)"),
+    "has other values": (PRODUCT, "(model(x) * weights.to(device) * 2)"),
+    "has them in another order": (PRODUCT, "(model(x) * weights.to(device)).T"),
     "draws a random number more": (WEIGHTS, f"{WEIGHTS}.to(device)\ntorch.rand(1)"),
     "stops early": ("range(3):\n", "range(3):\n    weights = weights.to(device)\n    if step == 2:\n        break\n"),
     "goes on another way": (WEIGHTS, f"{WEIGHTS}.to(device); optimizer.param_groups[0]['lr'] = 0.2"),
@@ -57,7 +57,10 @@ AWAY = {
     "the peer is moved back": (SUM, "    return (first.cpu() + bias).sum()"),
     "no GPU is seen": ("import torch\n", "import torch\ntorch.cuda.is_available = lambda: False\n"),
 }
-APART = (BIAS, f'{BIAS}\nif device.type == "cuda":\n    bias = bias.to(device) * 3')
+APART = (
+    SUM,
+    "    return (first + bias.to(first.device)).sum() if not first.is_cuda else (first + bias.cuda()).sum() * 3",
+)
 
 
 def test_what_takes_the_work_off_the_gpu_or_works_there_alone_is_dropped(tmp_path: Path) -> None:
@@ -66,6 +69,30 @@ def test_what_takes_the_work_off_the_gpu_or_works_there_alone_is_dropped(tmp_pat
     *away, apart = dropped(report)
     assert len(away) == len(AWAY) and all(said.startswith("broken: it takes the work off the GPU") for said in away)
     assert apart == "differs: its lines compute on the GPU what they do not without one: aten::mul"
+
+
+OTHERS = {
+    "nothing": (BIAS, f'bias = torch.zeros(3, device=device) if device.type == "cuda" else {BIAS[7:]}'),
+    "the peer itself": (SUM, "    return (first + (bias if bias.device == first.device else first)).sum()"),
+    "memory as it was found": (SUM, "    return (first + (torch.empty_like(first) if first.is_cuda else bias)).sum()"),
+    "a part of the peer": (SUM, "    return (first + (first[:1] if first.is_cuda else bias)).sum()"),
+    "a number": (SUM, "    return (first + (7.0 if first.is_cuda else bias)).sum()"),
+    "a sum, which may meet any device": (SUM, "    return (first + (bias.sum() if first.is_cuda else bias)).sum()"),
+    "the peer has other values": (SUM, "    first.data = bias.to(first.device)\n    return (first + first).sum()"),
+}
+
+
+@pytest.fixture(scope="module")
+def handed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What is said of changes that hand on something else where there is a GPU, tried in one repair."""
+    report = judged(tmp_path_factory.mktemp("handed"), *OTHERS.values(), (BIAS, f"{BIAS}.to(device)"))
+    assert report.outcome == "repaired" and f"+{BIAS}.to(device)\n" in report.diff
+    return dict(zip(OTHERS, dropped(report), strict=True))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_handed_on_in_place_of_the_tensor_is_seen(name: str, handed: dict[str, str]) -> None:
+    assert handed[name] == "differs: where it failed aten::add is given other values than it was"
 
 
 PRINTS = """import torch

@@ -14,6 +14,7 @@ from devfix.model import (
     Outcome,
     Patch,
     Place,
+    Reach,
     Run,
     Transfer,
     World,
@@ -51,7 +52,7 @@ def patch(after: bytes, rule: str = "p/r") -> Patch:
 def choose(
     program: Callable[[World, bytes], Run], *afters: bytes, fails_always: bool = True
 ) -> tuple[object, list[tuple[str, str]]]:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
         if world == HOME and files["m.py"] == SOURCE:
             return told(HOME, FIRST if fails_always else None)
         return program(world, files["m.py"])
@@ -165,7 +166,7 @@ def test_prefers_fewer_copies_over_one_in_a_loop() -> None:
 
 
 def test_what_repeats_exactly_is_not_called_flaky() -> None:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
         plain = files["m.py"] == SOURCE
         return told(world, FIRST if plain and world == HOME else None, stdout="1\n" if plain else "2\n")
 
@@ -188,8 +189,8 @@ def test_a_limit_is_told_as_the_reason() -> None:
 def test_where_operators_are_counted_is_where_the_failure_stands_after_the_edit() -> None:
     asked: list[Sequence[Place]] = []
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
-        asked.append(reach)
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+        asked.append(reach.places)
         return told(world, FIRST if files["m.py"] == SOURCE and world == HOME else None)
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME], lambda world: run(world, FILES, False, ()))
@@ -241,7 +242,7 @@ def test_the_last_word_of_a_run() -> None:
 def test_the_control_run_needs_no_fresh_process_and_the_first_world_does() -> None:
     asked: list[tuple[str, bool, bool]] = []
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
         plain = files["m.py"] == SOURCE
         asked.append((world.name, plain, fresh))
         return told(world, FIRST if plain and world == HOME else None)

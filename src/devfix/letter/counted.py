@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from devfix.letter import values
-from devfix.model import Computed, Visit
+from devfix.model import Computed, Values, Visit
 
 
 def visit(raw: dict[str, Any]) -> Visit:
     """Return what an operator did at the places."""
     ran, failed = values.number(raw.get("ran")), values.number(raw.get("failed"))
-    return Visit(
-        values.text(raw.get("op"), 200), ran, failed, raw.get("works") is not False, values.number(raw.get("device"))
-    )
+    works, same = raw.get("works") is not False, raw.get("same") is True
+    return Visit(values.text(raw.get("op"), 200), ran, failed, works, values.number(raw.get("device")), same)
 
 
 def computed(raw: dict[str, Any]) -> Computed:
@@ -22,3 +21,9 @@ def computed(raw: dict[str, Any]) -> Computed:
     return Computed(
         values.text(raw.get("op"), 200), host, device, values.real(raw.get("total")), values.real(raw.get("size"))
     )
+
+
+def summed(raw: object) -> Values | None:
+    """Return the values of a tensor in short, None where they are not told."""
+    sums = values.items(raw)
+    return Values(values.real(sums[0]), values.real(sums[1])) if len(sums) == 2 else None

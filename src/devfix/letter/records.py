@@ -152,6 +152,7 @@ class Reader:
             owner=_owner(owner) if isinstance(owner, dict) else None,
             holders=self._each(raw.get("holders"), _owner),
             copy=self._event(copy) if isinstance(copy, dict) else None,
+            values=counted.summed(raw.get("values")),
         )
 
     def _failure(self, raw: dict[str, Any]) -> Failure:

@@ -8,11 +8,12 @@ use forward slashes; paths of foreign files are absolute. Lines count from 1, co
 from devfix.model.failure import Argument, Call, Failure, Frame, Recipe
 from devfix.model.patch import Blame, Diagnosis, Edit, Patch, Verdict
 from devfix.model.report import Fix, Foreign, Guard, Repair, Report
-from devfix.model.running import Computed, Outcome, Run, Target, Transfer, Visit
-from devfix.model.tensors import Binding, Event, Held, Operand, Owner
+from devfix.model.running import NOWHERE, Computed, Outcome, Reach, Run, Target, Transfer, Visit
+from devfix.model.tensors import Binding, Event, Held, Operand, Owner, Values
 from devfix.model.world import Place, World
 
 __all__ = [
+    "NOWHERE",
     "Argument",
     "Binding",
     "Blame",
@@ -32,12 +33,14 @@ __all__ = [
     "Owner",
     "Patch",
     "Place",
+    "Reach",
     "Recipe",
     "Repair",
     "Report",
     "Run",
     "Target",
     "Transfer",
+    "Values",
     "Verdict",
     "Visit",
     "World",

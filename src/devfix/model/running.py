@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 
 from devfix.model.failure import Failure
-from devfix.model.tensors import Binding
+from devfix.model.tensors import Binding, Values
 from devfix.model.world import Place, World
 
 
@@ -36,11 +36,23 @@ class Transfer:
 
 
 @dataclass(frozen=True)
+class Reach:
+    """Where a run counts what operators do, and for which values it looks there: those that one of them was given."""
+
+    places: tuple[Place, ...] = ()
+    given: tuple[Values, ...] = ()
+
+
+NOWHERE = Reach()
+
+
+@dataclass(frozen=True)
 class Visit:
     """What an operator did at the places asked for: how often it ran to its end there, and how often it failed.
 
     `works` says whether it works on values and was called there by the program itself, and not by a function of torch;
-    others make, move, cut, join or view tensors. `device` counts the results on a device.
+    others make, move, cut, join or view tensors. `device` counts the results on a device. `same` says whether it was
+    once given all the values that were looked for (`Reach.given`).
     """
 
     op: str
@@ -48,6 +60,7 @@ class Visit:
     failed: int
     works: bool = True
     device: int = 0
+    same: bool = False
 
 
 @dataclass(frozen=True)

@@ -79,11 +79,20 @@ class Owner:
 
 
 @dataclass(frozen=True)
+class Values:
+    """The values of a tensor in short: a weighted sum, and that of its parts without their signs."""
+
+    total: float
+    size: float
+
+
+@dataclass(frozen=True)
 class Operand:
     """A tensor argument of the failing operator, with its history (oldest event first: the birth).
 
     `owner` is the module that holds it as the deepest frame sees it, `holders` as each frame sees it, deepest first.
-    `copy` is where somebody last made a copy of it, or of what it derives from, on another device.
+    `copy` is where somebody last made a copy of it, or of what it derives from, on another device. `values` are known
+    where the operator does not write to it.
     """
 
     argument: str
@@ -95,6 +104,7 @@ class Operand:
     owner: Owner | None = None
     holders: tuple[Owner, ...] = ()
     copy: Event | None = None
+    values: Values | None = None
 
     @property
     def birth(self) -> Event | None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from devfix.catalog import Rule
-from devfix.model import Event, Failure, Foreign, Operand, Outcome, Place, Run, World
+from devfix.model import Event, Failure, Foreign, Operand, Outcome, Place, Reach, Run, World
 from devfix.packages import Distribution, distribution_of, install, laid_over, pinned, releases
 from devfix.pipeline.session import Session
 from devfix.printed import last_line
@@ -75,7 +75,7 @@ class _Copy:
         verifier = Verifier(self._run, run, {}, [run.world], lambda world: run)
         return verifier.choose(patches, diagnoses)[0]
 
-    def _run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place]) -> Run:
+    def _run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
         with tempfile.TemporaryDirectory(prefix=f"devfix-overlay-{os.getpid()}-") as name:
             folder = laid_over(self.distribution, files, Path(name).resolve())
             run = self.session.observer.run(world, self.session.files, fresh=fresh, overlay=folder)

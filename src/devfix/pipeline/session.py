@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import partial
 
 from devfix.config import Config
-from devfix.model import Outcome, Place, Run, Target, World
+from devfix.model import NOWHERE, Outcome, Reach, Run, Target, World
 from devfix.sdk import Sources
 from devfix.sdk.standing import with_given
 from devfix.stages.discover import Command
@@ -54,7 +54,7 @@ class Session:
         """The world in which failures are looked for."""
         return self.target.world
 
-    def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Sequence[Place] = ()) -> Run:
+    def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach = NOWHERE) -> Run:
         """Run the program with `files` changed: what `verify` is handed."""
         return self._named(self.observer.run(world, files, fresh=fresh, reach=reach), files)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from devfix.catalog import Rule
-from devfix.model import Diagnosis, Fix, Patch, Repair, Run, World
+from devfix.model import Diagnosis, Fix, Patch, Reach, Repair, Run, World
 from devfix.pipeline.session import Session
 from devfix.sdk.spots import unseen
 from devfix.stages.advise import advise
@@ -82,7 +82,7 @@ class Steps:
         """
         assert run.failure is not None
         watch = list(unseen(run.failure))
-        reach = [run.failure.at] if run.failure.at else []
+        reach = Reach((run.failure.at,) if run.failure.at else ())
         again = self.session.observer.run(
             run.world, self.session.files, watch=watch, reach=reach, fresh=False, calls=self.session.writes_tests
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from . import calls, histories, operands, operators, places, records, scope, tally
+from . import calls, histories, operands, operators, places, records, scope, tally, values
 from .owners import Holdings, Looked
 
 Json = dict[str, Any]
@@ -30,6 +30,8 @@ def capture(exception: BaseException, kind: str, func: Any, args: Any, kwargs: A
     given = operands.arguments(func, args, kwargs) if func is not None else []
     failure["op"] = operators.qualified(func)
     failure["operands"] = _tell_operands(given, looked)
+    for operand, (argument, tensor) in zip(failure["operands"], given):  # noqa: B905
+        operand["values"] = values.told(func, argument, tensor)
     summary = traceback.StackSummary.extract((frame, line) for frame, _, line in located)
     failure["traceback"] = "".join(["Traceback (most recent call last):\n", *summary.format(), _last_line(exception)])
     return failure

@@ -10,7 +10,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Order:
-    """The world to enter, where to write, which files are owned, and places (path and line) to watch or count at."""
+    """The world to enter, where to write, which files are owned, places (path and line) to watch or count at.
+
+    `given` are the values to look for at the latter.
+    """
 
     kind: str = "cpu"
     gpus: int = 0
@@ -23,6 +26,7 @@ class Order:
     map: bool = False
     calls: bool = False
     tally: bool = False
+    given: tuple[tuple[float, float], ...] = ()
 
 
 def read(text: str | None = None) -> Order | None:
@@ -42,6 +46,7 @@ def read(text: str | None = None) -> Order | None:
             map=bool(raw.get("map", False)),
             calls=bool(raw.get("calls", False)),
             tally=bool(raw.get("tally", False)),
+            given=tuple((float(total), float(size)) for total, size in raw.get("given") or ()),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

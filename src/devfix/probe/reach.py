@@ -11,10 +11,10 @@ import sys
 from types import CodeType, FrameType
 from typing import Any
 
-from . import operators, places, tally
+from . import operators, places, tally, values
 
 _lines: dict[str, set[int]] = {}
-_visits: dict[str, list[int]] = {}  # operator -> ran, failed, ran on a device
+_visits: dict[str, list[int]] = {}  # operator -> ran, failed, ran on a device, was given the values looked for
 _working: set[str] = set()  # operators on values that a line itself has called, and no function of torch for it
 _here: dict[tuple[int, int], tuple[CodeType, bool]] = {}  # code identity, instruction -> the code, kept alive; answer
 
@@ -30,13 +30,15 @@ def wanted() -> bool:
     return bool(_lines)
 
 
-def ran(result: Any, func: Any) -> None:
+def ran(result: Any, func: Any, args: Any = (), kwargs: Any = None) -> None:
     """Count an operator that made a result, where the nearest owned frame stands at one of the lines."""
     if _stands_here(places.nearest(1)):
         name = operators.qualified(func)
-        row = _visits.setdefault(name, [0, 0, 0])
+        row = _visits.setdefault(name, [0, 0, 0, 0])
         row[0] += 1
         row[2] += tally.is_on_device(result)
+        if values.wanted() and not row[3]:
+            row[3] = values.are_given(func, args, kwargs)
         # What torch's own Python does may hang on the device: printing, optimizers, the scaling of gradients.
         if name not in _working and tally.is_work(func) and _is_direct():
             _working.add(name)
@@ -45,13 +47,13 @@ def ran(result: Any, func: Any) -> None:
 def done(func: str) -> None:
     """Count a function outside of the dispatcher that came to its end."""
     if _stands_here(places.nearest(1)):
-        _visits.setdefault(func, [0, 0, 0])[0] += 1
+        _visits.setdefault(func, [0, 0, 0, 0])[0] += 1
 
 
 def failed(func: Any) -> None:
     """Count an operator that raised a device failure."""
     if _lines and _stands_here(places.nearest(1)):
-        _visits.setdefault(operators.qualified(func), [0, 0, 0])[1] += 1
+        _visits.setdefault(operators.qualified(func), [0, 0, 0, 0])[1] += 1
 
 
 def _stands_here(spots: places.Spots) -> bool:
@@ -86,8 +88,8 @@ def _is_direct() -> bool:
 def tell() -> list[dict[str, Any]]:
     """Write the counts, one entry for each operator."""
     return [
-        {"op": name, "ran": ran, "failed": failed, "works": name in _working, "device": device}
-        for name, (ran, failed, device) in list(_visits.items())
+        {"op": name, "ran": ran, "failed": failed, "works": name in _working, "device": device, "same": bool(same)}
+        for name, (ran, failed, device, same) in list(_visits.items())
     ]
 
 

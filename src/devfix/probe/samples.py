@@ -24,11 +24,12 @@ def tensor(value: Any) -> Json:
     if value.layout is not torch.strided or value.numel() > _MOST or value.device.type == "meta":
         return {"is": "unknown", "text": "tensor"}
     with _disable_current_modes(), torch.no_grad():
-        told.update(_contents(_host(value)))
+        told.update(_contents(host(value)))
     return told
 
 
-def _host(value: Any) -> Any:
+def host(value: Any) -> Any:
+    """Return a tensor's values as a plain one on the host, which shares its memory where it can."""
     held = getattr(value, "_devfix_held", None)
     return (value.cpu() if held is None else held).detach().resolve_conj().resolve_neg()
 

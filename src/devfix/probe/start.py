@@ -22,6 +22,7 @@ from . import (
     reach,
     runners,
     tally,
+    values,
     watch,
     world,
 )
@@ -40,6 +41,7 @@ def begin(text: str | None = None) -> None:
     places.own(told.owned)
     watch.want(told.watch)
     reach.want(told.reach)
+    values.want(told.given)
     tally.want(told.tally, told.kind == "cpu")
     calls.want(told.calls)
     letter = Letter(told)
@@ -78,7 +80,7 @@ def _take_slots(endings: Endings) -> None:
         def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
             told(result, func, args, kwargs)
             watch.look()
-            reach.ran(result, func)
+            reach.ran(result, func, args, kwargs)
 
         def moved(result: Any, source: Any, func: Any) -> None:
             provenance.moved(result, source, func)

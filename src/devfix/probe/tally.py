@@ -11,9 +11,8 @@ from typing import Any
 
 import torch
 
-from . import operators
+from . import operators, values
 
-_MOST = 4096  # values of one result that are summed, spread over it
 _LEFT_OUT = frozenset({"cat", "stack", "copy_", "_copy_from", "fill_", "zero_", "resize_", "record_stream"})
 _HOST, _DEVICE, _TOTAL, _SIZE = range(4)
 
@@ -22,16 +21,12 @@ _every: list[dict[str, list[Any]]] = []
 _thread = threading.local()  # threads that count in one place lose counts
 _names: dict[int, str] = {}
 _kept: list[Any] = []  # keeps the identities of operators from being used again
-_weights: Any = None
 
 
 def want(wanted: bool, weighed: bool) -> None:
     """Begin to count; where `weighed`, values are summed too (a world whose tensors all lie on the CPU)."""
-    global _is_wanted, _is_weighed, _weights
+    global _is_wanted, _is_weighed
     _is_wanted, _is_weighed = wanted, wanted and weighed
-    if _is_weighed:
-        # Without weights what comes of a softmax has one sum always, and so has what was put in another order.
-        _weights = torch.arange(_MOST, dtype=torch.float64).mul_(0.7548776662466927).frac_().add_(0.5)
 
 
 def wanted() -> bool:
@@ -99,12 +94,12 @@ def _weighed(tensor: torch.Tensor) -> float:
         if tensor.layout is not torch.strided or tensor.device.type != "cpu":
             return 0.0
         size = tensor.numel()
-        values = tensor.detach().reshape(-1)
-        if size > _MOST:
-            values = values[:: -(-size // _MOST)]
-        if values.is_complex():
-            values = values.real + values.imag
-        return float(torch.dot(values.to(torch.float64), _weights[: values.numel()]))
+        flat = tensor.detach().reshape(-1)
+        if size > values.MOST:
+            flat = flat[:: -(-size // values.MOST)]
+        if flat.is_complex():
+            flat = flat.real + flat.imag
+        return float(torch.dot(flat.to(torch.float64), values.weights()[: flat.numel()]))
     except Exception:  # a kind of tensor that has no values to look at
         return 0.0
 

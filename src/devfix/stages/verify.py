@@ -8,17 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from devfix.computing import computes_apart, computes_else, edited_places, leaves_device
+from devfix.handed import hands_else, looked_for
 from devfix.hiding import fails_there, hidden, places_after
 from devfix.lines import same_cause
-from devfix.model import Diagnosis, Outcome, Patch, Place, Run, Verdict, World
+from devfix.model import NOWHERE, Diagnosis, Outcome, Patch, Reach, Run, Verdict, World
 from devfix.printed import last_line, prints_else
 from devfix.trials import Trial, copies_in_loop, dropped, in_vain, is_no_better, spread, where
 
-# A world, changed files, whether the process must be a fresh one, and the places at which operators are counted.
-Runner = Callable[[World, Mapping[str, bytes], bool, Sequence[Place]], Run]
+# A world, changed files, whether the process must be a fresh one, and where operators are counted.
+Runner = Callable[[World, Mapping[str, bytes], bool, Reach], Run]
 CANDIDATES = 24
 BETTER = 6  # more looked at for fewer copies, after one that holds but copies in a loop
 CPU = World("cpu")
@@ -50,11 +52,9 @@ class Verifier:
         with another cause, is kept.
         """
         held: Trial | None = None
-        trials: list[Trial] = []
-        further: list[Trial] = []
+        trials, further = list[Trial](), list[Trial]()
         blamed = {each.rule: each for each in diagnoses}
-        left = CANDIDATES
-        queue = iter(patches)
+        left, queue = CANDIDATES, iter(patches)
         with ThreadPoolExecutor(self.jobs) as pool:
             while left > 0 and (batch := list(islice(queue, min(left, self.jobs) if trials else 1))):
                 left -= len(batch)
@@ -85,13 +85,17 @@ class Verifier:
     def attempt(self, patch: Patch, diagnosis: Diagnosis) -> Trial:
         """Run one candidate in the world that failed."""
         files = {**self.files, **{edit.path: edit.after for edit in patch.edits}}
-        failed = self.before.failure
-        reach = places_after(failed.at, patch.edits) if failed is not None and failed.at is not None else ()
-        run = self.run(self.before.world, files, False, reach)
+        failed, home = self.before.failure, self.before.world
+        places = places_after(failed.at, patch.edits) if failed and failed.at else ()
+        reach = Reach(places, looked_for(failed, diagnosis))
+        run = self.run(home, files, False, reach)
         outcome, because = self._outcome(patch, diagnosis, run)
-        worlds = {run.world.name: run.outcome.value}
-        verdict = Verdict(outcome, worlds, self.before.copies, run.copies, because, run.failure)
-        return Trial(patch, files, run, verdict)
+        if outcome in ("holds", "moved"):
+            plain, patched = partial(self.run, home, self.files, False, NOWHERE), partial(self.run, home, files, False)
+            if other := hands_else(self.before, diagnosis, reach, run, plain, patched):
+                outcome, because = "differs", other
+        copies, worlds = (self.before.copies, run.copies), {home.name: run.outcome.value}
+        return Trial(patch, files, run, Verdict(outcome, worlds, *copies, because, run.failure))
 
     def _outcome(self, patch: Patch, diagnosis: Diagnosis, run: Run) -> tuple[str, str]:
         failure = self.before.failure
@@ -128,12 +132,12 @@ class Verifier:
         """Run a candidate that did well in the other worlds, and afresh in the one that failed."""
         home = self.before.world
         others = [world for world in self.worlds if world != home]
-        edited = edited_places(trial.patch.edits)
+        edited = Reach(edited_places(trial.patch.edits))
         runs: dict[World, Future[Run]] = {
-            world: pool.submit(self.run, world, trial.files, world == home, edited if world in (home, CPU) else ())
+            world: pool.submit(self.run, world, trial.files, world == home, edited if world in (home, CPU) else NOWHERE)
             for world in [home, *others]
         }
-        control = pool.submit(self.run, home, self.files, False, ())
+        control = pool.submit(self.run, home, self.files, False, NOWHERE)
         worlds, outcome, because, lame = {}, trial.verdict.outcome, trial.verdict.because, 0
         for world, future in runs.items():
             run = future.result()
@@ -176,12 +180,12 @@ class Verifier:
         return None
 
     def _differs(self, world: World, trial: Trial, before: Run, run: Run) -> tuple[str, str] | None:
-        again = self.run(world, self.files, False, ())
+        again = self.run(world, self.files, False, NOWHERE)
         if before.stdout != run.stdout and self._prints_else(world, trial, [before, again], run):
             return "differs", f"the program prints something else in the world {world.name}"
         plain = [before, again]
         if computes_else(plain, run):  # once more, against chance
-            plain.append(self.run(world, self.files, False, ()))
+            plain.append(self.run(world, self.files, False, NOWHERE))
         if computes := computes_else(plain, run):
             return "differs", f"the program computes something else in the world {world.name}: {computes}"
         return None
@@ -192,5 +196,5 @@ class Verifier:
             return True
         where = f"what the program prints in the world {world.name}"
         self.flaky.append(f"{where} changes from run to run: only the lines that repeat are compared")
-        third, other = (self.run(world, files, False, ()).stdout for files in (self.files, trial.files))
+        third, other = (self.run(world, files, False, NOWHERE).stdout for files in (self.files, trial.files))
         return prints_else([*before, third], [run.stdout, other])

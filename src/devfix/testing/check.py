@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from devfix.catalog import Rule
-from devfix.model import Diagnosis, Failure, Outcome, Patch, Place, Run, World
+from devfix.model import NOWHERE, Diagnosis, Failure, Outcome, Patch, Reach, Run, World
 from devfix.sdk import Sources
 from devfix.sdk.spots import unseen
 from devfix.stages.diagnose import diagnose
@@ -97,11 +97,11 @@ def _judged(
 
 
 def _verifier(case: Case, observer: Observer, run: Run) -> Verifier:
-    done: dict[tuple[World, tuple[bytes, ...], tuple[Place, ...], bool], Run] = {}
+    done: dict[tuple[World, tuple[bytes, ...], Reach, bool], Run] = {}
 
-    def once(world: World, files: Mapping[str, bytes], fresh: bool = False, reach: Sequence[Place] = ()) -> Run:
+    def once(world: World, files: Mapping[str, bytes], fresh: bool = False, reach: Reach = NOWHERE) -> Run:
         # A verdict asks for a second run in the first world, against chance; a case's program fails always.
-        key = (world, tuple(files[name] for name in sorted(files)), tuple(reach), fresh and files == case.before)
+        key = (world, tuple(files[name] for name in sorted(files)), reach, fresh and files == case.before)
         if key not in done:
             done[key] = observer.run(world, files, fresh=False, reach=reach)
         return done[key]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from devfix.letter import read_all
-from devfix.model import Place, Run, Target, World
+from devfix.model import NOWHERE, Place, Reach, Run, Target, World
 from devfix.process import Completed, Limits, Sandbox, run
 from devfix.scratch import remove
 from devfix.stages.observe.orders import environment_for, order_for
@@ -78,13 +78,13 @@ class Observer:
         fresh: bool = True,
         overlay: Path | None = None,
         device_map: bool = False,
-        reach: Sequence[Place] = (),
+        reach: Reach = NOWHERE,
         calls: bool = False,
         tests: str = "",
     ) -> Run:
         """Run the program in `world` with `files` changed; where not `fresh`, in a warm process if one fits.
 
-        `overlay` is a folder whose packages come before those that are installed. What operators do at the places
+        `overlay` is a folder whose packages come before those that are installed. What operators do at
         `reach` is counted in `Run.visits`. `calls` has the failure tell the calls on its stack; `tests` is what the
         pytest plugin of devfix is told (docs/letter.md).
         """

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from devfix.model import Place, World
+from devfix.model import NOWHERE, Place, Reach, World
 from devfix.process import child_environment
 
 ENTRY = Path(__file__).resolve().parents[2] / "probe" / "entry"
@@ -20,7 +20,7 @@ def order_for(
     original: Path,
     watch: Sequence[Place] = (),
     device_map: bool = False,
-    reach: Sequence[Place] = (),
+    reach: Reach = NOWHERE,
     tally: bool = False,
 ) -> Mapping[str, object]:
     """The order of a run whose letters come to a folder; places are below `owned`, the program's worktree."""
@@ -32,11 +32,12 @@ def order_for(
         "watch": [{"path": str(owned / place.path), "line": place.line} for place in watch],
         "reach": [
             {"path": str(owned / place.path), "line": line}
-            for place in reach
+            for place in reach.places
             for line in range(place.line, min(place.end_line or place.line, place.line + 999) + 1)
         ],
         "map": device_map,
         "tally": tally,
+        "given": [[each.total, each.size] for each in reach.given],
     }
 
 

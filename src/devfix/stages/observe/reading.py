@@ -75,7 +75,12 @@ def _visits(letters: list[Letter]) -> tuple[Visit, ...]:
     for each in (visit for letter in letters for visit in letter.visits):
         known = totals.get(each.op, Visit(each.op, 0, 0))
         totals[each.op] = Visit(
-            each.op, known.ran + each.ran, known.failed + each.failed, each.works, known.device + each.device
+            each.op,
+            known.ran + each.ran,
+            known.failed + each.failed,
+            each.works,
+            known.device + each.device,
+            known.same or each.same,
         )
     return tuple(totals.values())
 
