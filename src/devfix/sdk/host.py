@@ -19,16 +19,18 @@ HOST = '"cpu"'
 def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Yield the blamed tensor copied to the host where the deepest owned frame hands it over; its name keeps it.
 
-    Of a list of tensors, each is copied.
+    Of a list of tensors, each is copied; a tensor without a name is copied behind the expression that made it.
 
     >>> [each.title for each in host_copies(diagnosis, source)]
     ['Copy `positions` to the host where it is handed over']
     """
     failure = diagnosis.failure
     place = failure.at
-    file = source.file(place) if place is not None else None
-    root = file.root_at(place) if file is not None and place is not None else None
-    if file is None or root is None or not failure.operands:
+    if place is None or not failure.operands:
+        return
+    file = source.file(place)
+    root = file.root_at(place) if file is not None else None
+    if file is None or root is None:
         return
     frame = max(index for index, each in enumerate(failure.frames) if each.place == place)
     held = names_in(blamed(diagnosis), frame)
@@ -40,7 +42,9 @@ def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         if any(normalised(each.expression).startswith(f"{normalised(file.code(value))}[") for each in held)
     ]
     around = [value for value in given if _is_made_in(diagnosis, file, value, {each.expression for each in held})]
-    for node in dict.fromkeys((*nodes, *lists, *around)):
+    # A tensor that has no name here is what one of the calls gave, and no other argument.
+    called = [value for value in given if isinstance(_element(value), cst.Call)]
+    for node in dict.fromkeys((*nodes, *lists, *around)) or called:
         copied = _each(file, node) if node in lists else moved(_element(node), HOST)
         module = file.replaced({_element(node): copied})
         text = " ".join(file.code(node).split())
@@ -59,9 +63,9 @@ def _each(file: File, node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _is_made_in(diagnosis: Diagnosis, file: File, value: cst.BaseExpression, names: set[str]) -> bool:
-    """Whether an argument is an expression that computes the tensor, on the spot or from what it is derived of."""
+    """Whether an argument is an expression that computes the tensor, in a call or not, or takes it out of a name."""
     below = list(file.within(value))
-    events = blamed(diagnosis).history[-1:]
-    made = [node for each in events for place in each.places[:1] if place.owned for node in file.expressions_at(place)]
+    places = [place for event in blamed(diagnosis).history[-1:] for place in event.places if place.path == file.path]
+    made = [node for place in places for node in file.expressions_at(place)]
     named = isinstance(value, cst.Subscript | cst.Attribute) and any(file.find(value, name) for name in names)
     return named or any(node in below for node in made)
