@@ -8,7 +8,7 @@ import libcst as cst
 
 from devfix.model import Failure, Operand, Place
 from devfix.sdk.reading import assignments
-from devfix.source import File, Sources
+from devfix.source import File, Sources, last_name
 
 
 def owned_places(failure: Failure) -> Iterator[Place]:
@@ -42,12 +42,14 @@ def classes_holding(
     >>> [node.name.value for _, node in classes_holding(failure, source, "scale")]
     ['Model']
     """
-    found = []
-    for file in files_of(failure, source):
-        for node in file.within(file.module):
-            if isinstance(node, cst.ClassDef) and assignments(file, f"self.{attribute}", node):
-                found.append((file, node))
-    return sorted(found, key=lambda pair: pair[1].name.value != type_name)
+    files = files_of(failure, source)
+    every = [(file, node) for file in files for node in file.within(file.module) if isinstance(node, cst.ClassDef)]
+    lineage = [type_name]
+    for name in lineage:
+        bases = [last_name(base.value) for _, node in every if node.name.value == name for base in node.bases]
+        lineage += [each for each in bases if each not in lineage]
+    holding = [(file, node) for file, node in every if assignments(file, f"self.{attribute}", node)]
+    return sorted(holding, key=lambda pair: (*lineage, pair[1].name.value).index(pair[1].name.value))
 
 
 def classes_called(file: File, name: str) -> list[cst.ClassDef]:
@@ -68,15 +70,14 @@ def dominating(file: File, statements: list[cst.Assign | cst.AnnAssign]) -> list
     """
     kept: list[cst.Assign | cst.AnnAssign] = []
     for each in statements:
-        around = set(map(id, file.ancestors(each)))
+        around = set(file.ancestors(each))
         if not any(_block(file, earlier) in around for earlier in kept):
             kept.append(each)
     return kept
 
 
-def _block(file: File, node: cst.CSTNode) -> int:
-    statement = file.statement_of(node)
-    return id(file.parent(statement)) if statement is not None else 0
+def _block(file: File, node: cst.CSTNode) -> cst.CSTNode:
+    return next(each for each in file.ancestors(node) if isinstance(each, cst.BaseSuite | cst.Module))
 
 
 def attribute_of(operand: Operand) -> str:
