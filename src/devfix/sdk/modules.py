@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from devfix.model import Binding, Diagnosis, Failure, Operand, Owner
@@ -46,9 +47,8 @@ def astray(failure: Failure, operand: Operand) -> Binding | None:
     True
     """
     for owner, _ in roots(failure, operand):
-        parts = owner.expression[len(owner.root) :]
-        for end in (0, *(index for index, letter in enumerate(parts) if letter in ".[" and index), len(parts)):
-            binding = bound(failure, owner.frame, owner.root + parts[:end])
+        for part in re.finditer(r"[.\[]|$", owner.expression[len(owner.root) :]):
+            binding = bound(failure, owner.frame, owner.expression[: len(owner.root) + part.start()])
             if binding is not None and binding.kind == "module" and binding.device == operand.device:
                 return binding
     return None
