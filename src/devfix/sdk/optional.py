@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 import libcst as cst
 
 from devfix.sdk.edits import code
+from devfix.sdk.loops import bound
 from devfix.source import File
 
 TENSOR_ALONE = re.compile(r"""["']?(torch\.)?(\w*Tensor|nn\.Parameter|Parameter)["']?""")
@@ -51,18 +53,14 @@ def _is_settled(file: File, function: cst.FunctionDef, node: cst.CSTNode, name: 
         if isinstance(parent, cst.If | cst.IfExp) and child is not parent.test and word.search(code(parent.test)):
             return True
         child, parent = parent, file.parent(parent)
-    for each in function.body.body:
-        if each is child:
-            return False
-        if _settles(file, each, name):
-            return True
-    return False
+    above = takewhile(lambda each: each is not child, function.body.body)
+    return any(_settles(file, each, name) for each in above)
 
 
 def _settles(file: File, statement: cst.CSTNode, name: str) -> bool:
     """Whether a statement leaves the name with a tensor: it gives it a value, or ends the function for all else."""
     if not isinstance(statement, cst.If):
-        return isinstance(statement, cst.SimpleStatementLine) and _is_assigned(file, statement, name)
+        return isinstance(statement, cst.SimpleStatementLine) and name in bound(file, statement)
     test = code(statement.test)
     # What is done to tensors alone (`if isinstance(x, Tensor) and x.ndim:`) says nothing of the rest.
     tensors = rf"(?<!not )(isinstance|torch\.is_tensor)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
@@ -70,9 +68,4 @@ def _settles(file: File, statement: cst.CSTNode, name: str) -> bool:
         return False
     alone = rf"{re.escape(name)} is None|not (torch\.is_tensor|isinstance)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
     ends = any(isinstance(each, cst.Raise | cst.Return) for each in file.within(statement.body))
-    return _is_assigned(file, statement.body, name) or (ends and re.fullmatch(alone, test) is not None)
-
-
-def _is_assigned(file: File, node: cst.CSTNode, name: str) -> bool:
-    given = (each for each in file.within(node) if isinstance(each, cst.AssignTarget | cst.AnnAssign))
-    return any(isinstance(each.target, cst.Name) and each.target.value == name for each in given)
+    return name in bound(file, statement.body) or (ends and re.fullmatch(alone, test) is not None)
