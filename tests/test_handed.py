@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from probe_programs import run_program
-from test_verify import FIRST, HOME, told
+from test_verdict_points import FIX
+from test_verify import FILES, FIRST, HOME, SOURCE, failure, patch, told
 
 from devfix.handed import hands_else, looked_for
-from devfix.model import Blame, Diagnosis, Event, Failure, Reach, Run, Values, Visit
+from devfix.model import Blame, Diagnosis, Event, Failure, Place, Reach, Run, Values, Visit, World
+from devfix.stages.verify import Verifier
 from devfix.warm import Warm
 
 ONE, TWO = Values(3.0, 3.0), Values(5.0, 9.0)
@@ -78,7 +80,7 @@ def said(
 
 
 def visited(same: bool, op: str = "aten::add", ran: int = 1) -> Run:
-    return replace(told(HOME), visits=(Visit("aten::mul", 1, 0), Visit(op, ran, 0, same=same)))
+    return replace(told(HOME), visits=(Visit("aten::mul", 1, 0), Visit(op, ran, 0, device=ran, same=same)))
 
 
 def test_an_operator_that_ran_on_other_values_is_told() -> None:
@@ -106,6 +108,37 @@ def test_how_near_values_must_be_to_repeat() -> None:
     zero = Values(0.0, 0.0)
     failure = failing(ONE, zero)
     assert said(visited(False), failing(ONE, replace(zero, total=1e-10)), failure=failure, given=(ONE, zero)) == SAID
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_which_runs_a_verdict_asks_for(moves: bool) -> None:
+    """The failure has other values of its peer each time, and the patch hands on another tensor, in either run."""
+    before, again = (told(HOME, failing(each, TWO)) for each in (ONE, Values(2.0, 3.0)))
+    after = replace(told(HOME, failure(9, 2, 20)) if moves else told(HOME), visits=visited(False).visits)
+    asked: list[tuple[World, bytes, bool, Reach]] = []
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+        asked.append((world, files["m.py"], fresh, reach))
+        return again if files["m.py"] == SOURCE else after
+
+    verifier = Verifier(run, before, FILES, [HOME], lambda world: before)
+    assert before.failure is not None
+    trial = verifier.attempt(patch(FIX), blaming(before.failure))
+    assert (trial.verdict.outcome, trial.verdict.because, trial.run) == ("differs", SAID, after)
+    place = (Place("m.py", 3, "f", end_line=3, owned=True),)
+    assert asked == [
+        (HOME, FIX, False, Reach(place, (ONE, TWO))),
+        (HOME, SOURCE, False, Reach()),
+        (HOME, FIX, False, Reach(place, (TWO,))),
+    ]
+
+
+def test_what_is_no_repair_anyhow_is_asked_nothing_more() -> None:
+    before = told(HOME, failing(ONE, TWO))
+    runs = [replace(before, visits=visited(False).visits)]
+    verifier = Verifier(lambda *each: runs.pop(), before, FILES, [HOME], lambda world: before)
+    assert before.failure is not None
+    assert verifier.attempt(patch(FIX), blaming(before.failure)).verdict.outcome == "same"
 
 
 PROGRAM = """

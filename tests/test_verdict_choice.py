@@ -17,14 +17,16 @@ from devfix.stages.verify import Verifier
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_no_more_runs_at_once_than_there_are_jobs(jobs: int) -> None:
-    running, most, lock = [0], [0], threading.Lock()
+    running, most, changed = [0], [0], threading.Condition()
 
     def busy(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
-        with lock:
+        with changed:
             running[0] += 1
             most[0] = max(most[0], running[0])
+            changed.notify_all()
+            changed.wait_for(lambda: most[0] >= jobs, timeout=5)  # however busy the machine is
         time.sleep(0.01)
-        with lock:
+        with changed:
             running[0] -= 1
         return plainly(world) if files["m.py"] == SOURCE else told(world)
 
