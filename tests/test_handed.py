@@ -183,3 +183,9 @@ def test_what_is_written_to_is_not_told(tmp_path: Path, warm: Warm) -> None:
     assert failed.operand("self")["values"] is None
     total, size = failed.operand("other")["values"]
     assert total == size and 0.5 * 15 < total < 1.5 * 15
+
+
+def test_of_a_large_tensor_every_third_value_is_looked_at(tmp_path: Path, warm: Warm) -> None:
+    program = PROGRAM.replace("4.0", "9000.0").format("torch.arange(9000.0)")
+    total, size = run_program(tmp_path, program, warm=warm, world="simulated").operand("other")["values"]
+    assert total == size and 0.9 < total / sum(range(0, 9000, 3)) < 1.1

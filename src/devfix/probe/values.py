@@ -53,9 +53,10 @@ def weigh(value: Any) -> Values | None:
                 value = torch.tensor([float(value)], dtype=torch.float64)
             if value.layout is not torch.strided or value.device.type == "meta":
                 return None
-            values = samples.host(value).reshape(-1)
-            if values.numel() > MOST:
-                values = values[:: -(-values.numel() // MOST)]
+            held = getattr(value, "_devfix_held", None)
+            flat = (value if held is None else held).detach().reshape(-1)
+            # What is looked at alone comes to the host: a tensor may fill most of a GPU.
+            values = samples.host(flat[:: -(-flat.numel() // MOST)] if flat.numel() > MOST else flat)
             if values.is_complex():
                 values = values.real + values.imag
             values = values.to(torch.float64)
