@@ -62,6 +62,13 @@ def test_an_odd_file_is_repaired_and_keeps_its_other_bytes(tmp_path: Path, data:
     assert (root / "main.py").read_bytes() == data
 
 
+def test_a_repository_may_have_any_name(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / 'an odd\n"name" \\n: #é' / "program", {"main.py": FAULTY})
+    report = repair(root)
+    assert report.outcome == "repaired"
+    assert git(root, "cat-file", "-s", f"{report.branch}:main.py") == str(len(FAULTY.replace(ARANGE, MENDED)))
+
+
 def test_a_file_with_a_syntax_error_beside_the_program_is_no_matter(tmp_path: Path) -> None:
     files = {"main.py": FAULTY, "broken.py": "def (:\n", "two.py": "print 'python 2'\n"}
     report = repair(make_repository(tmp_path / "program", files))

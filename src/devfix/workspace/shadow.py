@@ -67,7 +67,7 @@ class Shadow:
         git.call("config", "core.bare", "false")
         for name in ("objects/info", "info"):
             (self.seen / name).mkdir(parents=True, exist_ok=True)
-        (self.seen / "objects" / "info" / "alternates").write_bytes(os.fsencode(objects.resolve()) + b"\n")
+        (self.seen / "objects" / "info" / "alternates").write_bytes(_on_one_line(objects.resolve()))
         (self.seen / "info" / "attributes").write_text(_ATTRIBUTES)
         if shallow.exists():
             shutil.copyfile(shallow, self.seen / "shallow")
@@ -78,6 +78,15 @@ class Shadow:
             git.call("symbolic-ref", "HEAD", f"refs/heads/{origin.head}")
         else:
             git.call("update-ref", "--no-deref", "HEAD", origin.commit)
+
+
+def _on_one_line(path: Path) -> bytes:
+    """A path as git reads it in a list of paths: between quotes where the path itself has an end of line."""
+    name = os.fsencode(path)
+    if b"\n" not in name:
+        return name + b"\n"
+    escaped = name.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    return b'"' + escaped + b'"\n'
 
 
 def _ours(folder: Path, directory: Path) -> Git:
