@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from met import after, meeting, spot_at, tensor
 
-from devfix.model import Event, Place
+from devfix.model import Binding, Event, Place
 from devfix.sdk import argument_moved, is_written_to
 
 
@@ -77,11 +79,52 @@ def test_what_is_written_below_is_not_bound_to_a_copy() -> None:
     assert moved(code, "x + mask") == [code.replace("x + mask", "x + mask.to(x.device)")]
 
 
+@pytest.mark.parametrize("write", ["torch.index_put_(mask, i, x)", "nn.init.copy_(mask, x)", "mask.copy_(x)"])
+def test_a_parameter_that_is_written_to_is_the_caller_s(write: str) -> None:
+    for above in ("", "    mask = mask.view(-1)\n"):
+        code = f"def f(x, mask, i):\n{above}    {write}\n"
+        assert moved(code, write, op="aten::index_put_", argument="self") == []
+    code = f"def f(x, i):\n    mask = make()\n    {write}\n    return mask\n"
+    expected = [code.replace(f"    {write}", f"    mask = mask.to(x.device)\n    {write}")]
+    assert moved(code, write, op="aten::index_put_", argument="self") == expected
+
+
+def test_nor_are_its_like_copied_with_what_is_written_to() -> None:
+    code = "def f(self, x):\n    self.total.add_(x + self.step)\n"
+    written = {"op": "aten::add_", "argument": "self", "scope": [tensor("self.step")]}
+    assert moved(code, "self.total.add_(x + self.step)", "self.total", **written) == []
+
+
 def test_no_anchor_is_the_tensor_itself() -> None:
+    code = "def f(x, mask):\n    return x + mask\n"
+    own = Binding("mask.device", "device", "cuda:0")
+    assert moved(code, "x + mask", scope=[own])[0] == code.replace("x + mask", "x + mask.to(x.device)")
     code = "def f(model):\n    return model + 1\n"
     inside = tensor("model.weight", "cuda:0", type="torch.nn.Parameter")
     found = moved(code, "model + 1", "model", scope=[inside])
+    assert found
     assert all("model.weight.device" not in each for each in found)
+
+
+def test_each_name_of_the_tensor_that_the_line_reads_is_tried() -> None:
+    code = "def f(x, mask, row=None):\n    return x + mask + row\n"
+    diagnosis, source = meeting(code, "x + mask + row")
+    spot = spot_at(diagnosis, "other", "row", "mask")
+    assert next(each.title for each in argument_moved(diagnosis, spot, source)) == "Move `mask` to `x.device`"
+
+
+@pytest.mark.parametrize("change", [{"owned": False}, {"path": "lost.py"}, {"line": 40, "end_line": 40}])
+def test_nothing_where_the_file_or_its_line_is_not_there(change: dict[str, object]) -> None:
+    diagnosis, source = meeting("def f(x, mask):\n    return x + mask\n", "x + mask")
+    spot = spot_at(diagnosis, "mask")
+    spot = replace(spot, place=replace(spot.place, **change))  # type: ignore[arg-type]
+    assert list(argument_moved(diagnosis, spot, source)) == []
+
+
+def test_what_a_lambda_is_given_is_no_name_around_it() -> None:
+    code = "def f(self, mask, masks):\n    return apply(lambda mask: self(mask) * mask, masks)\n"
+    found = moved(code, "self(mask)", scope=[Binding("self.device", "device", "cuda:0")])
+    assert found == [code.replace("self(mask)", "self(mask.to(self.device))")]
 
 
 def test_an_attribute_is_copied_once_for_all_that_read_it() -> None:
@@ -118,6 +161,13 @@ def test_its_like_on_the_same_object_are_moved_with_it() -> None:
     diagnosis, source = meeting(code, "x - self.mean", "self.mean", scope=scope)
     both = list(argument_moved(diagnosis, spot_at(diagnosis, "self.mean"), source))[1]
     assert (both.title, both.safety) == ("Move `self.mean` to `x.device`, and its like beside it", "likely")
+
+
+def test_an_attribute_twice_in_a_statement_is_moved_twice_beside_its_like() -> None:
+    code = "def f(self, x):\n    return (x - self.mean) / self.deviation + self.mean\n"
+    inline = code.replace("self.mean", "self.mean.to(x.device)")
+    found = moved(code, "x - self.mean", "self.mean", scope=[tensor("self.deviation")])
+    assert found == [inline, inline.replace("self.deviation", "self.deviation.to(x.device)")]
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])

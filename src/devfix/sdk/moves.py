@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from devfix.model import Diagnosis, Event, Failure, Operand
+from devfix.model import Diagnosis, Event, Failure, Operand, Place
 from devfix.sdk.anchors import anchors, is_local
 from devfix.sdk.changes import Change, change
 from devfix.sdk.copied import bound_locally
@@ -57,8 +57,7 @@ def is_written_to(failure: Failure, operand: Operand) -> bool:
     >>> is_written_to(failure, failure.operands[0])
     False
     """
-    name = failure.op.rpartition("::")[2].rpartition(".")[2]
-    in_place = name.endswith("_") and not name.endswith("__")
+    in_place = failure.op.endswith("_") and not failure.op.endswith("__")
     return operand.argument == "out" or (in_place and operand.argument in ("self", "input"))
 
 
@@ -93,9 +92,9 @@ def _together(
     return found and replace(found, title=f"{found.title}, and its like beside it", safety="likely")
 
 
-def _born(history: Sequence[Event]) -> tuple[str, str]:
+def _born(history: Sequence[Event]) -> tuple[str, str] | None:
     places = history[0].places if history else ()
-    return (places[0].path, places[0].function) if places else ("", "")
+    return (places[0].path, places[0].function) if places else None
 
 
 def _is_import(failure: Failure, operand: Operand) -> bool:
@@ -152,7 +151,7 @@ def result_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[
     if file is None:
         return
     calls = [node for node in file.expressions_at(spot.place) if isinstance(node, cst.Call | cst.Subscript)]
-    if not calls or (spot.place.column is None and len(calls) > 1) or _is_aside(diagnosis, spot, source):
+    if not calls or (spot.place.column is None and len(calls) > 1) or _is_aside(diagnosis, spot, file, source):
         return
     if isinstance(file.parent(calls[0]), cst.Expr):  # `noise.normal_()` stands alone: nobody gets what it returns
         return
@@ -168,31 +167,27 @@ def _receiver_moved(file: File, call: cst.BaseExpression, anchor: str) -> Change
     if receiver is None or anchor.startswith(f"{receiver.value}.") or may_be_no_tensor(file, receiver, receiver.value):
         return None
     statement = file.statement_of(receiver)
-    if isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[-1], cst.Return):
-        return None  # what stands below does not run after it
-    scope, line = file.function_of(receiver) or file.module, file.line_of(statement or receiver)
-    below = [each for each in file.find(scope, receiver.value) if file.line_of(each) > line and is_read(file, each)]
-    # What is given another value in between is another tensor.
-    if not below or any(
-        is_given(file, each) for each in file.find(scope, receiver.value) if file.line_of(each) >= line
+    if statement is None or (
+        isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[-1], cst.Return)
     ):
+        return None  # what stands below does not run after it
+    scope, line = file.function_of(receiver) or file.module, file.line_of(statement)
+    later = [each for each in file.find(scope, receiver.value) if file.line_of(each) >= line]
+    below = [each for each in later if is_read(file, each) and file.statement_of(each) is not statement]
+    # What is given another value in between is another tensor.
+    if not below or any(is_given(file, each) for each in later) or is_written_below(file, receiver, receiver.value):
         return None
-    return (
-        None if is_written_below(file, receiver, receiver.value) else _rebound(file, receiver, receiver.value, anchor)
-    )
+    return _rebound(file, receiver, receiver.value, anchor)
 
 
-def _is_aside(diagnosis: Diagnosis, spot: Spot, source: Sources) -> bool:
+def _is_aside(diagnosis: Diagnosis, spot: Spot, file: File, source: Sources) -> bool:
     """Whether a derivation lies in a branch that need not run, while what uses its result below can be moved itself."""
     running = frame_of(diagnosis.failure, spot.place) if spot.kind == "derived" else None
-    file = source.file(spot.place) if running is not None else None
-    if file is None or running is None:
-        return False
-    node, runs = file.root_at(spot.place), file.root_at(diagnosis.failure.frames[running].place)
-    if node is None or runs is None:
-        return False
-    around = set(map(id, file.ancestors(runs)))
-    if not any(isinstance(each, BRANCHES) and id(each) not in around for each in file.ancestors(node)):
+    if running is None or _branches(file, spot.place) <= _branches(file, diagnosis.failure.frames[running].place):
         return False
     uses = [each for each in spots(diagnosis) if each.frame == running]
     return any(True for each in uses for _ in argument_moved(diagnosis, each, source))
+
+
+def _branches(file: File, place: Place) -> set[cst.CSTNode]:
+    return {each for each in file.ancestors(file.root_at(place) or file.module) if isinstance(each, BRANCHES)}
