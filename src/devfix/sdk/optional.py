@@ -60,7 +60,7 @@ def _is_settled(file: File, function: cst.FunctionDef, node: cst.CSTNode, name: 
 def _settles(file: File, statement: cst.CSTNode, name: str) -> bool:
     """Whether a statement leaves the name with a tensor: it gives it a value, or ends the function for all else."""
     if not isinstance(statement, cst.If):
-        return isinstance(statement, cst.SimpleStatementLine) and name in bound(file, statement)
+        return isinstance(statement, cst.SimpleStatementLine | cst.With) and name in bound(file, statement)
     test = code(statement.test)
     # What is done to tensors alone (`if isinstance(x, Tensor) and x.ndim:`) says nothing of the rest.
     tensors = rf"(?<!not )(isinstance|torch\.is_tensor)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
