@@ -150,6 +150,36 @@ def test_births_go_outward_through_owned_frames(tell: Any) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "loop", "whole"),
+    [
+        ("for x in batches(): fail(x)", True, "x in batches(): fail(x)"),
+        ("[fail(x) for x in batches()]", True, "fail(x) for x"),
+        ("fail(next(batches()))", False, "next(batches())"),
+    ],
+)
+def test_a_loop_that_asks_for_the_next_item_is_told_as_its_body(tell: Any, line: str, loop: bool, whole: str) -> None:
+    ran = tell(
+        f"""
+        import torch
+
+        def batches():
+            yield torch.zeros(3)
+
+        def fail(x):
+            return torch.ones(3, device="cuda") + x
+
+        def main():
+            {line}
+
+        main()
+        """
+    )
+    asked = ran.operand("other")["history"][0]["places"][1]
+    assert asked["function"].startswith("main")
+    assert (asked.get("loop", False), whole in ran.text(asked)) == (loop, True)
+
+
 def test_a_failure_that_was_handled_is_told_as_such(tell: Any) -> None:
     ran = tell(
         'import torch\ntry:\n    torch.ones(2).cuda() + torch.ones(2)\nexcept RuntimeError:\n    print("fine")\n'

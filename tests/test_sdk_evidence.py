@@ -106,7 +106,7 @@ def test_born_where_it_is_used_means_made_there_all_the_way() -> None:
 
 
 def test_a_loop_that_still_runs_hands_a_tensor_out() -> None:
-    loop = Place("m.py", 7, "use", 11, 4, 30, owned=True)
+    loop = Place("m.py", 7, "use", 11, 4, 30, owned=True, loop=True)
     batch = Operand("other", "cpu", history=(*HOST.history, event("op", "stack", "cpu", loop)))
     assert loop_event(failure(GPU, batch), batch) == 1
     assert loop_event(failure(GPU, HOST), HOST) is None

@@ -29,7 +29,7 @@ LOOP = """def f(x, loader):
 def load(path):
     return torch.load(path)
 """
-FOR = place(LOOP, LOOP[LOOP.index("for") : LOOP.index("\ndef load")])
+FOR = replace(place(LOOP, LOOP[LOOP.index("mask in") : LOOP.index("\ndef load")]), loop=True)
 READ = place(LOOP, "torch.load(path)", "load")
 FOREIGN = Place("/torch/data.py", 7, "fetch", 9, 4, 8)
 CAST = place(LOOP, "torch.load(path)", "f")
@@ -69,24 +69,57 @@ def test_the_maker_is_the_last_that_made_new_data() -> None:
     assert maker(replace(every, history=())) is None
 
 
-@pytest.mark.parametrize(("failing", "expected"), [("x + 1", 0), ("x + mask", 0)])
-def test_a_loop_around_the_running_line_hands_out(failing: str, expected: int) -> None:
-    failure, operand, _ = met(LOOP, failing, event(READ, "load", "torch.load", FOREIGN, FOR), event(READ))
-    assert loop_event(failure, operand) == expected
+@pytest.mark.parametrize(
+    ("code", "loop", "failing"),
+    [
+        (LOOP, "mask in loader:\n        y = x + 1\n        x + mask", "x + 1"),
+        (LOOP, "mask in loader:\n        y = x + 1\n        x + mask", "x + mask"),
+        ("def f(x, loader):\n    for mask in loader: x + mask\n", "mask in loader: x + mask", "x + mask"),
+        ("def f(x, loader):\n    y = [x + mask for mask in loader]\n", "x + mask for mask", "x + mask"),
+    ],
+)
+def test_a_loop_around_what_runs_hands_out(code: str, loop: str, failing: str) -> None:
+    turn = replace(place(code, loop), loop=True)
+    failure, operand, _ = met(code, failing, event(READ, "load", "torch.load", FOREIGN, turn), event(READ))
+    assert loop_event(failure, operand) == 0
+    # Python 3.10 knows lines alone.
+    frames = [replace(each, place=lines(each.place)) for each in failure.frames]
+    operand = replace(operand, history=(event(READ, "load", "torch.load", FOREIGN, lines(turn)), event(READ)))
+    assert loop_event(replace(failure, frames=tuple(frames)), operand) == 0
+
+
+def test_an_expression_around_a_comprehension_is_not_in_it() -> None:
+    code = "[x + mask for mask in loader] + mask\n"
+    turn = replace(place(code, "x + mask for mask in loader"), loop=True)
+    for failing, expected in (("x + mask", 0), (code.strip(), None), ("[x + mask for mask in loader", None)):
+        failure, operand, _ = met(code, failing, event(READ, "load", "torch.load", turn))
+        assert loop_event(failure, operand) == expected
+
+
+def lines(at: Place) -> Place:
+    return replace(at, column=None, end_column=None)
 
 
 @pytest.mark.parametrize(
     "at",
     [
         FOREIGN,
-        place(LOOP, "for mask in loader:"),  # an expression in the loop's head, and no loop
+        replace(FOR, loop=False),  # a call over several lines, of which an argument fails the next time
         replace(FOR, function="g"),
-        replace(FOR, end_line=None),
-        replace(FOR, line=4),
+        replace(FOR, end_line=3),
+        replace(FOR, end_column=15),
+        replace(FOR, line=4, column=9),
+        replace(FOR, line=4, column=9, end_line=None),
     ],
 )
 def test_what_no_running_loop_spans_was_not_handed_out(at: Place) -> None:
     failure, operand, _ = met(LOOP, "x + mask", event(READ, "load", "torch.load", at))
+    assert loop_event(failure, operand) is None
+
+
+def test_a_loop_hands_nothing_out_while_it_asks_for_the_next_item() -> None:
+    failure, operand, _ = met(LOOP, "x + mask", event(READ, "load", "torch.load", FOR))
+    failure = replace(failure, frames=(replace(failure.frames[0], place=FOR),))
     assert loop_event(failure, operand) is None
 
 

@@ -96,6 +96,7 @@ class Reader:
             column=values.optional(raw.get("column")),
             end_column=values.optional(raw.get("end_column")),
             owned=owned,
+            loop=raw.get("loop") is True,
         )
 
     def _relative(self, path: str) -> tuple[str, bool]:

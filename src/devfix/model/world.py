@@ -26,7 +26,10 @@ class World:
 
 @dataclass(frozen=True)
 class Place:
-    """An expression in a source file; the columns are None where the interpreter does not know them (Python 3.10)."""
+    """An expression in a source file; the columns are None where the interpreter does not know them (Python 3.10).
+
+    `loop` is true of a `for`, or a comprehension, that asked for its next item there: the place is all that runs then.
+    """
 
     path: str
     line: int
@@ -35,3 +38,4 @@ class Place:
     column: int | None = None
     end_column: int | None = None
     owned: bool = False
+    loop: bool = False

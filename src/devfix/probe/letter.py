@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from . import device_map, places, reach, tally, transfers, watch
+from . import device_map, positions, reach, tally, transfers, watch
 from .order import Order
 
 Json = dict[str, Any]
@@ -64,7 +64,7 @@ class Letter:
                 "argv": [str(argument) for argument in getattr(sys, "argv", [])],
                 "python": "{}.{}.{}".format(*sys.version_info[:3]),
                 "torch": str(torch.__version__),
-                "columns": places.COLUMNS,
+                "columns": positions.COLUMNS,
             },
             "world": {"kind": self.order.kind, "gpus": self.order.gpus, "current": self.order.current},
             "failure": self._failure(),

@@ -6,7 +6,6 @@ A place costs nothing until it is written: what is kept is the code object and t
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import sys
 from types import CodeType, FrameType
@@ -14,10 +13,11 @@ from typing import Any
 
 import torch
 
+from .positions import position
+
 Spots = tuple[Any, ...]  # code, instruction, code, instruction, …: innermost first
 
 PROBE, TORCH, FOREIGN, OWNED = range(4)
-COLUMNS = sys.version_info >= (3, 11)
 _FOREIGN_FOLDERS = frozenset({"site-packages", "dist-packages", "__pypackages__", ".tox", ".nox"})
 _PROBE = os.path.dirname(os.path.realpath(__file__)) + os.sep
 _TORCH = os.path.dirname(os.path.realpath(torch.__file__)) + os.sep
@@ -159,41 +159,13 @@ def tell(code: CodeType, instruction: int, line: int | None = None) -> dict[str,
     name = getattr(code, "co_qualname", code.co_name)
     place = {"path": _absolute(code.co_filename), "line": line or code.co_firstlineno, "function": name}
     place.update(end_line=None, column=None, end_column=None)
-    position = _position(code, instruction // 2) if COLUMNS and instruction >= 0 else None
-    if position is not None:
-        first, last, column, end_column = position
-        if first is not None:
-            place.update(line=first, end_line=last, column=column, end_column=end_column)
-    elif line is None:
-        place["line"] = _line(code, instruction)
+    place.update(position(code, instruction) if instruction >= 0 else {})
     return place
 
 
 def tell_all(spots: Spots) -> list[dict[str, Any]]:
     """Write spots as a list of places, innermost first."""
     return [tell(spots[at], spots[at + 1]) for at in range(0, len(spots), 2)]
-
-
-_known: dict[tuple[int, int], tuple[CodeType, Any]] = {}
-
-
-def _position(code: CodeType, at: int) -> Any:
-    """Return the lines and columns of one instruction; a list of all wakes the garbage collector, for a second."""
-    if sys.version_info < (3, 11):
-        return None
-    known = _known.get((id(code), at))
-    if known is None or known[0] is not code:
-        if len(_known) > 4096:
-            _known.clear()
-        known = _known[id(code), at] = code, next(itertools.islice(code.co_positions(), at, None), None)
-    return known[1]
-
-
-def _line(code: CodeType, instruction: int) -> int:
-    for start, end, line in code.co_lines():
-        if start <= instruction < end and line is not None:
-            return line
-    return code.co_firstlineno
 
 
 def _absolute(filename: str) -> str:

@@ -49,19 +49,25 @@ def frame_of(failure: Failure, place: Place) -> int | None:
 def loop_event(failure: Failure, operand: Operand) -> int | None:
     """The number of the event by which a loop that still runs handed the operand out: a loader's next batch.
 
-    Python reports what an iterator does at the place of the whole `for` statement, which spans what runs in it.
-
     >>> loop_event(failure, failure.operands[0]) is None
     True
     """
     for number in reversed(range(len(operand.history))):
         for place in operand.history[number].places:
-            frame = frame_of(failure, place)
-            if frame is not None and place.end_line is not None:
-                running = failure.frames[frame].place
-                if place.line < running.line <= place.end_line:
-                    return number
+            frame = frame_of(failure, place) if place.loop else None
+            if frame is not None and _is_turn(place, failure.frames[frame].place):
+                return number
     return None
+
+
+def _is_turn(loop: Place, running: Place) -> bool:
+    """Whether what runs is in the body of a loop, and not the loop itself, which asks for the next item."""
+    (first, last), (begin, end) = _span(loop), _span(running)
+    return running != loop and first <= begin and end <= last
+
+
+def _span(place: Place) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (place.line, place.column or 0), (place.end_line or place.line, place.end_column or 0)
 
 
 def is_born_in_reach(failure: Failure, operand: Operand, device: str) -> bool:

@@ -1,0 +1,64 @@
+"""Where an instruction stands in its file; one that asks a loop's iterator for the next item spans the loop's body."""
+
+from __future__ import annotations
+
+import dis
+import itertools
+import sys
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+COLUMNS = sys.version_info >= (3, 11)
+_FOR_ITER = dis.opmap["FOR_ITER"]
+_known: dict[tuple[int, int], tuple[CodeType, dict[str, Any]]] = {}
+
+_Point = tuple[Any, Any]  # line and column; either may be None
+
+
+def position(code: CodeType, instruction: int) -> dict[str, Any]:
+    """Return what a letter says of an instruction's place in its file; nothing where Python does not know its line."""
+    known = _known.get((id(code), instruction))
+    if known is None or known[0] is not code:
+        if len(_known) > 4096:
+            _known.clear()
+        told = _body(code, instruction) or _told(code, instruction, instruction + 2)
+        known = _known[id(code), instruction] = code, told
+    return known[1]
+
+
+def _body(code: CodeType, instruction: int) -> dict[str, Any]:
+    """Tell the body of the loop, or comprehension, whose turn begins at an instruction; nothing of another one.
+
+    Python tells such an instruction's own place as the whole loop, as its iterable from 3.13 on, as a line in 3.10.
+    """
+    if code.co_code[instruction] != _FOR_ITER:
+        return {}
+    end = next(each.argval for each in dis.get_instructions(code) if each.offset == instruction)
+    told = _told(code, instruction + 2, end)
+    return told and {**told, "loop": True}
+
+
+def _told(code: CodeType, start: int, end: int) -> dict[str, Any]:
+    # No list of all points: so many new tuples wake the garbage collector, for a second.
+    first = min((first for first, _ in _points(code, start, end)), key=_order, default=(None, None))
+    last = max((last for _, last in _points(code, start, end)), key=_order, default=(None, None))
+    if first[0] is None:
+        return {}
+    return {"line": first[0], "end_line": last[0], "column": first[1], "end_column": last[1]}
+
+
+def _points(code: CodeType, start: int, end: int) -> Iterator[tuple[_Point, _Point]]:
+    """Yield where instructions begin and end in the file."""
+    if sys.version_info >= (3, 11):
+        for line, end_line, column, end_column in itertools.islice(code.co_positions(), start // 2, end // 2):
+            if line is not None:
+                yield (line, column), (end_line, end_column)
+    else:
+        for first, behind, line in code.co_lines():
+            if line is not None and first < end and start < behind:
+                yield (line, None), (line, None)
+
+
+def _order(point: _Point) -> tuple[int, int]:
+    return point[0] or 0, point[1] or 0
