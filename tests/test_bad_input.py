@@ -135,3 +135,14 @@ def test_what_git_ignores_is_used_and_never_edited(tmp_path: Path) -> None:
     report = repair(root)
     assert (report.outcome, report.branch) == ("unrepaired", "")
     assert (root / "made.py").read_text() == FAULTY
+
+
+@pytest.mark.parametrize("what", ["HEAD", "HEAD^{tree}", "HEAD:main.py"])
+def test_a_damaged_repository_is_told_in_one_line(tmp_path: Path, what: str) -> None:
+    root = make_repository(tmp_path / "program", {"main.py": FAULTY})
+    name = git(root, "rev-parse", what)
+    lost = root / ".git" / "objects" / name[:2] / name[2:]
+    lost.chmod(0o600)
+    lost.write_bytes(b"not what git wrote")
+    with pytest.raises(UserError, match=r"the repository is damaged .*: `git fsck` tells what is lacking$"):
+        repair(root)

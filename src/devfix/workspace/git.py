@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +21,7 @@ _KEPT = (
     "GIT_CONFIG_NOSYSTEM",
     "GIT_CEILING_",
 )
+_DAMAGED = re.compile(rb"is corrupt|inflate:|unable to unpack|not a tree object|unable to read|invalid sha1 pointer")
 
 
 class GitError(DevfixError):
@@ -30,6 +32,15 @@ class GitError(DevfixError):
         text = stderr.decode("utf-8", "replace").strip() or "no message"
         self.line = text.splitlines()[0].removeprefix("fatal: ").removeprefix("error: ")
         super().__init__(f"git {' '.join(arguments[:2])}: {text}")
+
+
+class DamagedError(GitError, UserError):
+    """Objects of the repository are lacking or cannot be read."""
+
+    def __init__(self, arguments: tuple[str, ...], stderr: bytes) -> None:
+        """Say so in one line."""
+        super().__init__(arguments, stderr)
+        self.args = (f"the repository is damaged ({self.line}): `git fsck` tells what is lacking",)
 
 
 class Git:
@@ -61,7 +72,7 @@ class Git:
                 raise UserError(f"{self.folder}: no such folder") from error
             raise UserError("git is not on the PATH: install git 2.30 or newer") from error
         if done.returncode:
-            raise GitError(arguments, done.stderr)
+            raise (DamagedError if _DAMAGED.search(done.stderr) else GitError)(arguments, done.stderr)
         return done.stdout
 
     def text(self, *arguments: str, given: bytes = b"") -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from devfix.errors import UserError
 from devfix.scratch import scratch_folder
-from devfix.workspace.git import Git, GitError
+from devfix.workspace.git import DamagedError, Git, GitError
 from devfix.workspace.listing import REGULAR, SUBMODULE, Entry, list_commit
 from devfix.workspace.shadow import Origin
 from devfix.workspace.worktrees import Worktrees
@@ -31,6 +31,8 @@ class Repository:
         try:
             self.commit = self.git.text("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         except GitError as error:
+            if known := self.git.says("rev-parse", "--verify", "--quiet", "HEAD"):
+                raise DamagedError(("rev-parse",), f"no commit {known}".encode()) from error
             raise UserError(f"{root}: the repository has no commit yet; commit your work first") from error
         self.head = self.git.says("symbolic-ref", "--quiet", "--short", "HEAD") or None
 
