@@ -43,6 +43,26 @@ def test_what_writes_into_a_name(line: str, written: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ("nn.init.zeros_(t)", True),
+        ("F.relu_(t.data)", True),
+        ("relu_(t)", True),
+        ("relu_(u, t)", False),
+        ("F.relu(t)", False),
+        ("seed_()", False),
+        ("u.copy_(t)", False),
+        ("own_(t)", False),
+        ("nn.Module.__init__(t)", False),
+    ],
+)
+def test_a_function_of_a_module_writes_into_what_it_is_given(line: str, written: bool) -> None:
+    head = "import torch.nn.functional as F\nfrom torch import nn, relu_, seed_\ndef own_(t): pass\n"
+    file = main(f"{head}def f(t, u):\n    use\n    {line}\n")
+    assert is_written_below(file, file.find(file.module, "use")[0], "t") is written
+
+
+@pytest.mark.parametrize(
     ("code", "written"),
     [
         ("def f(t):\n    t.add_(1)\n    use\n", False),

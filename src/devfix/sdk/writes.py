@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from devfix.sdk.reading import assignments
-from devfix.source import File
+from devfix.source import File, last_name
 
 
 def is_written_below(file: File, node: cst.CSTNode, name: str) -> bool:
@@ -26,17 +26,25 @@ def is_written_below(file: File, node: cst.CSTNode, name: str) -> bool:
 
 
 def _writes(file: File, node: cst.CSTNode, name: str) -> bool:
-    """Whether a node is `name[…] = …`, `name += …`, `name.add_(…)` or `f(…, out=name)`."""
+    """Whether a node is `name[…] = …`, `name += …`, `name.add_(…)`, `F.relu_(name)` or `f(…, out=name)`."""
     if isinstance(node, cst.AssignTarget):
         return isinstance(node.target, cst.Subscript) and _is(file, node.target.value, name)
     if isinstance(node, cst.AugAssign):
         return _is(file, node.target, name)
     if isinstance(node, cst.Arg):
         return node.keyword is not None and node.keyword.value == "out" and _is(file, node.value, name)
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        method = node.func.attr.value
-        return method.endswith("_") and not method.endswith("__") and _is(file, node.func.value, name)
+    if isinstance(node, cst.Call):
+        called = last_name(node.func)
+        written = _written(file, node) if called.endswith("_") and not called.endswith("__") else None
+        return written is not None and _is(file, written, name)
     return False
+
+
+def _written(file: File, call: cst.Call) -> cst.BaseExpression | None:
+    """What a call whose name says so writes into: what a function of an imported module is given, or a method's own."""
+    if file.qualified_name(call.func):
+        return call.args[0].value if call.args else None
+    return call.func.value if isinstance(call.func, cst.Attribute) else None
 
 
 def _is(file: File, node: cst.CSTNode, name: str) -> bool:
