@@ -13,6 +13,7 @@ import torch
 from . import objects, places
 from .constructions import defaults, made, module_name, same
 from .members import is_a
+from .qualnames import qualname
 from .recipes import recipe
 
 Json = dict[str, Any]
@@ -92,7 +93,7 @@ def _target(frame: types.FrameType) -> tuple[str, str, Any, int, Json | None] | 
     function = frame.f_globals.get(name)
     if callable(function) and not isinstance(function, type):
         return "function", name, function, 0, None
-    owner, _, method = getattr(code, "co_qualname", name).rpartition(".")
+    owner, _, method = qualname(code).rpartition(".")
     holder = frame.f_globals.get(owner)
     entry = holder.__dict__.get(method) if isinstance(holder, type) else None
     if type(entry) is staticmethod:

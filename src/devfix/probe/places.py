@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from .positions import position
+from .qualnames import qualname
 
 Spots = tuple[Any, ...]  # code, instruction, code, instruction, …: innermost first
 
@@ -156,8 +157,7 @@ def shown(codes: list[CodeType]) -> list[int]:
 
 def tell(code: CodeType, instruction: int, line: int | None = None) -> dict[str, Any]:
     """Write one place as the letter has it; columns are None on Python 3.10."""
-    name = getattr(code, "co_qualname", code.co_name)
-    place = {"path": _absolute(code.co_filename), "line": line or code.co_firstlineno, "function": name}
+    place = {"path": _absolute(code.co_filename), "line": line or code.co_firstlineno, "function": qualname(code)}
     place.update(end_line=None, column=None, end_column=None)
     place.update(position(code, instruction) if instruction >= 0 else {})
     return place
