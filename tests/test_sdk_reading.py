@@ -6,7 +6,7 @@ import pytest
 from met import main
 
 from devfix.sdk import definition, reads_of
-from devfix.sdk.reading import is_given, is_read
+from devfix.sdk.reading import enclosing, is_given, is_read
 
 NESTED = """class Model:
     def forward(self):
@@ -26,6 +26,8 @@ NESTED = """class Model:
         ("Model", 1),
         ("Model.forward", 7),
         ("Model.forward.<locals>.inner", 8),
+        ("Model.forward.<locals>.<listcomp>", 7),
+        ("Model.<dictcomp>", 1),
         ("inner", None),
         ("Model.inner", None),
         ("<module>", None),
@@ -35,6 +37,24 @@ def test_a_definition_by_the_name_that_python_gives_it(name: str, line: int | No
     file = main(NESTED)
     found = definition(file, name)
     assert (file.line_of(found) if found is not None else None) == line
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("f", "f"),
+        ("f.<locals>.<listcomp>", "f"),
+        ("f.<locals>.<genexpr>.<setcomp>", "f"),
+        ("f.<locals>.<lambda>.<locals>.<dictcomp>", "f.<locals>.<lambda>"),
+        ("f.<locals>.<listcomp>.<lambda>", "f.<locals>.<listcomp>.<lambda>"),
+        ("Net.<listcomp>", "Net"),
+        ("<genexpr>", "<module>"),
+        ("<listcomp>.<listcomp>", "<module>"),
+        ("<module>", "<module>"),
+    ],
+)
+def test_a_comprehension_goes_by_its_function(name: str, function: str) -> None:
+    assert enclosing(name) == function
 
 
 @pytest.mark.parametrize(

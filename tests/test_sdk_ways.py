@@ -128,6 +128,9 @@ def test_a_frame_is_the_deepest_of_its_function() -> None:
     twice = replace(failure, frames=failure.frames * 2)
     assert frame_of(twice, FOR) == 1
     assert frame_of(twice, READ) is None
+    assert frame_of(twice, replace(FOR, function="f.<locals>.<listcomp>")) == 1
+    over = replace(failure.frames[0], place=replace(FOR, function="<genexpr>"))
+    assert frame_of(replace(failure, frames=(over, *failure.frames)), replace(READ, function="<module>")) == 0
 
 
 def test_a_tensor_is_born_where_it_is_used_while_all_its_makers_run() -> None:
@@ -156,6 +159,7 @@ def test_it_is_born_in_reach_of_a_device_that_its_function_had_at_hand() -> None
         ((event(READ),), "cuda:1", False),
         ((event(READ, "load", "torch.load", FOR),), "cuda:0", False),
         ((event(FOREIGN, "op", "aten::mul", READ),), "cuda:0", False),
+        ((event(replace(READ, function="load.<locals>.<genexpr>")),), "cuda:0", True),
         ((event(None),), "cuda:0", False),
         ((), "cuda:0", False),
     ):
@@ -176,6 +180,16 @@ def test_spots_follow_the_data() -> None:
     failure = replace(diagnosis.failure, frames=(replace(frames[0], place=inner), *frames))
     diagnosis = replace(diagnosis, failure=failure)
     assert told(diagnosis) == [("birth", 6), ("returned", 1), ("handover", 3), ("derived", 6), ("use", 4)]
+
+
+def test_what_a_function_derives_comes_once_where_it_first_runs() -> None:
+    inner = event(replace(CAST, function="f.<locals>.<listcomp>"), "op", "aten::_to_copy")
+    _, _, diagnosis = met(LOOP, "x + mask", event(READ, "factory", "aten::zeros"), inner)
+    failure = diagnosis.failure
+    again = replace(failure.frames[0], place=place(LOOP, "y = x + 1"))
+    between = replace(again, place=replace(again.place, function="f.<locals>.<listcomp>"))
+    nested = replace(diagnosis, failure=replace(failure, frames=(again, between, *failure.frames)))
+    assert told(nested) == [("birth", 6), ("derived", 6), ("handover", 3), ("handover", 3), ("use", 4)]
 
 
 def test_before_the_loop_that_handed_a_tensor_out_there_is_no_spot() -> None:
@@ -246,10 +260,19 @@ def test_a_turn_hands_out_what_the_loop_does_not_bind_anew(line: str, expected: 
         ("for mask in loader:\n    while True:\n        x + mask\n", True),
         ("for mask in loader:\n    for y in mask:\n        x + mask\n", True),
         ("for mask in loader:\n    pass\nx + mask\n", False),
+        ("[x + mask for mask in loader]\n", True),
+        ("{x + mask: 1 for _, (y, mask) in loader}\n", True),
+        ("sum(x + mask for y in loader for mask in y)\n", True),
+        ("[[x + mask for y in mask] for mask in loader]\n", True),
+        ("[x + mask for y in loader if mask]\n", False),
+        ("for mask in loader:\n    [x + mask for mask in mask]\n    mask = 1\n", True),
+        ("for mask in loader:\n    def f(): x + mask\n", False),
+        ("for mask in loader:\n    f = lambda: x + mask\n", False),
+        ("for mask in loader:\n    class A:\n        x + mask\n", False),
         ("for mask in loader:\n    for mask in mask:\n        x + mask\n", True),
     ],
 )
-def test_the_innermost_for_that_binds_it_counts(code: str, expected: bool) -> None:
+def test_the_innermost_loop_that_binds_it_counts(code: str, expected: bool) -> None:
     file = main(code)
     (running,) = file.find(file.module, "x + mask")
     assert is_turned(file, running, "mask") is expected

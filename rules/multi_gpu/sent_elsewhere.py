@@ -3,14 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+import libcst as cst
+
 from devfix.sdk import (
     Blame,
     Change,
     Diagnosis,
     Failure,
+    Origin,
     Sources,
     aimed,
     describe,
+    is_turned,
     literal_device,
     origins,
     origins_changed,
@@ -37,5 +41,11 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     for each in aimed(diagnosis):
         found = origins(each.failure, placing_places(each), source)[-1:]
         named = found[0].named if found else None
-        if named is not None and not literal_device(found[0].file, named):
+        if named is not None and not literal_device(found[0].file, named) and not _is_handed_out(found[0], named):
             yield from (replace(change, safety="likely") for change in origins_changed(each, found))
+
+
+def _is_handed_out(found: Origin, named: cst.BaseExpression) -> bool:
+    """Whether a loop hands the device out, so that each turn sends to another one: `part.to(device)` for all devices."""
+    names = [each.value for each in found.file.within(named) if isinstance(each, cst.Name)]
+    return any(is_turned(found.file, found.call, name) for name in names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -9,12 +10,13 @@ import libcst as cst
 from devfix.source import File, normalised
 
 Definition = cst.FunctionDef | cst.ClassDef
+COMPREHENSION = re.compile(r"((^|\.)(<locals>\.)?<(listcomp|dictcomp|setcomp|genexpr)>)+$")
 
 
 def definition(file: File, name: str) -> Definition | None:
     """The function or class with a dotted name ("Model.forward"), as `Place.function` gives it; None without one.
 
-    Of several with one name the last counts, as it does when Python runs the file.
+    Of several with one name the last counts, as it does when Python runs the file; of a comprehension, its function.
 
     >>> file = File("m.py", b"class Model:\\n    def forward(self, x):\\n        return x\\n")
     >>> type(definition(file, "Model")).__name__, definition(file, "Model.forward").name.value
@@ -23,13 +25,18 @@ def definition(file: File, name: str) -> Definition | None:
     True
     """
     scope: cst.CSTNode = file.module
-    for part in name.replace(".<locals>", "").split("."):
+    for part in enclosing(name).replace(".<locals>", "").split("."):
         found = [each for each in _definitions(scope) if each.name.value == part]
         if not found:
             return None
         scope = found[-1]
     assert isinstance(scope, Definition)
     return scope
+
+
+def enclosing(function: str) -> str:
+    """The name of the function that a comprehension stands in, which it goes by from Python 3.12 on; others as is."""
+    return COMPREHENSION.sub("", function) or "<module>"
 
 
 def _definitions(scope: cst.CSTNode) -> Iterator[Definition]:

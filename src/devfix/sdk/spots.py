@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from devfix.model import Binding, Diagnosis, Failure, Place
 from devfix.sdk.derived import made_of
 from devfix.sdk.evidence import blamed, names_in
-from devfix.sdk.ways import keeps_data, loop_event
-
-COMPREHENSION = re.compile(r"(\.<locals>\.<(list|dict|set)comp>|\.<locals>\.<genexpr>)+$")
+from devfix.sdk.ways import function_at, keeps_data, loop_event
 
 
 @dataclass(frozen=True)
@@ -38,29 +35,24 @@ def spots(diagnosis: Diagnosis) -> list[Spot]:
 
 def scope_at(failure: Failure, place: Place) -> tuple[Binding, ...]:
     """What is known to be in scope at a place: a second look's record, else that of a frame of the same function."""
-    records = [(seen, scope) for seen, scope in failure.scopes if _function(seen) == _function(place)]
+    records = [(seen, scope) for seen, scope in failure.scopes if function_at(seen) == function_at(place)]
     here = next((scope for seen, scope in records if seen.line == place.line), None)
     if here is not None:
         return here
-    frames = (frame.scope for frame in reversed(failure.frames) if _function(frame.place) == _function(place))
+    frames = (frame.scope for frame in reversed(failure.frames) if function_at(frame.place) == function_at(place))
     return next(filter(None, (*frames, *(scope for _, scope in records))), ())
 
 
 def unseen(failure: Failure) -> Iterator[Place]:
     """The owned places on the operands' ways whose scope nobody recorded yet: what a second look is for."""
-    functions = {_function(frame.place) for frame in failure.frames if frame.scope}
+    functions = {function_at(frame.place) for frame in failure.frames if frame.scope}
     lines = {(place.path, place.line) for place, _ in failure.scopes}
     for operand in failure.operands:
         for event in operand.history:
             for place in event.places:
-                if place.owned and _function(place) not in functions and (place.path, place.line) not in lines:
+                if place.owned and function_at(place) not in functions and (place.path, place.line) not in lines:
                     lines.add((place.path, place.line))
                     yield place
-
-
-def _function(place: Place) -> tuple[str, str]:
-    """The file and function of a place; a comprehension sees what its function sees."""
-    return place.path, COMPREHENSION.sub("", place.function)
 
 
 def _birth(diagnosis: Diagnosis) -> Iterator[Spot]:
@@ -86,13 +78,12 @@ def _way(diagnosis: Diagnosis) -> Iterator[Spot]:
         # What was derived within the failing expression is no place to mend it before.
         if event.owned_place is not None and event.owned_place != failure.at
     ]
-    stack = {(frame.place.path, frame.place.function) for frame in failure.frames}
-    yield from (spot for spot in derived if (spot.place.path, spot.place.function) not in stack)
     owned = [index for index, frame in enumerate(failure.frames) if frame.place.owned]
+    first = {function_at(failure.frames[index].place): index for index in reversed(owned)}
+    yield from (spot for spot in derived if function_at(spot.place) not in first)
     for index in owned:
         frame = failure.frames[index]
-        here = (frame.place.path, frame.place.function)
-        yield from (spot for spot in derived if (spot.place.path, spot.place.function) == here)
+        yield from (spot for spot in derived if first.get(function_at(spot.place)) == index)
         named = [held.expression for held in names_in(operand, index)]
         expressions = tuple(dict.fromkeys([*named, *(each.expression for each in made_of(failure, operand, index))]))
         kind = "use" if index == owned[-1] else "handover"

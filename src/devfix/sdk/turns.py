@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import takewhile
+
 import libcst as cst
 
 from devfix.model import Diagnosis
@@ -9,9 +12,11 @@ from devfix.sdk.evidence import blamed, names_in
 from devfix.sdk.loops import bound
 from devfix.source import File, Sources
 
+SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
+
 
 def turn_frame(diagnosis: Diagnosis, source: Sources) -> int | None:
-    """The number of the outermost frame in which the blamed operand is what a `for` around the running line binds.
+    """The number of the outermost frame in which the blamed operand is what a loop around the running line binds.
 
     >>> turn_frame(diagnosis, source) is None
     True
@@ -27,15 +32,25 @@ def turn_frame(diagnosis: Diagnosis, source: Sources) -> int | None:
 
 
 def is_turned(file: File, node: cst.CSTNode, name: str) -> bool:
-    """Whether a `for` around a node binds a name, and nothing else in the loop binds it anew.
+    """Whether a `for`, or a comprehension, around a node binds a name, and nothing else in the loop binds it anew.
 
     >>> file = File("m.py", b"for x, y in pairs:\\n    y = y + 1\\n    f(x, y)\\n")
     >>> call = file.find(file.module, "f(x, y)")[0]
     >>> is_turned(file, call, "x"), is_turned(file, call, "y")
     (True, False)
     """
-    for loop in file.loops_around(node):
-        names = file.within(loop.target) if isinstance(loop, cst.For) else ()
-        if any(isinstance(each, cst.Name) and each.value == name for each in names):
-            return name not in bound(file, loop.body)
+    for around in takewhile(lambda each: not isinstance(each, SCOPES), file.ancestors(node)):
+        names = {each.value for each in _targets(file, around) if isinstance(each, cst.Name)}
+        if name in names:
+            return not isinstance(around, cst.For) or name not in bound(file, around.body)
     return False
+
+
+def _targets(file: File, loop: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield the nodes of what a loop or comprehension binds each turn; none of other code."""
+    if isinstance(loop, cst.For):
+        yield from file.within(loop.target)
+    turn = loop.for_in if isinstance(loop, cst.BaseComp) else None
+    while turn is not None:
+        yield from file.within(turn.target)
+        turn = turn.inner_for_in

@@ -6,6 +6,7 @@ import re
 
 from devfix.model import Event, Failure, Operand, Place
 from devfix.sdk.evidence import birthplace
+from devfix.sdk.reading import enclosing
 
 # A result that is the same data as its argument: a cast, a copy, another shape. Views are known by their kind.
 SAME_DATA = re.compile(
@@ -41,9 +42,14 @@ def frame_of(failure: Failure, place: Place) -> int | None:
     """
     for number in reversed(range(len(failure.frames))):
         running = failure.frames[number].place
-        if running.owned and (running.path, running.function) == (place.path, place.function):
+        if running.owned and function_at(running) == function_at(place):
             return number
     return None
+
+
+def function_at(place: Place) -> tuple[str, str]:
+    """The file and function of a place; a comprehension runs in its function, and sees what that sees."""
+    return place.path, enclosing(place.function)
 
 
 def loop_event(failure: Failure, operand: Operand) -> int | None:
@@ -81,7 +87,7 @@ def is_born_in_reach(failure: Failure, operand: Operand, device: str) -> bool:
     place = birthplace(operand)
     if place is None or loop_event(failure, operand) is not None:
         return False
-    scopes = [scope for seen, scope in failure.scopes if (seen.path, seen.function) == (place.path, place.function)]
+    scopes = [scope for seen, scope in failure.scopes if function_at(seen) == function_at(place)]
     return any(each.device == device for scope in scopes for each in scope)
 
 
