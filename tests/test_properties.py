@@ -44,7 +44,7 @@ KEYS = [
         "device",
     ),
     *("dtype", "shape", "names", "frame", "expression", "relation", "history", "owner", "holders", "copy", "places"),
-    *("tensors", "type", "attribute", "root", "direction", "count", "bytes", "ran", "failed"),
+    *("tensors", "type", "attribute", "root", "direction", "count", "bytes", "values", "same", "loop"),
 ]
 numbers = st.one_of(st.integers(), st.floats(), st.sampled_from([-1, 0, 1 << 53, 1 << 64, 10**400]))
 paths = st.sampled_from(
