@@ -46,6 +46,6 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
 
 
 def _is_handed_out(found: Origin, named: cst.BaseExpression) -> bool:
-    """Whether a loop hands the device out, so that each turn sends to another one: `part.to(device)` for all devices."""
+    """Whether a loop hands the device out, so that each turn sends to another one: `part.to(device)`."""
     names = [each.value for each in found.file.within(named) if isinstance(each, cst.Name)]
     return any(is_turned(found.file, found.call, name) for name in names)
