@@ -54,9 +54,7 @@ def weigh(value: Any) -> Values | None:
             if value.layout is not torch.strided or value.device.type == "meta":
                 return None
             held = getattr(value, "_devfix_held", None)
-            flat = (value if held is None else held).detach().reshape(-1)
-            # What is looked at alone comes to the host: a tensor may fill most of a GPU.
-            values = samples.host(flat[:: -(-flat.numel() // MOST)] if flat.numel() > MOST else flat)
+            values = samples.host(_some((value if held is None else held).detach()))
             if values.is_complex():
                 values = values.real + values.imag
             values = values.to(torch.float64)
@@ -65,6 +63,20 @@ def weigh(value: Any) -> Values | None:
             return (total, size) if total - total == 0 else None  # neither infinite nor not a number
     except Exception:  # a kind of tensor that has no values to look at
         return None
+
+
+def _some(tensor: Any) -> Any:
+    """Return at most `MOST` values, one of each part: only what is looked at is copied, a tensor may fill a GPU."""
+    size = tensor.numel()
+    if size <= MOST:
+        return tensor.reshape(-1)
+    step = -(-size // MOST)
+    first = torch.arange(0, size, step)
+    # Not always the first of a part: that might be one column of a table.
+    inside = ((weights()[: len(first)] - 0.5) * step).to(torch.int64)
+    at = (first + inside).clamp_(max=size - 1).to(tensor.device)
+    # An expanded tensor may have more values than there is memory: it is not laid out for it.
+    return tensor.view(-1)[at] if tensor.is_contiguous() else tensor[torch.unravel_index(at, tensor.shape)]
 
 
 def told(func: Any, argument: str, tensor: Any) -> Values | None:
