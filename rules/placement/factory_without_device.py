@@ -8,6 +8,7 @@ from devfix.sdk import (
     Change,
     Diagnosis,
     Failure,
+    Operand,
     Sources,
     birthplace,
     blamed,
@@ -16,9 +17,12 @@ from devfix.sdk import (
     is_born_in_reach,
     is_meant,
     loop_event,
+    names_device,
     result_moved,
     spots,
     strangers,
+    target_device,
+    told_device,
     turn_frame,
 )
 
@@ -29,16 +33,25 @@ def diagnose(failure: Failure) -> Blame | None:
         birth, place = operand.birth, birthplace(operand)
         if birth is None or place is None or birth.kind not in ("factory", "constant"):
             continue
-        held = operand.owner is not None and operand.owner.kind in ("parameter", "buffer")
-        if is_meant(failure, operand) or held or loop_event(failure, operand) is not None:
+        if is_meant(failure, operand) or loop_event(failure, operand) is not None:
+            continue
+        is_told = place.function.endswith("__init__") and names_device(failure, place, peer.device)
+        if _is_held(operand) and not is_told:
             continue
         because = (
             f"{describe(operand)} was made by `{birth.op.removeprefix('aten::')}` on {operand.device}"
             f" in {place.path}:{place.line}, while it meets a tensor on {peer.device}."
         )
+        if _is_held(operand):
+            return Blame(index, f"{because} The constructor that made it has a name for that device.", strength=1)
         # A factory in a function that still runs is as plain as evidence gets; one far away may be an input.
         return Blame(index, because, strength=2 if is_born_in_reach(failure, operand, peer.device) else 4)
     return None
+
+
+def _is_held(operand: Operand) -> bool:
+    """Whether a module holds the tensor, and moves it along: then it is the module that was not moved."""
+    return operand.owner is not None and operand.owner.kind in ("parameter", "buffer")
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
@@ -49,7 +62,9 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     for spot in spots(diagnosis):
         if spot.kind != "birth" or birth is None or spot.place != birth.places[0]:
             continue
+        is_held, file = _is_held(blamed(diagnosis)), source.file(spot.place)
+        if is_held and not told_device(spot, target_device(diagnosis), source):
+            continue
         yield from factory_given_device(diagnosis, spot, source)
-        file = source.file(spot.place)
-        if file is not None and file.call_at(spot.place, tuple(FACTORIES)) is None:
+        if not is_held and file is not None and file.call_at(spot.place, tuple(FACTORIES)) is None:
             yield from result_moved(diagnosis, spot, source)

@@ -31,7 +31,7 @@ from devfix.sdk.evidence import (
     target_device,
     was_moved_to,
 )
-from devfix.sdk.factories import FACTORIES, factory_given_device
+from devfix.sdk.factories import FACTORIES, factory_given_device, names_device, told_device
 from devfix.sdk.given import device_given, device_replaced, given_argument, literal_device, literal_node, named_device
 from devfix.sdk.holders import attribute_of, classes_called, classes_holding, dominating, files_of, owned_places
 from devfix.sdk.host import host_copies
@@ -144,6 +144,7 @@ __all__ = [
     "named_anew",
     "named_at",
     "named_device",
+    "names_device",
     "names_in",
     "occurrences",
     "on_device",
@@ -169,6 +170,7 @@ __all__ = [
     "spots",
     "strangers",
     "target_device",
+    "told_device",
     "turn_frame",
     "unmoved",
     "was_moved_to",

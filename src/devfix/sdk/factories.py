@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from devfix.model import Diagnosis
-from devfix.sdk.anchors import anchors
+from devfix.model import Binding, Diagnosis, Failure, Place
+from devfix.sdk.anchors import anchors, means
 from devfix.sdk.changes import Change, change
 from devfix.sdk.edits import argument, keyword_added
-from devfix.sdk.spots import Spot
+from devfix.sdk.evidence import SAYS
+from devfix.sdk.reading import definition, parameters
+from devfix.sdk.spots import Spot, scope_at
 from devfix.source import File, Sources, last_name
 
 # Factories that take `device=`; those that draw random numbers do not stand here: another device is another stream.
@@ -70,6 +72,32 @@ def factory_given_device(diagnosis: Diagnosis, spot: Spot, source: Sources) -> I
             found = change(file, module, f"Give `{file.code(call.func)}`{both} the device `{anchor}`")
             if found:
                 yield found
+
+
+def told_device(spot: Spot, device: str, source: Sources) -> str:
+    """The parameter by which the function at a spot was told a device; "" where none was.
+
+    >>> place = failure.at
+    >>> told_device(Spot("birth", place, scope_at(failure, place)), "cuda:0", source)
+    ''
+    """
+    file = source.file(spot.place)
+    function = definition(file, spot.place.function) if file is not None else None
+    names = parameters(function) if isinstance(function, cst.FunctionDef) else []
+    return next((each.expression for each in _naming(spot.scope, device) if each.expression in names), "")
+
+
+def names_device(failure: Failure, place: Place, device: str) -> bool:
+    """Whether anything in scope at a place names a device.
+
+    >>> names_device(failure, failure.at, "cuda:0")
+    False
+    """
+    return any(_naming(scope_at(failure, place), device))
+
+
+def _naming(scope: Iterable[Binding], device: str) -> Iterator[Binding]:
+    return (each for each in scope if each.kind in SAYS and means(each, device))
 
 
 def _beside(file: File, call: cst.Call) -> list[cst.Call]:
