@@ -58,9 +58,9 @@ fuzz: $(READY) ## Feed the readers of letters, messages, settings and sources fo
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3'
 	@for target in letter message config source; do $(BIN)/python tests/fuzz/fuzz.py $$target 60 || exit 1; done
 
-mutate: $(READY) ## Change the code of verdicts, one place at a time: a test must fail each time
+mutate: $(READY) ## Change the code of verdicts and of rule helpers, one place at a time: a test must fail each time
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[mutation]'
-	@$(BIN)/python scripts/mutate.py verdict
+	@$(BIN)/python scripts/mutate.py
 
 scale: $(READY) ## Time a repair in repositories of 100, 1,000 and 10,000 files
 	@$(BIN)/python benchmarks/scale.py

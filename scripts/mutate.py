@@ -72,6 +72,12 @@ def main() -> int:
             asked[list(asked)[-1]].append(f"src/devfix/{word}.py")
         else:
             raise SystemExit(f"{word}: neither a part ({', '.join(PARTS)}) nor a module of src/devfix")
+    if len(asked) > 1:  # mutmut reads its configuration once
+        own = [sys.executable, __file__]
+        words = [
+            [name, *(each.removeprefix("src/devfix/").removesuffix(".py") for each in asked[name])] for name in asked
+        ]
+        return max([subprocess.run([*own, *each]).returncode for each in words])
     parts = {
         name: replace(PARTS[name], modules=tuple(modules) or PARTS[name].modules) for name, modules in asked.items()
     }
