@@ -152,7 +152,8 @@ class Repository:
     def _lacking(self, error: GitError) -> str:
         """Say what to do where git lacks a file of the commit; "" where the error is another."""
         if not re.search(
-            r"unable to read sha1 file|missing blob|bad (object|file)|could not get object info", str(error)
+            r"unable to read sha1 file|cannot read object|missing blob|bad (object|file)|could not get object info",
+            str(error),
         ):
             return ""
         lacks = f"{self.root}: git lacks files of the commit ({error.line[:200]})"

@@ -14,6 +14,8 @@ from devfix.scratch import remove
 from devfix.workspace.git import GitError
 from devfix.workspace.shadow import Shadow
 
+# To make a file costs the kernel 0.14 ms on ext4: 10,000 take 1.3 s, and 0.6 s with four at work, also on two cores.
+_WORKERS = "checkout.workers=4"
 _State = bytes  # a tuple of numbers would take three times the memory, for every file of a repository
 _FOLDER, _FILE = struct.Struct("<I"), struct.Struct("<IQqqQ")
 
@@ -24,7 +26,7 @@ class Worktree:
     def __init__(self, shadow: Shadow, path: Path, index: Path) -> None:
         """Fill the folder `path`; `index` is where git keeps what it knows of these files."""
         self.path, self._shadow, self._index = path, shadow, index
-        self._git = shadow.git.also(GIT_WORK_TREE=str(path), GIT_INDEX_FILE=str(index))
+        self._git = shadow.git.also(_WORKERS, GIT_WORK_TREE=str(path), GIT_INDEX_FILE=str(index))
         self._made: dict[str, _State] = {}
         self._build()
 
