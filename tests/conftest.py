@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,10 @@ from devfix.process import child_environment
 from devfix.warm import Warm
 
 pytest_plugins = ["pytester"]
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, and so would all that they start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
