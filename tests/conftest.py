@@ -14,7 +14,7 @@ from devfix.warm import Warm
 
 pytest_plugins = ["pytester"]
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, and so would all that they start and interrupt.
+# A shell that starts the tests in the background has them ignore Ctrl-C, and with them all that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
