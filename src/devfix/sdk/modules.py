@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from devfix.model import Binding, Diagnosis, Failure, Operand, Owner
 from devfix.sdk.anchors import anchors
 from devfix.sdk.changes import Change, change
+from devfix.sdk.evidence import scope_in
 from devfix.sdk.loops import outside_loops
 from devfix.sdk.spots import Spot, scope_at
 from devfix.sdk.statements import inserted_before
@@ -20,8 +21,7 @@ def bound(failure: Failure, frame: int, expression: str) -> Binding | None:
     >>> bound(failure, 0, "model").type
     'Model'
     """
-    scope = failure.frames[frame].scope if 0 <= frame < len(failure.frames) else ()
-    return next((each for each in scope if each.expression == expression), None)
+    return next((each for each in scope_in(failure, frame) if each.expression == expression), None)
 
 
 def roots(failure: Failure, operand: Operand) -> list[tuple[Owner, Binding]]:

@@ -8,6 +8,7 @@ import libcst as cst
 
 from devfix.model import Binding, Failure, Operand, Place
 from devfix.sdk.derived import begins
+from devfix.sdk.evidence import scope_in
 from devfix.sdk.spots import scope_at
 from devfix.source import File
 
@@ -65,8 +66,7 @@ def device_in(failure: Failure, frame: int, expression: str) -> str:
     >>> device_in(failure, 0, "model")
     'cuda:0'
     """
-    scope = failure.frames[frame].scope if 0 <= frame < len(failure.frames) else ()
-    return next((each.device for each in scope if each.expression == expression), "")
+    return next((each.device for each in scope_in(failure, frame) if each.expression == expression), "")
 
 
 def scope_of(failure: Failure, file: File, node: cst.CSTNode) -> tuple[Binding, ...]:
