@@ -234,7 +234,7 @@ def test_a_million_births_stay_within_fifty_megabytes(tmp_path: Path) -> None:
         """
     from devfix.process import run
 
-    probed = run_program(tmp_path, source, timeout=300)
+    probed = run_program(tmp_path, source)
     plain = run([str(PYTHON), "program.py"], tmp_path / "repository", child_environment(), 300)
     assert int(probed.done.stdout) - int(plain.stdout) < 50_000, (probed.done, plain)
 

@@ -11,13 +11,13 @@ import devfix.probe
 ENTRY = Path(devfix.probe.__file__).parent / "entry"
 PROGRAM = """
 import sys, torch
-from devfix_probe import imports
+imports = __import__("devfix probe.imports", fromlist=["imports"])
 if sys.argv[1] == "before":
     import late
 imports.NAME = "late"
 imports.install()
 import late
-from devfix_probe import records
+records = __import__("devfix probe.records", fromlist=["records"])
 print(records.operations())
 """
 
@@ -27,7 +27,7 @@ def counted(folder: Path, when: str) -> int:
     path = os.pathsep.join((str(ENTRY), str(folder)))
     environment = {**os.environ, "DEVFIX_PROBE": json.dumps(order), "PYTHONPATH": path}
     command = [sys.executable, str(folder / "program.py"), when]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=True)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return int(done.stdout)
 
 

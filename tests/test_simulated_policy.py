@@ -100,7 +100,7 @@ def test_names_only_wrappers_that_there_are() -> None:
 @cache
 def recording(tmp: Path) -> dict[str, dict[str, dict[str, dict[str, str]]]]:
     command = [sys.executable, "-m", "devfix.probe.truth", "record", str(tmp), "--world", "simulated", "--samples", "2"]
-    done = subprocess.run([*command, "--snippets", str(FOLDER)], capture_output=True, text=True, timeout=500)
+    done = subprocess.run([*command, "--snippets", str(FOLDER)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     return dict(json.loads(tmp.read_text(encoding="utf-8"))["operators"])
 

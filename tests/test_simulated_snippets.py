@@ -18,7 +18,7 @@ SNIPPETS = list(snippets.read(FOLDER))
 def outcomes() -> dict[str, str]:
     """What became of each snippet; they share one process, which must live to the end."""
     command = [sys.executable, str(FOLDER / "run_snippets.py")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
 

@@ -10,36 +10,36 @@ import os
 import sys
 import threading
 import weakref
-from typing import Any, NoReturn
+from typing import Any
 
 
-def leave(code: int, before: frozenset[str]) -> NoReturn:
+def leave(before: frozenset[str], code: int) -> int:
     """Wait for threads, run exit functions, let go of the program's own modules, flush, and end the process.
 
-    `before` names the modules that were there before the program; destructors of what they hold do not run.
+    `before` names the modules that were there before the program; destructors of what they hold do not run. Where a
+    stream cannot be flushed, return `code`: the interpreter, which then ends in its own way, reports that.
     """
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
-    code = _flush(code)
+    if not _flushed():
+        return code
     _let_go([name for name in sys.modules if name not in before or name == "__main__"])
-    code = _flush(code)
+    _flushed()
     with contextlib.suppress(Exception):
         ctypes.CDLL(None).fflush(None)
     getattr(os._exit, "__wrapped__", os._exit)(code)
     raise AssertionError("not reached")
 
 
-def _flush(code: int) -> int:
-    """Flush as at the end of an interpreter, which tells by exit code 120 that it could not."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None and not stream.closed:
-            try:
+def _flushed() -> bool:
+    """Flush standard output and error; return whether both could be."""
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None and not stream.closed:
                 stream.flush()
-            except BrokenPipeError:
-                code = 120
-            except Exception:
-                code = 120 if stream is sys.stdout else code
-    return code
+    except Exception:
+        return False
+    return True
 
 
 def _let_go(names: list[str]) -> None:

@@ -9,6 +9,7 @@ import torch
 
 from . import histories, places, records
 from .members import child, instance_dict, is_a
+from .patching import replace
 from .scope import module_tensors
 
 Module = torch.nn.Module
@@ -23,7 +24,7 @@ def install() -> None:
         if len(_dying) < 5_000 and id(self) not in _told:
             _map(type(self).__name__, self, _dying)
 
-    Module.__del__ = __del__  # type: ignore[attr-defined]
+    replace(Module, "__del__", __del__, add=True)
 
 
 def tell() -> list[dict[str, Any]]:

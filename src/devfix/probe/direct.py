@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from . import hooks
+from .dtypes import PRODUCTS
 from .on_host import SIMPLE, hosted
 from .tensor import Tensor, wrap, wrap_new
 from .whole import PLAIN, alone
@@ -63,9 +64,14 @@ def _simple(values: Any) -> bool:
     return True
 
 
-def of_two(original: Any, func: Any) -> Any:
+def of_product(original: Any, func: Any) -> Any:
+    """As `of_two`, for products of matrices, which CUDA makes of fewer dtypes than the CPU."""
+    return of_two(original, func, PRODUCTS)
+
+
+def of_two(original: Any, func: Any, taken: Any = None) -> Any:
     """Make a function of two tensors, or a tensor and a number, whose result is new, direct where that is possible."""
-    sign = of_sign(original, func)
+    sign = of_sign(original, func, taken)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return original(*args, **kwargs) if kwargs or len(args) != 2 else sign(*args)
@@ -73,8 +79,8 @@ def of_two(original: Any, func: Any) -> Any:
     return call
 
 
-def of_sign(original: Any, func: Any) -> Any:
-    """As `of_two`, for the methods of Python's operators."""
+def of_sign(original: Any, func: Any, taken: Any = None) -> Any:
+    """As `of_two`, for the methods of Python's operators; `taken` are the dtypes that CUDA makes, where not all."""
 
     def call(one: Any, two: Any) -> Any:
         if type(one) in PLAIN and not (_grad() and one.requires_grad):
@@ -96,7 +102,7 @@ def of_sign(original: Any, func: Any) -> Any:
                     result = None  # the long way tells what failed
                 finally:
                     del guard
-                if type(result) is Tensor:
+                if type(result) is Tensor and (taken is None or result.dtype in taken):
                     return placed(result, gpu, func, (one, two), {}, one)
         return original(one, two)
 

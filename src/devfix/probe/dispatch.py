@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import hooks, messages, mismatch, numbers, own_kernels, widening
+from . import dtypes, hooks, messages, mismatch, numbers, own_kernels, widening, zeros
 from . import running as _running  # noqa: F401 - registers how operators run
 from .plans import LIST, TENSOR, _plans, plan_of
 from .tensor import Tensor, reshape_shell, wrap, wrap_new, written
@@ -59,12 +59,16 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
             keywords, gpu = unwrap_keywords(kwargs, gpu)
         if gpu == -2:
             return mismatch.judge(plan, func, args, kwargs or {}, cells)
+        if plan.refused is not None and gpu is not None and gpu >= 0:
+            dtypes.refuse(plan.refused, plan.base, cells)
         try:
             result = plan.op(*cells, **keywords) if keywords else plan.op(*cells)
         except (NotImplementedError, RuntimeError) as error:
             if gpu is not None and gpu >= 0 and own_kernels.here(plan, error):
                 return own_kernels.run(func, args, kwargs)
-            if numbers.among(plan, cells):
+            if gpu is not None and gpu >= 0 and zeros.helps(error):
+                result = zeros.run(plan, cells, keywords or {})
+            elif numbers.among(plan, cells):
                 result = plan.op(*numbers.as_tensors(plan, cells), **(keywords or {}))
             elif gpu is None or gpu < 0 or not widening.helps(error, plan):
                 raise
@@ -112,10 +116,17 @@ def told(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
     text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
     if "lazy" in text.lower():
         error.args = (messages.outward(text), *error.args[1:])
+    if "not implemented for '" in text and _is_on_gpu(args, kwargs or {}):
+        error.args = (dtypes.told(text, _base(func)), *error.args[1:])
     if "can't allocate memory" in text and _is_on_gpu(args, kwargs or {}):
         error = messages.out_of_memory(text)
     hooks.failed(error, func, args, kwargs or {})
     return error
+
+
+def _base(func: Any) -> str:
+    schema = getattr(func, "_schema", None)
+    return "" if schema is None else dtypes.base_of(schema.name)
 
 
 def _is_on_gpu(args: Any, kwargs: Any) -> bool:

@@ -18,6 +18,7 @@ from .letter import Letter
 MARK = "_devfix_failure"
 _RANK = {"": 0, "thread": 1, "test": 2, "process": 3}
 _REPEATS = 20
+_FIRST = 3  # failures of a process that its letter tells although they were handled
 _GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
 
 
@@ -68,9 +69,12 @@ class Endings:
             self._captured.popitem(last=False)
         with contextlib.suppress(AttributeError):
             setattr(exception, MARK, (os.getpid(), number))
+        is_first = self._at[(kind, id(spots[0]), spots[1]) if spots else kind] == 1
+        if is_first and len(self.letter.handled) < _FIRST:
+            self.letter.handled.append(told)
         if not self._rank:
             self.letter.failure = told
-            if self.eager:
+            if self.eager or number <= _FIRST:  # a process may be ended without notice
                 self.letter.write()
 
     def uncaught(self, exception: BaseException | None, where: str) -> None:
@@ -85,6 +89,11 @@ class Endings:
             self.letter.failure, self._rank = told, rank
         except Exception as error:
             self.letter.complain(error)
+
+    @property
+    def has_ended_process(self) -> bool:
+        """Whether an exception that nobody caught ends this process."""
+        return self._rank == _RANK["process"]
 
     def find(self, exception: BaseException) -> failure.Json | None:
         """Find the failure of devices that an exception comes from; None where it comes from none."""
@@ -109,12 +118,14 @@ class Endings:
 
     def _find(self, exception: BaseException) -> failure.Json:
         chain = _chain(exception)
+        # What an operator told of says more than any message around it: a library may raise one of its own from it.
         for link in chain:
             mark = getattr(link, MARK, None)
             told = self._captured.get(mark[1]) if mark is not None and mark[0] == os.getpid() else None
             told = told or self._quoted(failure.message_of(link))
             if told is not None:
                 return {**told, "traceback": failure.told(exception)}
+        for link in chain:
             kind = kinds.kind_of(failure.message_of(link))
             if kind:
                 return {**failure.reconstruct(link, kind), "traceback": failure.told(exception)}
@@ -133,18 +144,30 @@ class Endings:
         return None
 
     def _of_children(self) -> list[failure.Json]:
-        """Read the failures that child processes have written."""
+        """Read the failures that processes started by this one, or by one of its own (a fork server), have written."""
         found = []
         folder = self.letter.order.letters
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
             if name.endswith(".json") and not name.startswith(f"{os.getpid()}-"):
                 try:
                     raw = json.loads(Path(folder, name).read_bytes())
-                    if raw["process"]["parent"] == os.getpid() and raw["failure"]:
+                    if raw["failure"] and _is_below(int(raw["process"]["parent"])):
                         found.append(raw["failure"])
                 except (OSError, ValueError, KeyError, TypeError):
                     continue
         return found
+
+
+def _is_below(pid: int) -> bool:
+    """Say whether a process is this one or descends from it, as far as /proc still tells."""
+    for _ in range(4):
+        if pid == os.getpid():
+            return True
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            return False
+    return False
 
 
 def _chain(exception: BaseException) -> list[BaseException]:

@@ -9,9 +9,11 @@ from typing import Any
 import torch
 
 from . import operators, places, records
+from .instances import classes
 from .members import is_a
 from .records import COPY, DEVICE, FROM, LAST, MOMENT, PREVIOUS, SPOTS, WHAT, Event
 from .scope import Held, device_of
+from .tensor import sizes
 
 
 def history(value: Any) -> list[dict[str, Any]]:
@@ -103,10 +105,12 @@ def binding(held: Held, known: dict[int, dict[str, Any]] | None = None) -> dict[
 def _describe(kind: str, value: Any) -> dict[str, Any]:
     told: dict[str, Any] = {"kind": kind, "device": device_of(kind, value), "type": type(value).__name__}
     if kind == "tensor":
-        told.update(dtype=str(value.dtype), shape=list(value.shape))
+        told.update(dtype=str(value.dtype), shape=sizes(value))
     if kind in ("tensor", "module"):
         events = history(value)
         told["history"] = events[:1] + [event for event in events[1:] if event["kind"] == "move"]
+    if kind in ("module", "object", "instance"):
+        told["classes"] = classes(type(value))
     if kind == "object":
         told["history"] = _defined(type(value))
     return told

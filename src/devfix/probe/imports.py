@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from . import records
+from .patching import undo_with
 
 NAME = "torch._dynamo"
 
@@ -49,4 +50,6 @@ class _Finder(MetaPathFinder):
 def install() -> None:
     """Watch for the compiler's import, where it is still to come."""
     if NAME not in sys.modules:
-        sys.meta_path.insert(0, _Finder())
+        finder = _Finder()
+        sys.meta_path.insert(0, finder)
+        undo_with(lambda: sys.meta_path.remove(finder) if finder in sys.meta_path else None)

@@ -25,7 +25,12 @@ _KINDS = [
         r"Input and (hidden|parameter|cell) tensors are not at the same device|"
         r"weight.* and input.* are not (on|at) the same device",
     ),
-    ("data-parallel", r"module must have its parameters and buffers on device"),
+    (
+        "data-parallel",
+        r"module must have its parameters and buffers on device|"
+        r"device_ids and output_device arguments only work with .*and module parameters \{.*cpu|"
+        r"input module must be on the same type of devices",
+    ),
     (
         "collective",
         r"No backend type associated with device type|Tensors must be CUDA and dense|"
@@ -57,14 +62,25 @@ _KINDS = [
         r"[Ee]xpected all tensors to be on the same device|(be|are) (all )?on the same (device|GPU)|"
         r"different from other tensors on|have (the )?same device|expected device \w+|"
         r"on (the )?same device|on different devices|is on \S+, but expected|but got \w+ is on|"
-        r"same device as|(Expected|expected) object of (device|backend) type|but found at least two devices",
+        r"same device as|different devices?\b|devices? (do(es)?n't|do(es)? not|must|should) (match|agree|be the same)|"
+        r"\b(device mismatch|mismatch(ed|ing)? devices?)\b|"
+        r"(Expected|expected) object of (device|backend) type|but found at least two devices",
     ),
 ]
 # What lies between two parts of a message is short; without a bound a message of 20,000 letters can take half a minute.
 _COMPILED = [(kind, re.compile(pattern.replace(".*", ".{0,120}"), re.DOTALL)) for kind, pattern in _KINDS]
+# A library that checks its arguments itself has words of its own, and names the devices that it met.
+_DEVICE = re.compile(r"\b(cpu|cuda:\d{1,3})\b")
 
 
 def kind_of(message: str) -> str:
     """Return the kind of a device failure, or "" where the message speaks of something else."""
     message = message[:20_000]
-    return next((kind for kind, pattern in _COMPILED if pattern.search(message)), "")
+    known = next((kind for kind, pattern in _COMPILED if pattern.search(message)), "")
+    return known or ("device-mismatch" if _names_two_devices(message) else "")
+
+
+def _names_two_devices(message: str) -> bool:
+    """Whether a message speaks of devices and names two of them, a GPU by its index among them."""
+    named = set(_DEVICE.findall(message))
+    return len(named) > 1 and "device" in message.lower()

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from . import device_map, positions, reach, tally, transfers, watch
+from . import device_map, devices, positions, reach, seeding, tally, transfers, visible, watch
 from .order import Order
 
 Json = dict[str, Any]
@@ -26,7 +26,9 @@ class Letter:
         self.order = order
         self.pid = os.getpid()
         self.failure: Json | None = None
+        self.handled: list[Json] = []
         self.trouble: list[str] = []
+        self.blind = ""  # why the world could not be entered
         self._path = ""
         self._lock = threading.RLock()
 
@@ -41,6 +43,8 @@ class Letter:
         if not self.order.letters or os.getpid() != self.pid:
             return
         with self._lock, contextlib.suppress(OSError):
+            if not os.path.isdir(self.order.letters):
+                return  # whoever asked for the letter has gone, with the folder
             if not self._path:
                 self._path = self._free_path()
             unfinished = f"{self._path}.unfinished"
@@ -48,7 +52,6 @@ class Letter:
             os.replace(unfinished, self._path)
 
     def _free_path(self) -> str:
-        os.makedirs(self.order.letters, exist_ok=True)
         number = 0
         while os.path.exists(path := os.path.join(self.order.letters, f"{self.pid}-{number}.json")):
             number += 1
@@ -67,17 +70,32 @@ class Letter:
                 "columns": positions.COLUMNS,
             },
             "world": {"kind": self.order.kind, "gpus": self.order.gpus, "current": self.order.current},
+            "asked": devices.asked(),
             "failure": self._failure(),
+            "handled": [_without_counts(each) for each in self.handled if each is not self.failure],
             "transfers": self._part(transfers.tell),
             "watched": self._part(watch.tell),
             "visits": self._part(reach.tell),
             "computed": self._computed(),
+            "unseeded": self._part(seeding.tell),
             "modules": self._part(device_map.tell) if self.order.map else [],
-            "trouble": self.trouble,
+            "blind": self.blind,
+            "trouble": [*self.trouble, *self._hidden_gpus()],
         }
 
+    def _hidden_gpus(self) -> list[str]:
+        """Tell of GPUs of a simulated world that the program hides from itself."""
+        seen, there = devices.count(), devices.installed()
+        if seen == there or self.order.kind != "simulated":
+            return []
+        value = os.environ.get(visible.NAME, "")
+        return [
+            f"the program sets {visible.NAME} to {value!r} and so sees {seen} of the {there} GPUs of this world; "
+            "--gpus gives it more"
+        ]
+
     def _failure(self) -> Json | None:
-        return self.failure and {name: part for name, part in self.failure.items() if name != "computed"}
+        return self.failure and _without_counts(self.failure)
 
     def _computed(self) -> list[Json]:
         """Return what was computed, up to the failure where one ended the process or a test."""
@@ -85,13 +103,17 @@ class Letter:
         known: list[Json] | None = self.failure.get("computed") if self.failure is not None and ended else None
         return self._part(tally.tell) if known is None else known
 
-    def _part(self, tell: Any) -> list[Json]:
+    def _part(self, tell: Any) -> list[Any]:
         try:
-            part: list[Json] = tell()
+            part: list[Any] = tell()
         except Exception as error:
             self.complain(error)
             return []
         return part
+
+
+def _without_counts(failure: Json) -> Json:
+    return {name: part for name, part in failure.items() if name != "computed"}
 
 
 def _where(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from .constructions import defaults, same
 from .recipes import recipe
 
 Json = dict[str, Any]
-_MODULES, _SECONDS = 3_000, 1.0  # that are taken down, and the time that it may take in all
+_MODULES, _SECONDS = 3_000, 1.0  # that are taken down, and the seconds of a processor that it may take in all
 _HIGH = 12  # frames between `Module.__init__` and the constructor of a class that is derived from it
 _spent = 0.0
 
@@ -24,7 +24,7 @@ def note(module: Any) -> None:
     global _spent
     if len(constructions.seen) >= _MODULES or _spent > _SECONDS:
         return
-    began = time.perf_counter()
+    began = time.thread_time()
     outer: types.FrameType | None = None
     frame: types.FrameType | None = sys._getframe(2)
     for _ in range(_HIGH):
@@ -38,7 +38,7 @@ def note(module: Any) -> None:
     if outer is not None:
         _arguments(told, outer)
     constructions.seen[id(module)] = weakref.ref(module), told
-    _spent += time.perf_counter() - began
+    _spent += time.thread_time() - began
 
 
 def _arguments(told: Json, frame: types.FrameType) -> None:

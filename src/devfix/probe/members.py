@@ -29,6 +29,11 @@ def is_a(value: Any, kind: type) -> bool:
     return kind in type(value).__mro__
 
 
+def is_container(value: Any) -> bool:
+    """Say whether the value is a list, tuple or dictionary, whatever it holds."""
+    return is_a(value, list) or is_a(value, tuple) or is_a(value, dict)
+
+
 def instance_dict(value: Any) -> dict[str, Any]:
     """Return the object's own attributes; an empty dict where it has none or hides them behind code."""
     for klass in type(value).__mro__:

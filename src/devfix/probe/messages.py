@@ -27,12 +27,29 @@ def two_devices(first: Any, second: Any) -> RuntimeError:
     return RuntimeError(f"{SAME_DEVICE}, but found at least two devices, {first} and {second}!")
 
 
+def foreign_storage(device: Any, other: Any) -> RuntimeError:
+    """The error for a storage of another device than the tensor's."""
+    text = f'Attempted to set the storage of a tensor on device "{device}" to a storage on different device "{other}".'
+    return RuntimeError(f"{text}  This is no longer allowed; the devices must match.")
+
+
 def invalid_ordinal(index: int) -> RuntimeError:
     """The error for a GPU that does not exist."""
-    lines = ["CUDA error: invalid device ordinal", "GPU device may be out of range, do you have enough GPUs?"]
+    remark = "GPU device may be out of range, do you have enough GPUs?"
+    return cuda_error("invalid device ordinal", "cudaErrorInvalidDevice", remark)
+
+
+def while_capturing() -> RuntimeError:
+    """The error for what a stream cannot do while its work is recorded in a graph."""
+    return cuda_error("operation not permitted when stream is capturing", "cudaErrorStreamCaptureUnsupported")
+
+
+def cuda_error(text: str, name: str, *remarks: str) -> RuntimeError:
+    """An error of the CUDA runtime."""
+    lines = [f"CUDA error: {text}", *remarks]
     if VERSION >= (2, 9):
         page = "https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html"
-        lines.append(f"Search for `cudaErrorInvalidDevice' in {page} for more information.")
+        lines.append(f"Search for `{name}' in {page} for more information.")
     lines += [
         "CUDA kernel errors might be asynchronously reported at some other API call, "
         "so the stacktrace below might be incorrect.",
@@ -42,6 +59,11 @@ def invalid_ordinal(index: int) -> RuntimeError:
     ]
     kind = getattr(torch, "AcceleratorError", RuntimeError)
     return kind("\n".join(lines))
+
+
+def no_gpus() -> RuntimeError:
+    """The error where `CUDA_VISIBLE_DEVICES` hides every GPU."""
+    return RuntimeError("No CUDA GPUs are available")
 
 
 def out_of_memory(text: str) -> RuntimeError:

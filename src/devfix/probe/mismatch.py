@@ -45,6 +45,8 @@ def judge(plan: Any, func: Any, args: Any, kwargs: dict[str, Any], cells: Any) -
 
 def backend_key(tensors: list[Any]) -> str:
     """The dispatch key under which CUDA would run an operator of these tensors."""
+    if any(tensor.is_nested for tensor in tensors):
+        return "NestedTensorCUDA"
     layouts = {tensor._devfix_held.layout if tensor._devfix_gpu >= 0 else tensor.layout for tensor in tensors}
     return next((_KEYS[layout] for layout in layouts if layout in _KEYS), "CUDA")
 

@@ -10,6 +10,7 @@ import torch
 
 from . import calls, making, provenance
 from .members import instance_dict, is_a
+from .patching import replace
 from .records import moving
 from .scope import device_of, module_tensors
 
@@ -33,7 +34,7 @@ def _install_making() -> None:
         if calls.wanted():
             making.note(self)
 
-    Module.__init__ = __init__  # type: ignore[method-assign]
+    replace(Module, "__init__", __init__)
 
 
 def _install_moves() -> None:
@@ -51,7 +52,7 @@ def _install_moves() -> None:
             moving.together = False
             _tell_moves(before, _placed(self), f"torch.nn.Module.{sys._getframe(1).f_code.co_name}")
 
-    Module._apply = _apply  # type: ignore[method-assign]
+    replace(Module, "_apply", _apply)
 
 
 def _placed(module: Any) -> dict[int, tuple[Any, str]]:
@@ -80,7 +81,7 @@ def _install_parameters() -> None:
             provenance.adopt(parameter, data, "parameter")
         return parameter
 
-    torch.nn.Parameter.__new__ = staticmethod(__new__)  # type: ignore[method-assign]
+    replace(torch.nn.Parameter, "__new__", staticmethod(__new__))
 
 
 def tree(module: Any) -> list[Any]:

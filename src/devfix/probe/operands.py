@@ -10,6 +10,7 @@ import torch
 from . import histories
 from .members import is_a
 from .owners import Holdings, Looked
+from .tensor import sizes
 
 _MOST = 64
 _RELATIONS = ("same", "source", "storage")
@@ -64,7 +65,7 @@ def tell(argument: str, tensor: Any, looked: Looked, holdings: Holdings) -> dict
         "argument": argument,
         "device": str(tensor.device),
         "dtype": str(tensor.dtype),
-        "shape": [int(size) for size in tensor.shape],
+        "shape": sizes(tensor),
         "names": [name for _, _, name, _ in named[:_MOST]],
         "history": histories.history(tensor),
         "owner": held[0] if held else None,

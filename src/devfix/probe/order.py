@@ -27,6 +27,7 @@ class Order:
     calls: bool = False
     tally: bool = False
     given: tuple[tuple[float, float], ...] = ()
+    seed: int | None = None
 
 
 def read(text: str | None = None) -> Order | None:
@@ -47,6 +48,7 @@ def read(text: str | None = None) -> Order | None:
             calls=bool(raw.get("calls", False)),
             tally=bool(raw.get("tally", False)),
             given=tuple((float(total), float(size)) for total, size in raw.get("given") or ()),
+            seed=None if raw.get("seed") is None else int(raw["seed"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

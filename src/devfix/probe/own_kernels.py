@@ -6,8 +6,9 @@ from typing import Any
 
 import torch
 
-from . import modes
-from .plans import special
+from . import messages, modes
+from .plans import plan_of, registered, special
+from .unwrapping import rewrap, tensors_of, unwrap_all
 
 _Key = torch._C.DispatchKey
 
@@ -26,6 +27,31 @@ def run(func: Any, args: Any, kwargs: Any) -> Any:
     """Run the kernel that the program has registered for CUDA, on its simulated tensors."""
     with modes.entered():
         return func._op_dk(_Key.CUDA, *args, **(kwargs or {}))
+
+
+@special("*registered")
+def run_registered(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run an operator for which the program has kernels as PyTorch does: by the device of its tensors, CUDA first.
+
+    Kernels that were compiled for the CPU stand in for those for CUDA, which a build without CUDA lacks.
+    """
+    found = registered(plan.name)
+    on_gpu = any(tensor._devfix_gpu >= 0 for tensor in tensors_of(args, kwargs))
+    own = ("CUDA" if on_gpu else "CPU", "CompositeExplicitAutograd")
+    key = next((key for key in own if key in found), "")
+    if not key and on_gpu and "CPU" in found:
+        raise messages.no_kernel(plan.name)
+    if not key:
+        return ordinary(func, args, kwargs)
+    with modes.entered():
+        return func._op_dk(getattr(_Key, key), *args, **kwargs)
+
+
+def ordinary(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run an operator whose kernels are compiled on what its tensors hold."""
+    cells, keywords, gpu = unwrap_all(args, kwargs)
+    result = func._op(*cells, **keywords)
+    return result if gpu in (None, -1) else rewrap(plan_of(func), result, args, kwargs, max(gpu or 0, 0))
 
 
 @special("*higher order")

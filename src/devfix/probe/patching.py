@@ -12,7 +12,8 @@ import torch
 
 _ABSENT = object()
 _ANY_SIGNATURE = inspect.signature(lambda *args, **kwargs: None)
-_replaced: list[tuple[Any, str, Any]] = []
+_undoing: list[tuple[Callable[[], None], Any, str]] = []  # what puts each thing back, and whose attribute it is
+_made: dict[tuple[int, str, int], tuple[Any, Any, Any]] = {}
 
 
 class Attribute(property):
@@ -21,10 +22,11 @@ class Attribute(property):
     __objclass__ = torch.Tensor
 
 
-def replace(owner: Any, name: str, new: Any, *, add: bool = False) -> Any:
+def replace(owner: Any, name: str, new: Any, *, add: bool = False, shared: bool = False) -> Any:
     """Set `owner.name` to `new` and return what stood there; a name the owner lacks is left out unless `add` is true.
 
-    Only the owner's own dictionary is restored, so a patched class gets its inherited attribute back.
+    Only the owner's own dictionary is restored, so a patched class gets its inherited attribute back. What is `shared`
+    (`sys.excepthook`) others replace too: it is not restored where one of them has done so since.
     """
     old = vars(owner).get(name, _ABSENT)
     if old is _ABSENT and not add and not hasattr(owner, name):
@@ -33,8 +35,27 @@ def replace(owner: Any, name: str, new: Any, *, add: bool = False) -> Any:
     if type(new) is property:
         new = Attribute(new.fget, new.fset, new.fdel)
     setattr(owner, name, new)
-    _replaced.append((owner, name, old))
+
+    def restore() -> None:
+        if shared and vars(owner).get(name, _ABSENT) is not new:
+            return
+        if old is _ABSENT:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, old)
+
+    undo_with(restore, owner, name)
     return known
+
+
+def undo_with(restore: Callable[[], None], owner: Any = None, name: str = "") -> None:
+    """Call `restore` when the world is left; it undoes a change, to `owner.name` where that is given."""
+    _undoing.append((restore, owner, name))
+
+
+def replaced() -> list[tuple[Any, str]]:
+    """List the owners and names of all attributes that are replaced now."""
+    return [(owner, name) for _, owner, name in _undoing if name]
 
 
 class Unbound(staticmethod):  # type: ignore[type-arg]
@@ -57,8 +78,8 @@ class Unbound(staticmethod):  # type: ignore[type-arg]
 
 def innermost(function: Any) -> Any:
     """Return the function of PyTorch's own that replacements stand for."""
-    while type(function) in _REPLACEMENTS and getattr(function, "_devfix_original", None) is not None:
-        function = function._devfix_original
+    while isinstance(function, _REPLACEMENTS) and getattr(function, "_devfix_original", None) is not None:
+        function = getattr(function, "_devfix_original")  # noqa: B009 - the types know nothing of it
     return id(function) if type(function) is Unbound else function
 
 
@@ -68,7 +89,7 @@ def overridden(tensor: Any) -> bool:
     return kind is not torch.Tensor and kind is not torch.nn.Parameter and _heard(tensor)
 
 
-_REPLACEMENTS = (Unbound, types.FunctionType)
+_REPLACEMENTS = (Unbound, types.FunctionType, type)
 _heard = torch._C._has_torch_function_unary
 
 
@@ -76,6 +97,11 @@ def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
     """Replace `owner.name` by `make(original)`; nothing happens where this torch has no such name."""
     if hasattr(owner, name):
         original = getattr(owner, name)
+        # A world that is entered again gets the same objects: programs keep functions in tables.
+        kept = _made.get((id(owner), name, id(original)))
+        if kept is not None:
+            replace(owner, name, kept[-1])
+            return
         new = make(original)
         if inspect.isbuiltin(original) or inspect.ismethoddescriptor(original):
             # Dynamo compares signatures with its own stand-ins as it is imported, and takes this one for any.
@@ -84,17 +110,16 @@ def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
             with contextlib.suppress(AttributeError, TypeError):
                 setattr(new, attribute, getattr(original, attribute))
         # Dynamo takes nothing but functions for some of the private ones as it is imported, and nobody else knows them.
-        if inspect.isbuiltin(original) and owner is torch and not name.startswith("_"):
+        is_built_in = inspect.isbuiltin(original) or type(original) is Unbound  # the latter was wrapped before
+        if is_built_in and owner is torch and not name.startswith("_"):
             new = Unbound(new)
         new._devfix_original = original
+        _made[id(owner), name, id(original)] = owner, original, new  # the first two keep their numbers
         replace(owner, name, new)
 
 
 def restore() -> None:
     """Undo every replacement, the latest first."""
-    while _replaced:
-        owner, name, old = _replaced.pop()
-        if old is _ABSENT:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, old)
+    while _undoing:
+        undo, _, _ = _undoing.pop()
+        undo()

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from . import dtypes
 from .operators import source_argument
 
 PLAIN, TENSOR, LIST = 0, 1, 2
@@ -50,6 +51,7 @@ class Plan:
     """How to run one operator: which arguments are tensors, what comes back, what is written, which kind it is."""
 
     __slots__ = (
+        "base",
         "device",
         "fresh",
         "generator",
@@ -58,6 +60,7 @@ class Plan:
         "op",
         "pure",
         "random",
+        "refused",
         "reshapes",
         "returned",
         "source",
@@ -78,6 +81,8 @@ class Plan:
         self.random = self.generator or (drawing and torch.Tag.nondeterministic_seeded in tags)
         writes = [argument for argument in arguments if argument.alias_info and argument.alias_info.is_write]
         base = schema.name.split("::")[-1]
+        self.base = dtypes.base_of(schema.name)
+        self.refused = dtypes.REFUSED.get(self.base) if schema.name.startswith("aten::") else None
         out = any(argument.is_out for argument in writes)
         self.reshapes = bool(writes) and (out or base.startswith("resize") or base.endswith(_RESHAPING))
         self.source = source_argument(func)
@@ -90,7 +95,11 @@ class Plan:
         self.fresh = one and not writes and not composite and not aliased
         if schema.name.startswith("c10d::"):
             base = "c10d*"
-        self.special = SPECIAL.get(base) or SPECIAL.get("*device" if self.device else "*random" if self.random else "")
+        self.special = (
+            SPECIAL["*registered"]
+            if registered(func._name)
+            else SPECIAL.get(base) or SPECIAL.get("*device" if self.device else "*random" if self.random else "")
+        )
         self.returned = self._written_argument(returns, arguments, writes)
 
     @staticmethod
@@ -104,6 +113,18 @@ class Plan:
         return -1
 
 
+# A build for CUDA has kernels in Python of its own (`torch._native`: `aten::bmm`), which its GPUs alone can run.
+_PYTORCHS = frozenset(name for name in torch.library._impls if name.startswith("aten/"))
+
+
+def registered(name: str) -> set[str]:
+    """Return the dispatch keys for which the program has registered kernels of an operator, in Python."""
+    space, _, operator = name.partition("::")
+    known = torch.library._impls
+    names = {key: f"{space}/{operator}/{key}" for key in ("CPU", "CUDA", "CompositeExplicitAutograd")}
+    return {key for key, name in names.items() if name in known and name not in _PYTORCHS}
+
+
 class HigherOrder(Plan):
     """How to run an operator that takes functions (`flex_attention`): as a composite of what these do."""
 
@@ -114,6 +135,14 @@ class HigherOrder(Plan):
 
 _plans: dict[int, Plan] = {}  # by identity: hashing an OpOverload runs Python
 _functions: list[Any] = []  # keeps the identities from being used again
+
+
+def forget(name: str) -> None:
+    """Make the plans of the operators of a name anew at their next call: a base name, or a qualified one."""
+    for func in _functions:
+        schema = getattr(func, "_schema", None)
+        if schema is not None and name in (schema.name.split("::")[-1], getattr(func, "_name", "")):
+            _plans.pop(id(func), None)
 
 
 def plan_of(func: Any) -> Plan:

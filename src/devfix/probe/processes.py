@@ -5,16 +5,19 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import time
 from typing import Any
 
 from . import device_map, reach, tally, transfers, watch
 from .endings import Endings
 from .letter import Letter
+from .patching import replace
+
+PATIENCE = 5.0  # seconds for children to end behind a program that an exception has ended
 
 
-def install(letter: Letter, endings: Endings) -> None:
-    """Follow forks, and write before `os._exit`, which is how forked workers end."""
-    leave = os._exit
+def follow_forks(letter: Letter, endings: Endings) -> None:
+    """Begin a letter of its own in each child that is forked from now on."""
 
     def renew() -> None:
         letter.__init__(letter.order)  # type: ignore[misc]
@@ -23,6 +26,13 @@ def install(letter: Letter, endings: Endings) -> None:
         for part in (transfers, watch, reach, tally, device_map):
             part.reset()
 
+    os.register_at_fork(after_in_child=renew)
+
+
+def install(letter: Letter, endings: Endings) -> None:
+    """Write before `os._exit`, which is how forked workers end."""
+    leave = os._exit
+
     @functools.wraps(leave)
     def _exit(status: int) -> Any:
         try:
@@ -30,10 +40,25 @@ def install(letter: Letter, endings: Endings) -> None:
         finally:
             leave(status)
 
-    os.register_at_fork(after_in_child=renew)
-    os._exit = _exit
+    replace(os, "_exit", _exit, shared=True)
     endings.eager = _is_worker()
     _watch_bootstrap(letter, endings)
+
+
+def end_children(seconds: float = PATIENCE) -> None:
+    """End the children of a program that has ended by an exception, where they do not end by themselves.
+
+    The interpreter would wait for them, and they for what the program will never send. Daemons it ends by itself: a
+    worker of a pool that is ended here may hold the lock that the pool's own ending waits for.
+    """
+    process = sys.modules.get("multiprocessing.process")
+    children = [] if process is None else [child for child in process.active_children() if not child.daemon]
+    deadline = time.monotonic() + seconds
+    for child in children:
+        child.join(max(0.0, deadline - time.monotonic()))
+    for child in children:
+        if child.is_alive():
+            child.terminate()
 
 
 def _is_worker() -> bool:
@@ -55,4 +80,4 @@ def _watch_bootstrap(letter: Letter, endings: Endings) -> None:
         letter.write()
         return code
 
-    process.BaseProcess._bootstrap = _bootstrap  # type: ignore[attr-defined]
+    replace(process.BaseProcess, "_bootstrap", _bootstrap)

@@ -9,7 +9,7 @@ import torch
 
 from . import operators, transfers
 from .births import born, read
-from .patching import Unbound
+from .patching import replace, wrap
 from .places import outward
 from .records import (
     BIRTH,
@@ -111,7 +111,7 @@ def install() -> None:
         restore(t1, second)
         restore(t2, first)
 
-    torch.utils.swap_tensors = swap_tensors
+    replace(torch.utils, "swap_tensors", swap_tensors)
     for kind in (torch.Tensor, torch.nn.Parameter):
         _install_copies(kind)
     _install_from_numpy()
@@ -127,16 +127,16 @@ def _install_copies(kind: Any) -> None:
             adopt(made, self, "copy.deepcopy")
         return made
 
-    kind.__deepcopy__ = __deepcopy__
+    replace(kind, "__deepcopy__", __deepcopy__)
 
 
 def _install_from_numpy() -> None:
-    original = torch.from_numpy
+    def make(original: Any) -> Any:
+        def from_numpy(array: Any) -> torch.Tensor:
+            made: torch.Tensor = original(array)
+            born(made, "torch.from_numpy", (), {})
+            return made
 
-    @functools.wraps(original)
-    def from_numpy(array: Any) -> torch.Tensor:
-        made = original(array)
-        born(made, "torch.from_numpy", (), {})
-        return made
+        return from_numpy
 
-    torch.from_numpy = Unbound(from_numpy)
+    wrap(torch, "from_numpy", make)

@@ -45,7 +45,7 @@ def owner(generator: Any) -> int:
 
 def install() -> None:
     """Make the default generator of each simulated GPU, seeded as the CPU's."""
-    defaults[:] = [make(gpu) for gpu in range(devices.count())]
+    defaults[:] = [make(gpu) for gpu in range(devices.installed())]
     for generator in defaults:
         generator.manual_seed(_CPU_GENERATOR.initial_seed())
 

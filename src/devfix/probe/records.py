@@ -18,6 +18,8 @@ from typing import Any
 
 import torch
 
+from .patching import undo_with
+
 Event = tuple[Any, ...]
 WHAT, SPOTS, DEVICE, FROM, PREVIOUS, DEPTH, MOMENT = range(7)
 History = tuple[Any, ...]
@@ -44,8 +46,15 @@ OBJECTS = 5  # that the garbage collector counts for a tensor with a history; on
 
 def slow_collector() -> None:
     """Let the garbage collector wake as often as without histories: in a large program it takes half a second."""
-    first, *rest = gc.get_threshold()
-    gc.set_threshold(first * OBJECTS, *rest)
+    before = gc.get_threshold()
+    slower = (before[0] * OBJECTS, *before[1:])
+    gc.set_threshold(*slower)
+
+    def restore() -> None:
+        if gc.get_threshold() == slower:
+            gc.set_threshold(*before)
+
+    undo_with(restore)
 
 
 def drop(record: Record) -> None:

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from .endings import Endings
+from .patching import replace
 
 _endings: Endings | None = None
 
@@ -36,4 +37,4 @@ def hook_unittest() -> None:
             failed_test(error[1])
             return original(self, test, error)
 
-        setattr(unittest.TestResult, name, functools.wraps(original)(add))
+        replace(unittest.TestResult, name, functools.wraps(original)(add))

@@ -29,8 +29,8 @@ def to_copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     result = plan.op(held, **kwargs)
     if target is not None and target >= 0:
         result = wrap(result, target)
-    elif pinned:
-        result._devfix_pinned = True
+    elif pinned or (home >= 0 and kwargs.get("non_blocking")):
+        result._devfix_pinned = True  # an asynchronous copy from a GPU needs memory that stays in its place
     if (-1 if target is None else target) == home:
         hooks.born(result, func, args, kwargs)
     else:
@@ -160,3 +160,31 @@ def pack(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     packed = (wrap(result, home) if home >= 0 else result, sizes)
     hooks.born(packed, func, args, kwargs)
     return packed
+
+
+@special("convolution_overrideable")
+def convolve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run what `_convolution`, which stands in traces, becomes for a lazy device."""
+    return _in_place_of(torch.ops.aten.convolution.default, args, kwargs)
+
+
+@special("convolution_backward_overrideable")
+def convolve_back(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run its gradient."""
+    given = mismatch.bind(func, args, kwargs)
+    weight, transposed, groups = given["weight"], given["transposed"], given["groups"]
+    channels = weight.shape[1] * groups if transposed else weight.shape[0]
+    values = list(given.values())
+    return _in_place_of(torch.ops.aten.convolution_backward.default, [*values[:3], [channels], *values[3:]], {})
+
+
+def _in_place_of(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run another operator than the one that C++ has chosen."""
+    cells, keywords, gpu = unwrap_all(args, kwargs)
+    if gpu == MIXED:
+        return mismatch.judge(plan_of(func), func, args, kwargs, cells)
+    result = plan_of(func).op(*cells, **keywords)
+    if gpu is not None and gpu >= 0:
+        result = rewrap(plan_of(func), result, args, kwargs, gpu)
+    hooks.born(result, func, args, kwargs)
+    return result

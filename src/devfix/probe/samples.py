@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
+from .tensor import sizes
+
 Json = dict[str, Any]
 _FEW = 8  # values written out
 _MOST = 16_000_000  # values looked at
@@ -17,7 +19,7 @@ def tensor(value: Any) -> Json:
     told: Json = {
         "is": "tensor",
         "dtype": str(value.dtype).removeprefix("torch."),
-        "shape": [int(size) for size in value.shape],
+        "shape": sizes(value),
         "device": str(value.device),
         "grad": bool(value.requires_grad),
     }

@@ -1,6 +1,6 @@
 """What is in scope in a frame: each expression that holds a tensor, a module, a device or an optimizer.
 
-Bounded in number and time, nearest first; nothing of the user's runs (members.py).
+Bounded in number and work, nearest first; nothing of the user's runs (members.py).
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from typing import Any
 
 import torch
 
-from .members import Device, Module, instance_dict, is_a, is_open, members
+from .instances import is_instance, property_device
+from .members import Device, Module, instance_dict, is_a, is_container, is_open, members
 
 Held = tuple[str, str, Any]  # expression, kind, value
 _MOST = 400
 _VISITS = 6_000
-_SECONDS = 0.25
+_SECONDS = 0.25  # of a processor: on a busy machine the same is found as on an idle one
 _DEPTH = 2
+_INSTANCES = 60
 _DEVICE = re.compile(r"(cpu|cuda|mps|meta|xpu|hpu|npu)(:\d{1,3})?")
 _INDEX = re.compile(r"(^|.*[._\"'])(device|dev|gpu|rank)(_id|_index|_idx)?[\"'\]]*")
 _SAYS = ("device", "string", "index")
@@ -57,16 +59,21 @@ def look(frame: FrameType, most: int = _MOST) -> list[Held]:
     queue = deque((name, value, _DEPTH if name in read else 0) for name, value in names(frame))
     found: list[Held] = []
     plain: dict[str, Any] = {}  # the objects that were opened
+    instances: list[Held] = []
     seen: set[int] = set()
-    visits, deadline = 0, time.monotonic() + _SECONDS
+    visits, deadline = 0, time.thread_time() + _SECONDS
     while queue and len(found) < most and visits < _VISITS:
         expression, value, depth = queue.popleft()
         visits += 1
-        if visits % 256 == 0 and time.monotonic() > deadline:
+        if visits % 256 == 0 and time.thread_time() > deadline:
             break
         kind = kind_of(value) or _index(expression, value)
         if kind:
             found.append((expression, kind, value))
+        elif depth and len(instances) < _INSTANCES and is_instance(value):
+            instances.append((expression, "instance", value))
+        if depth and kind in ("", "module") and (device := property_device(value)) is not None:
+            found.append((f"{expression}.device", "device", device))
         if kind in ("", "module", "optimizer") and depth and id(value) not in seen:
             opened = expression == first or expression == "self"
             steps = [(name, item, depth - 1) for name, item in members(expression, value, used, opened)]
@@ -75,7 +82,12 @@ def look(frame: FrameType, most: int = _MOST) -> list[Held]:
                 queue.extend(steps)
                 if not kind and is_open(type(value)):
                     plain[expression] = value
-    return found + [(text, "object", value) for text, value in plain.items() if _declares(text, found)]
+        elif not kind and expression.count("[") in (1, 2) and id(value) not in seen and is_container(value):
+            seen.add(id(value))
+            queue.extend((name, item, 0) for name, item in members(expression, value, used, False))
+    objects: list[Held] = [(text, "object", value) for text, value in plain.items() if _declares(text, found)]
+    told = {text for text, _, _ in objects}
+    return (found + objects + [each for each in instances if each[0] not in told])[:most]
 
 
 def _declares(text: str, found: list[Held]) -> bool:
@@ -119,7 +131,7 @@ def device_of(kind: str, value: Any) -> str:
         return f"cuda:{value}"
     if kind == "tensor":
         return str(value.device)
-    if kind == "object":
+    if kind in ("object", "instance"):
         return ""
     found: set[str] = set()
     for tensor in module_tensors(value) if kind == "module" else optimizer_tensors(value):

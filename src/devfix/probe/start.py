@@ -16,12 +16,15 @@ from . import (
     imports,
     modules,
     order,
+    patching,
     places,
     processes,
     provenance,
     reach,
     runners,
+    seeding,
     tally,
+    unasked,
     values,
     watch,
     world,
@@ -47,8 +50,18 @@ def begin(text: str | None = None) -> None:
     letter = Letter(told)
     endings = Endings(letter)
     _begun = letter, endings
+    _take_slots(endings)
+    seeding.begin(told.seed, told.kind == "real")
+    processes.follow_forks(letter, endings)
+    _enter(told, letter, endings)
+    _finish_with(letter, endings)
+
+
+def _enter(told: order.Order, letter: Letter, endings: Endings) -> None:
+    """Enter a world, and replace what tells of it; all of this is undone when the world is left."""
     try:
         world.enter(told.kind, told.gpus, told.current)
+        seeding.install()
         modules.install()
         provenance.install()
         imports.install()
@@ -56,8 +69,9 @@ def begin(text: str | None = None) -> None:
             device_map.install()
     except Exception as error:
         letter.complain(error)
-    _take_slots(endings)
-    _hook_endings(letter, endings)
+        letter.blind = letter.trouble[-1]
+    _hook_endings(endings)
+    unasked.install(letter, endings)
     processes.install(letter, endings)
     runners.install(endings)
 
@@ -72,6 +86,7 @@ def _take_slots(endings: Endings) -> None:
         def counted(result: Any, func: Any, args: Any, kwargs: Any) -> None:
             plain(result, func, args, kwargs)
             tally.count(result, func)
+            seeding.drawn(result, func, args, kwargs)
 
         hooks.born = counted
     if watch.wanted() or reach.wanted():
@@ -90,7 +105,7 @@ def _take_slots(endings: Endings) -> None:
         hooks.born, hooks.moved, hooks.done = born, moved, reach.done
 
 
-def _hook_endings(letter: Letter, endings: Endings) -> None:
+def _hook_endings(endings: Endings) -> None:
     previous, previous_thread = sys.excepthook, threading.excepthook
 
     def excepthook(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
@@ -104,13 +119,20 @@ def _hook_endings(letter: Letter, endings: Endings) -> None:
             failure.strip(arguments.exc_value)
         previous_thread(arguments)
 
-    sys.excepthook, threading.excepthook = excepthook, thread_excepthook
+    patching.replace(sys, "excepthook", excepthook, shared=True)
+    patching.replace(threading, "excepthook", thread_excepthook, shared=True)
 
+
+def _finish_with(letter: Letter, endings: Endings) -> None:
     def finish() -> None:
         # The interpreter keeps the exception that ended it even where the program has put a hook of its own.
         if "_pytest.runner" not in sys.modules:  # pytest sets it too, also for failures that a test expects
             endings.uncaught(getattr(sys, "last_value", None), "process")
+            unasked.report_unasked(endings)
         letter.write()
+        if endings.has_ended_process:
+            processes.end_children()
+            letter.write()
 
     atexit.register(finish)
 
@@ -132,7 +154,7 @@ def obey() -> None:
     elif told is None:
         world.leave()
     else:
-        world.enter(told.kind, told.gpus, told.current)
+        _enter(told, *_begun)
 
 
 def forget_repeats() -> None:

@@ -48,6 +48,8 @@ def wrap(held: torch.Tensor, index: int) -> Any:
         # In inference mode a view of an ordinary tensor is ordinary too: C++ gives it its base's version counter.
         with torch.inference_mode(False):
             return wrap(held, index)
+    if held.is_nested:
+        return _wrap_nested(held, index)
     if _layout(held) is not _strided:
         shape, strides, offset, keys = held.shape, None, None, _KEYS
     else:
@@ -70,8 +72,12 @@ def wrap_new(held: torch.Tensor, index: int) -> Any:
     dtype = held.dtype
     if _layout(held) is not _strided or dtype in _COMPLEX:
         return wrap(held, index)
+    try:
+        shape = held.shape
+    except RuntimeError:  # of a nested tensor
+        return wrap(held, index)
     shell: Any = _make(
-        Shell, held.shape, held.stride(), None, None, dtype, _strided, LAZY[index],
+        Shell, shape, held.stride(), None, None, dtype, _strided, LAZY[index],
         False, False, None, False, False, _KEYS,
     )  # fmt: skip
     shell.__class__ = Tensor
@@ -80,10 +86,22 @@ def wrap_new(held: torch.Tensor, index: int) -> Any:
     return shell
 
 
+def _wrap_nested(held: torch.Tensor, index: int) -> Any:
+    """A nested tensor on a simulated GPU: its shell is one too, for C++ lets no other have sizes that differ."""
+    guard = torch._C._DisableTorchDispatch()
+    try:
+        shell: Any = held.detach()
+    finally:
+        del guard
+    shell._devfix_held = held
+    shell._devfix_gpu = index
+    return shell
+
+
 def reshape_shell(tensor: Any) -> None:
     """Make the shell's sizes, strides and offset those of the tensor that it holds, after an op that changed them."""
     held = tensor._devfix_held
-    if held.layout is not torch.strided:
+    if held.layout is not torch.strided or held.is_nested:
         return
     same = tensor.shape == held.shape and tensor.stride() == held.stride()
     if not same or tensor.storage_offset() != held.storage_offset():
@@ -107,6 +125,11 @@ def install() -> None:
     replace(Tensor, "_devfix_gpu", -1, add=True)
     replace(Tensor, "_devfix_record", None, add=True)
     replace(Tensor, "_devfix_whole", None, add=True)
+
+
+def sizes(tensor: Any) -> list[int]:
+    """The sizes of a tensor; of a nested one, whose tensors have sizes of their own, their number."""
+    return [int(tensor.size(0))] if tensor.is_nested else [int(size) for size in tensor.shape]
 
 
 device_of = _base.device.__get__

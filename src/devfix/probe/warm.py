@@ -125,8 +125,12 @@ def _sweep(group: int, ended: dict[int, int]) -> None:
     """Kill the program's group and all that descends from it: as a subreaper the keeper inherits what would escape."""
     with contextlib.suppress(OSError):
         os.killpg(group, signal.SIGKILL)
-    deadline = time.monotonic() + _PATIENCE
-    while _reap(ended) and time.monotonic() < deadline:
+    known, deadline = -1, 0.0
+    while _reap(ended):
+        if len(ended) > known:  # on a busy machine they end one by one
+            known, deadline = len(ended), time.monotonic() + _PATIENCE
+        elif time.monotonic() > deadline:
+            break
         stopped: set[int] = set()
         while fresh := _descendants() - stopped:
             _signal_all(fresh, signal.SIGSTOP)
@@ -169,17 +173,17 @@ def _prepare(modules: list[str]) -> None:
     for name in modules:
         importlib.import_module(name)
     spec = importlib.util.spec_from_file_location(
-        "devfix_probe", os.path.join(_FOLDER, "__init__.py"), submodule_search_locations=[_FOLDER]
+        "devfix probe", os.path.join(_FOLDER, "__init__.py"), submodule_search_locations=[_FOLDER]
     )
     assert spec is not None and spec.loader is not None
     package = importlib.util.module_from_spec(spec)
-    sys.modules["devfix_probe"] = package
+    sys.modules["devfix probe"] = package
     spec.loader.exec_module(package)
-    importlib.import_module("devfix_probe.program")
-    importlib.import_module("devfix_probe.departure")
+    importlib.import_module("devfix probe.program")
+    importlib.import_module("devfix probe.departure")
     if "torch" in sys.modules:
-        importlib.import_module("devfix_probe.start")
-        importlib.import_module("devfix_probe.policy").entries()  # 0.1 s at the first failure otherwise
+        importlib.import_module("devfix probe.start")
+        importlib.import_module("devfix probe.policy").entries()  # 0.1 s at the first failure otherwise
 
 
 def main() -> int:
@@ -199,9 +203,8 @@ def main() -> int:
     if program is None:
         return 0
     before = frozenset(sys.modules)
-    code = sys.modules["devfix_probe.program"].become(*program, paths)
-    sys.modules["devfix_probe.departure"].leave(code, before)
-    return 0
+    code = sys.modules["devfix probe.program"].become(*program, paths)
+    return int(sys.modules["devfix probe.departure"].leave(before, code))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,9 @@ _casting = torch.is_autocast_enabled
 _functorch = torch._C._functorch.maybe_current_level
 _tracing = torch._C._get_tracing_state
 PLAIN = (Tensor, torch.nn.Parameter)
-casts: list[Any] = []  # something where the process has begun to use autocast: to ask costs as much as a small operator
+# Something where autocast was used or operators are watched: to ask costs as much as a small operator.
+listening: list[Any] = []
+watched: list[Any] = []  # who watches operators, which must then go through the dispatcher
 _below = torch._C._DisableTorchDispatch  # in force from when it is made until it is dropped; `with` would cost more
 
 
@@ -33,7 +35,7 @@ def alone() -> bool:
         and _functorch() is None
         and _tracing() is None
         and forward_ad._current_level < 0
-        and not (casts and _casting("cuda"))
+        and not (listening and (watched or _casting("cuda")))
     )
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import torch
 
+from . import dtypes
 from .tensor import Tensor
 
 _WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.complex32: torch.complex64}
-_INTEGERS = (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64)
 
 
 def helps(error: Exception, plan: Any) -> bool:
-    """Whether an operator failed for want of a dtype, and makes new tensors only."""
-    return "not implemented for '" in str(error) and (plan.fresh or plan.pure)
+    """Whether an operator failed for want of a dtype that CUDA has, and makes new tensors only."""
+    return (plan.fresh or plan.pure) and dtypes.takes(plan.base, error)
 
 
 def run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
@@ -25,7 +25,7 @@ def run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
     narrow = next((cell.dtype for cell in cells if isinstance(cell, Tensor)), None)
     if narrow is None:
         raise NotImplementedError
-    wide = _WIDER.get(narrow) or (torch.float64 if narrow in _INTEGERS else None)
+    wide = _WIDER.get(narrow) or dtypes.THROUGH.get(narrow)
     if wide is None:
         raise NotImplementedError
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import torch
 
-from . import devices, dispatch, modes, patching, randomness, tensor
+from . import devices, dispatch, modes, patching, randomness, real_gpus, tensor
 from .patches import install
 
 KINDS = ("cpu", "real", "simulated")
@@ -22,8 +20,10 @@ def enter(kind: str = "simulated", gpus: int = 1, current: int = 0) -> None:
     if kind == "simulated" and not 0 <= current < max(gpus, 1):
         raise ValueError(f"GPU {current} cannot be current: the world has {gpus}")
     leave()
-    if kind == "cpu":
-        os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+    if kind == "real":
+        real_gpus.show()
+    else:
+        real_gpus.hide_real_gpus()
     with torch.device("cpu"):  # somebody may have set a GPU as the default device before there was one
         devices.install(gpus if kind == "simulated" else 0, current)
         tensor.install()
@@ -39,6 +39,7 @@ def enter(kind: str = "simulated", gpus: int = 1, current: int = 0) -> None:
 
 def leave() -> None:
     """Leave the world: undo all patches, in this thread and for all threads started from now on."""
+    real_gpus.show()
     modes.leave_world()
     modes.world.clear()
     patching.restore()

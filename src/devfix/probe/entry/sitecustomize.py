@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _ORDER = os.environ.get("DEVFIX_PROBE", "")
+_letters = ""
 _PLUGIN = "devfix_probe_pytest"
+_PACKAGE = "devfix probe"  # no import statement can ask for a module of this name
 
 
 class _Waiting:
@@ -34,7 +36,8 @@ class _Waiting:
             return spec_from_file_location(name, os.path.join(_HERE, name + ".py"))
         if name not in self.callbacks:
             return None
-        callback = self.callbacks.pop(name)
+        if name == "torch":
+            _mark()
         spec: Any = None
         for finder in sys.meta_path:
             if finder is not self and hasattr(finder, "find_spec"):
@@ -42,45 +45,55 @@ class _Waiting:
                 if spec is not None:
                     break
         if spec is None or not hasattr(spec.loader, "exec_module"):
-            self.callbacks[name] = callback
             return spec
         loader, execute = spec.loader, spec.loader.exec_module
 
         def exec_module(module: Any) -> None:
-            try:
-                del loader.exec_module
-                execute(module)
-            except BaseException:
-                self.callbacks[name] = callback
-                raise
-            callback()
+            del loader.exec_module
+            execute(module)
+            if callback := self.callbacks.pop(name, None):  # a spec may be asked for and not be used
+                callback()
 
         loader.exec_module = exec_module
         return spec
 
 
+def _mark(trouble: str = "") -> None:
+    """Leave a file that says: the probe is in this process, and in those forked from it."""
+    if not os.path.isdir(_letters):
+        return
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        with open(f"{_letters}/{os.getpid()}.begun", "w") as file:
+            file.write(":".join(fields[index].decode() for index in (23, 25, 45, 47)) + f"\n{trouble}")
+    except (OSError, IndexError):
+        pass  # no Linux: there is no witness either
+
+
 def torch_imported() -> None:
     """Load the probe's package under a name of its own, from its folder, and begin."""
+    _mark()
     try:
         from importlib.util import module_from_spec, spec_from_file_location
 
         folder = os.path.dirname(_HERE)
-        if "devfix_probe" not in sys.modules:
+        if _PACKAGE not in sys.modules:
             spec: Any = spec_from_file_location(
-                "devfix_probe", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
+                _PACKAGE, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
             )
             package = module_from_spec(spec)
-            sys.modules["devfix_probe"] = package
+            sys.modules[_PACKAGE] = package
             spec.loader.exec_module(package)
-        from devfix_probe import start  # type: ignore[import-not-found]
-
-        start.begin()
+        __import__(f"{_PACKAGE}.start")
+        sys.modules[f"{_PACKAGE}.start"].begin()
     except Exception as error:
+        _mark(f"{type(error).__name__}: {error}")
         sys.stderr.write(f"devfix: the probe could not begin: {type(error).__name__}: {error}\n")
 
 
 def _unittest_imported() -> None:
-    runners = sys.modules.get("devfix_probe.runners")
+    runners = sys.modules.get(f"{_PACKAGE}.runners")
     if runners is not None:
         runners.hook_unittest()
 
@@ -141,16 +154,23 @@ def _installed(original: str, rest: str) -> bool:
 
 
 def _enter() -> None:
+    global _letters
     import json
 
     try:
         order = json.loads(_ORDER)
         original, owned = order.get("original"), order.get("owned")
+        _letters = str(order.get("letters") or "")
     except (ValueError, AttributeError):
         sys.stderr.write("devfix: DEVFIX_PROBE is not a JSON object\n")
         return
     if original and owned and os.path.realpath(original) != os.path.realpath(owned):
         _turn(os.path.realpath(original), os.path.realpath(owned))
+    kept = os.environ.pop("DEVFIX_CUDA_VISIBLE_DEVICES", "")  # of a parent that hid the machine's real GPUs
+    if kept.startswith("set "):
+        os.environ["CUDA_VISIBLE_DEVICES"] = kept[4:]
+    elif kept:
+        os.environ.pop("CUDA_VISIBLE_DEVICES", None)
     plugins = [name for name in os.environ.get("PYTEST_PLUGINS", "").split(",") if name]
     if _PLUGIN not in plugins:
         os.environ["PYTEST_PLUGINS"] = ",".join([*plugins, _PLUGIN])

@@ -27,7 +27,7 @@ def install() -> None:
     if module is None:
         return
     answers = {
-        "is_available": lambda: devices.count() > 0,
+        "is_available": devices.available,
         "device_count": devices.count,
         "current_accelerator": lambda check_available=False: torch.device("cuda") if devices.count() else None,
         "current_device_index": devices.current,

@@ -11,16 +11,19 @@ from ..patching import overridden, replace, wrap
 from ..tensor import Tensor, device_of
 
 _BASE: Any = torch._C.TensorBase
+_base_is_cuda = _BASE.is_cuda.__get__
 _outer = devices.outer
 _CUDA = devices.CUDA
 
 
 def _device(self: Any) -> torch.device:
     gpu = self._devfix_gpu
-    return _CUDA[gpu] if gpu >= 0 else _outer(device_of(self))
+    return _CUDA[gpu] if gpu >= 0 and (type(self) is Tensor or not overridden(self)) else _outer(device_of(self))
 
 
 def _is_cuda(self: Any) -> Any:
+    if type(self) is not Tensor and overridden(self):
+        return _base_is_cuda(self)  # tells the handler
     return self._devfix_gpu >= 0 or device_of(self).type in ("lazy", "cuda")
 
 
@@ -29,7 +32,7 @@ def _from_held(name: str) -> property:
 
     def answer(self: Any) -> Any:
         held = self._devfix_held
-        return original(self if held is None else held)
+        return original(self if held is None or overridden(self) else held)
 
     return property(answer)
 
@@ -45,6 +48,13 @@ def _method_of_held(name: str) -> None:
     wrap(Tensor, name, make)
 
 
+def _get_device(original: Any) -> Any:
+    def get_device(self: Any) -> Any:
+        return original(self) if overridden(self) else self._devfix_gpu
+
+    return get_device
+
+
 def _assign_gradient(self: Any, value: Any) -> None:
     try:
         _BASE.grad.__set__(self, value)
@@ -58,7 +68,7 @@ def install() -> None:
     """Answer for simulated tensors as CUDA tensors do."""
     replace(Tensor, "device", property(_device), add=True)
     replace(Tensor, "is_cuda", property(_is_cuda), add=True)
-    replace(Tensor, "get_device", lambda self: self._devfix_gpu, add=True)
+    wrap(Tensor, "get_device", _get_device)
     replace(Tensor, "grad", property(_BASE.grad.__get__, _assign_gradient, _BASE.grad.__delete__), add=True)
     for name in ("layout", "is_sparse", "is_sparse_csr", "is_quantized", "is_mkldnn"):
         replace(Tensor, name, _from_held(name), add=True)

@@ -15,12 +15,12 @@ from typing import Any
 import torch
 
 from .. import whole
-from ..patching import wrap
+from ..patching import undo_with, wrap
 from ..tensor import Tensor, device_of
 
 Key = torch._C.DispatchKey
 _KEYS = torch._C.DispatchKeySet(Key.AutocastCUDA)
-_libraries = whole.casts
+_libraries: list[Any] = []
 # Where the header is missing: what programs cast in the end.
 _FALLBACK = {
     "LOWER_PRECISION_FP": "_(conv1d) _(conv2d) _(conv3d) _(addmm) _(matmul) _(einsum) _(mm) _(mv) _(linear) _(bmm)",
@@ -107,6 +107,8 @@ def _register() -> None:
         return
     library = torch.library.Library("aten", "IMPL")
     _libraries.append(library)
+    undo_with(_unregister)
+    whole.listening.append(library)
     policies = {"LOWER_PRECISION_FP": _lower, "FP32": _single, "PROMOTE": _promoted}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -125,6 +127,14 @@ def _implement(library: Any, name: str, kernel: Any) -> None:
         library.impl(name, kernel, "AutocastCUDA", allow_override=True)
     except TypeError:
         library.impl(name, kernel, "AutocastCUDA")
+
+
+def _unregister() -> None:
+    while _libraries:
+        library = _libraries.pop()
+        whole.listening.remove(library)
+        library._destroy()
+    torch._C._dispatch_tls_set_dispatch_key_included(Key.AutocastCUDA, False)
 
 
 def _begin() -> None:

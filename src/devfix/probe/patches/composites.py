@@ -14,7 +14,7 @@ import torch.nn.attention
 from .. import hooks, messages, whole
 from ..patching import overridden, replace, wrap
 from ..tensor import Tensor
-from . import ctc
+from . import attending, ctc
 
 _WHOLE = ("silu_backward", "mish_backward", "native_channel_shuffle")
 # Functions that check devices in C++ above the dispatcher, and print them.
@@ -70,9 +70,11 @@ def _attention(original: Any) -> Any:
         *, scale: Any = None, enable_gqa: bool = False,
     ) -> Any:  # fmt: skip
         gpu = query._devfix_gpu if isinstance(query, Tensor) else -1
-        others = [item for item in (key, value, attn_mask) if isinstance(item, Tensor)]
+        others = [item for item in (key, value, attn_mask) if item is not None]
         rest = (attn_mask, dropout_p, is_causal)
-        apart = gpu < 0 or any(item._devfix_gpu != gpu or overridden(item) for item in (query, *others))
+        if gpu >= 0 and not torch.backends.cuda.math_sdp_enabled():
+            attending.check(query, key, value, attn_mask, is_causal, enable_gqa)
+        apart = gpu < 0 or any(overridden(item) or item._devfix_gpu != gpu for item in (query, *others))
         if apart or _asks_gradient(attn_mask) or dropout_p:
             return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
         fused = torch.backends.cuda.flash_sdp_enabled() or torch.backends.cuda.math_sdp_enabled()
@@ -97,17 +99,12 @@ def _connectionist(original: Any) -> Any:
     """Give lengths as numbers, for C++ reads them on any device where it knows the tensors for ordinary ones."""
 
     def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *args: Any, **kw: Any) -> Any:
+        if any(map(overridden, (log_probs, targets, input_lengths, target_lengths))):
+            return original(log_probs, targets, input_lengths, target_lengths, *args, **kw)
         both = [item.tolist() if isinstance(item, Tensor) else item for item in (input_lengths, target_lengths)]
         return original(log_probs, targets, *both, *args, **kw)
 
     return ctc_loss
-
-
-def _never_of_simulated(original: Any) -> Any:
-    def nested_tensor_from_mask_left_aligned(tensor: Any, mask: Any) -> Any:
-        return tensor._devfix_gpu < 0 and original(tensor, mask)
-
-    return nested_tensor_from_mask_left_aligned
 
 
 def _asks_gradient(mask: Any) -> bool:
@@ -123,13 +120,8 @@ def install() -> None:
             if name in vars(owner) or hasattr(owner, name):
                 wrap(owner, name, _speaking)
     wrap(torch, "ctc_loss", _connectionist)
-    # An encoder would make nested tensors of what a mask pads, which no shell can stand for.
-    wrap(torch, "_nested_tensor_from_mask_left_aligned", _never_of_simulated)
     # Builds with CUDA have cuDNN, which would take weights that say that they lie on a GPU.
     replace(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
-    for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
-        if hasattr(torch._VF, name):
-            wrap(torch._VF, name, _speaking)
     if hasattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu"):
         wrap(torch._C._nn, "scaled_dot_product_attention", _speaking)
         wrap(torch._C._nn, "scaled_dot_product_attention", _attention)

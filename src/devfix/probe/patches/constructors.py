@@ -14,8 +14,9 @@ from ..patching import overridden, replace, wrap
 from ..tensor import Tensor
 
 FACTORIES = (
-    "zeros", "ones", "full", "empty", "arange", "range", "linspace", "logspace", "eye", "rand", "randn", "randint",
-    "randperm", "empty_strided", "zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like",
+    "zeros", "ones", "full", "empty", "arange", "linspace", "logspace", "eye", "rand", "randn", "randint",
+    "randperm", "empty_strided", "empty_permuted", "empty_quantized", "normal",
+    "zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like",
     "randint_like", "tril_indices", "triu_indices", "hann_window", "hamming_window", "blackman_window",
     "kaiser_window", "bartlett_window",
 )  # fmt: skip
@@ -40,37 +41,57 @@ def _index(device: Any, name: str) -> int | None:
         raise
 
 
+SOURCES = {"tensor": "data", "as_tensor": "data", "asarray": "obj", "scalar_tensor": "s"}  # what they call their source
+_MISSING = object()
+
+
 def _moving(name: str) -> Any:
     """Make `torch.tensor`-like functions build on the CPU and move to the GPU afterwards."""
+    keyword = SOURCES[name]
 
     def make(original: Any) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
+            source = args[0] if args else kwargs.pop(keyword, _MISSING)
+            if source is _MISSING or len(args) > 1:
+                return original(*args, **kwargs)  # C++ says what is wrong
+            if keyword in kwargs:
+                return original(source, **kwargs)
             index = _index(kwargs.get("device"), f"torch.{name}")
-            source = args[0] if args else kwargs.get("data", kwargs.get("obj"))
             if isinstance(source, Tensor) and source._devfix_gpu >= 0:
                 return _from_simulated(name, source, index, kwargs)
             if kwargs.get("dtype") is None and (dtype := _dtype_among(source)) is not None:
                 kwargs["dtype"] = dtype
-            if index is None:
-                args = (_on_host(source), *args[1:]) if args else args
-                if on_host.makes((), kwargs):
-                    made = on_host.made(original, f"torch.{name}", args, kwargs)
-                    if made is not None:
-                        return made
-                made = original(*args, **kwargs)
-                hooks.born(made, f"torch.{name}", args, kwargs)
-                return made
-            grad = bool(kwargs.pop("requires_grad", False))
-            made = original(_on_host(source), *args[1:], **{**kwargs, "device": "cpu"})
+            args = (_on_host(source),)
+            if index is not None:
+                return _moved(original, name, args, kwargs, index)
+            if on_host.makes((), kwargs):
+                made = on_host.made(original, f"torch.{name}", args, kwargs)
+                if made is not None:
+                    return made
+            pinned = kwargs.get("pin_memory") and kwargs.pop("pin_memory")
+            made = original(*args, **kwargs)
             hooks.born(made, f"torch.{name}", args, kwargs)
-            with torch.no_grad():
-                made = made.to(devices.LAZY[index])
-            hooks.born(made, f"torch.{name}", args, kwargs)
-            return made.requires_grad_() if grad else made
+            return made.pin_memory() if pinned else made
 
         return call
 
     return make
+
+
+def _moved(original: Any, name: str, args: Any, kwargs: dict[str, Any], index: int) -> Any:
+    grad = bool(kwargs.pop("requires_grad", False))
+    if kwargs.pop("pin_memory", False) and name == "scalar_tensor":
+        # The others pin what they build on the host, and move it.
+        raise RuntimeError("Only dense CPU tensors can be pinned")
+    if kwargs.get("copy") is False:
+        original(*args, copy=False)  # raises for what cannot be aliased on any device
+        raise ValueError(f"can't alias tensor from device 'cpu' to '{torch.device(kwargs['device'])}'.")
+    made = original(*args, **{**kwargs, "device": "cpu"})
+    hooks.born(made, f"torch.{name}", args, kwargs)
+    with torch.no_grad():
+        made = made.to(devices.LAZY[index])
+    hooks.born(made, f"torch.{name}", args, kwargs)
+    return made.requires_grad_() if grad else made
 
 
 def _on_host(data: Any) -> Any:
@@ -112,6 +133,8 @@ def _from_simulated(name: str, source: Any, index: int | None, kwargs: dict[str,
     target = source.device if device is None and name != "asarray" else device
     if device is not None and index is None:
         target = device
+    if kwargs.get("copy") is False and target is not None and source.device != torch.device(target):
+        raise ValueError(f"can't alias tensor from device '{source.device}' to '{target}'.")
     grad = bool(kwargs.get("requires_grad", False))
     copied = name == "tensor" or bool(kwargs.get("copy"))
     base = source.detach() if name == "tensor" else source
@@ -146,6 +169,20 @@ def _numbered(original: Any) -> Any:
                 return made
         if type(kwargs.get("device")) is int:
             kwargs["device"] = torch.device("cuda", kwargs["device"])
+        if kwargs.get("out") is not None and kwargs.get("device") is not None:
+            kwargs["device"] = devices.inner(kwargs["device"])  # C++ compares it with that of the shell
+        return original(*args, **kwargs)
+
+    return call
+
+
+def _inward(original: Any) -> Any:
+    """Give a constructor that C++ runs above the dispatcher the device that C++ knows."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        index = _index(kwargs.get("device"), f"torch.{original.__name__}")
+        if index is not None:
+            kwargs["device"] = devices.LAZY[index]
         return original(*args, **kwargs)
 
     return call
@@ -166,10 +203,11 @@ def install() -> None:
     _ = messages, replace
     if hasattr(default_device, "_device_constructors"):
         default_device._device_constructors()
-    for name in ("tensor", "as_tensor", "asarray", "scalar_tensor"):
+    for name in SOURCES:
         wrap(torch, name, _moving(name))
     for name in FACTORIES:
         wrap(torch, name, _numbered)
+    wrap(torch, "range", _inward)
     for name in ("new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided"):
         wrap(Tensor, name, _numbered)
     for name in ("fftfreq", "rfftfreq"):

@@ -9,7 +9,7 @@ import torch
 from torch.overrides import handle_torch_function
 
 from .. import devices, hooks, randomness
-from ..patching import overridden, replace, wrap
+from ..patching import overridden, replace, undo_with, wrap
 from ..tensor import Tensor
 
 inner = devices.inner
@@ -110,5 +110,12 @@ def install() -> None:
     wrap(Tensor, "cuda", _cuda)
     wrap(torch._C._nn, "_parse_to", _parsing)
     wrap(torch, "Generator", _generator)
-    replace(torch, "device", _DeviceKind("device", (), {"__module__": "torch", "__doc__": _device.__doc__}))
-    copyreg.pickle(_device, _reduce)
+    replace(
+        torch,
+        "device",
+        _DeviceKind("device", (), {"__module__": "torch", "__doc__": _device.__doc__, "_devfix_original": _device}),
+    )
+    table = copyreg.dispatch_table
+    if _device not in table:
+        copyreg.pickle(_device, _reduce)
+        undo_with(lambda: table.pop(_device, None) and None)

@@ -6,13 +6,15 @@ from typing import Any
 
 import torch
 
-from ..patching import wrap
+from ..patching import overridden, wrap
 from ..tensor import Tensor
 
 
 def _ctc_loss(original: Any) -> Any:
     def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *rest: Any, **more: Any) -> Any:
         lengths = (input_lengths, target_lengths)
+        if any(map(overridden, (log_probs, targets, *lengths))):
+            return original(log_probs, targets, *lengths, *rest, **more)
         if isinstance(log_probs, Tensor) and log_probs._devfix_gpu >= 0:
             lengths = (_on_host(input_lengths), _on_host(target_lengths))
         return original(log_probs, targets, *lengths, *rest, **more)

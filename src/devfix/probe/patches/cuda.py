@@ -6,9 +6,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+import torch.cuda._utils as utilities
 
-from .. import devices, hooks, randomness
+from .. import capture, devices, hooks, randomness
 from ..patching import replace, wrap
+from ..visible import uuid
 
 GIGABYTE = 1 << 30
 
@@ -26,7 +28,7 @@ def _set_device(device: Any) -> None:
     try:
         if isinstance(device, int) and device < 0:
             return
-        devices.make_current(_index(device))
+        devices.make_current(utilities._get_device_index(device))
     except RuntimeError as error:
         hooks.failed(error, "torch.cuda.set_device", (), {})
         raise
@@ -49,7 +51,7 @@ def _properties(device: Any = None) -> Any:
     return SimpleNamespace(
         name="Simulated GPU", major=8, minor=0, total_memory=80 * GIGABYTE, multi_processor_count=108, index=index,
         is_integrated=0, is_multi_gpu_board=0, gcnArchName="", regs_per_multiprocessor=65536, warp_size=32,
-        max_threads_per_multi_processor=2048, L2_cache_size=40 << 20, uuid=f"GPU-{index:08d}",
+        max_threads_per_multi_processor=2048, L2_cache_size=40 << 20, uuid=uuid(index),
         shared_memory_per_block=49152, shared_memory_per_block_optin=166912, shared_memory_per_multiprocessor=167936,
     )  # fmt: skip
 
@@ -59,6 +61,11 @@ def _seed(seed: int, gpus: Any) -> None:
         randomness.defaults[gpu].manual_seed(int(seed))
 
 
+def _synchronize(device: Any = None) -> None:
+    _index(device)
+    capture.check()
+
+
 def _memory(device: Any = None) -> int:
     return 0
 
@@ -66,14 +73,14 @@ def _memory(device: Any = None) -> int:
 def _answers() -> dict[str, Any]:
     count = devices.count
     return {
-        "is_available": lambda: count() > 0,
+        "is_available": devices.available,
         "device_count": count,
         "_device_count_nvml": count,
         "current_device": devices.current,
         "set_device": _set_device,
         "_exchange_device": _exchange,
         "_maybe_exchange_device": _maybe_exchange,
-        "synchronize": lambda device=None: None if device is None else (_index(device), None)[1],
+        "synchronize": _synchronize,
         "get_device_properties": _properties,
         "get_device_name": lambda device=None: _properties(device).name,
         "get_device_capability": lambda device=None: (8, 0),
@@ -84,7 +91,7 @@ def _answers() -> dict[str, Any]:
         "ipc_collect": lambda: None,
         "empty_cache": lambda: None,
         "utilization": _memory,
-        "is_current_stream_capturing": lambda: False,
+        "is_current_stream_capturing": capture.active,
         "manual_seed": lambda seed: _seed(seed, [devices.current()]),
         "manual_seed_all": lambda seed: _seed(seed, range(count())),
         "seed": lambda: randomness.defaults[devices.current()].seed(),
@@ -94,7 +101,7 @@ def _answers() -> dict[str, Any]:
         "set_rng_state": lambda state, device="cuda": (
             randomness.defaults[_index(device)].set_state(state.cpu()) and None
         ),
-        "get_rng_state_all": lambda: [generator.get_state() for generator in randomness.defaults],
+        "get_rng_state_all": lambda: [generator.get_state() for generator in randomness.defaults[: count()]],
         "set_rng_state_all": _set_all_states,
     }
 

@@ -27,11 +27,12 @@ OF_ONE = {
     "tanh": "default", "tril": "default", "triu": "default", "trunc": "default",
 }  # fmt: skip
 OF_TWO = {
-    "add": "Tensor", "atan2": "default", "bitwise_and": "Tensor", "bitwise_or": "Tensor", "bmm": "default",
+    "add": "Tensor", "atan2": "default", "bitwise_and": "Tensor", "bitwise_or": "Tensor",
     "div": "Tensor", "eq": "Tensor", "fmod": "Tensor", "ge": "Tensor", "gt": "Tensor", "le": "Tensor",
     "logical_and": "default", "logical_or": "default", "lt": "Tensor", "maximum": "default", "minimum": "default",
-    "mm": "default", "mul": "Tensor", "ne": "Tensor", "pow": "Tensor_Scalar", "remainder": "Tensor", "sub": "Tensor",
+    "mul": "Tensor", "ne": "Tensor", "pow": "Tensor_Scalar", "remainder": "Tensor", "sub": "Tensor",
 }  # fmt: skip
+PRODUCTS = {"bmm": "default", "mm": "default"}
 OF_LIST = {"cat": "default", "stack": "default"}
 VIEWS = {
     "contiguous": "clone.default", "expand": "expand.default", "permute": "permute.default",
@@ -56,7 +57,9 @@ def overload(name: str, which: str) -> Any:
 
 def install() -> None:
     """Patch the functions of torch, the methods of Tensor, and Python's operators."""
-    for make, names in ((direct.of_one, OF_ONE), (direct.of_two, OF_TWO), (direct.of_list, OF_LIST)):
+    for make, names in (
+        (direct.of_one, OF_ONE), (direct.of_two, OF_TWO), (direct.of_product, PRODUCTS), (direct.of_list, OF_LIST),
+    ):  # fmt: skip
         for name, which in names.items():
             _lay((torch, Tensor), name, make, overload(name, which))
     for name, which in VIEWS.items():

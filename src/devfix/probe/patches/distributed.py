@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .. import hooks
+from .. import devices, hooks
 from ..patching import replace, wrap
 from ..plans import special
 from ..tensor import Tensor
@@ -45,6 +45,8 @@ def _begin(original: Any) -> Any:
         kwargs.pop("device_id", None)
         result = original(_without_nccl(backend), *args, **kwargs)
         _remember(torch.distributed.group.WORLD, backend)
+        if "nccl" in str(backend).lower():
+            devices.need_one_each(torch.distributed.get_world_size())
         return result
 
     return init_process_group

@@ -1,4 +1,4 @@
-"""Gradients that a user's own autograd function gives back on the wrong device."""
+"""Gradients on the wrong device: those with which `backward` begins, and those of a user's own autograd function."""
 
 from __future__ import annotations
 
@@ -39,6 +39,34 @@ def _device(edge: Any) -> torch.device | None:
     return devices.outer(metadata[place].device) if metadata and place < len(metadata) else None
 
 
+def _begun(original: Any) -> Any:
+    """Check the gradients that a backward pass begins with, as the engine does for tensors that are no subclasses."""
+
+    def run_backward(tensors: Any, gradients: Any = (), *args: Any, **kwargs: Any) -> Any:
+        return original(tensors, _placed(tensors, gradients), *args, **kwargs)
+
+    return run_backward
+
+
+def _placed(tensors: Any, gradients: Any) -> Any:
+    """The gradients where their tensors lie: one without dimensions is moved there, any other must be there already."""
+    placed = list(gradients)
+    for place, (tensor, gradient) in enumerate(zip(tensors, gradients)):  # noqa: B905 - as the engine
+        if not (isinstance(tensor, Tensor) and isinstance(gradient, Tensor)) or tensor.device == gradient.device:
+            continue
+        if tensor._devfix_gpu < 0 and gradient._devfix_gpu < 0:
+            continue
+        if gradient.dim():
+            text = f"expected device {tensor.device} but got {gradient.device}"
+            error = RuntimeError(f"invalid gradient at index {place} - {text}")
+            hooks.failed(error, "torch.autograd.backward", (tensor, gradient), {})
+            raise error
+        placed[place] = gradient.to(tensor.device)
+    return tuple(placed)
+
+
 def install() -> None:
-    """Check what `backward` of a custom function gives back, which C++ leaves to subclasses of Tensor."""
+    """Check gradients in Python, since C++ leaves those of Tensor's subclasses, which shells are to it, alone."""
+    for owner in (torch.autograd, torch.autograd.graph):
+        wrap(owner, "_engine_run_backward", _begun)
     wrap(torch.autograd.function.BackwardCFunction, "apply", _checked)

@@ -35,7 +35,7 @@ def _numpy(original: Any) -> Any:
 
 def _array(original: Any) -> Any:
     def __array__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self._devfix_gpu >= 0:
+        if self._devfix_gpu >= 0 and not overridden(self):
             raise _cannot(self)
         array = original(self, *args, **kwargs)
         hooks.done("torch.Tensor.numpy")
@@ -45,7 +45,9 @@ def _array(original: Any) -> Any:
 
 
 def _pin(original: Any) -> Any:
-    def pin_memory(self: Any, device: Any = None) -> Any:
+    def pin_memory(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if overridden(self):
+            return original(self, *args, **kwargs)
         if self._devfix_gpu >= 0 or self.layout is not torch.strided:
             error = RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
             hooks.failed(error, "torch.Tensor.pin_memory", (self,), {})
@@ -59,13 +61,18 @@ def _pin(original: Any) -> Any:
     return pin_memory
 
 
-def _pinned(self: Any, device: Any = None) -> bool:
-    return bool(self._devfix_pinned) or bool(self._base is not None and self._base._devfix_pinned)
+def _pinned(original: Any) -> Any:
+    def is_pinned(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if overridden(self):
+            return original(self, *args, **kwargs)
+        return bool(self._devfix_pinned) or bool(self._base is not None and self._base._devfix_pinned)
+
+    return is_pinned
 
 
 def _dlpack_device(original: Any) -> Any:
     def __dlpack_device__(self: Any) -> Any:
-        return (2, self._devfix_gpu) if self._devfix_gpu >= 0 else original(self)
+        return (2, self._devfix_gpu) if self._devfix_gpu >= 0 and not overridden(self) else original(self)
 
     return __dlpack_device__
 
@@ -112,7 +119,7 @@ def install() -> None:
     wrap(Tensor, "numpy", _numpy)
     wrap(Tensor, "__array__", _array)
     wrap(Tensor, "pin_memory", _pin)
-    replace(Tensor, "is_pinned", _pinned, add=True)
+    wrap(Tensor, "is_pinned", _pinned)
     wrap(Tensor, "__dlpack_device__", _dlpack_device)
     wrap(torch.utils.dlpack, "to_dlpack", _packing)
     for owner in (torch.utils.dlpack, torch):

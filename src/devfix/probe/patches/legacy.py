@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .. import devices, hooks
-from ..patching import replace, wrap
+from ..patching import overridden, replace, wrap
 from ..tensor import Tensor
 
 DTYPES = {
@@ -52,8 +52,9 @@ def _sparse(args: Any, dtype: torch.dtype, device: Any) -> Any:
 
 def _new(original: Any) -> Any:
     def new(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-        if self._devfix_gpu < 0:
-            return original(self, *args, **kwargs)
+        if overridden(self) or self._devfix_gpu < 0:
+            asked = {} if device is None else {"device": device}
+            return original(self, *args, **asked, **kwargs)
         return build(args, self.dtype, self.device if device is None else device)
 
     return new
@@ -72,7 +73,17 @@ _name_of: Any = None
 _libraries: list[Any] = []
 
 
-def _type(self: Any, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+def _type(original: Any) -> Any:
+    global _name_of
+    _name_of = original
+
+    def type_(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return (original if overridden(self) else _typed)(self, *args, **kwargs)
+
+    return type_
+
+
+def _typed(self: Any, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
     if dtype is None:
         if self._devfix_held is None:
             return _name_of(self)
@@ -104,9 +115,8 @@ def _read_elements() -> None:
 
 def install() -> None:
     """Patch the legacy names."""
-    global _name_of
     _read_elements()
-    _name_of = replace(Tensor, "type", _type, add=True)
+    wrap(Tensor, "type", _type)
     for module, layout in ((torch.cuda, torch.strided), (torch.cuda.sparse, torch.sparse_coo)):
         for name, dtype in DTYPES.items():
             if module is torch.cuda or hasattr(module, name):

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from .. import direct, hooks, on_host, whole
+from ..dtypes import PRODUCTS
 from ..patching import replace, wrap
 
 _func = torch.ops.aten.linear.default
@@ -38,7 +39,7 @@ def _whole(original: Any) -> Any:
                 result = None  # the long way tells what failed
             finally:
                 del guard
-            if result is not None:
+            if result is not None and result.dtype in PRODUCTS:
                 return direct.placed(result, gpu, _func, (input, weight, bias), {}, input)
         return original(input, weight, bias)
 

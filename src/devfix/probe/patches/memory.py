@@ -13,6 +13,7 @@ from ..patching import replace
 from ..tensor import Tensor
 
 TOTAL = 80 << 30
+BLOCK = 512  # bytes: the allocator rounds every size up to these
 _peaks: dict[int, int] = {}
 
 
@@ -46,7 +47,8 @@ def _living(gpu: int) -> int:
     tensors = [thing for thing in things if type(thing) in kinds and thing._devfix_gpu == gpu]
     held = [tensor._devfix_held for tensor in tensors]
     storages = [tensor.untyped_storage() for tensor in held if tensor.layout is torch.strided]
-    return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
+    sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
+    return sum(-(-size // BLOCK) * BLOCK for size in sizes.values())
 
 
 def peak(device: Any = None) -> int:
@@ -70,11 +72,29 @@ def stats(device: Any = None) -> Any:
     """The figures under the names that PyTorch's allocator gives them."""
     now = allocated(device)
     most = _peaks[_index(device)]
-    figures = OrderedDict()
-    for kind in ("allocated_bytes", "reserved_bytes", "active_bytes", "requested_bytes"):
-        figures[f"{kind}.all.current"], figures[f"{kind}.all.peak"] = now, most
-    figures["num_alloc_retries"] = figures["num_ooms"] = 0
-    return figures
+    figures = {}
+    for kind in ("allocation", "segment", "active", "inactive_split", "allocated_bytes", "reserved_bytes",
+                 "active_bytes", "inactive_split_bytes", "requested_bytes"):  # fmt: skip
+        counted = kind.endswith("_bytes") and not kind.startswith("inactive")
+        for pool in ("all", "large_pool", "small_pool"):
+            for metric, figure in (("current", now), ("peak", most), ("allocated", most), ("freed", most - now)):
+                figures[f"{kind}.{pool}.{metric}"] = figure if counted and pool != "small_pool" else 0
+    for kind in ("oversize_allocations", "oversize_segments"):
+        figures.update({f"{kind}.{metric}": 0 for metric in ("current", "peak", "allocated", "freed")})
+    figures.update(dict.fromkeys(_COUNTS, 0))
+    return OrderedDict(sorted(figures.items()))
+
+
+_COUNTS = ("num_alloc_retries", "num_device_alloc", "num_device_free", "num_ooms", "num_sync_all_streams",
+           "max_split_size")  # fmt: skip
+
+
+def _summary(device: Any = None, abbreviated: bool = False) -> str:
+    """A table under the heading that PyTorch's has."""
+    head = f"PyTorch CUDA memory summary, device ID {_index(device)}"
+    rows = (f"| {name:<21} | {figure:>12} bytes |" for name, figure in
+            (("Allocated memory", allocated(device)), ("Peak usage", _peaks[_index(device)])))  # fmt: skip
+    return "\n".join((f"|{head:^75}|", *rows))
 
 
 def install() -> None:
@@ -85,7 +105,7 @@ def install() -> None:
         "reset_peak_memory_stats": reset, "reset_max_memory_allocated": reset, "reset_max_memory_cached": reset,
         "reset_accumulated_memory_stats": lambda device=None: None,
         "memory_stats": stats, "memory_stats_as_nested_dict": stats,
-        "memory_summary": lambda device=None, abbreviated=False: f"{allocated(device)} bytes allocated",
+        "memory_summary": _summary,
         "memory_snapshot": lambda *args, **kwargs: [],
         "mem_get_info": lambda device=None: (max(TOTAL - allocated(device), 1), TOTAL),
         "memory_usage": lambda device=None: 0, "empty_cache": lambda: None,

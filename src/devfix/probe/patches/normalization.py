@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch._prims_common import suggest_memory_format
 
-from ..patching import wrap
+from ..patching import overridden, wrap
 
 _aten = torch.ops.aten
 
@@ -20,8 +20,10 @@ def _kept(original: Any) -> Any:
     def group_norm(
         input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True
     ) -> Any:
-        gpu = input._devfix_gpu
         parts = [item for item in (weight, bias) if item is not None]
+        if any(map(overridden, (input, *parts))):
+            return original(input, num_groups, weight, bias, eps, cudnn_enabled)
+        gpu = input._devfix_gpu
         if gpu < 0 or input.is_contiguous() or any(item._devfix_gpu != gpu for item in parts):
             return original(input, num_groups, weight, bias, eps, cudnn_enabled)
         batch, channels, *rest = input.shape

@@ -9,9 +9,10 @@ from typing import Any
 import torch
 
 from .. import hiding, hooks, messages
-from ..patching import replace, wrap
+from ..patching import overridden, replace, wrap
 from ..tensor import Tensor, set_data
 from ..tensor import wrap as wrap_tensor
+from . import storages
 
 _BASE: Any = torch._C.TensorBase
 _swap = torch._C._swap_tensor_impl
@@ -80,12 +81,16 @@ def _as_subclass(original: Any) -> Any:
 
 def _deepcopy(original: Any) -> Any:
     def __deepcopy__(self: Any, memo: Any) -> Any:
-        if self._devfix_gpu < 0 or not self.is_leaf:
+        if overridden(self) or self._devfix_gpu < 0 or not self.is_leaf:
             return original(self, memo)
         if id(self) in memo:
             return memo[id(self)]
-        with torch.no_grad():
-            made = wrap_tensor(copy.deepcopy(self._devfix_held, memo), self._devfix_gpu)
+        storages.copying.append(True)
+        try:
+            with torch.no_grad():
+                made = wrap_tensor(copy.deepcopy(self._devfix_held, memo), self._devfix_gpu)
+        finally:
+            storages.copying.pop()
         made.requires_grad_(self.requires_grad)
         hiding.become(made, type(self))
         memo[id(self)] = made

@@ -12,6 +12,7 @@ import torch
 
 from .. import archives, devices
 from ..patching import replace, wrap
+from . import scripting
 
 
 def _applied(original: Any) -> Any:
@@ -49,11 +50,13 @@ def _buffer(original: Any) -> Any:
     def save_to_buffer(self: Any, *args: Any, **kwargs: Any) -> bytes:
         gpus = _gpus(self)
         if max(gpus, default=-1) < 0:
+            scripting.as_written(module=self._c)
             written: bytes = original(self, *args, **kwargs)
             return written
         if len(gpus) > 1:
             raise NotImplementedError("a script on several devices cannot be saved on simulated GPUs: move it to one")
         with _on_host(self):
+            scripting.as_written(module=self._c)
             written = original(self, *args, **kwargs)
         return archives.moved(written, f"cuda:{gpus.pop()}")
 
@@ -63,6 +66,7 @@ def _buffer(original: Any) -> Any:
 def _save(original: Any) -> Any:
     def save(self: Any, f: Any, **kwargs: Any) -> Any:
         if max(_gpus(self), default=-1) < 0:
+            scripting.as_written(module=self._c)
             return original(self, f, **kwargs)
         with open(f, "wb") as file:
             file.write(self.save_to_buffer(**kwargs))

@@ -56,8 +56,10 @@ def _built(original: Any) -> Any:
         if index is None:
             return original(*args, device=device, **kwargs)
         on_host = [item.cpu() if isinstance(item, Tensor) else item for item in args]
+        grad = kwargs.pop("requires_grad", False)
         keywords = {name: item.cpu() if isinstance(item, Tensor) else item for name, item in kwargs.items()}
-        return original(*on_host, device="cpu", **keywords).to(devices.LAZY[index])
+        made = original(*on_host, device="cpu", **keywords).to(devices.LAZY[index])
+        return made.requires_grad_() if grad else made
 
     return call
 

@@ -6,12 +6,14 @@ from typing import Any
 
 import torch
 
-from .. import devices
-from ..patching import replace, wrap
+from .. import devices, hooks, messages
+from ..patching import overridden, replace, wrap
 from ..tensor import Tensor
 
 Storage = torch.UntypedStorage
 _BASE: Any = torch._C.StorageBase
+_below = torch._C._DisableTorchDispatch
+copying: list[bool] = []  # something while what simulated tensors hold is copied, with the marked bytes around it
 
 
 def _mark(storage: Any, gpu: int) -> Any:
@@ -22,7 +24,7 @@ def _mark(storage: Any, gpu: int) -> Any:
 
 def _of_tensor(original: Any) -> Any:
     def untyped_storage(self: Any) -> Any:
-        held = self._devfix_held
+        held = None if overridden(self) else self._devfix_held
         return original(self) if held is None else _mark(original(held), self._devfix_gpu)
 
     return untyped_storage
@@ -35,7 +37,9 @@ def _device(self: Any) -> Any:
 
 def _moved(self: Any, gpu: int) -> Any:
     copy = Storage(self.nbytes())
+    guard = _below()  # C++ makes tensors around both, whose devices it knows from the bytes alone
     _BASE.copy_(copy, self, False)
+    del guard
     return _mark(copy, gpu)
 
 
@@ -71,6 +75,33 @@ def _clone(original: Any) -> Any:
     return clone
 
 
+def _copy(original: Any) -> Any:
+    def copy_(self: Any, source: Any, non_blocking: bool | None = None) -> Any:
+        guard = _below()
+        try:
+            return original(self, source, bool(non_blocking))
+        finally:
+            del guard
+
+    return copy_
+
+
+def _setting(original: Any) -> Any:
+    """Check what a program sets: C++ sets storages too, around whose bytes it makes tensors of the host."""
+
+    def set_(self: Any, *args: Any, **kwargs: Any) -> Any:
+        source = args[0] if args else kwargs.get("source")
+        # A typed storage warns of itself when it is asked for its device.
+        bytes_: Any = getattr(source, "_untyped_storage", source)
+        if source is not None and not copying and not overridden(self) and bytes_.device != self.device:
+            error = messages.foreign_storage(self.device, bytes_.device)
+            hooks.failed(error, "torch.Tensor.set_", (self, source), {})
+            raise error
+        return original(self, *args, **kwargs)
+
+    return set_
+
+
 def _strip(original: Any) -> Any:
     """Leave the probe's own attributes out of what is copied or pickled with a tensor."""
 
@@ -93,9 +124,11 @@ def install() -> None:
     wrap(Storage, "cuda", _cuda)
     wrap(Storage, "cpu", _cpu)
     wrap(Storage, "clone", _clone)
+    wrap(Storage, "copy_", _copy)
     wrap(Storage, "__getitem__", _slice)
     wrap(Storage, "is_shared", lambda original: lambda self: self._devfix_gpu >= 0 or original(self))
     wrap(Tensor, "untyped_storage", _of_tensor)
+    wrap(Tensor, "set_", _setting)
     wrap(torch._utils, "_get_obj_state", _strip)
 
 

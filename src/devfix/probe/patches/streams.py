@@ -7,9 +7,10 @@ import time
 from typing import Any
 
 import torch
+from torch.overrides import handle_torch_function
 
-from .. import devices
-from ..patching import replace
+from .. import capture, devices
+from ..patching import overridden, replace, wrap
 from ..tensor import Tensor
 
 
@@ -29,12 +30,14 @@ class Stream:
         return devices.CUDA[self.device_index]
 
     def __enter__(self) -> Stream:
-        self._outer.append(current_stream())
+        self._outer.append((current_stream(), current_stream(self.device)))
         set_stream(self)
         return self
 
     def __exit__(self, *error: Any) -> None:
-        set_stream(self._outer.pop())
+        before, beside = self._outer.pop()
+        set_stream(beside)
+        set_stream(before)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream) and (self.stream_id, self.device_index) == (
@@ -45,13 +48,18 @@ class Stream:
     def __hash__(self) -> int:
         return hash((self.stream_id, self.device_index))
 
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """The least and the greatest priority, as PyTorch keeps them on all newer GPUs."""
+        return (0, -3)
+
     def query(self) -> bool:
         """Say that all work is done."""
         return True
 
     def is_capturing(self) -> bool:
-        """Say that no graph is captured."""
-        return False
+        """Say whether a graph is captured."""
+        return capture.active()
 
     def record_event(self, event: Any = None) -> Any:
         """Record an event, a new one if none is given."""
@@ -61,12 +69,27 @@ class Stream:
 
     def synchronize(self) -> None:
         """Wait for nothing."""
+        capture.check()
+
+    @property
+    def _as_parameter_(self) -> int:
+        return int(self.cuda_stream)
+
+    def __repr__(self) -> str:
+        return f"<torch.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
 
     def wait_event(self, event: Any) -> None:
         """Wait for nothing."""
 
     def wait_stream(self, stream: Any) -> None:
         """Wait for nothing."""
+
+
+class ExternalStream(Stream):
+    """A stream that another library has made: its address comes first."""
+
+    def __init__(self, stream_ptr: int, device: Any = None, **kwargs: Any) -> None:
+        super().__init__(device, stream_id=stream_ptr)
 
 
 class Event:
@@ -77,15 +100,22 @@ class Event:
     ) -> None:
         self.enable_timing = enable_timing
         self.moment: float | None = None
+        self._gpu = 0
+
+    @property
+    def cuda_event(self) -> int:
+        """The handle of the event."""
+        return 0 if self.moment is None else id(self)
 
     @property
     def device(self) -> torch.device | None:
         """The device on which the event was recorded."""
-        return None if self.moment is None else devices.CUDA[devices.current()]
+        return None if self.moment is None else devices.CUDA[self._gpu]
 
     def record(self, stream: Any = None) -> None:
         """Note the time."""
         self.moment = time.perf_counter()
+        self._gpu = devices.current() if stream is None else stream.device_index
 
     def elapsed_time(self, end: Any) -> float:
         """The milliseconds between two recorded events."""
@@ -126,9 +156,10 @@ def current_stream(device: Any = None) -> Stream:
 
 
 def set_stream(stream: Any) -> None:
-    """Make a stream current on its device."""
+    """Make a stream current, and its device with it."""
     if stream is not None:
         _streams.of[stream.device_index] = stream
+        devices.make_current(stream.device_index)
 
 
 def _set_stream(stream_id: int, device_index: int, device_type: int) -> None:
@@ -136,10 +167,17 @@ def _set_stream(stream_id: int, device_index: int, device_type: int) -> None:
     devices.make_current(device_index)
 
 
+def _recording(original: Any) -> Any:
+    def record_stream(self: Any, s: Any) -> Any:
+        return handle_torch_function(Tensor.record_stream, (self,), self, s) if overridden(self) else None
+
+    return record_stream
+
+
 def install() -> None:
     """Patch streams and events in torch.cuda and in torch itself."""
     cuda = torch.cuda
-    for name, kind in (("Stream", Stream), ("Event", Event), ("ExternalStream", Stream)):
+    for name, kind in (("Stream", Stream), ("Event", Event), ("ExternalStream", ExternalStream)):
         if hasattr(cuda, name):
             replace(cuda, name, kind)
             if hasattr(cuda.streams, name):
@@ -158,4 +196,4 @@ def install() -> None:
     replace(torch._C, "_cuda_setDevice", devices.make_current, add=True)
     for name in ("_cuda_clearCublasWorkspaces", "_cuda_resetCublasWorkspaceSize", "_cuda_resetCublasLtWorkspaceSize"):
         replace(torch._C, name, lambda: None, add=True)
-    replace(Tensor, "record_stream", lambda self, stream: None, add=True)
+    wrap(Tensor, "record_stream", _recording)

@@ -31,7 +31,8 @@ def _known_to_lazy_modules() -> None:
     mixin = getattr(parameter, "UninitializedTensorMixin", None)
     allowed = getattr(mixin, "_allowed_methods", None)
     if isinstance(allowed, list):
-        now = [getattr(Tensor, getattr(function, "__name__", ""), None) for function in allowed]
+        names = [getattr(function, "__name__", "") for function in allowed]
+        now = [getattr(owner, name, None) for name in names for owner in (Tensor, torch)]
         replace(mixin, "_allowed_methods", [*allowed, *(function for function in now if function is not None)])
 
 

@@ -1,0 +1,226 @@
+"""Random numbers that were drawn from generators which nobody had seeded, and a seed for those where the order has one.
+
+Two runs of such a program differ by chance, and may agree by chance: whoever compares them has to know it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import sys
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from . import patching, randomness
+
+_NUMPY = "numpy.random"
+_NO_SEED = 2**32  # CUDA draws its first seeds from 53 bits; people's are smaller
+
+_unseeded: set[str] = set()
+_draws: dict[int, bool] = {}
+_kept: list[Any] = []  # keeps the identities of operators from being used again
+_seed: int | None = None
+_first_seed = 0
+_random_state: Any = None
+_numpy_state: Any = None
+
+
+def begin(seed: int | None, is_real: bool) -> None:
+    """Remember how the generators of this process start; where there is a `seed`, give it to each of them."""
+    global _seed, _first_seed, _random_state
+    _seed = seed
+    if seed is not None:
+        (torch.manual_seed if is_real else torch.default_generator.manual_seed)(seed)
+        random.seed(seed)
+    _first_seed = torch.default_generator.initial_seed()
+    _random_state = random.getstate()
+    os.register_at_fork(after_in_child=_renew)
+    if (numpy := sys.modules.get(_NUMPY)) is not None:
+        _begin_numpy(numpy)
+
+
+def install() -> None:
+    """Replace the functions that seed generators, until the world is left."""
+    _watch_random()
+    _watch_torch_seed()
+    if _NUMPY in sys.modules:
+        _watch_numpy(sys.modules[_NUMPY])
+        return
+    finder = _Finder()
+    sys.meta_path.insert(0, finder)
+
+    def remove() -> None:
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)
+
+    patching.undo_with(remove)
+
+
+def drawn(result: Any, func: Any, args: Any, kwargs: Any) -> None:
+    """Take down an operator that draws from a default generator which has not been seeded; called after each."""
+    draws = _draws.get(id(func))
+    if draws is None:
+        draws = _draws[id(func)] = _is_draw(func)
+        _kept.append(func)
+    if not draws or "torch" in _unseeded:
+        return
+    values = (*args, *(kwargs or {}).values())
+    if any(isinstance(each, torch.Generator) for each in values):
+        return
+    if torch.default_generator.initial_seed() != _first_seed or _is_seeded_on_device((result, *values)):
+        return
+    if not _is_loader_without_workers():
+        _unseeded.add("torch")
+
+
+def tell() -> list[str]:
+    """Return which generators the program has used without a seed: "torch", "random", "numpy"."""
+    if _random_state is not None and random.getstate() != _random_state:
+        _unseeded.add("random")
+    numpy = sys.modules.get(_NUMPY)
+    if numpy is not None and _numpy_state is not None and _state_of(numpy) != _numpy_state:
+        _unseeded.add("numpy")
+    return sorted(_unseeded)
+
+
+def _is_draw(func: Any) -> bool:
+    # Attention has the tag for its dropout, which is seldom on.
+    return torch.Tag.nondeterministic_seeded in getattr(func, "tags", ()) and "attention" not in str(func)
+
+
+def _is_seeded_on_device(values: tuple[Any, ...]) -> bool:
+    """Whether the operator draws on a GPU whose own generator has been seeded."""
+    tensor = next((each for each in values if isinstance(each, torch.Tensor)), None)
+    if tensor is None:
+        return False
+    gpu = getattr(tensor, "_devfix_gpu", -1)
+    if 0 <= gpu < len(randomness.defaults):
+        return bool(randomness.defaults[gpu].initial_seed() != _first_seed)
+    if tensor.device.type != "cuda":
+        return False
+    generators = torch.cuda.default_generators
+    index = tensor.device.index or 0
+    return index < len(generators) and generators[index].initial_seed() < _NO_SEED
+
+
+def _is_loader_without_workers() -> bool:
+    """Whether a DataLoader draws the seed of its workers, and has none."""
+    frame = sys._getframe(2)
+    for _ in range(16):
+        if frame is None:
+            return False
+        if frame.f_code.co_filename.endswith(os.path.join("utils", "data", "dataloader.py")):
+            return type(frame.f_locals.get("self")).__name__ == "_SingleProcessDataLoaderIter"
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
+
+
+def _watch_random() -> None:
+    original = random.seed
+
+    @functools.wraps(original)
+    def seed(*args: Any, **kwargs: Any) -> Any:
+        global _random_state
+        tell()
+        is_none = _is_none(args, kwargs)
+        result = original(_seed) if is_none else original(*args, **kwargs)
+        _random_state = random.getstate() if is_none else None
+        return result
+
+    patching.replace(random, "seed", seed, shared=True)
+
+
+def _renew() -> None:
+    """Take the generator of a forked child as it is: Python seeds it."""
+    global _random_state
+    if _random_state is not None:
+        _random_state = random.getstate()
+
+
+def _is_none(args: Any, kwargs: Any) -> bool:
+    return all(each is None for each in (*args, *kwargs.values()))
+
+
+def _watch_torch_seed() -> None:
+    original = torch.random.seed
+
+    @functools.wraps(original)
+    def seed() -> int:
+        global _first_seed
+        if _seed is not None:
+            torch.manual_seed(_seed)
+            return _seed
+        number = original()
+        _first_seed = torch.default_generator.initial_seed()  # by chance, as at the start
+        return number
+
+    patching.replace(torch, "seed", seed)
+    patching.replace(torch.random, "seed", seed)
+
+
+def _watch_numpy(numpy: Any) -> None:
+    seed, default_rng = numpy.seed, numpy.default_rng
+
+    @functools.wraps(seed)
+    def seeded(*args: Any, **kwargs: Any) -> Any:
+        global _numpy_state
+        tell()
+        is_none = _is_none(args, kwargs)
+        result = seed(_seed) if is_none else seed(*args, **kwargs)
+        _numpy_state = _state_of(numpy) if is_none else None
+        return result
+
+    @functools.wraps(default_rng)
+    def generator(*args: Any, **kwargs: Any) -> Any:
+        if not _is_none(args, kwargs):
+            return default_rng(*args, **kwargs)
+        _unseeded.add("numpy")
+        return default_rng(_seed)
+
+    patching.replace(numpy, "seed", seeded, shared=True)
+    patching.replace(numpy, "default_rng", generator, shared=True)
+
+
+def _begin_numpy(numpy: Any) -> None:
+    """Remember how NumPy's generator starts; where there is a seed, give it to it."""
+    global _numpy_state
+    if _seed is not None:
+        numpy.seed(_seed)
+    _numpy_state = _state_of(numpy)
+
+
+def _state_of(numpy: Any) -> Any:
+    name, keys, *rest = numpy.get_state()
+    return name, bytes(keys), *rest
+
+
+class _Watching(Loader):
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        made: ModuleType | None = self._loader.create_module(spec)
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        spec = module.__spec__
+        if spec is not None:
+            spec.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        _begin_numpy(module)
+        _watch_numpy(module)
+
+
+class _Finder(MetaPathFinder):
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        if fullname != _NUMPY:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Watching(spec.loader)
+        return spec

@@ -1,0 +1,88 @@
+"""Device failures that end nothing: caught and printed, or raised where nobody waits for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from verdict_programs import project
+
+import devfix
+from devfix.model import Outcome
+
+BEGIN = """import logging
+import torch
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def total(weight):
+    bias = torch.ones(3)
+    return (weight * 2 + bias).sum()
+
+
+weight = torch.ones(3).to(device)
+"""
+LOGS = """try:
+    total(weight)
+except RuntimeError as error:
+    logging.error("step failed: %s", error)
+"""
+FALLS_BACK = """try:
+    total(weight)
+except RuntimeError:
+    weight = weight.cpu()
+print(total(weight).item())
+"""
+UNHEARD = {
+    "an exit function": "import atexit\natexit.register(total, weight)\n",
+    "a destructor": "class A:\n    def __del__(self):\n        total(weight)\n\n\na = A()\ndel a\n",
+    "a weak reference": (
+        "import weakref\n\n\nclass A:\n    pass\n\n\na = A()\nr = weakref.ref(a, lambda _: total(weight))\ndel a\n"
+    ),
+    "a thread": "import threading\nt = threading.Thread(target=total, args=(weight,))\nt.start()\n",
+    "a future that nobody asks": (
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "with ThreadPoolExecutor(1) as pool:\n    pool.submit(total, weight)\n"
+    ),
+}
+
+
+def test_one_that_is_logged_is_told_and_not_clean(tmp_path: Path) -> None:
+    report = devfix.repair(project(tmp_path, BEGIN + LOGS), run="python main.py", world="simulated", dry_run=True)
+    assert report.outcome == "unrepaired" and report.last_run is not None
+    assert report.last_run.outcome is Outcome.CLEAN
+    (repair,) = report.repairs
+    assert repair.fix is None and repair.failure.at is not None and repair.failure.at.line == 9
+    assert any("--include-handled" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("rest", [LOGS, FALLS_BACK])
+def test_it_is_repaired_where_that_is_asked_for(rest: str, tmp_path: Path) -> None:
+    root = project(tmp_path, BEGIN + rest)
+    report = devfix.repair(root, run="python main.py", world="simulated", dry_run=True, include_handled=True)
+    assert report.outcome == "repaired", (report.repairs, report.notes)
+    assert "+    bias = torch.ones(3, device=weight.device)" in report.diff
+
+
+def test_a_program_that_tries_something_else_is_clean(tmp_path: Path) -> None:
+    root = project(tmp_path, BEGIN + FALLS_BACK)
+    report = devfix.repair(root, run="python main.py", world="simulated", dry_run=True)
+    assert report.outcome == "clean" and report.last_run is not None and report.last_run.handled
+
+
+@pytest.mark.parametrize("name", UNHEARD)
+def test_one_that_nobody_hears_of_is_repaired(name: str, tmp_path: Path) -> None:
+    root = project(tmp_path, BEGIN + UNHEARD[name])
+    report = devfix.repair(root, run="python main.py", world="simulated", dry_run=True)
+    assert report.outcome == "repaired", (report.repairs, report.notes, report.last_run)
+    assert "+    bias = torch.ones(3, device=weight.device)" in report.diff
+
+
+def test_a_future_that_is_asked_is_the_programs_own_affair(tmp_path: Path) -> None:
+    asked = (
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "with ThreadPoolExecutor(1) as pool:\n    print(type(pool.submit(total, weight).exception()))\n"
+    )
+    report = devfix.repair(project(tmp_path, BEGIN + asked), run="python main.py", world="simulated", dry_run=True)
+    assert report.outcome == "clean"
