@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from waiting import HANGS
 
 from devfix.process import child_environment
 from devfix.warm import Warm
@@ -17,6 +20,28 @@ pytest_plugins = ["pytester"]
 # A shell that starts the tests in the background has them ignore Ctrl-C, and with them all that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What a container sets for its own Python hides what users see: output that is not flushed, modules that are written.
+for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
+    os.environ.pop(name, None)
+
+
+# How long devfix gives to what it could do without: a test of that must not fail for a busy machine.
+BUDGETS = (
+    ("devfix.stages.guard.candidates", "QUICK"),
+    ("devfix.stages.guard.judging", "LONG"),
+    ("devfix.stages.guard.judging", "SECONDS"),
+    ("devfix.pipeline.guarding", "TIMEOUT"),
+    ("devfix.warm", "_START_SECONDS"),
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _enough_time() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in BUDGETS:
+            patch.setattr(import_module(module), name, HANGS)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import os
 import random
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from git_repositories import fingerprint, git, make_repository, write
 from test_process import living
+from waiting import until
 
 PROGRAM = """import torch
 x = torch.ones(2, device="cuda" if torch.cuda.is_available() else "cpu")
@@ -83,11 +83,8 @@ class Scene:
         """Repair (or another command), with the signal at a step; return the exit code and all output in the end."""
         mark = str(uuid.uuid4())
         started = self.start(mark, step, number, *more, command=command)
-        out, err = started.communicate(timeout=300)
-        deadline = time.monotonic() + 15
-        while (left := living(mark)) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not left, f"step {step}, {number}: {left}"
+        out, err = started.communicate()
+        until(lambda: not living(mark))
         return started.returncode, out + err
 
     def steps(self) -> int:

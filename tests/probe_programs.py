@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from waiting import HANGS
+
 from devfix.process import Completed, child_environment, run
 from devfix.warm import Warm
 
@@ -55,6 +57,7 @@ def environment(
     folder: Path, world: str = "simulated", gpus: int = 1, current: int = 0, **order: Any
 ) -> dict[str, str]:
     """What the tower gives to a program in `folder`, its letters below it."""
+    (folder / "letters").mkdir(exist_ok=True)
     told = {
         "world": {"kind": world, "gpus": gpus, "current": current},
         "letters": str(folder / "letters"),
@@ -71,7 +74,7 @@ def run_program(
     command: Sequence[str] = ("program.py",),
     files: Mapping[str, str] | None = None,
     warm: Warm | None = None,
-    timeout: float = 120,
+    timeout: float = HANGS,
     **order: Any,
 ) -> Ran:
     """Write `program.py` (and other files) into a repository below `folder` and run it, `command` after `python`."""
@@ -85,5 +88,5 @@ def run_program(
         done = warm.run(Path(command[0]), command[1:], repository, surroundings, timeout)
     else:
         done = run([str(PYTHON), *command], repository, surroundings, timeout)
-    letters = [json.loads(path.read_bytes()) for path in sorted((folder / "letters").glob("*"))]
+    letters = [json.loads(path.read_bytes()) for path in sorted((folder / "letters").glob("*.json"))]
     return Ran(done, letters, repository)

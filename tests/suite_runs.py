@@ -12,4 +12,4 @@ NAMED = [] if entry_points(group="pytest11", name="devfix-gpus") else ["-p", "de
 
 def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     """Run the suite in the folder of `pytester`."""
-    return pytester.runpytest_subprocess(*NAMED, "-p", "no:cacheprovider", *arguments, timeout=200)
+    return pytester.runpytest_subprocess(*NAMED, "-p", "no:cacheprovider", *arguments)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from git_repositories import fingerprint, git, make_repository
+from waiting import HANGS
 
 import devfix
 from devfix.errors import UserError
@@ -24,7 +25,7 @@ ARANGE, MENDED = "torch.arange(2)", "torch.arange(2, device=device)"
 
 
 def repair(root: Path, **options: object) -> Report:
-    given = {"run": "python main.py", "world": "simulated", "timeout": 100, **options}
+    given = {"run": "python main.py", "world": "simulated", "timeout": HANGS, **options}
     return devfix.repair(root, **given)  # type: ignore[arg-type]
 
 

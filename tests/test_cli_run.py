@@ -30,7 +30,7 @@ def run(folder: Path, program: str, *options: str, after: tuple[str, ...] = ()) 
         "main.py",
         *after,
     ]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, input="given\n")
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, input="given\n")
 
 
 def test_output_input_arguments_and_exit_code_pass_through(tmp_path: Path) -> None:
@@ -79,6 +79,6 @@ def test_other_endings_have_the_codes_of_a_shell(tmp_path: Path, program: str, o
 
 
 def test_no_command_is_wrong_usage() -> None:
-    done = subprocess.run([sys.executable, "-m", "devfix", "run"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "devfix", "run"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert "COMMAND" in done.stderr

@@ -28,7 +28,7 @@ def shown(commands: tuple[Command, ...]) -> list[str]:
 
 
 def run(command: Command, cwd: Path) -> str:
-    return subprocess.run(command.words, cwd=cwd, check=True, capture_output=True, text=True, timeout=60).stdout
+    return subprocess.run(command.words, cwd=cwd, check=True, capture_output=True, text=True).stdout
 
 
 # What was asked for
@@ -42,6 +42,10 @@ def run(command: Command, cwd: Path) -> str:
         ("pytest -x tests/test_a.py", (str(PYTHON), "-m", "pytest", "-x", "tests/test_a.py")),
         ("CUDA_VISIBLE_DEVICES=0 A= python a.py", ("env", "CUDA_VISIBLE_DEVICES=0", "A=", str(PYTHON), "a.py")),
         ("python -c 'a; b' '|' \"&&\"", (str(PYTHON), "-c", "a; b", "|", "&&")),
+        (
+            "python a.py 'x&&y' \"a|b\" c\\;d '$HOME' --price=5$",
+            (str(PYTHON), "a.py", "x&&y", "a|b", "c;d", "$HOME", "--price=5$"),
+        ),
         ("./go.sh 1", ("./go.sh", "1")),
         ("tools/../go.sh", ("./go.sh",)),
     ],
@@ -74,6 +78,19 @@ def test_an_ignored_program_is_taken_from_the_users_own_tree(tmp_path: Path) -> 
         ("cd x && python a.py", "bash -c"),
         ("cd x; python a.py", "bash -c"),
         ("python a.py > log", "so > means nothing"),
+        ("python a.py&&python b.py", "so && means nothing; use: bash -c 'python a.py&&python b.py'"),
+        ("python a.py|tee log", "bash -c 'python a.py|tee log'"),
+        ("python a.py >log 2>&1", "so > means nothing"),
+        ("python a.py 2>/dev/null", "so 2> means nothing"),
+        ("python - < train.py", "so < means nothing; use: bash -c 'python - < train.py'"),
+        ("python - <train.py", "bash -c"),
+        ("(python a.py)", "bash -c"),
+        ("python $(echo a.py)", "bash -c"),
+        ("python a.py --out $HOME/x", r"so \$HOME means nothing"),
+        ('python a.py --out "${HOME}"', "bash -c"),
+        ("python `which a.py`", "bash -c"),
+        ("cd x", "so cd means nothing"),
+        ("source run.sh", "bash -c"),
         ("A=1", "no command"),
         ("train.py", "python train.py"),
     ],

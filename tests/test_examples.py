@@ -50,7 +50,7 @@ def devfix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(command: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return subprocess.run([command, *arguments], cwd=cwd, capture_output=True, text=True, env=environment, timeout=300)
+    return subprocess.run([command, *arguments], cwd=cwd, capture_output=True, text=True, env=environment)
 
 
 def repaired(devfix: Path, folder: Path, program: str = PROGRAM, settings: str = "") -> dict[str, Any]:

@@ -59,7 +59,7 @@ def plain_pytest(root: Path, *arguments: str, **settings: str) -> subprocess.Com
     """Run pytest as somebody does who took the branch: without any option of ours but the plugin's."""
     command = [str(Path(sys.executable).with_name("pytest")), *NAMED, "-p", "no:cacheprovider", "-q", *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | settings
-    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=200)
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
 
 
 def test_a_call_of_the_mended_function_fails_without_the_fix_and_passes_with_it(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_call_of_the_mended_function_fails_without_the_fix_and_passes_with_it(
         "-q",
     ]
     settings = {**os.environ, "PYTHONPATH": str(root / "hidden")}
-    hidden = subprocess.run([*command, guard.path], cwd=root, env=settings, capture_output=True, text=True, timeout=200)
+    hidden = subprocess.run([*command, guard.path], cwd=root, env=settings, capture_output=True, text=True)
     assert "1 skipped" in hidden.stdout, hidden.stdout + hidden.stderr
 
 
@@ -272,9 +272,9 @@ def test_what_cannot_be_made_to_fail_is_not_written_and_said(tmp_path: Path) -> 
 def test_a_dry_run_shows_the_test_and_leaves_nothing(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "p", {"ops.py": LIBRARY, "main.py": CALLER, "tests/test_ops.py": NEIGHBOUR})
     command = [sys.executable, "-m", "devfix", "repair", str(root), "--world", "simulated", "--run", "python main.py"]
-    done = subprocess.run([*command, "--dry-run"], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([*command, "--dry-run"], capture_output=True, text=True)
     assert "Test tests/test_devices_ops.py: calls `shifted`; seen to fail" in done.stdout
     assert "+def test_shifted_on_a_gpu" in done.stdout
     assert git(root, "branch", "--list") == "* main"
-    quiet = subprocess.run([*command, "--dry-run", "--no-test"], capture_output=True, text=True, timeout=300)
+    quiet = subprocess.run([*command, "--dry-run", "--no-test"], capture_output=True, text=True)
     assert "test_devices" not in quiet.stdout

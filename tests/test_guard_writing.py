@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from waiting import HANGS
 
 from devfix.model import Argument, Call, Edit, Failure, Frame, Place, Recipe, Target, World
 from devfix.stages.guard import candidates, find_home, program
@@ -152,7 +153,7 @@ def test_a_program_is_run_as_it_was_started(command: tuple[str, ...], said: str)
         compile(text, "test", "exec")
         assert said in text
         assert 'cwd=ROOT / "sub"' in text and "parents[2]" in text
-    assert list(program(target, 60.0, [])) == []
+    assert list(program(target, 2 * HANGS, [])) == []
 
 
 NOTHING = {"README.md": b""}

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ with Repository.open(Path(sys.argv[1])).worktrees(1) as worktrees:
     worktrees.take()
     worktrees.commit({"train.py": b""}, "Fix")
     print("ready", flush=True)
-    time.sleep(60)
+    time.sleep(6000)
 """
 HOOKS = ("post-checkout", "pre-commit", "post-commit", "reference-transaction", "post-index-change", "pre-auto-gc")
 
@@ -103,11 +102,12 @@ def test_a_killed_run_leaves_the_user_untouched_and_the_next_clears_up(
 
 def test_twenty_thousand_files_stay_cheap(tmp_path: Path) -> None:
     project = make_repository(tmp_path / "project", {f"p{n // 100}/m{n}.py": f"x = {n}\n" for n in range(20_000)})
-    began = time.monotonic()
+    began = sum(os.times()[:4])
     with Repository.open(project).worktrees(1) as worktrees:
         tree = worktrees.take()
         tree.write({"p0/m0.py": b"x = 'changed'\n"})
         worktrees.give(tree)
         worktrees.take()
         worktrees.commit({"p0/m0.py": b"x = 'changed'\n"}, "Fix")
-    assert time.monotonic() - began < 15  # half a second on an idle machine; parsing the files would take minutes
+    # Of processors, git's included; it takes half a second, and minutes where the files are parsed.
+    assert sum(os.times()[:4]) - began < 15

@@ -107,7 +107,7 @@ def test_without_a_birth_one_place_is_one_cause() -> None:
 
 
 def run(*visits: Visit, failed: Failure | None = None, handled: Failure | None = None) -> Run:
-    return replace(told(HOME, failed), visits=visits, handled=handled)
+    return replace(told(HOME, failed), visits=visits, handled=(handled,) if handled else ())
 
 
 FAILS = run(Visit(ADD, 2, 1), Visit("aten::mul", 5, 0), failed=FIRST)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from git_repositories import fingerprint, git
 from harm import PROGRAM
+from probe_programs import ENTRY
 from test_cli_repair import repair
 from verdict_programs import project
 
@@ -25,7 +26,7 @@ MISCHIEF = {
         "open('.git/HEAD', 'w').write('nonsense')\n"
     ),
     "closes its folders": "import os\nos.chmod('.', 0o500); os.chmod('.git', 0)\n",
-    "changes the import path": "import sys\nsys.path[:] = [path for path in sys.path if 'devfix' not in path]\n",
+    "changes the import path": "import sys\nsys.path[:] = [path for path in sys.path if path != {entry!r}]\n",
     "replaces torch's functions": (
         "torch.Tensor.to = lambda self, *a, **k: self\ntorch.cuda.device_count = lambda: 99\n"
     ),
@@ -44,6 +45,7 @@ MISCHIEF = {
 @pytest.mark.parametrize("name", MISCHIEF)
 def test_it_is_repaired_all_the_same_or_left_alone(name: str, tmp_path: Path) -> None:
     mischief = MISCHIEF[name].replace("{ran}", str(tmp_path / "ran")).replace("{root}", str(tmp_path / "project"))
+    mischief = mischief.replace("{entry!r}", repr(str(ENTRY.resolve())))
     root = project(tmp_path, PROGRAM.replace("import torch\n", f"import torch\n{mischief}", 1))
     before = fingerprint(root)
     report = devfix.repair(root, run="python main.py", world="simulated", dry_run=True)
@@ -114,7 +116,7 @@ def test_a_forged_failure_leads_to_no_edit(tmp_path: Path) -> None:
 LIMITS = {
     "memory": ("kept = [bytearray(b'x') * 10_000_000 for _ in range(10_000)]\n", Bounds(memory=1.2), "memory"),
     "processes": (
-        "import os, time\nfor _ in range(60):\n    if os.fork() == 0: time.sleep(60); os._exit(0)\ntime.sleep(60)\n",
+        "import os, time\nfor _ in range(60):\n    if os.fork() == 0: break\ntime.sleep(6000)\n",
         Bounds(processes=30),
         "processes",
     ),

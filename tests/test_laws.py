@@ -18,8 +18,8 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
-LONGEST = 200  # lines
-PROBE_MAY = {"torch", "devfix_probe"}  # its own name, in the user's process
+LONGEST = 300  # lines
+PROBE_MAY = {"torch"}
 NAMELESS = {"utils", "util", "core", "base", "manager", "context", "helpers", "misc", "common"}
 
 
@@ -58,9 +58,7 @@ def strangers(path: Path, allowed: set[str]) -> list[str]:
 
 def test_files_fit_the_eye() -> None:
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files(".py")}
-    long = {
-        path: length for path, length in lengths.items() if length > (300 if path.startswith("tests/") else LONGEST)
-    }
+    long = {path: length for path, length in lengths.items() if length > LONGEST}
     # It is a little over: one file, since a process starts from it by its path.
     assert long.keys() <= {"src/devfix/probe/warm.py"}, long
 
@@ -82,7 +80,7 @@ def test_what_the_tower_imports_is_declared() -> None:
     tower = [path for path in python_below("src/devfix") if "probe" not in path.relative_to(ROOT).parts]
     used = {name.split(".")[0] for path in tower for name in strangers(path, {"devfix"})}
     # The keeper's own files; pytest loads our plugins, and the suite under test has torch, or they are not there.
-    used -= {"mounts", "watching", "pytest", "torch"}
+    used -= {"mounts", "watching", "witness", "pytest", "torch"}
     provided = packages_distributions()
     assert {name.lower() for module in used for name in provided.get(module, [module])} == declared | ({"tomli"} & used)
 
@@ -111,6 +109,35 @@ def test_nothing_speaks_of_one_machine_or_one_registry() -> None:
         if machine.search(line) or registry.search(line)
     ]
     assert not found
+
+
+WALL_CLOCKS = {"monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "time", "time_ns"}
+ENDED_BY_A_CLOCK = {"run", "check_output", "check_call", "call", "communicate", "wait", "wait_for", "join", "get"}
+ENDED_BY_A_CLOCK |= {"runpytest_subprocess", "HTTPConnection", "create_connection"}
+
+
+def judging_by_the_clock(path: Path) -> Iterator[int]:
+    """The lines of a file that read a clock on the wall, or that end what they wait for after some seconds."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        owner = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+        limits = [each.value for each in node.keywords if each.arg == "timeout"]
+        if owner == "time" and node.func.attr in WALL_CLOCKS:
+            yield node.lineno
+        if node.func.attr in ENDED_BY_A_CLOCK and any(isinstance(limit, ast.Constant) for limit in limits):
+            yield node.lineno
+
+
+def test_no_test_judges_by_the_clock() -> None:
+    """A busy machine takes ten times as long; tests/waiting.py says how to wait for what happens."""
+    tests = [path for path in files(".py") if (path.relative_to(ROOT)).parts[0] == "tests"]
+    found = {
+        path.relative_to(ROOT / "tests").as_posix(): lines for path in tests if (lines := [*judging_by_the_clock(path)])
+    }
+    # Two readings of one clock around a run, which must hold what the run says; and the time that each mutant takes.
+    assert found.keys() == {"test_process.py", "mutation/mutants.py"}, found
+    assert len(found["test_process.py"]) == 2
 
 
 def test_the_floors_hold() -> None:

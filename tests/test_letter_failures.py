@@ -81,12 +81,6 @@ def test_frames_hold_what_is_in_scope(tell: Any) -> None:
     assert scope['batch["ids"]'] == ("tensor", "cpu")
 
 
-def test_no_frame_of_the_probe_is_told_or_shown(tell: Any) -> None:
-    ran = tell(NET)
-    assert not [frame for frame in ran.failure["frames"] if "/devfix/probe/" in frame["place"]["path"]]
-    assert "devfix" not in ran.done.stderr and "devfix" not in ran.failure["traceback"]
-
-
 def test_an_attribute_that_to_does_not_see(tell: Any) -> None:
     ran = tell(
         NET.replace(

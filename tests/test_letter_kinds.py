@@ -14,6 +14,12 @@ kinds = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(kinds)
 
 
+DDP_ON = (
+    "DistributedDataParallel device_ids and output_device arguments only work with single-device/multiple-device GPU"
+    " modules or CPU modules, but got device_ids [0], output_device 0, and module parameters "
+)
+
+
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
@@ -44,6 +50,9 @@ _SPEC.loader.exec_module(kinds)
         ("recurrent-state", "Input and parameter tensors are not at the same device, found input tensor at cuda:0 a"),
         ("pin-memory", "cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned"),
         ("data-parallel", "module must have its parameters and buffers on device cuda:0 (device_ids[0]) but found o"),
+        ("data-parallel", DDP_ON + "{device(type='cpu')}."),
+        ("data-parallel", "DistributedDataParallel's input module must be on the same type of devices, but input modu"),
+        ("", DDP_ON + "{device(type='cuda', index=0), device(type='cuda', index=1)}."),
         ("collective", "No backend type associated with device type cpu"),
         ("collective", "Tensors must be CUDA and dense"),
         ("gradient-device", "attempting to assign a gradient with device type 'cpu' to a tensor with device type 'c"),

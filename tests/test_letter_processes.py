@@ -74,6 +74,9 @@ def test_an_exception_that_ends_a_thread(tmp_path: Path, warm: Warm) -> None:
         'p = mp.get_context("spawn").Process(target=work, args=(0,)); p.start(); p.join(); sys.exit(p.exitcode)',
         "mp.spawn(work, nprocs=1)",
         "from concurrent.futures import ProcessPoolExecutor as P; P(1).submit(work, 0).result()",
+        'p = mp.get_context("forkserver").Process(target=work, args=(0,)); p.start(); p.join(); sys.exit(p.exitcode)',
+        'mp.start_processes(work, nprocs=1, start_method="forkserver")',
+        'mp.get_context("forkserver").Pool(1).map(work, [0])',
     ],
 )
 def test_child_processes(tmp_path: Path, start: str) -> None:
@@ -208,7 +211,7 @@ def test_imports_are_turned_from_the_users_repository_to_the_worktree(tmp_path: 
 
 
 def test_a_process_without_torch_pays_almost_nothing(tmp_path: Path) -> None:
-    source = "import sys\nprint(*[name for name in sys.modules if 'devfix_probe' in name or 'torch' in name])\n"
+    source = "import sys\nprint(*[name for name in sys.modules if 'devfix probe' in name or 'torch' in name])\n"
     ran = run_program(tmp_path, source)
     assert ran.done.stdout.split() == [] and ran.letters == []
 
@@ -253,3 +256,25 @@ def test_editable_installs_are_turned_to_the_worktree(tmp_path: Path, kind: str)
     turned = run([interpreter, "-c", program], tmp_path, surroundings, 60)
     assert plain.stdout.split() == ["original", str(site)], plain.stderr
     assert turned.stdout.split() == ["repository", str(site)], turned.stderr
+
+
+@pytest.mark.parametrize("is_warm", [False, True])
+def test_a_program_that_an_exception_ends_does_not_wait_for_children_that_wait_for_it(
+    tmp_path: Path, warm: Warm, is_warm: bool
+) -> None:
+    program = """
+        import torch
+        import torch.multiprocessing as mp
+
+        def watch(queue):
+            queue.get()
+
+        context = mp.get_context("fork")
+        queue = context.SimpleQueue()
+        context.Process(target=watch, args=(queue,)).start()
+        torch.ones(3, device="cuda") + torch.zeros(3)
+        queue.put(1)
+    """
+    ran = run_program(tmp_path, program, warm=warm if is_warm else None)
+    assert not ran.done.timed_out and ran.done.exit_code == 1, ran.done.stderr
+    assert ran.failure["kind"] == "device-mismatch" and ran.failure["uncaught"]

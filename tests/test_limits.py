@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import time
 import uuid
 from pathlib import Path
 
 import pytest
 from test_process import living
+from waiting import HANGS
 
 from devfix.process import Completed, Limits, child_environment, default_limits, run
 
@@ -18,7 +18,7 @@ MEGABYTE = 1_000_000
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits are looked at in /proc")
 
 
-def python(script: str, folder: Path, timeout: float = 30, **limits: int) -> tuple[Completed, list[str]]:
+def python(script: str, folder: Path, timeout: float = HANGS, **limits: int) -> tuple[Completed, list[str]]:
     """Run a script within limits; return how it ended, and what of it is still there."""
     mark = str(uuid.uuid4())
     command = [sys.executable, "-c", script]
@@ -28,15 +28,13 @@ def python(script: str, folder: Path, timeout: float = 30, **limits: int) -> tup
 
 def test_memory(tmp_path: Path) -> None:
     eats = "kept = []\nwhile True: kept.append(bytearray(b'x') * 2_000_000)"
-    began = time.monotonic()
     done, left = python(eats, tmp_path, memory=300 * MEGABYTE)
     assert (done.signal, done.exit_code, done.timed_out) == ("SIGKILL", None, False)
     assert "more than 300 MB of memory" in done.trouble and not left
-    assert time.monotonic() - began < 20
 
 
 def test_memory_of_all_processes_together(tmp_path: Path) -> None:
-    eats = "import os, time\nfor _ in range(3): os.fork()\nkept = bytearray(b'x') * 60_000_000\ntime.sleep(30)"
+    eats = "import os, time\nfor _ in range(3): os.fork()\nkept = bytearray(b'x') * 60_000_000\ntime.sleep(6000)"
     done, left = python(eats, tmp_path, memory=300 * MEGABYTE)
     assert "more than 300 MB of memory" in done.trouble and not left
 
@@ -53,26 +51,25 @@ def test_what_forked_processes_share_counts_once(tmp_path: Path) -> None:
 FORKS = """import os, time
 for _ in range(60):
     if os.fork() == 0:
-        time.sleep(30)
+        time.sleep(6000)
         os._exit(0)
-time.sleep(30)"""
+time.sleep(6000)"""
 
 
 @pytest.mark.parametrize("detached", ["", "os.setsid()"])
 def test_processes(detached: str, tmp_path: Path) -> None:
-    script = FORKS.replace("        time.sleep(30)", f"        {detached or 'pass'}; time.sleep(30)")
+    script = FORKS.replace("        time.sleep(6000)", f"        {detached or 'pass'}; time.sleep(6000)")
     done, left = python(script, tmp_path, processes=40)
     assert "more than 40 processes" in done.trouble and done.signal == "SIGKILL" and not left
-    done, left = python(script.replace("time.sleep(30)", "time.sleep(1)"), tmp_path, processes=80)
+    done, left = python(script.replace("time.sleep(6000)", "time.sleep(1)"), tmp_path, processes=80)
     assert done.exit_code == 0 and not done.trouble and not left
 
 
 def test_what_forks_without_end_is_ended_by_the_number_of_its_processes(tmp_path: Path) -> None:
-    bomb = "import os, time\nend = time.time() + 10\nwhile time.time() < end:\n    os.fork()"
-    began = time.monotonic()
+    # Two thousand at the most, lest a mistake in the limit ends the machine.
+    bomb = "import os, signal\nfor _ in range(11): os.fork()\nwhile True: signal.pause()"
     done, left = python(bomb, tmp_path, processes=50)
     assert "processes" in done.trouble and not left
-    assert time.monotonic() - began < 20
 
 
 def test_the_size_of_a_file(tmp_path: Path) -> None:
@@ -93,17 +90,17 @@ def test_many_files_that_fill_the_disk(tmp_path: Path) -> None:
     )
     done, _ = python(fills, tmp_path, reserve=reserve)
     assert "free on the disk" in done.trouble
-    assert shutil.disk_usage(tmp_path).free > reserve - 1500 * MEGABYTE
+    assert len(list(tmp_path.iterdir())) < 1000
     done, _ = python("print('ran')", tmp_path, reserve=1 << 60)  # a disk that was full before
     assert (done.stdout, done.trouble) == ("ran\n", "")
 
 
 def test_gigabytes_of_output_take_no_space_and_no_core_is_left(tmp_path: Path) -> None:
-    began = time.monotonic()
     done, _ = python("import sys\nfor _ in range(300): sys.stdout.write('y' * 10_000_000)", tmp_path, output=MEGABYTE)
     assert done.exit_code == 0 and done.truncated and len(done.stdout) < 1.1 * MEGABYTE
-    assert time.monotonic() - began < 30
-    done, _ = python("import resource, os; print(resource.getrlimit(resource.RLIMIT_CORE)); os.abort()", tmp_path)
+    done, _ = python(
+        "import resource, os; print(resource.getrlimit(resource.RLIMIT_CORE), flush=True); os.abort()", tmp_path
+    )
     assert (done.stdout, done.signal) == ("(0, 0)\n", "SIGABRT")
 
 

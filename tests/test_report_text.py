@@ -95,6 +95,14 @@ def test_the_first_line_says_what_came_out() -> None:
     assert text(failed("", "no repository")).startswith("devfix could not do its work: no repository")
 
 
+def test_a_part_that_was_kept_is_said_first_with_its_branch() -> None:
+    whole = report()
+    left = replace(whole.repairs[0], fix=None, dropped=())
+    words = shown(replace(whole, outcome="partial", repairs=(*whole.repairs, left)))
+    assert words.startswith(f"Repaired in part: 1 of {len(whole.repairs) + 1} failures, then one remains.\n")
+    assert "Branch " in words and "No branch was made" not in words
+
+
 def test_a_dry_run_says_that_there_is_no_branch() -> None:
     words = shown(replace(report(), branch="", commits=()))
     assert "No branch was made" in words

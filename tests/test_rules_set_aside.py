@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import HANGS, with_enough_time
 
 from devfix.catalog import Rule
 from devfix.model import Blame, Diagnosis, Edit, Event, Failure, Frame, Operand, Place
@@ -40,13 +41,21 @@ def rule(name: str, diagnose: Callable[..., Any] = blame, propose: Callable[...,
     return Rule(f"acme/{name}", name, "acme", Path(f"{name}.py"), diagnose, propose)
 
 
-def asked(rules: list[Rule], data: bytes = SOURCE, seconds: float = 5.0) -> tuple[list[str], list[str]]:
+def asked(rules: list[Rule], data: bytes = SOURCE, seconds: float = HANGS) -> tuple[list[str], list[str]]:
     """The titles of all patches, and the notes."""
     notes: list[str] = []
     diagnoses = diagnose(failure(), rules, notes, seconds)
     source = Sources({"m.py": data}.get)
     patches = propose(diagnoses, {each.id: each for each in rules}, source, notes, seconds)
     return [patch.rule for patch in patches], notes
+
+
+def asked_with_time(rules: list[Rule], seconds: float) -> tuple[list[str], list[str]]:
+    """The same within a time that the last rule, which does nothing wrong, gets along with on this machine."""
+    honest = rules[-1].id
+    return with_enough_time(
+        lambda each: asked(rules, seconds=each), lambda told: honest not in " ".join(told[1]), seconds
+    )
 
 
 def spin(*_: object) -> None:
@@ -62,7 +71,7 @@ def raising(*_: object) -> None:
     ("given", "words"),
     [
         (raising, "diagnose raised KeyError: 'ids'"),
-        (spin, "diagnose took longer than 0.3 s"),
+        (spin, "diagnose took longer than "),
         (lambda failure: exit(3), "diagnose raised SystemExit: 3"),
         (lambda failure: "operand 0", "diagnose gave 'operand 0', which is no Blame of this failure"),
         (lambda failure: Blame(2, "out of range"), "which is no Blame of this failure"),
@@ -72,7 +81,7 @@ def raising(*_: object) -> None:
     ],
 )
 def test_a_bad_diagnosis_is_named_and_the_others_go_on(given: Callable[..., Any], words: str) -> None:
-    patches, notes = asked([rule("bad", diagnose=given), rule("good")], seconds=0.3)
+    patches, notes = asked_with_time([rule("bad", diagnose=given), rule("good")], 0.3)
     assert patches == ["acme/good"]
     assert len(notes) == 1 and notes[0].startswith("rule acme/bad set aside: ") and words in notes[0]
 
@@ -101,7 +110,7 @@ def generating(*given: object, then: Callable[[], None] = lambda: None) -> Calla
     ],
 )
 def test_a_bad_proposal_is_named_and_the_others_go_on(given: Callable[..., Any], words: str) -> None:
-    patches, notes = asked([rule("bad", propose=given), rule("good")], seconds=0.5)
+    patches, notes = asked_with_time([rule("bad", propose=given), rule("good")], 0.5)
     assert patches == ["acme/good"]
     assert len(notes) == 1 and notes[0].startswith("rule acme/bad set aside: propose ") and words in notes[0]
 

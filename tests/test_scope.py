@@ -20,6 +20,7 @@ def scope(tmp_path: Path, warm: Warm) -> Any:
         assert ran.letter["trouble"] == []
         frames = [frame for frame in ran.failure["frames"] if frame["place"]["path"].startswith(str(ran.folder))]
         assert "UNSAFE" not in ran.done.stdout + ran.done.stderr
+        run.bindings = frames[-1]["scope"]  # type: ignore[attr-defined]
         return {each["expression"]: (each["kind"], each["device"]) for each in frames[-1]["scope"]}
 
     return run
@@ -77,6 +78,7 @@ def test_objects_dataclasses_dicts_and_lists(scope: Any) -> None:
     assert told == {
         "self.kind": ("device", "cuda:0"),
         'self.batch["ids"]': ("tensor", "cpu"),
+        'self.batch["mask"][0]': ("tensor", "cpu"),
         "self.config.device": ("string", "cuda"),
         "self.slotted.weight": ("tensor", "cpu"),
         "self.model": ("module", "cpu"),
@@ -86,7 +88,54 @@ def test_objects_dataclasses_dicts_and_lists(scope: Any) -> None:
         "pair.first": ("tensor", "cpu"),
         "optimizer": ("optimizer", "cpu"),
         **dict.fromkeys(("self", "self.config", "args"), ("object", "")),  # they say where they are
+        "self.slotted": ("instance", ""),
     }
+
+
+def test_objects_are_told_with_their_classes_and_the_device_of_a_property(scope: Any) -> None:
+    told = scope(
+        f"""
+        import torch
+        class State:
+            def __init__(self):
+                self.chosen = torch.device("cuda:0")
+        class Runner:
+            def __init__(self):
+                self.state = State()
+            @property
+            def device(self):
+                print("UNSAFE")
+                return self.state.chosen
+        class Net(torch.nn.Linear):
+            @property
+            def device(self):
+                print("UNSAFE")
+                return self.weight.device
+        def run(runner, net, spread, loader):
+            {FAIL}
+        class Spread(Runner):
+            def __init__(self):
+                self.here, self.there = torch.device("cpu"), torch.device("cuda:0")
+        run(Runner(), Net(2, 2).cuda(), Spread(), torch.utils.data.DataLoader([1]))
+        """
+    )
+    assert told == {
+        "runner": ("object", ""),
+        "runner.device": ("device", "cuda:0"),
+        "runner.state": ("object", ""),
+        "runner.state.chosen": ("device", "cuda:0"),
+        "net": ("module", "cuda:0"),
+        "net.device": ("device", "cuda:0"),
+        "net.weight": ("tensor", "cuda:0"),
+        "net.bias": ("tensor", "cuda:0"),
+        "spread": ("object", ""),  # which of the two its property gives only its code knows
+        "spread.here": ("device", "cpu"),
+        "spread.there": ("device", "cuda:0"),
+        "loader": ("instance", ""),
+    }
+    net, loader = (next(each for each in scope.bindings if each["expression"] == name) for name in ("net", "loader"))
+    assert net["classes"] == ["__main__.Net"]
+    assert "torch.utils.data.dataloader.DataLoader" in loader["classes"]
 
 
 def test_nothing_of_the_users_runs(scope: Any) -> None:
@@ -137,6 +186,7 @@ def test_nothing_of_the_users_runs(scope: Any) -> None:
         "loud": ("module", "cpu"),
         "loud.w": ("tensor", "cpu"),
         "trap.held": ("tensor", "cpu"),
+        **dict.fromkeys(("trap", "proxy"), ("instance", "")),
     }
 
 

@@ -210,7 +210,7 @@ def test_of_the_module_only_calls_of_the_module_are_alike() -> None:
 
 
 def test_changes_begin_where_it_was_decided() -> None:
-    code = f"{MAKE}def f(x, y, z, w):\n    make(3)\n"
+    code = f"x = None\n{MAKE}def f(x, y, z, w):\n    make(3)\n"
     scope = tuple(replace(X, expression=name) for name in ("x", "y", "z", "w"))
     diagnosis, every = asked({"main.py": code}, ("main.py", "make", ZEROS), ("main.py", "f", "make(3)"), scope=scope)
     titles = [each.title for each in origins_changed(diagnosis, every)]
@@ -226,7 +226,7 @@ def test_changes_begin_where_it_was_decided() -> None:
 
 
 def test_where_a_default_decided_it_the_innermost_comes_first() -> None:
-    code = f"{MAKE}def f(x, device=None):\n    make(3, device)\n"
+    code = f"x = None\n{MAKE}def f(x, device=None):\n    make(3, device)\n"
     calls = (("main.py", "make", ZEROS), ("main.py", "f", "make(3, device)"))
     diagnosis, every = asked({"main.py": code}, *calls)
     assert [each.title for each in origins_changed(diagnosis, every)] == [

@@ -43,9 +43,11 @@ def test_statements_are_added(text: str, before: str, after: str) -> None:
     assert after in found and found.replace("x\ny\n", "") == BLOCK
 
 
-def test_a_compound_statement_keeps_its_comments_above_what_is_added() -> None:
+def test_a_comment_directly_above_a_loop_stays_with_it() -> None:
     code = "# loop\nfor i in a:\n    b\n"
-    assert done(inserted_before, code, "a", "x") == "# loop\nx\nfor i in a:\n    b\n"
+    assert done(inserted_before, f"y\n{code}", "a", "x") == f"y\nx\n{code}"
+    spaced = f"y\n\n# title\n\n{code}"
+    assert done(inserted_before, spaced, "a", "x") == "y\n\n# title\n\nx\n# loop\nfor i in a:\n    b\n"
     assert done(inserted_before, code, "b", "x") == "# loop\nfor i in a:\n    x\n    b\n"
 
 

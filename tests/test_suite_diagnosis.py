@@ -130,7 +130,7 @@ def test_repair_mends_what_a_suite_finds(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "suite", {"model.py": MODEL, "test_model.py": TEST})
     words = "python -m pytest " + " ".join([*NAMED, "-q", "test_model.py", "--gpus", "1"])
     command = [sys.executable, "-m", "devfix", "repair", str(root), "--world", "simulated", "--run", words]
-    done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, timeout=400)
+    done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True)
     data = read(done.stdout)
     assert (done.returncode, data["outcome"]) == (0, "repaired"), done.stdout + done.stderr
     assert [edit["path"] for fix in data["fixes"] for edit in fix["edits"]] == ["model.py"]

@@ -132,7 +132,7 @@ def test_without_the_options_nothing_is_loaded(pytester: pytest.Pytester) -> Non
         import os, sys
 
         def test_plain():
-            heavy = ("torch", "libcst", "rich", "devfix.report", "devfix.letter", "devfix_probe", "devfix.suite.tests")
+            heavy = ("torch", "libcst", "rich", "devfix.report", "devfix.letter", "devfix probe", "devfix.suite.tests")
             assert not [name for name in heavy if name in sys.modules]
             assert "DEVFIX_PROBE" not in os.environ
         """

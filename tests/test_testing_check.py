@@ -183,6 +183,13 @@ def test_update_keeps_a_failure_that_is_told_in_part(bench: Bench, tmp_path: Pat
     assert module.with_suffix(".md").read_text("utf-8") == page()
 
 
+def test_update_leaves_out_the_words_in_which_builds_of_torch_differ(bench: Bench, tmp_path: Path) -> None:
+    empty = repaired("import torch\n\nprint(torch.ones(2, device='cuda'))\n", failure="")
+    module = write_rule(tmp_path, text=page(empty.replace("\n\n", "\n\nWorld: cpu\n\n", 1), left_alone()))
+    assert update_page(rule_at(module), bench)
+    assert block("text failure", "no-device at main.py:3") in module.with_suffix(".md").read_text("utf-8")
+
+
 def test_a_file_that_the_page_does_not_show_after_is_added(bench: Bench, tmp_path: Path) -> None:
     main = "import torch\nimport adding\n\ndevice = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
     main += "print(adding.add(torch.ones(3).to(device), torch.zeros(3)).tolist())\n"

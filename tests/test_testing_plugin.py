@@ -18,7 +18,7 @@ NAMED = [] if entry_points(group="pytest11", name="devfix-rules") else ["-p", "d
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", *NAMED, "-p", "no:cacheprovider", "-v", *arguments]
     environment = dict(os.environ)
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, timeout=120)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
 
 
 def test_pages_beside_rules_are_tests_that_pass_and_fail(tmp_path: Path) -> None:

@@ -101,13 +101,13 @@ def test_what_hides_is_broken_whether_it_ends_well_or_fails_later() -> None:
 
 def test_what_is_caught_is_known_by_the_tensor() -> None:
     caught = "it hides the failure: it is raised as before, and caught"
-    given = asked(lambda world: replace(told(world), handled=failure(4, 1, 11)))
+    given = asked(lambda world: replace(told(world), handled=(failure(4, 1, 11),)))
     assert verdict(given) == ("broken", caught)
-    assert verdict(asked(lambda world: replace(told(world), handled=failure(4, 2, 11)))) == ("holds", "")
+    assert verdict(asked(lambda world: replace(told(world), handled=(failure(4, 2, 11),)))) == ("holds", "")
     for born, outcome in ((1, "broken"), (2, "moved")):
 
         def fails(world: World, born: int = born) -> Run:
-            return replace(told(world, failure(4, 2, 11) if world == HOME else None), handled=failure(4, born, 11))
+            return replace(told(world, failure(4, 2, 11) if world == HOME else None), handled=(failure(4, born, 11),))
 
         assert verdict(asked(fails))[0] == outcome
 

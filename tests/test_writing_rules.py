@@ -38,7 +38,7 @@ def run(command: str, folder: Path, home: Path) -> str:
     }
     shell = ["bash", "-c", command]
     done = subprocess.run(
-        shell, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300
+        shell, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     return done.stdout
 

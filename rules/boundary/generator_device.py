@@ -19,12 +19,16 @@ from devfix.sdk import (
     change,
     device_given,
     device_replaced,
+    expression,
+    files_of,
     keyword_removed,
     last_name,
     method_called,
     scope_at,
 )
 
+SAMPLERS = re.compile(r"torch[/\\\\]utils[/\\\\]data[/\\\\]")
+DRAWING = ("DataLoader", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "random_split")
 MESSAGE = re.compile(r"Expected a '?(?P<wanted>\w+)'? .*found '?(?P<found>\w+)'?")
 
 
@@ -43,6 +47,8 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     file = source.file(place) if place is not None else None
     call = file.call_at(place) if file is not None and place is not None else None
     given = argument(call, "generator") if call is not None else None
+    if given is None:
+        yield from _sampled(diagnosis, source)
     if file is None or call is None or given is None:
         return
     device = device_given(call)
@@ -68,6 +74,32 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
             made = change(file, module, f"Make the generator on `{text}`", safety="likely")
             if made:
                 yield made
+
+
+def _sampled(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
+    """Yield generators of loaders and samplers made on the host, where torch's own samplers draw their indices."""
+    deepest = diagnosis.failure.frames[-1].place.path if diagnosis.failure.frames else ""
+    if diagnosis.blame.device != "cpu" or not SAMPLERS.search(deepest):
+        return
+    for file in files_of(diagnosis.failure, source):
+        for call in file.within(file.module):
+            given = argument(call, "generator") if isinstance(call, cst.Call) else None
+            if not isinstance(call, cst.Call) or given is None or last_name(call.func) not in DRAWING:
+                continue
+            text, name = file.code(given.value), last_name(call.func)
+            for construction in _constructions(file, call, given.value):
+                if construction.args:
+                    module = file.replaced({construction: construction.with_changes(args=[])})
+                    made = change(file, module, f"Make the generator of `{name}` on the host")
+                    if made:
+                        yield made
+            if isinstance(given.value, cst.Name | cst.Attribute):
+                # It may draw on the GPU elsewhere: the loader gets one of its own, from the same seed.
+                own = expression(f"torch.Generator().manual_seed({text}.initial_seed())")
+                title = f"Give `{name}` a generator of the host"
+                made = change(file, file.replaced({given: given.with_changes(value=own)}), title, safety="likely")
+                if made:
+                    yield made
 
 
 def _constructions(file: File, call: cst.Call, generator: cst.BaseExpression) -> Iterator[cst.Call]:

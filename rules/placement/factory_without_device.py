@@ -26,6 +26,14 @@ from devfix.sdk import (
     turn_frame,
 )
 
+# The place where a tensor is made serves all its uses.
+SUPERSEDES = (
+    "placement/follows-a-stray",
+    "placement/half-moved-expression",
+    "placement/host-constant",
+    "placement/input-not-moved",
+)
+
 
 def diagnose(failure: Failure) -> Blame | None:
     """Blame an operand that owned code made by a factory and that nobody moved since."""

@@ -25,6 +25,8 @@ from devfix.sdk import (
     strangers,
 )
 
+SUPERSEDES = ("state/tensor-not-buffer",)  # what is computed anew for each input is no state of the module
+
 
 def diagnose(failure: Failure) -> Blame | None:
     """Blame an attribute that a method other than the constructor computed, on another device than it is used on."""

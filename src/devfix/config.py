@@ -25,8 +25,9 @@ WORLDS = ("auto", "real", "simulated", "cpu")
 class Config:
     """What a repository says about its repairs; None and () where it says nothing.
 
-    `test` says whether fixes get regression tests; `timeout` counts seconds, `memory` and `file_size` gigabytes,
-    `kept_output` megabytes; `rules` maps a rule's id ("pack/name") to its options, `source` is the file it stands in.
+    `test` says whether fixes get regression tests; `timeout` and `others` count seconds, `memory` and `file_size`
+    gigabytes, `kept_output` megabytes; `rules` maps a rule's id ("pack/name") to its options, `source` is the file it
+    stands in.
     """
 
     run: str | None = None
@@ -41,6 +42,7 @@ class Config:
     kept_output: float | None = None
     sandbox: bool | None = None
     test: bool | None = None
+    others: float | None = None
     max_fixes: int | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -113,6 +115,10 @@ def _amount(value: object) -> float | None:
     return float(value) if 0 < value < math.inf else None
 
 
+def _amount_or_none(value: object) -> float | None:
+    return 0.0 if value == 0 and not isinstance(value, bool) else _amount(value)
+
+
 def _yes_or_no(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
 
@@ -142,6 +148,7 @@ _KEYS: dict[str, tuple[str, Callable[[object], Any]]] = {
     "kept-output": ("a number of megabytes above 0", _amount),
     "sandbox": ("true or false", _yes_or_no),
     "test": ("true or false", _yes_or_no),
+    "others": ("a number of seconds from 0", _amount_or_none),
     "max-fixes": ("a number from 1", _count),
     "select": ("a list of rules or packs in strings", _texts),
     "ignore": ("a list of rules or packs in strings", _texts),

@@ -39,18 +39,19 @@ def hands_else(
     Before that is said, `plain` runs the program once more without the patch, and `patched` with it, to look for what
     repeats from run to run alone.
     """
-    if before.failure is None or not _lacks(before.failure, reach, after):
+    if before.failure is None or not lacks(before.failure, reach, after):
         return ""
     again = plain().failure
     if again is None:
         return ""
     steady = replace(reach, given=looked_for(_repeating(before.failure, again), diagnosis))
-    if steady != reach and not (steady.given and _lacks(before.failure, steady, patched(steady))):
+    if steady != reach and not (steady.given and lacks(before.failure, steady, patched(steady))):
         return ""
     return f"where it failed {before.failure.op} is given other values than it was"
 
 
-def _lacks(failure: Failure, reach: Reach, after: Run) -> bool:
+def lacks(failure: Failure, reach: Reach, after: Run) -> bool:
+    """Return whether a run with `reach` never gave the failing operator the values that were looked for."""
     visit = next((visit for visit in after.visits if visit.op == failure.op and visit.ran), None)
     return bool(reach.given) and visit is not None and not visit.same
 

@@ -49,7 +49,7 @@ def hidden(before: Run, wrong: Operand | None, after: Run, edits: Sequence[Edit]
     failure = before.failure
     if failure is None or failure.at is None:
         return ""
-    if after.handled is not None and same_cause(failure, wrong, after.handled, edits):
+    if any(same_cause(failure, wrong, each, edits) for each in after.handled):
         return "it hides the failure: it is raised as before, and caught"
     failed = {visit.op: visit.failed for visit in before.visits}
     if not failed.get(failure.op):

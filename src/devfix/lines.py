@@ -93,6 +93,13 @@ def _is_mended(operand: Operand, wrong: Operand, edits: tuple[Edit, ...]) -> boo
     )
 
 
+def astray(after: Failure, edits: Iterable[Edit]) -> bool:
+    """Whether a tensor that an edited line moved is among those that a failure after the edit speaks of."""
+    edits = tuple(edits)
+    places = (event.owned_place for operand in after.operands for event in operand.moves)
+    return any(place is not None and is_edited(place, edits) for place in places)
+
+
 def _way(operand: Operand, failure: Failure) -> list[Event]:
     """What happened to an operand before the failing expression, which may cut a view of it or cast it."""
     events = list(operand.history)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from devfix.lines import is_edited
-from devfix.model import Failure, Patch, Run, Verdict
+from devfix.model import Failure, Patch, Run, Verdict, VerdictOutcome
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,7 @@ class Trial:
     """A patch, the files it leads to, what it did in the world that failed, and the verdict.
 
     `lame` counts the worlds in which the line that was mended fails all the same, as it did there before.
+    `is_reviewed`: what else speaks against the patch was looked for, and stands in the verdict.
     """
 
     patch: Patch
@@ -22,16 +23,24 @@ class Trial:
     run: Run
     verdict: Verdict
     lame: int = 0
+    is_reviewed: bool = False
 
 
 def is_no_better(trial: Trial, held: Trial) -> bool:
-    """Whether a trial makes no fewer copies than one that holds, or has weaker evidence that its place is wrong."""
+    """Whether a trial makes no fewer copies than one that holds, or has weaker evidence that its place is wrong.
+
+    Where something else speaks against one of them alone, the other is better.
+    """
+    if held.verdict.against and not trial.is_reviewed:
+        return False
+    if trial.is_reviewed and bool(trial.verdict.against) != bool(held.verdict.against):
+        return bool(trial.verdict.against)
     if held.lame != trial.lame or held.lame:
         return trial.lame >= held.lame
     return trial.run.copies >= held.run.copies or trial.patch.rank[:1] > held.patch.rank[:1]
 
 
-def dropped(trial: Trial, because: str, outcome: str = "not needed") -> Trial:
+def dropped(trial: Trial, because: str, outcome: VerdictOutcome = "not needed") -> Trial:
     """The trial with another verdict."""
     return replace(trial, verdict=replace(trial.verdict, outcome=outcome, because=because))
 

@@ -17,9 +17,11 @@ from devfix.process import Completed, Limits, Program
 from devfix.process.capture import Capture
 
 _SERVER = Path(__file__).parent / "probe" / "warm.py"
-_START_SECONDS, _GRACE = 120.0, 15.0
+_START_SECONDS, _GRACE = 600.0, 60.0
 # What an interpreter or its libraries read when they start: a process that has started cannot take another value.
 _READ_AT_START = re.compile(r"(PYTHON|LD_|DYLD_|OMP_|MKL_|KMP_|OPENBLAS_|GOMP_|MALLOC_|TORCH|LC_|LANG).*")
+_AT_START = ("sitecustomize", "usercustomize")
+_ENTRY = Path(__file__).resolve().parent / "probe" / "entry"  # the warm process runs this one for each program
 _TAKEN_OVER = frozenset({"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"})
 
 
@@ -70,7 +72,7 @@ class Warm:
         output_limit: int = 0,
     ) -> Completed:
         """Run `python script arguments` in `cwd` with exactly this environment, for at most `timeout` seconds."""
-        self._check(environment)
+        self._check(environment, cwd)
         request = {
             "script": str(script),
             "arguments": list(arguments),
@@ -112,7 +114,13 @@ class Warm:
             with program:
                 pass
 
-    def _check(self, environment: Mapping[str, str]) -> None:
+    def _check(self, environment: Mapping[str, str], cwd: Path) -> None:
+        for entry in environment.get("PYTHONPATH", "").split(os.pathsep):
+            folders = {folder / entry for folder in (cwd, Path.cwd())} - {_ENTRY}
+            if entry and any((folder / f"{name}.py").is_file() for folder in folders for name in _AT_START):
+                raise WarmError(
+                    f"{entry} has a module that runs when an interpreter starts, which the warm one has done"
+                )
         names = {*environment, *self._environment} - _TAKEN_OVER
         for name in sorted(names):
             if _READ_AT_START.fullmatch(name) and environment.get(name) != self._environment.get(name):

@@ -10,11 +10,12 @@ import socket
 import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+from waiting import until
 
 
 @dataclass
@@ -25,7 +26,7 @@ class Contract:
 
     def violations(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> list[str]:
         """Return what is wrong with a request by the contract."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
         try:
             connection.request(method, path, body or None, _forwarded(headers))
             answer = connection.getresponse()
@@ -54,7 +55,7 @@ class _Forwarder(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
         connection.request(self.command, self.path, body or None, _forwarded(dict(self.headers)))
         answer = connection.getresponse()
         content = answer.read()
@@ -88,6 +89,13 @@ def forwarded(contract: Contract) -> Iterator[str]:
         thread.join(5)
 
 
+def _answers(port: int) -> bool:
+    """Whether something listens at the port."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
+
+
 @contextlib.contextmanager
 def served(modules: Path) -> Iterator[Contract]:
     with socket.socket() as free:
@@ -108,12 +116,8 @@ def served(modules: Path) -> Iterator[Contract]:
     ]
     with tempfile.TemporaryFile() as log, subprocess.Popen(command, stdout=log, stderr=log) as server:
         try:
-            deadline = time.monotonic() + 60
-            while time.monotonic() < deadline and server.poll() is None:
-                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                    break
-                time.sleep(0.1)
-            else:
+            until(lambda: server.poll() is not None or _answers(port), 0.1)
+            if server.poll() is not None:
                 log.seek(0)
                 raise RuntimeError(f"Prism did not start: {log.read().decode()[-2000:]}")
             yield Contract(port)

@@ -41,7 +41,7 @@ def answer(handler: BaseHTTPRequestHandler, root: Path, tokens: Mapping[str, str
         "REMOTE_USER": "ada",
         "REMOTE_ADDR": "127.0.0.1",
     }
-    done = subprocess.run(["git", "http-backend"], env=environment, input=body, capture_output=True, timeout=60)
+    done = subprocess.run(["git", "http-backend"], env=environment, input=body, capture_output=True)
     head, _, content = done.stdout.partition(b"\r\n\r\n")
     headers = [line.partition(": ") for line in head.decode().split("\r\n") if line]
     status = next((value for name, _, value in headers if name == "Status"), "200 OK")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -29,16 +30,23 @@ def node_modules() -> Path:
     wanted = (_HERE / "package.json").read_bytes()
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = home / f"devfix-tests-{hashlib.sha256(wanted).hexdigest()[:12]}"
-    if not (folder / "ready").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "package.json").write_bytes(wanted)
-        command = [npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            pytest.skip(f"npm could not install the parts of these tests: {done.stderr[-300:]}")
-        _trim(folder)
-        (folder / "ready").touch()
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # where tests run side by side, one of them installs and the others wait
+        if not (folder / "ready").exists():
+            _install(npm, folder, wanted)
     return folder / "node_modules"
+
+
+def _install(npm: str, folder: Path, wanted: bytes) -> None:
+    (folder / "package.json").write_bytes(wanted)
+    command = [npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        pytest.skip(f"npm could not install the parts of these tests: {said[0][:200]}")
+    _trim(folder)
+    (folder / "ready").touch()
 
 
 def _trim(folder: Path) -> None:

@@ -83,7 +83,6 @@ class Runner:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=400,
         )
         self.log += done.stdout
         return done.returncode

@@ -122,7 +122,7 @@ def test_no_process_shows_the_token_while_it_publishes(history: History, tmp_pat
             watcher.start()
             assert process.stdout is not None
             printed = process.stdout.read()
-            process.wait(120)
+            process.wait()
             watcher.join()
         assert process.returncode == 0, printed
     assert any(b"push" in line for line in seen)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from devfix.catalog.loading import pack_rules, rule_at, rule_files
+from devfix.catalog.precedence import troubles_of
 from devfix.catalog.rule import Rule, rule_from
 from devfix.errors import RuleError, UserError
 
@@ -55,6 +56,7 @@ def collect(
     _check(select, every, "select")
     chosen = [rule for rule in every.values() if (not select or _named(rule, select)) and not _named(rule, ignore)]
     troubles += [f"options for {name}: there is no such rule" for name in options or {} if name not in every]
+    troubles += troubles_of(sorted(every.values(), key=lambda rule: rule.id))
     ready = (rule.with_options((options or {}).get(rule.id, {})) for rule in chosen)
     return Catalog(tuple(sorted(ready, key=lambda rule: rule.id)), tuple(troubles))
 

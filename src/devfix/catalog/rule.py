@@ -37,6 +37,12 @@ class Rule:
         found = getattr(self.module, "DOUBTFUL", ())
         return found if isinstance(found, tuple) and all(isinstance(each, str) for each in found) else ()
 
+    @property
+    def supersedes(self) -> tuple[str, ...]:
+        """The ids of the rules that come after this one where their evidence is equally strong: `SUPERSEDES`."""
+        found = getattr(self.module, "SUPERSEDES", ())
+        return found if isinstance(found, tuple) and all(isinstance(each, str) for each in found) else ()
+
     def doubts(self, file: File) -> Iterable[Doubt]:
         """What the rule doubts in a file, without any failure."""
         asked = getattr(self.module, "doubts", None)

@@ -87,7 +87,9 @@ def publish(
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("devfix"):
             raise
-        raise UserError(f"publishing needs {error.name}: pip install 'devfix[publish]'") from error
+        from devfix.cli.extras import extra_requirements
+
+        raise UserError(f"publishing needs {error.name}: pip install {extra_requirements('publish')}") from error
     from devfix.cli.pages import page_of
 
     request = Request(

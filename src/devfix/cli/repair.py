@@ -98,8 +98,24 @@ def repair(
         bool,
         typer.Option("--no-test", help="Write no regression tests (else each fix gets one, where pytest has tests)."),
     ] = False,
+    others: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="Run the repository's other commands that reach a fix, before it and with it, for so long in all "
+            "[default: 120; 0 runs none]",
+        ),
+    ] = None,
     try_pins: Annotated[
         bool, typer.Option("--try-pins", help="Where a dependency is at fault, look for a release that runs clean.")
+    ] = False,
+    partial: Annotated[
+        bool,
+        typer.Option("--partial", help="Keep the fixes that were proven, also where a failure behind them has none."),
+    ] = False,
+    include_handled: Annotated[
+        bool, typer.Option("--include-handled", help="Repair device failures that the program catches, too.")
     ] = False,
     memory: Memory = None,
     processes: Processes = None,
@@ -138,7 +154,10 @@ def repair(
             dry_run=dry_run,
             rules=local or (),
             try_pins=try_pins,
+            partial=partial,
             test=not no_test,
+            others=others,
+            include_handled=include_handled,
             bounds=Bounds(memory, processes, file_size, output_kept, sandbox),
             progress=show,
         )

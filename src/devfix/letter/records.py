@@ -28,11 +28,16 @@ class Letter:
     modules: tuple[Binding, ...]
     visits: tuple[Visit, ...]
     computed: tuple[Computed, ...]
+    unseeded: tuple[str, ...]
     torch: str
     pid: int
     parent: int
     gpus: int
+    asked_by_number: int
+    asked_by_processes: int
     trouble: tuple[str, ...]
+    blind: str = ""
+    handled: tuple[Failure, ...] = ()
 
 
 class TooMuch(Exception):
@@ -52,7 +57,7 @@ class Reader:
     def letter(self, raw: dict[str, Any]) -> Letter:
         """Return the letter that a JSON object tells."""
         process, world = values.table(raw.get("process")), values.table(raw.get("world"))
-        failure = raw.get("failure")
+        failure, asked = raw.get("failure"), values.table(raw.get("asked"))
         return Letter(
             failure=self._failure(failure) if isinstance(failure, dict) else None,
             uncaught=isinstance(failure, dict) and failure.get("uncaught") is True,
@@ -63,11 +68,16 @@ class Reader:
             modules=self._each(raw.get("modules"), self._binding),
             visits=self._each(raw.get("visits"), counted.visit),
             computed=self._each(raw.get("computed"), counted.computed),
+            unseeded=tuple(dict.fromkeys(values.text(item, 30) for item in values.items(raw.get("unseeded"))[:10])),
             torch=values.text(process.get("torch"), 100),
             pid=values.number(process.get("pid")),
             parent=values.number(process.get("parent")),
             gpus=values.number(world.get("gpus")),
+            asked_by_number=values.number(asked.get("ordinals")),
+            asked_by_processes=values.number(asked.get("processes")),
             trouble=tuple(values.text(item, 500) for item in values.items(raw.get("trouble"))[:20]),
+            handled=self._each(raw.get("handled"), self._failure),
+            blind=values.text(raw.get("blind"), 500),
         )
 
     def _each(self, raw: object, make: Callable[[dict[str, Any]], Record]) -> tuple[Record, ...]:
@@ -123,6 +133,7 @@ class Reader:
                 (values.text(name, 60), values.number(count))
                 for name, count in list(values.table(raw.get("tensors")).items())[:64]
             ),
+            classes=tuple(values.text(name, 300) for name in values.items(raw.get("classes"))[:32]),
         )
 
     def _event(self, raw: dict[str, Any]) -> Event:

@@ -6,11 +6,12 @@ use forward slashes; paths of foreign files are absolute. Lines count from 1, co
 """
 
 from devfix.model.failure import Argument, Call, Failure, Frame, Recipe
-from devfix.model.patch import Blame, Diagnosis, Edit, Patch, Verdict
-from devfix.model.report import Fix, Foreign, Guard, Repair, Report
+from devfix.model.obstacle import Lack, Obstacle
+from devfix.model.patch import Blame, Diagnosis, Edit, Patch, Rejected, Verdict, VerdictOutcome
+from devfix.model.report import Fix, Foreign, Guard, OtherRun, Others, Repair, Report
 from devfix.model.running import NOWHERE, Computed, Outcome, Reach, Run, Target, Transfer, Visit
 from devfix.model.tensors import Binding, Event, Held, Operand, Owner, Values
-from devfix.model.world import Place, World
+from devfix.model.world import GpusNeeded, Place, World
 
 __all__ = [
     "NOWHERE",
@@ -26,15 +27,21 @@ __all__ = [
     "Fix",
     "Foreign",
     "Frame",
+    "GpusNeeded",
     "Guard",
     "Held",
+    "Lack",
+    "Obstacle",
     "Operand",
+    "OtherRun",
+    "Others",
     "Outcome",
     "Owner",
     "Patch",
     "Place",
     "Reach",
     "Recipe",
+    "Rejected",
     "Repair",
     "Report",
     "Run",
@@ -42,6 +49,7 @@ __all__ = [
     "Transfer",
     "Values",
     "Verdict",
+    "VerdictOutcome",
     "Visit",
     "World",
 ]

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Literal
 
 from devfix.model.failure import Failure
+
+# What running a patch showed; schema.json and the words of the reports list the same.
+VerdictOutcome = Literal["holds", "moved", "same", "worse", "differs", "broken", "not needed"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,10 @@ class Edit:
 
 @dataclass(frozen=True)
 class Patch:
-    """A candidate: edits that belong together, why, and how safe they are ("safe", "likely", "unsure")."""
+    """A candidate: edits that belong together, why, and how safe they are ("safe", "likely", "unsure").
+
+    `joint`: it moves other tensors than the one that failed as well.
+    """
 
     rule: str
     title: str
@@ -53,6 +60,15 @@ class Patch:
     safety: str
     edits: tuple[Edit, ...]
     rank: tuple[int, ...] = ()
+    joint: bool = False
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A candidate that was never run, and why: another came first, or a limit was reached."""
+
+    patch: Patch
+    because: str
 
 
 @dataclass(frozen=True)
@@ -60,15 +76,17 @@ class Verdict:
     """What running a patch showed.
 
     `outcome` is "holds", "moved" (another failure came instead), "same" (the same failure), "worse" (a world that ran
-    before fails now), "differs" (the CPU output changed), or "broken". `worlds` maps world names to outcomes, and
-    `before` to those without the patch, where they are known; `transfers` is the number of copies between host and
-    devices before and after.
+    before fails now), "differs" (the CPU output changed), "broken", or "not needed" (it holds, and another candidate
+    that holds was kept). `worlds` maps world names to outcomes, and `before` to those without the patch, where they are
+    known; `against` is what else speaks against the patch: other commands of the repository, and code that no run has
+    reached. `transfers` is the number of copies between host and devices before and after.
     """
 
-    outcome: str
+    outcome: VerdictOutcome
     worlds: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     transfers_before: int = 0
     transfers_after: int = 0
     because: str = ""
     next_failure: Failure | None = None
+    against: tuple[str, ...] = ()
     before: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -5,11 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Literal
 
 from devfix.model.failure import Failure
-from devfix.model.patch import Diagnosis, Edit, Patch, Verdict
-from devfix.model.running import Run
-from devfix.model.world import World
+from devfix.model.obstacle import Obstacle
+from devfix.model.patch import Diagnosis, Edit, Patch, Rejected, Verdict
+from devfix.model.running import Outcome, Run
+from devfix.model.world import GpusNeeded, World
+
+
+@dataclass(frozen=True)
+class OtherRun:
+    """What another command of the repository did in a world before a fix and with it; `told` says it in a word."""
+
+    command: str
+    origin: str
+    world: str
+    before: str
+    after: str
+    told: Literal["as before", "better", "worse", "not mended"]
+
+
+@dataclass(frozen=True)
+class Others:
+    """The other commands that reach the fixes: what they did, those that were left out and why, and the budget."""
+
+    seconds: float
+    ran: tuple[OtherRun, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,6 +64,7 @@ class Guard:
 class Repair:
     """One failure, what was tried against it, and the fix that was kept (None when none held).
 
+    `dropped` are the candidates that were run and not kept, `untried` those that were never run.
     `guard` is the test that guards the fix; where there is none, `unguarded` says why, or what guards it already.
     """
 
@@ -50,6 +74,7 @@ class Repair:
     dropped: tuple[Fix, ...] = ()
     guard: Guard | None = None
     unguarded: str = ""
+    untried: tuple[Rejected, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,9 +97,14 @@ class Foreign:
 
 @dataclass(frozen=True)
 class Report:
-    """The result of `devfix repair`; `outcome` is repaired, clean, unrepaired, not-yours or error.
+    """The result of `devfix repair`; `outcome` is repaired, clean, partial, unrepaired, not-yours or error.
 
-    `subfolder` is the folder of the repository in which the command ran, "" for its top.
+    "partial": fixes were kept, and a failure remains behind them.
+
+    `others` tells of the other commands that reach the fixes.
+    A program that is repaired may fail for a reason of its own behind the fixes: `last_run` tells, see `behind`.
+    `subfolder` is the folder of the repository in which the command ran, "" for its top. `gpus_needed` is there where
+    the program asked for more GPUs than it was given at first, `obstacle` where the last run shows what it misses here.
     """
 
     outcome: str
@@ -91,3 +121,12 @@ class Report:
     last_run: Run | None = None
     foreign: Foreign | None = None
     subfolder: str = ""
+    others: Others | None = None
+    gpus_needed: GpusNeeded | None = None
+    obstacle: Obstacle | None = None
+
+    @property
+    def behind(self) -> Run | None:
+        """The last run of a repaired program that fails for a reason of its own, as it does without a GPU."""
+        is_own = self.last_run is not None and self.last_run.outcome is Outcome.OTHER
+        return self.last_run if self.outcome == "repaired" and is_own else None

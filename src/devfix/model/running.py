@@ -87,13 +87,17 @@ class Outcome(Enum):
     TIMEOUT = "timed out"
     SIGNAL = "killed by a signal"
     NOT_STARTED = "did not start"
+    UNOBSERVED = "not observed"  # it ended well, but devfix was not in every process that used torch
 
 
 @dataclass(frozen=True)
 class Run:
     """One run of the program in one world; trouble with our own letters is data in `trouble`.
 
-    `handled` is the last device failure that a program which ended well has caught.
+    `handled` are the device failures that a program which ended well has caught, in their order, and `logged` the first
+    of them whose message it printed. `unobserved` says which processes used torch without being observed, and why.
+    `unseeded` names the generators ("torch", "random", "numpy") from which it drew before it had seeded them.
+    `gpus_asked` is how many GPUs the program asked for where the world has fewer, 0 where they were enough.
     """
 
     world: World
@@ -112,7 +116,21 @@ class Run:
     trouble: tuple[str, ...] = ()
     visits: tuple[Visit, ...] = ()
     computed: tuple[Computed, ...] = ()
-    handled: Failure | None = None
+    handled: tuple[Failure, ...] = ()
+    logged: Failure | None = None
+    unobserved: tuple[str, ...] = ()
+    unseeded: tuple[str, ...] = ()
+    gpus_asked: int = 0
+
+    @property
+    def caught(self) -> tuple[str, ...]:
+        """A sentence for each device failure that the program has caught at a place that is known."""
+        return tuple(
+            f"the program catches a device failure at {each.at.path}:{each.at.line} and goes on"
+            f" ({each.message.strip().splitlines()[0][:120]})"
+            for each in self.handled
+            if each.at is not None and each.message.strip()
+        )
 
     @property
     def copies(self) -> int:

@@ -34,10 +34,12 @@ class Binding:
     """An expression in scope at a place, and the device of what it holds.
 
     `kind` is "tensor", "module", "device" (a torch.device), "string" (one that names a device), "index" (an integer
-    called `device`, `gpu`, `rank` or the like), "optimizer", or "object" (a plain object that holds one of these; its
-    history says where its class stands); `device` is "mixed" for a module that lies on several devices, "" where it
-    holds nothing; `type` is the class name; `tensors` counts, in a device map, a module's parameters and buffers on
-    each device.
+    called `device`, `gpu`, `rank` or the like), "optimizer", "object" (a plain object that holds one of these; its
+    history says where its class stands), or "instance" (another object, of a class that is not Python's own).
+    `device` is "mixed" for a module that lies on several devices, "" where it holds nothing. `type` is the class
+    name, "Property" of a device that a property gives. `tensors` counts, in a device map, a module's parameters and
+    buffers on each device. `classes` has, for a module or object, the full names of its class and that one's bases,
+    without Python's and torch's own ("accelerate.accelerator.Accelerator"); of torch, its loaders are told.
     """
 
     expression: str
@@ -48,6 +50,7 @@ class Binding:
     shape: tuple[int, ...] = ()
     history: tuple[Event, ...] = ()
     tensors: tuple[tuple[str, int], ...] = ()
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,19 @@ class World:
 
 
 @dataclass(frozen=True)
+class GpusNeeded:
+    """That a program asked for more GPUs than it was `given`: how many it needs, and what shows it, in words.
+
+    `met`: it ran with as many then. Otherwise somebody else had decided how many there are, or they are too many.
+    """
+
+    given: int
+    needed: int
+    because: str
+    met: bool
+
+
+@dataclass(frozen=True)
 class Place:
     """An expression in a source file; the columns are None where the interpreter does not know them (Python 3.10).
 

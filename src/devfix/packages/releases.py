@@ -15,7 +15,7 @@ PATIENCE = 300.0  # seconds for pip to answer or install
 def releases(python: Path, name: str) -> list[str]:
     """The final releases of a distribution that the interpreter's pip can install, newest first, [] if unknown."""
     command = [str(python), "-m", "pip", "index", "versions", name, "--disable-pip-version-check"]
-    done = run(command, Path("/"), child_environment(), PATIENCE)
+    done = run(command, Path("/"), _environment(), PATIENCE)
     match = re.search(r"^Available versions:\s*(.+)$", done.stdout, re.MULTILINE)
     versions = [_version(each) for each in match[1].split(",")] if match else []
     return [str(each) for each in sorted((each for each in versions if each), reverse=True) if not each.is_prerelease]
@@ -25,11 +25,15 @@ def install(python: Path, name: str, version: str, folder: Path) -> str:
     """Install one release, without what it needs, into `folder`; returns "" or, in a line, why that failed."""
     options = ["--quiet", "--no-deps", "--no-compile", "--disable-pip-version-check", "--target", str(folder)]
     command = [str(python), "-m", "pip", "install", *options, f"{name}=={version}"]
-    done = run(command, Path("/"), child_environment(), PATIENCE)
+    done = run(command, Path("/"), _environment(), PATIENCE)
     if done.exit_code == 0:
         return ""
     said = (done.trouble or done.stderr).strip().splitlines()
     return said[-1] if said else "pip failed and said nothing"
+
+
+def _environment() -> dict[str, str]:
+    return {**child_environment(), "PYTHONIOENCODING": "utf-8"}  # what pip says is read as UTF-8
 
 
 def _version(text: str) -> Version | None:

@@ -10,6 +10,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from devfix.catalog import Rule
@@ -20,6 +21,7 @@ from devfix.printed import last_line
 from devfix.sdk import Sources
 from devfix.sdk.spots import unseen
 from devfix.stages.diagnose import diagnose
+from devfix.stages.observe import SEED
 from devfix.stages.propose import propose
 from devfix.stages.verify import Verifier
 from devfix.trials import Trial
@@ -72,13 +74,14 @@ class _Copy:
         notes: list[str] = []
         diagnoses = diagnose(failure, rules, notes)
         patches = propose(diagnoses, {rule.id: rule for rule in rules}, Sources(self._read), notes)
-        verifier = Verifier(self._run, run, {}, [run.world], lambda world: run)
+        seeded = partial(self._run, seed=SEED)
+        verifier = Verifier(self._run, run, {}, [run.world], lambda world: run, seeded=seeded)
         return verifier.choose(patches, diagnoses)[0]
 
-    def _run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def _run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach, seed: int | None = None) -> Run:
         with tempfile.TemporaryDirectory(prefix=f"devfix-overlay-{os.getpid()}-") as name:
             folder = laid_over(self.distribution, files, Path(name).resolve())
-            run = self.session.observer.run(world, self.session.files, fresh=fresh, overlay=folder)
+            run = self.session.observer.run(world, self.session.files, fresh=fresh, overlay=folder, seed=seed)
             return self._adopted(run, (str(folder),))
 
     def _read(self, path: str) -> bytes | None:

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from devfix.catalog import Rule
-from devfix.model import Fix, Outcome, Repair, Run, World
+from devfix.model import Fix, Others, Outcome, Repair, Run, World
+from devfix.pipeline.first import first_run
 from devfix.pipeline.session import Session
 from devfix.pipeline.step import Step, Steps
+from devfix.pipeline.widening import widened
 from devfix.rebasing import rebased
 from devfix.trials import Trial
 
@@ -30,6 +32,11 @@ class Loop:
         self._baselines: dict[World, Future[Run]] = {}
 
     @property
+    def others(self) -> Others | None:
+        """What the other commands that reach the fixes did; where nothing was fixed, those that reach candidates."""
+        return self._steps.others.told([fix.patch for fix in self.fixes])
+
+    @property
     def fixes(self) -> list[Fix]:
         """The fixes that were kept, in order."""
         return [each.fix for each in self.repairs if each.fix]
@@ -41,7 +48,7 @@ class Loop:
             if len(self.session.commands) == 1:  # else it is not known yet which of them is repaired
                 self._baseline_soon(CPU)
             with self.session.timed("observe"):
-                run = self.session.first_run()
+                run = first_run(self.session)
             final = self._mend(run)
             if final.outcome is Outcome.CLEAN and final.world != CPU and not self.fixes and CPU in self._baselines:
                 self._tell_without_gpu(self._baseline(CPU))
@@ -58,6 +65,8 @@ class Loop:
     def _mend(self, run: Run) -> Run:
         """Repair a run and what comes behind it; `is_stuck` says whether a failure is left that nothing mends."""
         self.is_stuck = False
+        if self.fixes:  # the first run was asked already
+            run = widened(self.session, run, self.session.files)
         if run.outcome is not Outcome.FAILED or run.failure is None:
             return run
         if len(self.fixes) >= self.limit:

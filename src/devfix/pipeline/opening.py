@@ -12,8 +12,10 @@ from devfix.config import read_config
 from devfix.errors import UserError
 from devfix.model import Target, World
 from devfix.pipeline.bounding import Bounds, needed_in_sandbox
+from devfix.pipeline.others import SECONDS
 from devfix.pipeline.session import Session
 from devfix.process import Limits, can_protect, child_environment
+from devfix.progress import Progress
 from devfix.scratch import scratch_folder
 from devfix.stages.discover import discover, examine, interpreter
 from devfix.stages.observe import Observer
@@ -36,6 +38,8 @@ class Asked:
     timeout: float | None = None
     branch: str | None = None
     test: bool = True
+    others: float | None = None
+    include_handled: bool = False
     bounds: Bounds = field(default_factory=Bounds)
 
 
@@ -83,9 +87,13 @@ def opened(
         borrowed = worktrees.borrowed
         protected = borrowed if not borrowed or can_protect(borrowed) else ()
         needed = needed_in_sandbox(python, repository.root) if sandboxed else None
-        observer = Observer(target, worktrees, tracked, warm, protected, limits, needed, scratch)
-        session = Session(repository, config, worktrees, observer, commands, told.gpus, progress or _silent)
+        observer = Observer(target, worktrees, tracked, warm, protected, limits, needed, scratch, asked.include_handled)
+        shown = progress if isinstance(progress, Progress) else Progress(progress or _silent)
+        observer.progress = shown
+        session = Session(repository, config, worktrees, observer, commands, told.gpus, shown)
+        session.has_fixed_gpus = bool(asked.gpus or config.gpus or (asked.world or config.world) == "real")
         session.notes += _notes(repository)
+        session.other_seconds = first_given(asked.others, config.others, SECONDS)
         if asked.test and config.test is not False:
             session.wants_tests, session.has_pytest = True, told.pytest
         if borrowed and not protected:
@@ -105,6 +113,11 @@ def _warm(target: Target, temporary: Path, limits: Limits, sandboxed: bool) -> I
         yield warm
     finally:
         warm.close()
+
+
+def first_given(*values: float | None) -> float:
+    """Return the first of some numbers that is not None; the last one never is."""
+    return next(value for value in values if value is not None)
 
 
 def _silent(step: str) -> None:

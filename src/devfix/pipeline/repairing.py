@@ -12,6 +12,8 @@ from devfix.pipeline.bounding import Bounds
 from devfix.pipeline.doubting import doubted
 from devfix.pipeline.foreign import account
 from devfix.pipeline.guarding import guarded
+from devfix.pipeline.hindering import obstacle_of
+from devfix.pipeline.joining import joined
 from devfix.pipeline.loop import Loop
 from devfix.pipeline.opening import Asked, opened
 from devfix.pipeline.session import Session
@@ -36,6 +38,9 @@ def repair(
     rules: Sequence[str | Path] = (),
     try_pins: bool = False,
     test: bool = True,
+    others: float | None = None,
+    partial: bool = False,
+    include_handled: bool = False,
     bounds: Bounds = PLAIN,
     progress: Callable[[str], None] | None = None,
 ) -> Report:
@@ -44,32 +49,49 @@ def repair(
     `gpus` (default 1) is the size of the world, `timeout` (default 600) counts seconds for one run of the program.
     `dry_run` leaves no branch. `rules` names folders of local rules, which are code and run in this process.
     `bounds` says what the program may take of the machine, and whether it runs in a sandbox.
+    `include_handled` repairs device failures that the program catches, too.
     `test` writes a regression test for each fix, where the repository has tests that pytest runs.
-    `try_pins` looks for a release of a dependency at fault that runs clean.
+    `others` (default 120) counts seconds for the repository's other commands that reach a fix, each run before and with
+    it; 0 runs none. `partial` keeps proven fixes where a failure behind them has none: the outcome is then
+    "partial". `try_pins` looks for a release of a dependency at fault that runs clean. `progress` is told each step as
+    it begins.
     Raises UserError for wrong usage, before anything is run.
     """
     began = time.monotonic()
-    asked = Asked(run, None if world == "auto" else world, gpus, python, tuple(exclude), timeout, branch, test, bounds)
+    kind = None if world == "auto" else world
+    asked = Asked(
+        run, kind, gpus, python, tuple(exclude), timeout, branch, test, others, include_handled, bounds=bounds
+    )
     with opened(path, asked, progress) as session:
         catalog = rules_for(session.config, tuple(map(Path, rules)))
         session.notes += catalog.troubles
         loop = Loop(session, max_fixes or session.config.max_fixes or MAX_FIXES, catalog.rules)
         final = loop.repair()
+        loop.repairs = joined(loop.repairs, session.worktrees.diff)
+        session.notes += [f"{told}; to repair that too: --include-handled" for told in final.caught[:3]]
+        if final.logged is not None:
+            loop.repairs.append(Repair(final.logged, (), None))
         foreign = account(session, final, loop.rules, try_pins) if loop.is_stuck else None
         with session.timed("doubt"):
             session.notes += doubted(session, catalog.rules, final)
-        if loop.fixes and not loop.is_stuck:
+        keeps = bool(loop.fixes) and (partial or not loop.is_stuck)
+        if keeps:
             with session.timed("guard"):
                 loop.repairs = guarded(session, loop.repairs, final.seconds)
+        if loop.fixes and not keeps:
+            count = f"{len(loop.fixes)} fix{'es' if len(loop.fixes) > 1 else ''}"
+            session.notes.append(
+                f"nothing is kept, since a failure remains; --partial keeps the {count} proven before it"
+            )
         commits: list[str] = []
         name = ""
-        # A fix that only led to a failure which nothing mends has not been seen to be right.
-        if loop.fixes and not dry_run and not loop.is_stuck:
+        # A fix that only led to a failure which nothing mends is proven for its own failure alone: who wants it asks.
+        if keeps and not dry_run:
             with session.timed("branch"):
                 commits, name = _publish(session, loop, branch)
         session.seconds["total"] = round(time.monotonic() - began, 3)
         return Report(
-            outcome="not-yours" if foreign else _outcome(loop, final),
+            outcome=_outcome(loop, final, foreign is not None, partial),
             world=final.world,
             command=session.command_text,
             root=str(session.repository.root),
@@ -83,13 +105,24 @@ def repair(
             last_run=final,
             foreign=foreign,
             subfolder=session.target.subfolder,
+            gpus_needed=session.gpus_needed,
+            others=loop.others,
+            obstacle=obstacle_of(session, final),
         )
 
 
-def _outcome(loop: Loop, final: Run) -> str:
+def _outcome(loop: Loop, final: Run, is_foreign: bool, partial: bool) -> str:
+    if loop.is_stuck and loop.fixes and partial:
+        return "partial"
+    if is_foreign:
+        return "not-yours"
     if final.outcome is Outcome.CLEAN:
+        if final.logged is not None:
+            return "unrepaired"
         return "repaired" if loop.fixes else "clean"
-    if final.outcome in (Outcome.TIMEOUT, Outcome.SIGNAL, Outcome.NOT_STARTED):
+    if final.outcome is Outcome.OTHER and loop.fixes and loop.fixes[-1].verdict.outcome == "holds":
+        return "repaired"  # what is left behind it fails without a GPU too
+    if final.outcome in (Outcome.TIMEOUT, Outcome.SIGNAL, Outcome.NOT_STARTED, Outcome.UNOBSERVED):
         return "error"
     return "unrepaired"
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import partial
 
 from devfix.config import Config
-from devfix.model import NOWHERE, Outcome, Reach, Run, Target, World
+from devfix.model import NOWHERE, GpusNeeded, Reach, Run, Target, World
+from devfix.progress import Progress
 from devfix.sdk import Sources
 from devfix.sdk.standing import with_given
 from devfix.stages.discover import Command
-from devfix.stages.observe import Observer
+from devfix.stages.observe import SEED, Observer
 from devfix.workspace import Repository, Worktrees
 
 
@@ -22,7 +23,9 @@ from devfix.workspace import Repository, Worktrees
 class Session:
     """One repair in progress; `files` holds the contents of every file changed so far.
 
+    `other_seconds` is the budget for running the repository's other commands that reach a fix.
     `wants_tests`: fixes get tests, where the repository turns out to have some, and its interpreter `has_pytest`.
+    `has_fixed_gpus`: a person has said how many GPUs the program gets. `gpus_needed` is filled where it asks for more.
     """
 
     repository: Repository
@@ -31,13 +34,16 @@ class Session:
     observer: Observer
     commands: tuple[Command, ...]
     gpus_seen: int
-    progress: Callable[[str], None]
+    progress: Progress
     command_text: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     wants_tests: bool = False
     has_pytest: bool = False
+    other_seconds: float = 0.0
+    has_fixed_gpus: bool = False
+    gpus_needed: GpusNeeded | None = None
 
     @property
     def target(self) -> Target:
@@ -58,6 +64,11 @@ class Session:
         """Run the program with `files` changed: what `verify` is handed."""
         return self._named(self.observer.run(world, files, fresh=fresh, reach=reach), files)
 
+    def run_seeded(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach = NOWHERE) -> Run:
+        """Run the program as `run` does, its generators seeded: two such runs draw the same numbers."""
+        run = self.observer.run(world, files, fresh=fresh, reach=reach, seed=SEED)
+        return self._named(run, files)
+
     def _named(self, run: Run, files: Mapping[str, bytes]) -> Run:
         """The run with a failure that speaks of what the repository handed over."""
         if run.failure is None:
@@ -66,7 +77,7 @@ class Session:
 
     def sources(self) -> Sources:
         """The editable files as they stand now."""
-        return Sources(self.content)
+        return Sources(self.content, self.repository.containing)
 
     def content(self, path: str) -> bytes | None:
         """A file as it stands now; None where it must not be edited."""
@@ -97,20 +108,6 @@ class Session:
         first = {path: self.repository.content(path) for path in self.files}
         return self.worktrees.diff(first, self.files) if self.files else ""
 
-    def first_run(self) -> Run:
-        """Run the commands, cheapest first, until one fails on a device; the target is that command from then on."""
-        runs = []
-        for command in self.commands:
-            self.observer.target = replace(self.target, command=command.words)
-            self.command_text = command.shown
-            self.progress(f"running {command.shown} on {self.world.name}")
-            run = self._named(self.observer.run(self.world), {})
-            runs.append(run)
-            if len(self.commands) > 1:
-                self.notes.append(f"tried `{command.shown}` ({command.origin}): {run.outcome.value}")
-            if run.outcome is Outcome.FAILED:
-                return run
-        # Of several commands that do not fail on a device, one that runs says more than one that lacks an argument.
-        best = next((index for index, run in enumerate(runs) if run.outcome is Outcome.CLEAN), 0)
-        self.command_text = self.commands[best].shown
-        return runs[best]
+    def move_to(self, world: World) -> None:
+        """Look for failures in another world from now on."""
+        self.observer.target = replace(self.target, world=world)

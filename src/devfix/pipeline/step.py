@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 from devfix.catalog import Rule
-from devfix.model import Diagnosis, Fix, Patch, Reach, Repair, Run, World
+from devfix.model import Diagnosis, Failure, Fix, Patch, Reach, Rejected, Repair, Run, World
+from devfix.pipeline.extending import extended
+from devfix.pipeline.others import OtherCommands
 from devfix.pipeline.session import Session
+from devfix.sdk import Sources
 from devfix.sdk.spots import unseen
 from devfix.stages.advise import advise
 from devfix.stages.diagnose import diagnose
 from devfix.stages.propose import propose
-from devfix.stages.verify import Verifier
+from devfix.stages.verify import CANDIDATES, Verifier
 from devfix.trials import Trial, dropped, in_vain
+from devfix.verification.code import Code
+from devfix.verification.objections import Objection, objections
 from devfix.worlds import worlds_for
 
+MOMENT, MOST = 2.0, 200  # seconds, and candidates, for the list of those that were not tried
 Baseline = Callable[[World], Run]  # how the program does in a world before the patch in question
 
 
@@ -38,6 +46,7 @@ class Steps:
 
     def __init__(self, session: Session, rules: Sequence[Rule], baseline: Baseline) -> None:
         self.session, self.rules, self._baseline = session, rules, baseline
+        self.others = OtherCommands(session, session.other_seconds)
 
     def find(self, run: Run) -> Step | None:
         """Find what mends the failure of a run; None where it does not come again."""
@@ -49,12 +58,20 @@ class Steps:
             return None
         diagnoses = diagnose(looked.failure, self.rules, session.notes)
         sources = session.sources()
-        patches = propose(diagnoses, {rule.id: rule for rule in self.rules}, sources, session.notes)
+        rejected: list[Rejected] = []
+        known = {rule.id: rule for rule in self.rules}
+        patches = propose(diagnoses, known, sources, session.notes, rejected=rejected)
         worlds = worlds_for(run.world, session.gpus_seen)
-        verifier = Verifier(session.run, looked, session.files, worlds, self._baseline)
+        given = (session.run, looked, session.files, worlds, self._baseline)
+        review, tell = self._review(looked.failure), session.progress.candidates
+        verifier = Verifier(*given, seeded=session.run_seeded, review=review, tell=tell)
         session.progress("trying candidates" if diagnoses else "no rule knows this failure")
         with session.timed("verify"):
             kept, rest = verifier.choose(patches, diagnoses)
+            if kept is None and not verifier.is_flaky:
+                kept = self._extended(verifier, rest, diagnoses)
+        with session.timed("list"):
+            untried = tuple(_untried(kept, rest, [*verifier.untried, *_within_time(patches)], rejected))
         session.notes += [*verifier.flaky, *sources.notes]
         ways = [trial for trial in rest if kept and _is_other_way(trial, kept)]
         ways.sort(key=lambda trial: trial.verdict.outcome != "holds")
@@ -67,6 +84,7 @@ class Steps:
                 tuple(_borne_out(diagnoses, every)),
                 self._fix(chosen, True) if chosen else None,
                 tuple(self._fix(trial) for trial in beside if chosen is None or trial.patch is not chosen.patch),
+                untried=untried,
             )
 
         def attempt(patch: Patch) -> Trial:
@@ -74,6 +92,33 @@ class Steps:
             return verifier.attempt(patch, known)
 
         return Step((kept, *ways) if kept else (), told, verifier.confirm, attempt)
+
+    def _review(self, failure: Failure) -> Callable[[Patch, Mapping[str, bytes]], list[Objection]]:
+        session = self.session
+
+        def review(patch: Patch, files: Mapping[str, bytes]) -> list[Objection]:
+            found = objections(patch, failure, Code(files, session.repository.content, session.repository.containing))
+            if any(each.strength == "strong" for each in found):
+                return found  # nothing that runs could save it
+            ran = [*self.others.objections(patch, files, failure), *found]
+            return sorted(ran, key=lambda each: each.strength)
+
+        return review
+
+    def _extended(self, verifier: Verifier, trials: Sequence[Trial], diagnoses: Sequence[Diagnosis]) -> Trial | None:
+        """A change that mends every use of the tensor, where each candidate only moved the crash to the next use."""
+        session, rules = self.session, {rule.id: rule for rule in self.rules}
+        known = {each.rule: each for each in diagnoses}
+
+        def proposed(trial: Trial) -> Iterator[Patch]:
+            failure, rule = trial.verdict.next_failure, rules[trial.patch.rule]
+            found = diagnose(failure, [rule], session.notes) if failure is not None else []
+            sources = Sources(partial(session.read, trial.files), session.repository.containing)
+            return propose(found, rules, sources, session.notes)
+
+        found = extended(trials, proposed, lambda patch: verifier.attempt(patch, known[patch.rule]))
+        confirmed = verifier.confirm(found) if found is not None else None
+        return confirmed if confirmed is not None and confirmed.verdict.outcome in ("holds", "moved") else None
 
     def _looked(self, run: Run) -> Run | None:
         """The same run once more, recording the scopes that the first look could not see.
@@ -121,6 +166,34 @@ def _beside(chosen: Trial, trial: Trial) -> Trial:
     if trial.verdict.outcome == "holds":
         return dropped(trial, "another has stronger evidence, and what it leads to has a fix of its own")
     return trial
+
+
+def _within_time(patches: Iterator[Patch]) -> Iterator[Patch]:
+    """Yield the candidates that are left, to be told of: as many as come in a moment."""
+    deadline = time.monotonic() + MOMENT
+    for patch in islice(patches, MOST):
+        yield patch
+        if time.monotonic() > deadline:
+            return
+
+
+def _untried(
+    kept: Trial | None, rest: Sequence[Trial], left: Sequence[Patch], rejected: Sequence[Rejected]
+) -> Iterator[Rejected]:
+    """Yield the candidates that were never run, each with the reason."""
+    tried = [trial.patch for trial in (*filter(None, [kept]), *rest)]
+    for patch in left:
+        if any(patch is each for each in tried):
+            continue
+        if kept is None or kept.verdict.outcome != "holds" or len(tried) >= CANDIDATES:
+            yield Rejected(patch, f"not tried: {len(tried)} candidates were tried before it, and no more are")
+        elif patch.rank[:1] > kept.patch.rank[:1]:
+            yield Rejected(patch, f"not tried: {kept.patch.rule} has stronger evidence, and its candidate holds")
+        elif patch.rule != kept.patch.rule:
+            yield Rejected(patch, f"not tried: {kept.patch.rule} takes precedence, and its candidate holds")
+        else:
+            yield Rejected(patch, "not tried: an earlier candidate of the rule holds")
+    yield from rejected
 
 
 def _borne_out(diagnoses: Sequence[Diagnosis], trials: Sequence[Trial]) -> list[Diagnosis]:

@@ -3,7 +3,7 @@
 from devfix.process.environment import child_environment
 from devfix.process.limits import Limits, default_limits
 from devfix.process.program import Program
-from devfix.process.running import Completed, can_protect, run
+from devfix.process.running import Completed, TorchProcess, can_protect, run
 from devfix.process.sandbox import Sandbox, why_no_sandbox
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Limits",
     "Program",
     "Sandbox",
+    "TorchProcess",
     "can_protect",
     "child_environment",
     "default_limits",

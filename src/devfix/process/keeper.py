@@ -2,7 +2,8 @@
 
 A script of the standard library alone, run as `keeper.py LIFE STATUS LC_CTYPE LIMITS N WRITTEN PATH... COMMAND...`
 between devfix and the program. LIFE is a pipe that devfix holds open: it closes when devfix wants the program ended,
-and also when devfix is killed. STATUS gets one line on how the program ended. LC_CTYPE is the program's own, LIMITS are
+and also when devfix is killed. STATUS gets one line on how the program ended, and one for each
+program image that loads torch. LC_CTYPE is the program's own, LIMITS are
 those of watching.py; the N paths are kept from it: what it writes there goes to WRITTEN, if it can. As a subreaper the
 keeper inherits daemons and orphans: nothing can leave it.
 """
@@ -16,13 +17,15 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Iterable
 
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 
 import watching  # type: ignore[import-not-found]  # beside this file, which is no part of a package here
+import witness  # type: ignore[import-not-found]
 
 SUBREAPER, PARENT_DEATH_SIGNAL = 36, 1  # the options of prctl(2)
-PATIENCE = 10.0  # seconds that killed processes get to vanish: one in the kernel's hands (a disk that hangs) may never
+PATIENCE = 10.0  # seconds without any end after which killed processes are given up: a disk that hangs may hold them
 
 
 def control(option: int, value: int) -> None:
@@ -99,8 +102,12 @@ def sweep(group: int, ended: dict[int, int]) -> int:
     """Kill the program's group and all descendants; return how many would not die."""
     with contextlib.suppress(OSError):
         os.killpg(group, signal.SIGKILL)
-    deadline = time.monotonic() + PATIENCE
-    while reap(ended) and time.monotonic() < deadline:
+    known, deadline = -1, 0.0
+    while reap(ended):
+        if len(ended) > known:  # on a busy machine they end one by one
+            known, deadline = len(ended), time.monotonic() + PATIENCE
+        elif time.monotonic() > deadline:
+            break
         stopped: set[int] = set()
         while fresh := descendants() - stopped:  # stopped before killed: what forks without end outruns the killing
             signal_all(fresh, signal.SIGSTOP)
@@ -108,6 +115,13 @@ def sweep(group: int, ended: dict[int, int]) -> int:
         signal_all(stopped, signal.SIGKILL)
         time.sleep(0.002)
     return len(descendants()) if reap(ended) else 0
+
+
+def tell(status: int, lines: Iterable[bytes]) -> None:
+    """Write the lines; nobody reads them any more where devfix was killed."""
+    for line in lines:
+        with contextlib.suppress(OSError):
+            os.write(status, line)
 
 
 def told(status: int) -> str:
@@ -145,15 +159,21 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
         return
     ended: dict[int, int] = {}
     over = ""
+    seen = witness.Witness()
     while program not in ended and not over:
-        ready, _, _ = select.select([life, wake], [], [], watch.wait)
+        waits = [each for each in (watch.wait, seen.wait) if each is not None]
+        ready, _, _ = select.select([life, wake], [], [], min(waits, default=None))
         if life in ready:
             break
         if wake in ready:
             os.read(wake, 4096)
             reap(ended)
+        if seen.wait == 0:
+            tell(status, seen.look(descendants()))
         if watch.wait == 0 and program not in ended:
             over = watch.broken(descendants())
+    if seen.wait is not None:  # what the program leaves behind
+        tell(status, seen.look(descendants()))
     if over:
         os.write(status, f"limit {time.monotonic() - began:.6f} {over}\n".encode())
     if program in ended:

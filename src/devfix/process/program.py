@@ -14,7 +14,7 @@ from devfix.process.limits import Limits
 from devfix.scratch import remove
 
 _KEEPER = Path(__file__).with_name("keeper.py")
-GRACE = 15.0  # seconds for the keeper to end everything; it gives up by itself after ten
+GRACE = 60.0  # seconds for the keeper to end everything; it gives up by itself ten after the last end
 
 
 class Program:

@@ -6,12 +6,13 @@ time is over, and when devfix itself is killed.
 
 from __future__ import annotations
 
+import json
 import os
 import selectors
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,11 +24,25 @@ PLAIN = Limits()  # for what devfix itself starts
 
 
 @dataclass(frozen=True)
+class TorchProcess:
+    """A process that was seen to load torch: its command, and which variables of devfix it was started without.
+
+    `image` is common to it and its forks, and to no other started program.
+    """
+
+    pid: int
+    image: str
+    command: tuple[str, ...]
+    lacks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Completed:
     """How a program ended; `exit_code` is None where a signal, the time limit or `trouble` ended it.
 
     `signal` is a name ("SIGSEGV"), `seconds` the wall time, `trouble` what went wrong on our side ("cannot start 'x':
-    …"). Where a stream was longer than the limit its head and tail are kept, and `truncated` is true.
+    …"). Where a stream was longer than the limit its head and tail are kept, and `truncated` is true. `with_torch` are
+    the processes that were seen to load torch, where the environment orders a probe.
     """
 
     exit_code: int | None
@@ -38,6 +53,7 @@ class Completed:
     stderr: str
     truncated: bool
     trouble: str = ""
+    with_torch: tuple[TorchProcess, ...] = ()
 
 
 def run(
@@ -72,11 +88,12 @@ def run(
     stdout, stderr, status = (capture.text() for capture in captures)
     truncated = bool(captures[0].dropped or captures[1].dropped)
     exit_code, name, told, trouble = _ending(status)
+    with_torch = tuple(_with_torch(status))
     if timed_out and told is None:
-        return Completed(None, "", True, seconds, stdout, stderr, truncated, trouble)
+        return Completed(None, "", True, seconds, stdout, stderr, truncated, trouble, with_torch)
     if told is None and not trouble:
         trouble = "the keeper of the program was killed"
-    return Completed(exit_code, name, False, told or seconds, stdout, stderr, truncated, trouble)
+    return Completed(exit_code, name, False, told or seconds, stdout, stderr, truncated, trouble, with_torch)
 
 
 def can_protect(paths: Sequence[Path]) -> bool:
@@ -109,6 +126,8 @@ def _ending(status: str) -> tuple[int | None, str, float | None, str]:
     code, name, seconds, trouble = None, "", None, []
     for line in status.splitlines():
         word, _, rest = line.partition(" ")
+        if word == "torch":
+            continue
         if word == "trouble":
             trouble.append(rest)
             continue
@@ -123,6 +142,17 @@ def _ending(status: str) -> tuple[int | None, str, float | None, str]:
         else:
             name = _signal_name(int(number))
     return code, name, seconds, "; ".join(trouble)
+
+
+def _with_torch(status: str) -> Iterator[TorchProcess]:
+    for line in status.splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "torch":
+            try:
+                told = json.loads(rest)
+                yield TorchProcess(told["pid"], told["image"], tuple(told["command"]), tuple(told["lacks"]))
+            except ValueError:  # cut where the lines were too many
+                continue
 
 
 def _signal_name(number: int) -> str:

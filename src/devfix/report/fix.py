@@ -24,6 +24,7 @@ OUTCOMES = {
     "worse": "a world that ran before fails with it",
     "differs": "the program prints or computes something else with it",
     "broken": "the program broke",
+    "not needed": "it holds too, and another was kept",
 }
 
 

@@ -27,7 +27,7 @@ def _lines(data: Record) -> Iterator[str]:
         yield command("error", words, {**place, "title": _title(failure, fixes)})
     if not data["failures"]:
         kind = "notice" if data["outcome"] == "clean" else "error"
-        yield command(kind, one_line(headline(data).plain, 500), {"title": "devfix"})
+        yield command(kind, one_line(headline(data).plain, 1000), {"title": "devfix"})
 
 
 def _title(failure: Record, fixes: list[Record]) -> str:

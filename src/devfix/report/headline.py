@@ -13,12 +13,16 @@ from devfix.report.plain import one_line, plain
 
 Record = Mapping[str, Any]
 
-_STYLES = {"repaired": "bold green", "clean": "bold green", "not-yours": "bold yellow"}
+_STYLES = {"repaired": "bold green", "clean": "bold green", "partial": "bold yellow", "not-yours": "bold yellow"}
 
 
 def headline(data: Record) -> Text:
     """Return one sentence: what came out, for which command, in which world."""
     words = Text(_sentence(data), style=_STYLES.get(data["outcome"], "bold red"))
+    for doubt in doubts(data):
+        words.append("\n" + doubt, style="bold yellow")
+    if obstacle := data.get("obstacle"):
+        words.append("\nWhat can be done: " + one_line(obstacle["advice"], 400), style="none")
     if data["command"]:
         words.append("\n" + one_line(data["command"]), style="bold")
         words.append(f"  on {world(data['world'])}" if data["world"] else "", style="none")
@@ -37,7 +41,7 @@ def next_steps(data: Record) -> Iterator[RenderableType]:
     """Yield what a person may want to type now."""
     if not data["fixes"]:
         return
-    if not data["branch"] and data["outcome"] != "repaired":
+    if not data["branch"] and data["outcome"] not in ("repaired", "partial"):
         yield Text("\nNo branch was made: behind what is shown above comes a failure that nothing mended.")
         return
     if not data["branch"]:
@@ -50,21 +54,45 @@ def next_steps(data: Record) -> Iterator[RenderableType]:
     )
 
 
+def doubts(data: Record) -> Iterator[str]:
+    """Yield what speaks against the fixes; where there are none, against a candidate that did mend the failure."""
+    for fix in data["fixes"]:
+        for against in fix["verdict"].get("against", ())[:3]:
+            yield f"Look at `{one_line(fix['title'], 100)}`: {one_line(against, 300)}"
+    mended = {fix.get("failure", 0) for fix in data["fixes"]}
+    for fix in data["dropped"]:
+        against = fix["verdict"].get("against")
+        if against and fix["verdict"]["outcome"] == "worse" and fix.get("failure", 0) not in mended:
+            mended.add(fix.get("failure", 0))
+            yield f"`{one_line(fix['title'], 100)}` would mend it, and was not kept: {one_line(against[0], 300)}"
+
+
 def _sentence(data: Record) -> str:
     outcome, failures, fixes = data["outcome"], len(data["failures"]), len(data["fixes"])
     if outcome == "repaired":
-        return f"Repaired: {_count(failures, 'device failure')}, {_count(fixes, 'fix', 'fixes')}."
+        repaired = f"Repaired: {_count(failures, 'device failure')}, {_count(fixes, 'fix', 'fixes')}."
+        return repaired + (f" {behind(data['behind'])}" if data.get("behind") else "")
     if outcome == "clean":
         return "Nothing to repair: the program runs clean."
+    if outcome == "partial":
+        return f"Repaired in part: {fixes} of {failures} failures, then one remains."
     if outcome == "not-yours":
         return "Not repaired: the code at fault is not in this repository."
     if data.get("error"):
         return "devfix could not do its work: " + one_line(data["error"]["message"])
+    if (obstacle := data.get("obstacle")) and fixes == failures:
+        return f"{'Not all repaired' if fixes else 'Not repaired'}: {one_line(obstacle['message'], 400)}."
     if fixes:
         return f"Not all repaired: {fixes} of {failures} failures, then one remains."
     if failures:
         return "Not repaired: a device failure remains."
     return "Not repaired: " + _ending(data["last_run"])
+
+
+def behind(failure: Record) -> str:
+    """Return a sentence on the failure of its own in which a repaired program ends."""
+    code = f" (exit code {failure['exit_code']})" if failure["exit_code"] is not None else ""
+    return f"Then the program fails for a reason of its own, as it does without a GPU{code}."
 
 
 def _count(number: int, one: str, many: str = "") -> str:
@@ -81,4 +109,6 @@ def _ending(run: Record | None) -> str:
         return f"the program was killed by {run['signal'] or 'a signal'}."
     if run["outcome"] == "did not start":
         return "the program did not start."
+    if run["outcome"] == "not observed":
+        return f"{run['trouble'][0]}. What it does on its devices is not known."
     return f"the program fails, but not by its devices (exit code {run['exit_code']}). Its own words:"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from devfix.model import Fix, Foreign, Repair, Report, Run
+from devfix.model import Fix, Foreign, Obstacle, Others, Patch, Repair, Report, Run
 from devfix.report.diff import unified
 from devfix.report.failure import failure_record
+from devfix.report.fix import OUTCOMES
+from devfix.report.gpus import gpus_record, gpus_sentence
 from devfix.report.guard import guard_record
 from devfix.report.listing import Lines, after, no_lines
 
@@ -34,14 +37,24 @@ def record(report: Report, lines: Lines = no_lines) -> dict[str, Any]:
         ],
         "fixes": _numbered(report, lambda repair: (repair.fix,) if repair.fix else ()),
         "dropped": _numbered(report, lambda repair: repair.dropped),
+        "rejected": list(_rejected(report)),
         "branch": report.branch,
         "commits": list(report.commits),
         "diff": report.diff,
         "seconds": {name: round(value, 3) for name, value in report.seconds.items()},
-        "notes": list(report.notes),
+        "notes": [*_first_notes(report), *report.notes],
         "last_run": _run(report.last_run) if report.last_run else None,
+        **({"others": _others(report.others)} if report.others else {}),
+        **({"behind": _behind(report.behind)} if report.behind else {}),
         **({"foreign": _foreign(report.foreign)} if report.foreign else {}),
+        **({"obstacle": _obstacle(report.obstacle)} if report.obstacle else {}),
+        **({"gpus_needed": gpus_record(report.gpus_needed)} if report.gpus_needed else {}),
     }
+
+
+def _first_notes(report: Report) -> Iterator[str]:
+    if report.gpus_needed:
+        yield gpus_sentence(gpus_record(report.gpus_needed))
 
 
 def failed(command: str, message: str, log: str = "") -> dict[str, Any]:
@@ -55,6 +68,7 @@ def failed(command: str, message: str, log: str = "") -> dict[str, Any]:
         "failures": [],
         "fixes": [],
         "dropped": [],
+        "rejected": [],
         "branch": "",
         "commits": [],
         "diff": "",
@@ -71,6 +85,23 @@ def _with_lines(repairs: Sequence[Repair], lines: Lines) -> Iterator[tuple[Repai
         yield repair, lines
         if repair.fix:
             lines = after(lines, repair.fix.patch.edits)
+
+
+def _rejected(report: Report) -> Iterator[dict[str, Any]]:
+    """Yield every candidate that was not kept, run or not, with the reason."""
+    for index, repair in enumerate(report.repairs):
+        for fix in repair.dropped:
+            told = OUTCOMES[fix.verdict.outcome]
+            because = fix.verdict.because
+            yield _candidate(index, fix.patch, True, f"{told}: {because}" if because else told)
+        for each in repair.untried:
+            yield _candidate(index, each.patch, False, each.because)
+
+
+def _candidate(failure: int, patch: Patch, tried: bool, reason: str) -> dict[str, Any]:
+    edit = patch.edits[0]
+    said = {"failure": failure, "rule": patch.rule, "title": patch.title, "path": edit.path, "line": edit.line}
+    return {**said, "tried": tried, "reason": reason}
 
 
 def _numbered(report: Report, fixes: Callable[[Repair], Sequence[Fix]]) -> list[dict[str, Any]]:
@@ -96,6 +127,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
             "before": dict(verdict.before),
             "transfers": {"before": verdict.transfers_before, "after": verdict.transfers_after},
             "because": verdict.because,
+            "against": list(verdict.against),
         },
         "neighbours": [{"path": edit.path, "line": edit.line, "diff": unified(edit)} for edit in fix.neighbours],
     }
@@ -112,6 +144,31 @@ def _foreign(foreign: Foreign) -> dict[str, Any]:
         "pin": foreign.pin,
         "pin_edits": [{"path": edit.path, "line": edit.line, "diff": unified(edit)} for edit in foreign.pin_edits],
     }
+
+
+def _others(others: Others) -> dict[str, Any]:
+    return {
+        "seconds": others.seconds,
+        "ran": [asdict(each) for each in others.ran],
+        "left_out": [{"command": command, "because": because} for command, because in others.left_out],
+    }
+
+
+def _behind(run: Run) -> dict[str, Any]:
+    """Return how a repaired program ends: in a failure of its own, which is there without a GPU too."""
+    failure = run.failure
+    at = failure.at if failure is not None else None
+    return {
+        "exit_code": run.exit_code,
+        "exception": failure.exception if failure is not None else "",
+        "message": failure.message if failure is not None else (run.stderr.strip().splitlines() or [""])[-1][:TAIL],
+        "at": {"path": at.path, "line": at.line, "function": at.function, "owned": at.owned} if at else None,
+        "text": (run.stderr or run.stdout)[-TAIL:],
+    }
+
+
+def _obstacle(obstacle: Obstacle) -> dict[str, str]:
+    return {"kind": obstacle.lack.value, "message": obstacle.message, "advice": obstacle.advice}
 
 
 def _run(run: Run) -> dict[str, Any]:

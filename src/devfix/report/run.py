@@ -11,6 +11,7 @@ from rich.text import Text
 from devfix.model import Run
 from devfix.report.devices import device_map
 from devfix.report.failure import failure_record, place_record
+from devfix.report.gpus import gpus_of_run, gpus_sentence
 from devfix.report.headline import world
 from devfix.report.listing import Lines, no_lines
 from devfix.report.plain import plain, short_path
@@ -50,6 +51,7 @@ def run_record(run: Run, command: str, lines: Lines = no_lines) -> dict[str, Any
             for transfer in run.transfers
         ],
         "trouble": list(run.trouble),
+        **gpus_of_run(run),
     }
 
 
@@ -65,7 +67,11 @@ def _parts(data: Mapping[str, Any], with_map: bool) -> Iterator[RenderableType]:
         where = f" at {short_path(at['path'])}:{at['line']}" if at else ""
         yield Text(f"\nA device failure on {world(data['world'])}{where}", style="bold red")
         yield from diagnosis(data["failure"])
-        yield Text("\nTo repair it: devfix repair")
+        if "gpus_needed" not in data:
+            yield Text("\nTo repair it: devfix repair")
+    if needed := data.get("gpus_needed"):
+        yield Text()
+        yield Text(f"note: {gpus_sentence(needed)}")
     if with_map:
         yield Text()
         yield from device_map(data)

@@ -9,7 +9,7 @@ from typing import Any
 
 from devfix.model import World
 from devfix.report.fix import OUTCOMES
-from devfix.report.headline import headline
+from devfix.report.headline import doubts, headline
 from devfix.report.plain import tail
 from devfix.report.templating import markdown, render
 from devfix.report.tensors import BIRTHS, shape
@@ -36,10 +36,13 @@ def view(data: Record, fixes: Mapping[int, Record] | None = None) -> dict[str, A
     return {
         "report": data,
         "headline": headline(data).plain.split("\n")[0],
+        "doubts": list(doubts(data)),
         "failures": [_failure(data, index, chosen.get(index)) for index in indexes],
         "reproduce": reproduce(data),
         "torch": (run or {}).get("torch", ""),
-        "own_words": tail(run["stderr"] or run["stdout"], 30) if run and not data["failures"] else "",
+        "own_words": tail(run["stderr"] or run["stdout"], 30)
+        if run and (data.get("behind") or not data["failures"]) and "obstacle" not in data
+        else "",
     }
 
 

@@ -49,8 +49,12 @@ def _parts(data: Record) -> Iterator[RenderableType]:
         yield Padding(Group(*parts), (0, 0, 0, 2))
     if foreign := data.get("foreign"):
         yield from not_yours(foreign)
-    if data["outcome"] in ("unrepaired", "error") and data["last_run"] and not failures:
+    if behind := data.get("behind"):
+        yield from _behind(behind)
+    if data["outcome"] in ("unrepaired", "error") and data["last_run"] and not failures and "obstacle" not in data:
         yield Padding(_own_words(data["last_run"]), (1, 0, 0, 2))
+    if others := data.get("others"):
+        yield from _others(others)
     notes = [*data["notes"], *_trouble(data["last_run"] or {})]
     if notes:
         yield Text()
@@ -103,6 +107,26 @@ def _no_fix(failure: Record, dropped: Sequence[Record]) -> Iterator[Text]:
         else "No rule had a patch"
     )
     yield Text(f"Not repaired. {tried}{', none held' if dropped else ' to propose'}.", style="red")
+
+
+def _others(others: Record) -> Iterator[RenderableType]:
+    """Tell which other commands were run before and after the fixes, and which were left out."""
+    yield Text(f"\nOther commands that reach the fixes, before and after (in at most {others['seconds']:g} s):")
+    for each in others["ran"]:
+        told = f"{each['told']}" + (f" ({each['after']})" if each["after"] != "clean" else "")
+        yield Text(f"  {one_line(each['command'], 200)}  on {plain(each['world'])}: {plain(told)}")
+    for each in others["left_out"]:
+        yield Text(f"  {one_line(each['command'], 200)}: left out, {one_line(each['because'], 200)}")
+
+
+def _behind(failure: Record) -> Iterator[RenderableType]:
+    """Quote the failure of its own in which a repaired program ends."""
+    at = failure["at"]
+    where = f" at {short_path(at['path'])}:{at['line']}" if at else ""
+    yield Text(f"\nBehind the repair{where}: no device failure, and there without a GPU too", style="bold")
+    told = ": ".join(filter(None, (plain(failure["exception"]), one_line(failure["message"], 600))))
+    yield Padding(Text(told, style="red"), (0, 0, 0, 2))
+    yield Padding(Text(tail(failure["text"], 40)), (1, 0, 0, 2))
 
 
 def _own_words(run: Record) -> RenderableType:

@@ -3,6 +3,7 @@
 from devfix.model import Binding, Blame, Diagnosis, Edit, Event, Failure, Frame, Held, Operand, Owner, Place
 from devfix.sdk.anchors import anchors, device_names, is_bound, is_local
 from devfix.sdk.answers import answers, class_of, methods_called
+from devfix.sdk.batches import batch_moved
 from devfix.sdk.buffers import registered_as_buffer
 from devfix.sdk.changes import SAFETIES, Change, change, joined
 from devfix.sdk.containers import container_moved, list_moved
@@ -35,6 +36,7 @@ from devfix.sdk.factories import FACTORIES, factory_given_device, names_device, 
 from devfix.sdk.given import device_given, device_replaced, given_argument, literal_device, literal_node, named_device
 from devfix.sdk.holders import attribute_of, classes_called, classes_holding, dominating, files_of, owned_places
 from devfix.sdk.host import host_copies
+from devfix.sdk.instances import is_of, objects_of, passed_in
 from devfix.sdk.loops import outside_loops
 from devfix.sdk.modules import astray, bound, made_spots, module_moved_before, outside_constructors, roots
 from devfix.sdk.moves import argument_moved, is_written_to, result_moved
@@ -43,6 +45,7 @@ from devfix.sdk.origins import Origin, is_passed_in, named_anew, origins, origin
 from devfix.sdk.pins import pinned_where_assigned
 from devfix.sdk.placings import aimed, placed_by_code, placing, placing_places
 from devfix.sdk.reading import assignments, definition, parameters, reads_of
+from devfix.sdk.registering import loads_strictly, module_container, modules_of, takes_modules
 from devfix.sdk.results import assigned_moved, occurrences
 from devfix.sdk.scopes import binding_at, device_at, device_in, is_spread, named_at, on_device, scope_of
 from devfix.sdk.spots import Spot, scope_at, spots
@@ -52,7 +55,7 @@ from devfix.sdk.ways import frame_of, is_born_in_reach, is_born_where_used, keep
 from devfix.source import File, Sources, last_name
 
 # What rules may count on; docs/sdk.md says when it changes and how long a deprecated name stays.
-__version__ = "1.0"
+__version__ = "1.1"
 
 __all__ = [
     "FACTORIES",
@@ -84,6 +87,7 @@ __all__ = [
     "assignments",
     "astray",
     "attribute_of",
+    "batch_moved",
     "binding_at",
     "birthplace",
     "blamed",
@@ -120,6 +124,7 @@ __all__ = [
     "is_local",
     "is_meant",
     "is_move",
+    "is_of",
     "is_passed_in",
     "is_spread",
     "is_turned",
@@ -133,19 +138,23 @@ __all__ = [
     "list_moved",
     "literal_device",
     "literal_node",
+    "loads_strictly",
     "loop_event",
     "made_of",
     "made_spots",
     "maker",
     "method_called",
     "methods_called",
+    "module_container",
     "module_moved_before",
+    "modules_of",
     "moved",
     "named_anew",
     "named_at",
     "named_device",
     "names_device",
     "names_in",
+    "objects_of",
     "occurrences",
     "on_device",
     "origins",
@@ -154,6 +163,7 @@ __all__ = [
     "outside_loops",
     "owned_places",
     "parameters",
+    "passed_in",
     "peer",
     "pinned_where_assigned",
     "placed_by_code",
@@ -169,6 +179,7 @@ __all__ = [
     "scope_of",
     "spots",
     "strangers",
+    "takes_modules",
     "target_device",
     "told_device",
     "turn_frame",

@@ -17,6 +17,7 @@ from devfix.source import File
 
 DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
 BIAS = re.compile(r"bias\w*$")
+PRIVATE = re.compile(r"\._\w*device$")
 OPTIONAL = 2.0  # how much worse a parameter is that need not be given, or be a tensor, in other calls
 UNUSED = 5.0  # how much worse a global device is in a function that reads it nowhere: a peer at hand is better
 REACH = 3.0  # how much worse than the best an anchor may be
@@ -32,8 +33,9 @@ def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> lis
     if node is None:
         return []
     wanted = target_device(diagnosis)
+    given = {each.expression for each in spot.scope if each.type == "Property"}
     scored = [
-        (score - habit(file, text) + _doubt(file, node, text), len(text), text)
+        (score - habit(file, text) + _doubt(file, node, text, text in given), len(text), text)
         for score, text in _texts(diagnosis, spot, wanted)
         if is_bound(file, node, text) and not says_nothing(file, text)
     ]
@@ -45,12 +47,18 @@ def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> lis
     return list(dict.fromkeys(text for _, _, text in near))[:limit]
 
 
-def _doubt(file: File, node: cst.CSTNode, text: str) -> float:
-    """How much speaks against an anchor: it may be no tensor in other calls, or its function knows nothing of it."""
+def _doubt(file: File, node: cst.CSTNode, text: str, is_property: bool = False) -> float:
+    """How much speaks against an anchor: it may be no tensor in other calls, or its function knows nothing of it.
+
+    What a property of the class gives is there in every call; what is private to a class that the file does not
+    define is for that class to read.
+    """
     function = file.function_of(node)
     root = text.partition(".")[0]
-    if function is None:
+    if function is None or is_property:
         return 0.0
+    if PRIVATE.search(text) and not re.search(rf"{re.escape(text)}\b", file.module.code):
+        return UNUSED
     if text.endswith(".device"):
         return OPTIONAL * is_optional(function, root) + UNUSED * is_somebody_elses(file, text)
     return UNUSED * (text.isidentifier() and not _is_known(file, function, text))
@@ -121,19 +129,34 @@ def means(binding: Binding, device: str) -> bool:
 
 
 def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:
-    """Whether the name that an expression starts with is bound before `node` runs."""
+    """Whether the name that an expression starts with is bound before `node` runs.
+
+    What a comprehension or a lambda binds is bound within it alone.
+
+    >>> file = File("m.py", b"def f(xs, m):\\n    y = [x + 1 for x in xs]\\n    return [z * m for z in y]\\n")
+    >>> node = file.find(file.module, "z * m")[0]
+    >>> [is_bound(file, node, f"{name}.device") for name in ("xs", "m", "y", "z", "x")]
+    [True, True, True, True, False]
+    """
     if text.startswith(("'", '"')):
         return True
     name = re.split(r"\W", text.removeprefix("next("))[0]
     function = file.function_of(node)
-    if function is not None and name in _parameters(function):
+    if file.is_bound_within(node, name) or (function is not None and name in _parameters(function)):
         return True
     lines = [file.line_of(each) for each in _bindings(function or file.module, name)]
     if not lines:
-        return function is not None or name in ("self",)
+        # A name that nothing in the file binds comes from a star import, or is put there by somebody else.
+        given = function is not None and not file.binds_anywhere(name)
+        return name == "self" or given or (bool(file.bindings_of(node, name)) and _is_deferred(file, node))
     # A loop's or a with's own target is bound on the statement's line; everything else must come earlier.
     statement = file.statement_of(node)
     return statement is not None and min(lines) < file.line_of(statement)
+
+
+def _is_deferred(file: File, node: cst.CSTNode) -> bool:
+    """Whether a node runs in a function or lambda, which is called when the rest of the module has run."""
+    return any(isinstance(each, cst.FunctionDef | cst.Lambda) for each in file.ancestors(node))
 
 
 def is_local(function: cst.FunctionDef, name: str) -> bool:

@@ -18,13 +18,15 @@ class Change:
 
     `title` says in the imperative what it does; `because` adds to the blame's reason where the place of the edit needs
     one. `safety` is "safe" (it holds, and cannot change what a correct run computes), "likely" (it holds, and changes
-    nothing that counts), or "unsure" (a guess: only a run can say whether it holds).
+    nothing that counts), or "unsure" (a guess: only a run can say whether it holds). One that is `joint` moves other
+    tensors than the one that failed as well, and is not kept where the next failure is one of theirs.
     """
 
     title: str
     safety: str
     edits: tuple[Edit, ...]
     because: str = ""
+    joint: bool = False
 
 
 def change(file: File, module: cst.Module | None, title: str, safety: str = "safe", because: str = "") -> Change | None:

@@ -34,6 +34,9 @@ def bound_locally(file: File, node: cst.BaseExpression, text: str, anchor: str) 
     function, statement = file.function_of(node), outside_loops(file, node, text, anchor)
     if function is None or statement is None or not ATTRIBUTE.fullmatch(text):
         return None
+    roots = [each.partition(".")[0].removeprefix("next(") for each in (text, anchor)]
+    if any(file.is_bound_within(node, each) for each in roots):  # no statement in front can read it
+        return None
     name, block = text.rpartition(".")[2], file.parent(statement)
     if _is_taken(file, function, name) or _is_written(file, function, text) or block is None:
         return None

@@ -8,7 +8,7 @@ from dataclasses import replace
 import libcst as cst
 
 from devfix.model import Diagnosis, Event, Failure, Operand, Place
-from devfix.sdk.anchors import anchors, is_local
+from devfix.sdk.anchors import anchors, is_bound, is_local
 from devfix.sdk.changes import Change, change
 from devfix.sdk.copied import bound_locally
 from devfix.sdk.evidence import blamed
@@ -115,7 +115,7 @@ def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Ch
     function, statement = file.function_of(node), outside_loops(file, node, text, anchor)
     if statement is None or function is not file.function_of(statement):
         return None
-    if not text.isidentifier():
+    if not text.isidentifier() or file.is_bound_within(node, text) or not is_bound(file, statement, anchor):
         return None
     # To bind a module's name in a function would make a new, unbound variable of it.
     if function is not None and not is_local(function, text):

@@ -53,9 +53,9 @@ def origins(failure: Failure, places: Sequence[Place], source: Sources) -> list[
         function = inner.file.function_of(inner.call)
         if not isinstance(name, cst.Name) or function is None or not is_passed_in(inner.file, function, name.value):
             break
-        if not _calls(file, call, inner.file, function) or any(each.star == "**" for each in call.args):
+        if not calls_function(file, call, inner.file, function) or any(each.star == "**" for each in call.args):
             break
-        position = parameters(function).index(name.value) - _bound(inner.file, function)
+        position = parameters(function).index(name.value) - leading_parameters(inner.file, function)
         if position < 0:  # the object itself, which nobody passes
             break
         passed = argument(call, name.value, position)
@@ -148,7 +148,7 @@ def _call(source: Sources, place: Place) -> Iterator[tuple[File, cst.Call]]:
         yield file, call
 
 
-def _calls(outer_file: File, outer: cst.Call, file: File, function: cst.FunctionDef) -> bool:
+def calls_function(outer_file: File, outer: cst.Call, file: File, function: cst.FunctionDef) -> bool:
     """Whether a call is one of a function: by its name, its class's, or through `__call__`."""
     name, called = function.name.value, last_name(outer.func)
     if name in ("forward", "__call__"):
@@ -159,7 +159,7 @@ def _calls(outer_file: File, outer: cst.Call, file: File, function: cst.Function
     return called in names or any(whole.endswith(f".{each}") for each in names)
 
 
-def _bound(file: File, function: cst.FunctionDef) -> int:
+def leading_parameters(file: File, function: cst.FunctionDef) -> int:
     """How many leading parameters a call does not pass: the `self` or `cls` of a method."""
     static = any(last_name(each.decorator) == "staticmethod" for each in function.decorators)
     return int(isinstance(file.parent(file.parent(function) or function), cst.ClassDef) and not static)

@@ -39,6 +39,11 @@ def enclosing(function: str) -> str:
     return COMPREHENSION.sub("", function) or "<module>"
 
 
+def is_comprehension(function: str) -> bool:
+    """Whether the name of a running function is that of a comprehension."""
+    return COMPREHENSION.search(function) is not None
+
+
 def _definitions(scope: cst.CSTNode) -> Iterator[Definition]:
     """Yield the functions and classes that a scope defines, those in its branches and loops included."""
     for child in scope.children:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from devfix.model import Binding, Diagnosis, Failure, Place
 from devfix.sdk.derived import made_of
 from devfix.sdk.evidence import blamed, names_in
+from devfix.sdk.reading import is_comprehension
 from devfix.sdk.ways import function_at, keeps_data, loop_event
 
 
@@ -39,7 +40,11 @@ def scope_at(failure: Failure, place: Place) -> tuple[Binding, ...]:
     here = next((scope for seen, scope in records if seen.line == place.line), None)
     if here is not None:
         return here
-    frames = (frame.scope for frame in reversed(failure.frames) if function_at(frame.place) == function_at(place))
+    same = [frame for frame in reversed(failure.frames) if function_at(frame.place) == function_at(place)]
+    # A comprehension that is a frame of its own sees less than the function around it.
+    own = is_comprehension(place.function)
+    same.sort(key=lambda frame: is_comprehension(frame.place.function) != own)
+    frames = (frame.scope for frame in same)
     return next(filter(None, (*frames, *(scope for _, scope in records))), ())
 
 
@@ -87,4 +92,15 @@ def _way(diagnosis: Diagnosis) -> Iterator[Spot]:
         named = [held.expression for held in names_in(operand, index)]
         expressions = tuple(dict.fromkeys([*named, *(each.expression for each in made_of(failure, operand, index))]))
         kind = "use" if index == owned[-1] else "handover"
-        yield Spot(kind, frame.place, frame.scope, expressions, index)
+        yield Spot(kind, frame.place, _scope_around(failure, index), expressions, index)
+
+
+def _scope_around(failure: Failure, index: int) -> tuple[Binding, ...]:
+    """What a frame sees: a comprehension that is a frame of its own (until Python 3.11) sees its function's names."""
+    frame = failure.frames[index]
+    seen = {each.expression for each in frame.scope}
+    others: list[Binding] = []
+    if is_comprehension(frame.place.function):
+        around = [each for each in failure.frames[:index] if function_at(each.place) == function_at(frame.place)]
+        others = [each for each in (around[-1].scope if around else ()) if each.expression not in seen]
+    return (*frame.scope, *others)

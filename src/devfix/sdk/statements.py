@@ -16,7 +16,8 @@ Line = cst.SimpleStatementLine | cst.BaseCompoundStatement
 def inserted_before(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
     """The module with statements before one; None where it stands in a suite on one line (`if x: y`).
 
-    Comments and blank lines above the statement stay above it, since they mostly speak of what follows.
+    Comments and blank lines above the statement stay above it, since they mostly speak of what follows; a comment
+    directly above a loop or a branch stays with it.
 
     >>> file = File("m.py", b"def f(x):\\n    # add\\n    return x + y\\n")
     >>> print(inserted_before(file, file.statement_of(file.find(file.module, "x + y")[0]), ["x = x.cuda()"]).code)
@@ -31,8 +32,9 @@ def inserted_before(file: File, statement: cst.CSTNode, lines: Sequence[str]) ->
         return None
     parent, index, old = found
     new = _parsed(lines)
-    new[0] = new[0].with_changes(leading_lines=old.leading_lines)
-    old = old.with_changes(leading_lines=())
+    above, own = _parted(old)
+    new[0] = new[0].with_changes(leading_lines=above)
+    old = old.with_changes(leading_lines=own)
     return _with_body(file, parent, [*parent.body[:index], *new, old, *parent.body[index + 1 :]])
 
 
@@ -100,6 +102,15 @@ def _block_of(file: File, statement: cst.CSTNode) -> tuple[Block, int, Line] | N
         return None
     assert isinstance(statement, Line)
     return parent, next(index for index, each in enumerate(parent.body) if each is statement), statement
+
+
+def _parted(statement: Line) -> tuple[Sequence[cst.EmptyLine], Sequence[cst.EmptyLine]]:
+    """The lines above a statement that stay above what is put in front of it, and those that stay with it."""
+    lines = statement.leading_lines
+    if isinstance(statement, cst.SimpleStatementLine):
+        return lines, ()
+    blank = max((number + 1 for number, line in enumerate(lines) if line.comment is None), default=0)
+    return lines[:blank], lines[blank:]
 
 
 def _parsed(lines: Sequence[str]) -> list[Line]:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 from devfix.model import Place
 from devfix.source.file import File
 from devfix.source.tree import SourceError
 
+_MOST = 200  # files parsed for one search
+
 
 class Sources:
     """The files of one state of the repository, parsed when asked for.
 
-    `read` gives a file's bytes, or None where it must not be edited (not tracked, ignored, excluded).
+    `read` gives a file's bytes, or None where it must not be edited (not tracked, ignored, excluded), `search` the
+    paths of the files that have one of some texts.
     """
 
-    def __init__(self, read: Callable[[str], bytes | None]) -> None:
-        self._read = read
+    def __init__(
+        self,
+        read: Callable[[str], bytes | None],
+        search: Callable[[Sequence[str]], Iterable[str]] = lambda texts: (),
+    ) -> None:
+        self._read, self._search = read, search
         self._files: dict[str, File | None] = {}
         self.notes: list[str] = []
 
@@ -27,6 +34,12 @@ class Sources:
         if place.path not in self._files:
             self._files[place.path] = self._parse(place.path)
         return self._files[place.path]
+
+    def containing(self, *texts: str) -> list[File]:
+        """The editable Python files of the repository that have one of some texts in a line; a few hundred at most."""
+        found = [path for path in self._search(texts) if path.endswith(".py")][:_MOST]
+        files = (self.file(Place(path, 1, owned=True)) for path in found)
+        return [file for file in files if file is not None]
 
     def _parse(self, path: str) -> File | None:
         data = self._read(path)

@@ -9,7 +9,10 @@ from functools import cached_property
 
 import libcst as cst
 from libcst.metadata import (
+    Assignment,
     ByteSpanPositionProvider,
+    ComprehensionScope,
+    FunctionScope,
     MetadataWrapper,
     ParentNodeProvider,
     QualifiedNameSource,
@@ -61,6 +64,46 @@ class Tree:
     def _scopes(self) -> Mapping[cst.CSTNode, Scope | None]:
         return self._wrapper.resolve(ScopeProvider)
 
+    def scope_of(self, node: cst.CSTNode) -> Scope | None:
+        """The scope in which a node runs: of a comprehension, a lambda, a function, a class or the module."""
+        return next((self._scopes[each] for each in (node, *self.ancestors(node)) if self._scopes.get(each)), None)
+
+    def bindings_of(self, node: cst.CSTNode, name: str) -> list[tuple[Scope, cst.CSTNode]]:
+        """What gives a name its value as a node reads it, by Python's rules of scope; empty where nothing does.
+
+        >>> file = File("m.py", b"def f(xs):\\n    y = [x + 1 for x in xs]\\n    return y\\n")
+        >>> inside, outside = file.find(file.module, "x + 1")[0], file.find(file.module, "y")[-1]
+        >>> len(file.bindings_of(inside, "x")), len(file.bindings_of(outside, "x"))
+        (1, 0)
+        """
+        scope = self.scope_of(node)
+        found = scope[name] if scope is not None else ()
+        return [(each.scope, each.node) for each in found if isinstance(each, Assignment)]
+
+    def is_bound_within(self, node: cst.CSTNode, name: str) -> bool:
+        """Whether a comprehension or lambda around a node binds a name, so that no statement can read it."""
+        return any(
+            isinstance(scope, ComprehensionScope)
+            or (isinstance(scope, FunctionScope) and isinstance(self._lambdas.get(scope), cst.Lambda))
+            for scope, _ in self.bindings_of(node, name)
+        )
+
+    def binds_anywhere(self, name: str) -> bool:
+        """Whether any scope of the file binds a name."""
+        scopes = {scope for scope in self._scopes.values() if scope is not None}
+        return any(each.name == name for scope in scopes for each in scope.assignments if isinstance(each, Assignment))
+
+    @cached_property
+    def _lambdas(self) -> Mapping[Scope, cst.CSTNode]:
+        """The lambda that makes each scope that one makes."""
+        found = {}
+        for node in self._scopes:
+            if isinstance(node, cst.Lambda):
+                scope = self._scopes.get(node.body)
+                if scope is not None:
+                    found[scope] = node
+        return found
+
     def _offset(self, line: int, column: int) -> int:
         starts = self._line_starts
         return starts[min(line, len(starts)) - 1] + column
@@ -110,7 +153,7 @@ class Tree:
         >>> file.qualified_name(file.find(file.module, "n.Linear(2, 2)")[0])
         'torch.nn.Linear'
         """
-        scope = next((self._scopes[each] for each in (node, *self.ancestors(node)) if self._scopes.get(each)), None)
+        scope = self.scope_of(node)
         found = scope.get_qualified_names_for(node) if scope is not None else set()
         known = sorted(each.name for each in found if each.source is not QualifiedNameSource.LOCAL)
         return known[0].removeprefix("builtins.") if known else ""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from devfix.catalog import Rule
+from devfix.catalog.precedence import by_precedence
 from devfix.deadline import raised, within
 from devfix.model import Blame, Diagnosis, Failure
 
@@ -15,10 +16,11 @@ SECONDS = 10.0  # a rule looks at one record here; milliseconds are usual
 def diagnose(failure: Failure, rules: Iterable[Rule], notes: list[str], seconds: float = SECONDS) -> list[Diagnosis]:
     """What the rules say of a failure, strongest first; a rule that raises or speaks nonsense is named in `notes`.
 
-    So is one that takes longer than `seconds`; the others go on.
+    Of those with equally strong evidence one that supersedes another comes first, and else they come by their ids.
+    A rule that takes longer than `seconds` is named too; the others go on.
     """
     diagnoses = []
-    for rule in rules:
+    for rule in by_precedence(rules):
         try:
             blame = within(seconds, partial(rule.diagnose, failure))
         except Exception as error:
@@ -30,7 +32,7 @@ def diagnose(failure: Failure, rules: Iterable[Rule], notes: list[str], seconds:
             notes.append(f"rule {rule.id} set aside: diagnose gave {blame!r}, which is no Blame of this failure")
             continue
         diagnoses.append(Diagnosis(rule.id, rule.title, failure, blame))
-    return sorted(diagnoses, key=lambda each: (each.blame.strength, each.rule))
+    return sorted(diagnoses, key=lambda each: each.blame.strength)
 
 
 def _fits(blame: object, failure: Failure) -> bool:

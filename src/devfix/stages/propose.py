@@ -10,7 +10,7 @@ from devfix.catalog import Rule
 from devfix.deadline import raised, within
 from devfix.errors import RuleError
 from devfix.ignores import ignored, touched
-from devfix.model import Diagnosis, Edit, Patch, Place
+from devfix.model import Diagnosis, Edit, Patch, Place, Rejected
 from devfix.sdk import SAFETIES, Change, Sources
 
 CHANGES_A_RULE = 16
@@ -23,30 +23,40 @@ def propose(
     source: Sources,
     notes: list[str],
     seconds: float = SECONDS,
+    rejected: list[Rejected] | None = None,
 ) -> Iterator[Patch]:
     """Yield every candidate once, in the order of the diagnoses and, within one, of the rule.
 
     A rule that raises, yields nonsense or works longer than `seconds` is named in `notes`, and the next one is asked.
+    Candidates that are left out, for another rule has the same or a rule has too many, are added to `rejected`.
     """
-    seen: set[tuple[tuple[str, bytes], ...]] = set()
+    seen: dict[tuple[tuple[str, bytes], ...], str] = {}
+    rejected = [] if rejected is None else rejected
     for diagnosis in diagnoses:
         if _is_ignored(diagnosis, source, notes):
             continue
         for number, change in enumerate(_changes(rules[diagnosis.rule], diagnosis, source, notes, seconds)):
             key = tuple(sorted((edit.path, edit.after) for edit in change.edits))
-            if key in seen:
-                continue
-            seen.add(key)
             because = " ".join(filter(None, (diagnosis.blame.because, change.because)))
             rank = (diagnosis.blame.strength, number)
-            yield Patch(diagnosis.rule, change.title, because, change.safety, change.edits, rank)
+            patch = Patch(diagnosis.rule, change.title, because, change.safety, change.edits, rank, change.joint)
+            if number >= CHANGES_A_RULE:
+                rejected.append(Rejected(patch, f"only the first {CHANGES_A_RULE} candidates of a rule are taken"))
+            elif any(_kept_away(edit, diagnosis.rule, notes) for edit in change.edits):
+                rejected.append(Rejected(patch, "a comment at the line asks the rule to leave it alone"))
+            elif key in seen:
+                if seen[key] != diagnosis.rule:
+                    rejected.append(Rejected(patch, f"the same change as that of {seen[key]}, which comes first"))
+            else:
+                seen[key] = diagnosis.rule
+                yield patch
 
 
 def _changes(rule: Rule, diagnosis: Diagnosis, source: Sources, notes: list[str], seconds: float) -> Iterator[Change]:
     spent = 0.0
     try:
         changes = iter(within(seconds, partial(rule.propose, diagnosis, source)))
-        for _ in range(CHANGES_A_RULE):
+        for _ in range(CHANGES_A_RULE + 1):  # one more, to tell of it
             began = time.monotonic()
             change = within(max(0.001, seconds - spent), partial(next, changes, None))
             spent += time.monotonic() - began
@@ -54,8 +64,7 @@ def _changes(rule: Rule, diagnosis: Diagnosis, source: Sources, notes: list[str]
                 return
             if wrong := _nonsense(change) or _misplaced(change, source):
                 raise RuleError(f"yielded {wrong}")
-            if not any(_kept_away(edit, rule.id, notes) for edit in change.edits):
-                yield change
+            yield change
     except Exception as error:
         notes.append(f"rule {rule.id} set aside: propose {raised(error)}")
 

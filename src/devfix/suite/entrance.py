@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 ENTRY = Path(__file__).resolve().parent.parent / "probe" / "entry"
+_DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
 _VARIABLES = ("DEVFIX_PROBE", "PYTHONPATH", "CUDA_VISIBLE_DEVICES", "PYTEST_PLUGINS")
 
 
@@ -31,8 +32,11 @@ class Entrance:
         paths = (os.environ.get("PYTHONPATH") or "").split(os.pathsep)
         if str(ENTRY) not in paths:
             os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ENTRY), *paths)))
-        if kind != "real":
+        if kind == "cpu" and any(map(os.path.exists, _DRIVERS)):
             os.environ["CUDA_VISIBLE_DEVICES"] = ""
+        elif kind == "simulated":
+            if sorted((self._before["CUDA_VISIBLE_DEVICES"] or "").split(",")) != sorted(map(str, range(gpus))):
+                os.environ.pop("CUDA_VISIBLE_DEVICES", None)
         elif (visible := self._before["CUDA_VISIBLE_DEVICES"]) is None:
             os.environ.pop("CUDA_VISIBLE_DEVICES", None)
         else:
@@ -61,7 +65,7 @@ class Entrance:
 
 def probe(part: str) -> Any:
     """Return a module of the probe, None where the probe has not begun in this process."""
-    return importlib.import_module(f"devfix_probe.{part}") if "devfix_probe.start" in sys.modules else None
+    return importlib.import_module(f"devfix probe.{part}") if "devfix probe.start" in sys.modules else None
 
 
 def _loaded() -> ModuleType:

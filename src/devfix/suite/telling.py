@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import tempfile
@@ -35,7 +36,7 @@ def diagnosis(letter: dict[str, Any] | None, others: Iterable[Path], root: Path)
     from devfix.report.text import diagnosis as parts
     from devfix.report.text import rendered
 
-    with tempfile.TemporaryDirectory(prefix="devfix-letters-") as name:
+    with tempfile.TemporaryDirectory(prefix=f"devfix-letters-{os.getpid()}-") as name:
         folder = Path(name)
         if letter is not None:
             (folder / "0.json").write_text(json.dumps(letter, default=str), "utf-8", "backslashreplace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -37,7 +38,7 @@ class Bench:
 
     def __init__(self, python: Path, timeout: float = TIMEOUT, jobs: int = JOBS) -> None:
         self.python, self.timeout = python, timeout
-        self._folder = tempfile.TemporaryDirectory(prefix="devfix-cases-")
+        self._folder = tempfile.TemporaryDirectory(prefix=f"devfix-cases-{os.getpid()}-")
         self._pool = ThreadPoolExecutor(jobs)
         self._warm = Warm(python, child_environment())
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 from devfix.catalog import Rule
 from devfix.model import NOWHERE, Diagnosis, Failure, Outcome, Patch, Reach, Run, World
 from devfix.sdk import Sources
 from devfix.sdk.spots import unseen
 from devfix.stages.diagnose import diagnose
-from devfix.stages.observe import Observer
+from devfix.stages.observe import SEED, Observer
 from devfix.stages.propose import propose
 from devfix.stages.verify import Verifier
 from devfix.testing.case import Case
@@ -36,7 +37,7 @@ def check(rule: Rule, case: Case, observer: Observer) -> Result:
     assert run.failure is not None
     ready = rule.with_options(case.options)
     diagnoses = diagnose(run.failure, [ready], notes)
-    patches = list(propose(diagnoses, {rule.id: ready}, Sources(case.before.get), notes))
+    patches = list(propose(diagnoses, {rule.id: ready}, _sources(case), notes))
     if not troubles:  # what becomes of another failure than the page speaks of says nothing of the page
         troubles = [*map(Trouble, notes), *_judged(case, observer, run, diagnoses, patches)]
     first = patches[0] if patches else None
@@ -48,6 +49,13 @@ def check(rule: Rule, case: Case, observer: Observer) -> Result:
         after=_files(case, first) if first else None,
         safety=first.safety if first and case.after is not None else "",
     )
+
+
+def _sources(case: Case) -> Sources:
+    def search(texts: Sequence[str]) -> list[str]:
+        return [path for path, data in sorted(case.before.items()) if any(text.encode() in data for text in texts)]
+
+    return Sources(case.before.get, search)
 
 
 def _told(case: Case, told: str) -> Iterator[Trouble]:
@@ -99,14 +107,26 @@ def _judged(
 def _verifier(case: Case, observer: Observer, run: Run) -> Verifier:
     done: dict[tuple[World, tuple[bytes, ...], Reach, bool], Run] = {}
 
-    def once(world: World, files: Mapping[str, bytes], fresh: bool = False, reach: Reach = NOWHERE) -> Run:
-        # A verdict asks for a second run in the first world, against chance; a case's program fails always.
+    def once(
+        world: World,
+        files: Mapping[str, bytes],
+        fresh: bool = False,
+        reach: Reach = NOWHERE,
+        seed: int | None = None,
+    ) -> Run:
+        # A verdict asks for a second run in the first world, against chance; a case's program fails always. Runs with a
+        # seed are compared with one another, to see what repeats: each of them is made.
+        if seed is not None:
+            return observer.run(world, files, fresh=False, reach=reach, seed=seed)
         key = (world, tuple(files[name] for name in sorted(files)), reach, fresh and files == case.before)
         if key not in done:
             done[key] = observer.run(world, files, fresh=False, reach=reach)
         return done[key]
 
-    return Verifier(once, run, case.before, _worlds(case.world), lambda world: once(world, case.before, True))
+    def baseline(world: World) -> Run:
+        return once(world, case.before, True)
+
+    return Verifier(once, run, case.before, _worlds(case.world), baseline, seeded=partial(once, seed=SEED))
 
 
 def _worlds(home: World) -> list[World]:

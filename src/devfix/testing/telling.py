@@ -16,6 +16,15 @@ def tell(failure: Failure) -> str:
     return f"{failure.kind}{where}\n{failure.exception}: {failure.message.strip()}"
 
 
+def lasting(told: str) -> str:
+    """Return the part of a told failure that a page can quote, whichever build of torch runs its cases.
+
+    Where a GPU is missing, a build for the CPU raises AssertionError ("Torch not compiled with CUDA enabled") or
+    AttributeError, and a build for CUDA raises RuntimeError ("Found no NVIDIA driver on your system").
+    """
+    return told.split("\n", 1)[0] if told.startswith("no-device") else told
+
+
 def is_told(wanted: str, told: str) -> bool:
     """Whether each line of a page's failure occurs in what was told; `…` or `...` stands for anything.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from devfix.testing.case import Block, Case, Page
 from devfix.testing.results import Result
-from devfix.testing.telling import is_told
+from devfix.testing.telling import is_told, lasting
 
 
 def updated(page: Page, results: Iterable[Result]) -> str:
@@ -26,7 +26,7 @@ def _blocks(result: Result) -> Iterator[tuple[int, int, list[str]]]:
     case = result.case
     for block in case.blocks:
         if block.role == "failure" and result.told and not (case.failure and is_told(case.failure, result.told)):
-            yield block.start + 1, block.stop - 1, result.told.split("\n")
+            yield block.start + 1, block.stop - 1, lasting(result.told).split("\n")
         if block.role == "after" and result.after is not None:
             yield block.start + 1, block.stop - 1, _code(result.after[block.file])
     if result.after is not None and case.after is not None:

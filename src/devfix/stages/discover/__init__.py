@@ -8,10 +8,12 @@ from devfix.errors import UserError
 from devfix.stages.discover.entries import entry_points
 from devfix.stages.discover.imports import Imports
 from devfix.stages.discover.interpreter import Interpreter, examine, interpreter
+from devfix.stages.discover.nothing import nothing
 from devfix.stages.discover.project import Project
+from devfix.stages.discover.reaching import reaching
 from devfix.stages.discover.words import Command, asked
 
-__all__ = ["Command", "Interpreter", "discover", "examine", "interpreter"]
+__all__ = ["Command", "Interpreter", "discover", "examine", "interpreter", "reaching"]
 
 
 def discover(
@@ -26,7 +28,8 @@ def discover(
     project = Project(root, tracked)
     if run is not None:
         return (asked(run, source, project, python),)
-    found = tuple(entry_points(project, Imports(root, tracked), python))
+    imports = Imports(root, tracked, python)
+    found = tuple(entry_points(project, imports, python))
     if not found:
-        raise UserError(f'{root}: found nothing to run that imports torch; say how to run it: --run "python train.py"')
+        raise UserError(nothing(project, imports, python))
     return found

@@ -24,7 +24,7 @@ _TEST = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
 def entry_points(project: Project, imports: Imports, python: Path) -> Iterator[Command]:
     """Yield each entry point that reaches torch, cheapest kind first, each command once."""
     seen = set()
-    for find in (_console_scripts, _main_packages, _guarded_scripts, _readme, _tests):
+    for find in (_console_scripts, _main_packages, _guarded_scripts, _readme, _plain_scripts, _tests):
         for number, command in enumerate(find(project, imports, python)):
             if command.words not in seen and number < _EACH:
                 seen.add(command.words)
@@ -60,6 +60,19 @@ def _guarded_scripts(project: Project, imports: Imports, python: Path) -> Iterat
 
 def _readme(project: Project, imports: Imports, python: Path) -> Iterator[Command]:
     yield from readme_commands(project, imports, python)
+
+
+def _plain_scripts(project: Project, imports: Imports, python: Path) -> Iterator[Command]:
+    """Yield scripts without a main guard: files that no other one imports, and that work when they are run."""
+    paths = (path for path in project.tracked if path.endswith(".py") and path.rpartition("/")[2] not in _NOT_SCRIPTS)
+    for path in sorted(paths, key=_order)[:_READ]:
+        if _TEST.search(path) or path.endswith("__main__.py") or path.rpartition("/")[0] in imports.packages:
+            continue
+        module = imports.module(path)
+        if not module.works or module.guarded or module.relative or not _LATER.isdisjoint(path.split("/")):
+            continue
+        if path not in imports.imported and imports.reaches_torch(path):
+            yield Command((str(python), path), shlex.join(("python", path)), path)
 
 
 def _tests(project: Project, imports: Imports, python: Path) -> Iterator[Command]:

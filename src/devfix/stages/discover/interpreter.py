@@ -89,7 +89,9 @@ def examine(python: Path, cwd: Path) -> Interpreter:
 
     UserError where it does not work, or has no torch that devfix can use.
     """
-    done = run((str(python), "-c", _EXAMINE), cwd, child_environment(), timeout=120)
+    # What is read here is UTF-8, whatever the user has Python write.
+    environment = {**child_environment(), "PYTHONIOENCODING": "utf-8"}
+    done = run((str(python), "-c", _EXAMINE), cwd, environment, timeout=120)
     told = next((line for line in done.stdout.splitlines() if line.startswith("devfix-interpreter ")), "")
     if not told:
         last = (done.trouble or done.stderr.strip() or f"exit code {done.exit_code}").splitlines()[-1]

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from devfix.errors import UserError
 from devfix.stages.discover.project import Project
+from devfix.stages.discover.shell import shell_syntax
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_SHELL = frozenset({"&&", "||", "|", ";", "&", ">", ">>", "<", "2>", "2>&1"})
 
 
 @dataclass(frozen=True)
@@ -34,21 +34,10 @@ def asked(run: str, source: str, project: Project, python: Path) -> Command:
         raise UserError(f"{source} {run!r}: {str(error).lower()}; check the quotes") from None
     if not words:
         raise UserError(f'{source} is empty; give a command: --run "python train.py"')
-    if operator := _operator(run):
+    if syntax := shell_syntax(run):
         quoted = shlex.quote(run)
-        raise UserError(f"{source}: no shell reads the command, so {operator} means nothing; use: bash -c {quoted}")
+        raise UserError(f"{source}: no shell reads the command, so {syntax} means nothing; use: bash -c {quoted}")
     return Command(resolved(words, source, project, python), run, source)
-
-
-def _operator(run: str) -> str:
-    """Return an operator of the shell that stands in the command outside of quotes, "" where there is none."""
-    lexer = shlex.shlex(run, posix=False)  # keeps the quotes, so that a quoted "|" is told from one that is not
-    lexer.whitespace_split, lexer.commenters = True, ""
-    try:
-        words = list(lexer)
-    except ValueError:
-        return ""  # quotes inside of words, which the other mode alone understands
-    return next((";" if word.endswith(";") else word for word in words if word in _SHELL or word.endswith(";")), "")
 
 
 def resolved(words: list[str], source: str, project: Project, python: Path) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +14,12 @@ from typing import Any, Protocol
 from devfix.letter import read_all
 from devfix.model import NOWHERE, Place, Reach, Run, Target, World
 from devfix.process import Completed, Limits, Sandbox, run
+from devfix.progress import Progress
 from devfix.scratch import remove
 from devfix.stages.observe.orders import environment_for, order_for
 from devfix.stages.observe.reading import told
+from devfix.stages.observe.search_path import with_interpreter
+from devfix.stages.observe.unobserved import unobserved
 from devfix.warm import Warm, WarmError
 
 
@@ -54,12 +57,15 @@ class Observer:
         limits: Limits | None = None,
         sandboxed: Sequence[Path] | None = None,
         scratch: Path | None = None,
+        include_handled: bool = False,
     ) -> None:
         """Run the program of `target`, which cannot write to the `read_only` paths, within `limits`.
 
         Where `sandboxed` is not None it runs in a sandbox, and these are what it needs to read.
-        Letters and temporary files lie in a folder of their own below `scratch`, for each run.
+        Letters and temporary files lie in a folder of their own below `scratch`, for each run. With `include_handled`
+        a device failure that the program catches is a failure of the run.
         """
+        self.include_handled = include_handled
         self.scratch = scratch
         self.sandboxed = sandboxed
         self.limits = limits or Limits()
@@ -68,6 +74,7 @@ class Observer:
         self.worktrees = worktrees
         self.tracked = tracked
         self.warm = warm
+        self.progress: Progress | None = None
 
     def run(
         self,
@@ -81,26 +88,36 @@ class Observer:
         reach: Reach = NOWHERE,
         calls: bool = False,
         tests: str = "",
+        seed: int | None = None,
     ) -> Run:
         """Run the program in `world` with `files` changed; where not `fresh`, in a warm process if one fits.
 
         `overlay` is a folder whose packages come before those that are installed. What operators do at
         `reach` is counted in `Run.visits`. `calls` has the failure tell the calls on its stack; `tests` is what the
-        pytest plugin of devfix is told (docs/letter.md).
+        pytest plugin of devfix is told (docs/letter.md). `seed` is for generators that the program does not seed.
         """
         tree = self.worktrees.take()
+        shown = self.progress.running(world.name, not files) if self.progress else nullcontext()
         try:
             tree.write(files or {})
-            with _folder("letters", self.scratch) as letters, _folder("temporary", self.scratch) as temporary:
-                order = order_for(world, letters, tree.path, self.target.root, watch, device_map, reach, tally=True)
+            with (
+                _folder("letters", self.scratch) as letters,
+                _folder("temporary", self.scratch) as temporary,
+                shown,
+            ):
+                order = order_for(world, letters, tree.path, self.target.root, watch, device_map, reach, True, seed)
                 environment = environment_for(world, {**order, "calls": calls, "tests": tests}, overlay=overlay)
+                environment["PATH"] = with_interpreter(
+                    environment.get("PATH", os.defpath), self.target.python, letters / "bin"
+                )
                 # What the program leaves there goes with it; torch alone leaves a cache in each new one.
                 environment["TMPDIR"] = str(temporary)
                 extra = [overlay] if overlay else []
                 sandbox = self._sandbox(world, [tree.path, letters, temporary], extra)
                 done = self._start(tree.path, environment, fresh, sandbox)
                 read, trouble = read_all(letters, tree.path, self.tracked)
-            return told(world, self.target.command, done, read, trouble, str(tree.path))
+                unseen = unobserved(done, letters)
+            return told(world, self.target.command, done, read, trouble, str(tree.path), unseen, self.include_handled)
         finally:
             self.worktrees.give(tree)
 
@@ -143,9 +160,12 @@ def run_here(target: Target, device_map: bool = False) -> Run:
         order = order_for(target.world, letters, target.root, target.root, device_map=device_map)
         cwd = target.root / target.subfolder
         environment = environment_for(target.world, order, os.environ)
+        environment["PATH"] = with_interpreter(environment.get("PATH", os.defpath), target.python, letters / "bin")
         done = run(target.command, cwd, environment, target.timeout, through=True)
         read, trouble = read_all(letters, target.root, None)
-    return told(target.world, target.command, done, read, trouble, "")
+        unseen = unobserved(done, letters)
+    seen = told(target.world, target.command, done, read, trouble, "", unseen)
+    return replace(seen, trouble=(*seen.trouble, *seen.caught))
 
 
 @contextmanager

@@ -1,0 +1,82 @@
+"""A run that failed for a reason of its own -> what the program misses here, in one line, and what can be done."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from devfix.model import Lack, Obstacle, Outcome, Run
+from devfix.stages.hinder.endings import Ending, endings
+from devfix.stages.hinder.modules import compiler, kernel, package, triton
+from devfix.stages.hinder.surroundings import Surroundings, short, where
+
+_FILE = re.compile(r"(?:No such file or directory|Not a directory|does not exist|name =)\S*:? ?'([^'\n]+)'")
+_DATA = re.compile(
+    r"Dataset not found|not found or corrupted|download=True|couldn't find (any|the)|is not a local folder|"
+    r"[Uu]nable to (synchronously )?open file|[Nn]o (data|images?|files?|samples?) (was |were )?found",
+)
+_NETWORK = re.compile(
+    r"name resolution|Network is unreachable|Max retries exceeded|couldn't connect to|urlopen error|"
+    r"Name or service not known|offline mode|LocalEntryNotFound|[Cc]onnection (refused|aborted|error)"
+)
+
+
+def hindrance(run: Run, around: Surroundings) -> Obstacle | None:
+    """Return what a program misses that failed otherwise than by its devices; None where nothing shows it."""
+    if run.outcome is not Outcome.OTHER:
+        return None
+    found = endings(run)
+    for ending in found:
+        for look in (package, triton, compiler, kernel, _input, _file, _network):
+            if obstacle := look(ending, around):
+                return obstacle
+    if not found and re.search(r"^Aborted[!.]$", run.stderr[-200:], re.MULTILINE):  # what click says of no input
+        return _no_input("the program")
+    return None
+
+
+def _input(ending: Ending, around: Surroundings) -> Obstacle | None:
+    if ending.exception != "EOFError" or "reading a line" not in ending.message:
+        return None
+    return _no_input(where(ending))
+
+
+def _no_input(where: str) -> Obstacle:
+    message = f"{where} asks for input, and the program's standard input is empty"
+    advice = (
+        "give the answer as an argument of the command, or on its input: --run \"bash -c 'echo ANSWER | python …'\""
+    )
+    return Obstacle(Lack.INPUT, message, advice)
+
+
+def _file(ending: Ending, around: Surroundings) -> Obstacle | None:
+    kind = re.search(r"(FileNotFoundError|NotADirectoryError)$", ending.exception)
+    match = _FILE.search(ending.message) if kind or "open file" in ending.message else None
+    if not kind and not match and not _DATA.search(ending.message):
+        return None
+    if match is None:
+        message = f"{where(ending)} finds no data ({short(ending)})"
+        return Obstacle(Lack.FILE, message, _advice_on_data())
+    if ending.frames and ending.frames[-1][0].endswith("/subprocess.py"):
+        message = f"{where(ending)} starts the program {match[1]}, which is not installed here"
+        return Obstacle(Lack.PROGRAM, message, f"install {match[1]}, or give a command that does not need it: --run")
+    path = match[1].removeprefix("./")
+    own = around.root / around.folder / path
+    message = f"{where(ending)} reads {path}, which does not exist"
+    if not Path(path).is_absolute() and own.exists():
+        message = f"{where(ending)} reads {path}, which is in your working tree and not in the commit that is run"
+        return Obstacle(Lack.FILE, message, "commit it, or have git ignore it: ignored data is copied for the program")
+    return Obstacle(Lack.FILE, message, _advice_on_data())
+
+
+def _network(ending: Ending, around: Surroundings) -> Obstacle | None:
+    if not _NETWORK.search(f"{ending.exception}: {ending.message}"):
+        return None
+    message = f"{where(ending)} fetches something, and the network does not answer ({short(ending)})"
+    return Obstacle(Lack.NETWORK, message, "fetch it once beforehand, or give a command that needs no download: --run")
+
+
+def _advice_on_data() -> str:
+    return (
+        "make or fetch it first, or give a command that needs no data: --run; relative paths count from the repository"
+    )

@@ -1,0 +1,1 @@
+"""What a fix has to show, beyond that the failure is gone."""

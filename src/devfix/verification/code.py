@@ -1,0 +1,89 @@
+"""The Python files of a repository as static checks read them: parsed when they are asked for, edits applied."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+FILES = 200  # parsed for one question; those that hold a text are few
+
+
+class Code:
+    """The files of a repository with some of them changed."""
+
+    def __init__(
+        self,
+        files: Mapping[str, bytes],
+        read: Callable[[str], bytes | None],
+        containing: Callable[[Sequence[str]], Iterable[str]],
+    ) -> None:
+        """Take changed contents, what gives those of other files, and what finds the files that have a text."""
+        self._files, self._read, self._containing = files, read, containing
+        self._trees: dict[str, ast.Module | None] = {}
+
+    def trees(self, *texts: str) -> Iterator[tuple[str, ast.Module]]:
+        """Yield the path and the syntax tree of each Python file that has one of some texts."""
+        found = {path for path in self._containing(texts) if path.endswith(".py")}
+        found |= {path for path, data in self._files.items() if any(text.encode() in data for text in texts)}
+        for path in sorted(found)[:FILES]:
+            tree = self._tree(path)
+            if tree is not None:
+                yield path, tree
+
+    def _tree(self, path: str) -> ast.Module | None:
+        if path not in self._trees:
+            data = self._files.get(path) or self._read(path)
+            try:
+                self._trees[path] = ast.parse(data) if data is not None else None
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                self._trees[path] = None
+        return self._trees[path]
+
+    def family(self, name: str) -> frozenset[str]:
+        """Return a class's name and those of all classes that derive from it."""
+        found = {name}
+        while True:
+            more = {
+                node.name
+                for _, tree in self.trees(*(f"{each}" for each in found))
+                for node in ast.walk(tree)
+                if isinstance(node, ast.ClassDef)
+                and any(ast.unparse(base).rpartition(".")[2] in found for base in node.bases)
+            }
+            if more <= found:
+                return frozenset(found)
+            found |= more
+
+
+def functions(tree: ast.AST) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | None, ast.AST]]:
+    """Yield each node of a tree with the name of the class and the function around it ("" and None for none)."""
+
+    def below(
+        node: ast.AST, owner: str, function: ast.FunctionDef | ast.AsyncFunctionDef | None
+    ) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | None, ast.AST]]:
+        for child in ast.iter_child_nodes(node):
+            yield owner, function, child
+            if isinstance(child, ast.ClassDef):
+                yield from below(child, child.name, None)
+            elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield from below(child, owner, child)
+            else:
+                yield from below(child, owner, function)
+
+    return below(tree, "", None)
+
+
+def instances(tree: ast.Module, family: frozenset[str]) -> frozenset[str]:
+    """Return the expressions that a file gives an object of one of the classes to, `.to(…)` behind it included."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and node.value is not None:
+            value: ast.expr = node.value
+            while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+                if value.func.attr in family:
+                    break
+                value = value.func.value
+            called = ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
+            if called in family:
+                found.update(ast.unparse(target) for target in node.targets)
+    return frozenset(found)

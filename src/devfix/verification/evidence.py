@@ -1,0 +1,14 @@
+"""A reason not to trust a patch, though the run that failed is clean with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Objection:
+    """Evidence against a patch: "strong" keeps it from being kept, "weak" has another one preferred."""
+
+    strength: Literal["strong", "weak"]
+    because: str

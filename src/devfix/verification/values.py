@@ -1,0 +1,92 @@
+"""What kind of value an expression gives, told from its text alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Literal
+
+Kind = Literal["tensor", "other", "none", "unknown"]
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_PLAIN = frozenset({"float", "int", "bool", "str", "len", "list", "tuple", "dict", "set", "range", "round", "sorted"})
+_LEAVES = frozenset({"item", "tolist", "numpy", "split_sizes"})  # methods of a tensor whose result is none
+_NO_TENSORS = re.compile(r"\b(int|float|bool|str|[Ll]ist|[Tt]uple|[Dd]ict|Sequence|ndarray|Iterable)\b")
+
+
+def kind_of(node: ast.AST | None, function: Function | None = None, depth: int = 3) -> Kind:
+    """Return whether an expression in a function is a tensor, surely none ("other"), None, or unknown."""
+    if node is None:
+        return "unknown"
+    if isinstance(node, ast.Constant):
+        return "none" if node.value is None else "other"
+    if isinstance(node, ast.List | ast.Dict | ast.Tuple | ast.Set | ast.JoinedStr | ast.ListComp | ast.DictComp):
+        return "other"
+    if isinstance(node, ast.UnaryOp):
+        return kind_of(node.operand, function, depth)
+    if isinstance(node, ast.BinOp | ast.IfExp):
+        sides = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.body, node.orelse)
+        kinds = [kind_of(side, function, depth) for side in sides]
+        if isinstance(node, ast.IfExp):
+            return "other" if "other" in kinds else kinds[0] if kinds[0] == kinds[1] else "unknown"
+        return "tensor" if "tensor" in kinds else "other" if kinds == ["other", "other"] else "unknown"
+    if isinstance(node, ast.Call):
+        return _of_call(node, function, depth)
+    if isinstance(node, ast.Name) and function is not None and depth:
+        return _of_name(node.id, function, depth)
+    return "unknown"
+
+
+def _of_call(node: ast.Call, function: Function | None, depth: int) -> Kind:
+    func = node.func
+    if isinstance(func, ast.Name):
+        return "other" if func.id in _PLAIN else "unknown"
+    if not isinstance(func, ast.Attribute):
+        return "unknown"
+    root = ast.unparse(func).split(".")[0]
+    if func.attr in _LEAVES or root in ("np", "numpy", "math", "random", "json"):
+        return "other"
+    if root == "torch":
+        return "unknown" if func.attr in ("device", "Size", "load", "compile") else "tensor"
+    return "tensor" if kind_of(func.value, function, depth) == "tensor" else "unknown"
+
+
+def _of_name(name: str, function: Function, depth: int) -> Kind:
+    kinds = {
+        kind_of(each.value, function, depth - 1)
+        for each in ast.walk(function)
+        if isinstance(each, ast.Assign | ast.AnnAssign) and name in _bound(each)
+    }
+    if kinds:
+        return kinds.pop() if len(kinds) == 1 else "unknown"
+    return of_parameter(name, function)
+
+
+def _bound(node: ast.Assign | ast.AnnAssign) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return [each.id for each in targets if isinstance(each, ast.Name)]
+
+
+def of_parameter(name: str, function: Function) -> Kind:
+    """Return what the annotation, else the default, of a parameter says of it; "unknown" where it is none."""
+    arguments = function.args
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults = dict(zip([each.arg for each in plain[::-1]], arguments.defaults[::-1], strict=False))
+    defaults |= {
+        each.arg: value for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value
+    }
+    for each in (*plain, *arguments.kwonlyargs):
+        if each.arg != name:
+            continue
+        if each.annotation is not None:
+            told = ast.unparse(each.annotation)
+            return "tensor" if "Tensor" in told else "other" if _NO_TENSORS.search(told) else "unknown"
+        default = kind_of(defaults.get(name))
+        return default if default == "other" else "unknown"
+    return "unknown"
+
+
+def parameters(function: Function) -> list[str]:
+    """Return the names of the parameters that may be given by position, without `self` or `cls`."""
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    return names[1:] if names[:1] in (["self"], ["cls"]) else names

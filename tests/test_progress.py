@@ -1,0 +1,106 @@
+"""What is shown of a repair while it goes on: in a terminal, without one, and to a caller in Python."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from git_repositories import make_repository
+
+import devfix
+from devfix.cli import screen
+from devfix.progress import Progress, duration
+
+WAITS = """\
+import sys, time
+from devfix.cli.screen import progress
+
+with progress() as shown:
+    shown("trying candidates")
+    shown.candidates(3, 4, 24, "Move `x` to `device`")
+    with shown.running("cuda x1", True):
+        print("under way", flush=True)
+        sys.stdin.read()
+"""
+
+
+def test_the_runs_under_way_and_the_candidate_are_told() -> None:
+    steps: list[str] = []
+    shown = Progress(steps.append)
+    shown("trying candidates")
+    with shown.running("cuda x1", True):
+        assert shown.told() == "trying candidates; on cuda x1 for 0 s"
+    shown.candidates(2, 2, 7, "Move `x` to `device`")
+    with shown.running("cuda x1", False), shown.running("cpu", False):
+        assert shown.told() == (
+            "trying candidates; candidate 2 of at most 7: Move `x` to `device`; on cuda x1 for 0 s; on cpu for 0 s; "
+            "a plain run took 0 s on cuda x1"
+        )
+    shown("writing a test")
+    assert shown.told() == "writing a test; a plain run took 0 s on cuda x1"
+    assert steps == ["trying candidates", "writing a test"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.4, "0 s"), (59.6, "1 min 0 s"), (600, "10 min 0 s"), (7300, "2 h 1 min")]
+)
+def test_times_are_told_in_words(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def test_without_a_terminal_a_long_step_is_told_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(screen, "QUIET", 0.05)
+    said = ""
+    with screen.progress() as shown:
+        shown("trying candidates")
+        shown.candidates(1, 1, 24, "Move `x` to `device`")
+        with shown.running("cuda x2", False):
+            while "on cuda x2 for" not in said:
+                time.sleep(0.05)
+                said += capfd.readouterr().err
+    assert said.startswith("devfix: trying candidates\ndevfix: 0 s: trying candidates; candidate 1 of at most 24: Move")
+    assert all(line.startswith("devfix: ") for line in said.splitlines())
+
+
+def test_a_terminal_shows_elapsed_time_world_and_candidate() -> None:
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
+    live = re.compile(rb"[1-9] s: trying candidates; candidates 3 and 4 of at most 24: Move `x` .* on cuda x1 for 1 s")
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=follower, env=environment
+    ) as program:
+        os.close(follower)
+        shown = b""
+        while not live.search(shown) and len(shown) < 100_000:
+            shown += os.read(leader, 4096)
+        program.kill()
+    os.close(leader)
+    assert live.search(shown)
+
+
+def test_a_repair_tells_which_candidate_it_tries_and_what_a_plain_run_took(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    class Noting(Progress):
+        """Notes what could be shown as candidates begin."""
+
+        def candidates(self, first: int, last: int, most: int, title: str) -> None:
+            super().candidates(first, last, most, title)
+            seen.append(self.told())
+
+    program = "import torch\nx = torch.ones(2, device='cuda')\ny = torch.arange(2)\nprint((x + y).sum().item())\n"
+    root = make_repository(tmp_path / "program", {"main.py": program})
+    report = devfix.repair(
+        root, run="python main.py", world="simulated", dry_run=True, progress=Noting(lambda step: None)
+    )
+    assert report.outcome == "repaired"
+    assert seen[0].startswith("trying candidates; candidate 1 of at most ")
+    assert re.search(r"; a plain run took .* s on cuda x1", seen[0])
