@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
 BIN := .venv/bin
 READY := .venv/.devfix-installed
 
-.PHONY: help demo test test-all lint corpus corpus-quick wild bench harm fuzz mutate scale format clean
+.PHONY: help setup demo test test-all lint corpus corpus-quick wild hostile bench harm fuzz mutate scale format clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -20,6 +20,8 @@ $(READY): pyproject.toml setup.py constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
+
+setup: $(READY) ## Set up .venv, which every other target does by itself
 
 demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs, in a copy
 	@copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && \
@@ -48,8 +50,13 @@ corpus-quick: $(READY) ## The same for the cases marked quick
 wild: $(READY) ## Repair the released packages in which the five first failures were met
 	@$(BIN)/python benchmarks/wild.py
 
-bench: $(READY) ## Time a whole repair against one plain run of the same script
+hostile: $(READY) ## Repair programs whose obvious patch is wrong, and count the repairs that are
+	@$(BIN)/python benchmarks/hostile.py
+
+bench: $(READY) ## Time a whole repair against one plain run of the same script, and what a simulated GPU costs
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[programs]'
 	@$(BIN)/python benchmarks/repair.py
+	@$(BIN)/python benchmarks/simgpu.py
 
 harm: $(READY) ## Kill repairs at 200 points, and read and edit every installed Python file: half an hour or more
 	@DEVFIX_HARM_POINTS=200 $(BIN)/python -m pytest --quiet tests/test_harm.py tests/publish/test_publish_killed.py tests/test_properties.py tests/test_printing_back.py

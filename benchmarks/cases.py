@@ -82,7 +82,7 @@ def judge(case: Case) -> Result:
     with tempfile.TemporaryDirectory(prefix="devfix-corpus-") as temporary:
         folder = Path(temporary) / case.name
         make_repository(case.folder, folder)
-        arguments = ["--run", case.run, "--world", "simulated", "--gpus", str(case.gpus)]
+        arguments = ["--run", case.run, "--world", "simulated", *(["--gpus", str(case.gpus)] if case.gpus else [])]
         report, seconds = repair(folder, arguments + [f"--exclude={glob}" for glob in case.exclude])
         return result_of(case, report, branch_diff(folder, report), seconds, case.folder)
 

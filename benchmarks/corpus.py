@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from cases import Result, judge, read_case
+from needed import need
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 TABLE = CORPUS / "TABLE.md"
@@ -27,6 +28,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--verbose", action="store_true", help="print the diff of each case that falls short")
     asked = parser.parse_args()
+    need("devfix", "torch")
     cases = [read_case(path.parent) for path in sorted(CORPUS.glob("*/case.toml"))]
     unknown = set(asked.names) - {case.name for case in cases}
     if unknown:

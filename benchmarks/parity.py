@@ -25,9 +25,11 @@ The tests' results lie in the folder `--out`, one JSON object a line; a suite wh
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
+from needed import need_in
 from suites.running import run
 from suites.table import compared, page
 
@@ -54,6 +56,7 @@ def main() -> int:
             continue
         for where in ("cpu", "cuda"):
             if not (out / f"{name}-{where}.jsonl").exists():
+                need_in(os.path.expanduser(suite.get("python", sys.executable)), ("pytest", "torch"))
                 run(suite, where, out / f"{name}-{where}.jsonl")
         row, differing = compared(name, suite, out)
         rows.append(row)

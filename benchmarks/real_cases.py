@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from needed import need
 from repairs import branch_diff, repair
 
 HEADS = ("case", "category", "reproduced", "repaired", "rules", "our idiom", "people's idiom", "worlds", "seconds")
@@ -68,6 +69,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--out", type=Path, help="keep repositories, reports and diffs here")
     asked = parser.parse_args()
+    need("devfix", "torch")
     specs = [json.loads(line) for line in asked.specs.read_text(encoding="utf-8").splitlines()]
     specs = [each for each in specs if each["kind"] == "raises" and (not asked.only or each["id"] in asked.only)]
     with tempfile.TemporaryDirectory(prefix="devfix-real-") as temporary:

@@ -19,6 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from needed import need
 from repairs import make_repository, repair
 from wild import WILD, environment, read_wild, unpacked
 
@@ -28,6 +29,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
+    need("devfix", "torch")
     shared = environment()
     python = shared / "bin" / "python"
     wild = read_wild(WILD / "llms-from-scratch")

@@ -16,6 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from needed import need
+
 MOST = 1.5
 REPEATS = 3
 PROGRAM = """import torch
@@ -83,6 +85,7 @@ def main() -> int:
     parser.add_argument("files", nargs="*", type=int, default=[100, 1000, 10_000])
     parser.add_argument("--data", type=int, default=2000, help="megabytes of ignored data")
     options = parser.parse_args()
+    need("devfix", "torch")
     print(
         "| files | repair, s | of processors, s | over a plain run, s | peak memory, MB |\n|---:|---:|---:|---:|---:|"
     )

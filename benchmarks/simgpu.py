@@ -1,6 +1,6 @@
 """What the simulated GPU costs: operators, a LLaMA's training step and generation, start-up, memory; as ratios.
 
-Run it with the package importable: `python benchmarks/simgpu.py`. It needs transformers for the model. Each figure
+`make bench` runs it and installs what it needs: torch, and transformers for the model. Each figure
 comes from processes of its own and is the best of several rounds, in processor time: on a shared machine that is
 the least disturbed.
 """
@@ -12,11 +12,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-import devfix.probe
+from needed import ROOT, need
 
-ENTRY = Path(devfix.probe.__file__).parent / "entry"
+ENTRY = ROOT / "src" / "devfix" / "probe" / "entry"
 LIMITS = {"operator": 8.0, "train": 1.1, "generate": 1.6, "start": 0.3, "memory": 1.1}
 
 
@@ -108,6 +107,7 @@ def least(task: str, kind: str, rounds: int) -> dict[str, float]:
 
 def main() -> int:
     """Print each figure beside its limit; the exit code tells whether all are kept."""
+    need("torch", "transformers")
     cost = {kind: least("operator", kind, 3)["operator"] for kind in ("plain", "simulated", "fake")}
     plain, simulated = least("llama", "plain", 2), least("llama", "simulated", 2)
     begin = {kind: least("start", kind, 5)["start"] for kind in ("plain", "simulated")}

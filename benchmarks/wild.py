@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from cases import Result, result_of
+from needed import need
 from places import changes
 from releases import WILD, Wild, environment, make_environment, read_wild, unpacked
 from repairs import branch_diff, make_repository, repair
@@ -82,6 +83,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="repairs at once (default: 2)")
     parser.add_argument("--verbose", action="store_true", help="print the diff, or why there is none")
     asked = parser.parse_args()
+    need("devfix", "torch")
     folders = sorted(path.parent for path in WILD.glob("*/case.toml"))
     if unknown := set(asked.names) - {folder.name for folder in folders}:
         parser.error(f"no such case: {', '.join(sorted(unknown))}; the cases are the folders of corpus/wild/")
