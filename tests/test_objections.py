@@ -223,3 +223,24 @@ def test_memory_that_is_shared_with_other_processes_stays_on_the_host() -> None:
     at_birth = ("torch.zeros(3)", "torch.zeros(3, device=device)")
     assert strengths(shared, at_birth) == ["strong"]
     assert found(shared.replace("done.share_memory_()", "print(done)"), at_birth) == []
+
+
+SETTER = NET + "\n    def tune(self, value):\n        self.scale = 1 / value\n"
+AT_USE = ("* self.scale", "* self.scale.to(x.device)")
+
+
+@pytest.mark.parametrize(("passed", "expected"), [("2.0", ["strong"]), ("torch.ones(4)", []), ("given", [])])
+def test_what_callers_pass_tells_what_an_attribute_is_given(passed: str, expected: list[str]) -> None:
+    tune = f"from net import Net\n\nnet = Net()\nnet.tune({passed})\n"
+    said = found(SETTER, AT_USE, {"tune.py": tune})
+    assert [each.strength for each in said] == expected
+    assert all(each.numbers == "self.scale" for each in said)
+
+
+@pytest.mark.parametrize(
+    ("given", "numbers"),
+    [("[3, 2]", "factor"), ("lengths.tolist()", "factor"), ("-1.5", "factor"), ("'many'", ""), ("{1: 2}", "")],
+)
+def test_a_caller_that_passes_numbers(given: str, numbers: str) -> None:
+    other = f"from net import scaled\n\nscaled(tensor, {given})\n"
+    assert [each.numbers for each in found(HELPER, MOVED, {"other.py": other})] == [numbers]

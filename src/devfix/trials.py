@@ -15,7 +15,8 @@ class Trial:
     """A patch, the files it leads to, what it did in the world that failed, and the verdict.
 
     `lame` counts the worlds in which the line that was mended fails all the same, as it did there before.
-    `is_reviewed`: what else speaks against the patch was looked for, and stands in the verdict.
+    `is_reviewed`: what else speaks against the patch was looked for, and stands in the verdict. `numbers` are the
+    expressions that elsewhere hold numbers, and no tensor, where nothing else keeps the patch from being kept.
     """
 
     patch: Patch
@@ -24,6 +25,7 @@ class Trial:
     verdict: Verdict
     lame: int = 0
     is_reviewed: bool = False
+    numbers: tuple[str, ...] = ()
 
 
 def is_no_better(trial: Trial, held: Trial) -> bool:

@@ -10,6 +10,7 @@ from itertools import islice
 
 from devfix.catalog import Rule
 from devfix.model import Diagnosis, Failure, Fix, Patch, Reach, Rejected, Repair, Run, World
+from devfix.pipeline.converting import converted
 from devfix.pipeline.extending import extended
 from devfix.pipeline.others import OtherCommands
 from devfix.pipeline.session import Session
@@ -69,7 +70,7 @@ class Steps:
         with session.timed("verify"):
             kept, rest = verifier.choose(patches, diagnoses)
             if kept is None and not verifier.is_flaky:
-                kept = self._extended(verifier, rest, diagnoses)
+                kept = self._extended(verifier, rest, diagnoses) or self._converted(verifier, rest, diagnoses)
         with session.timed("list"):
             untried = tuple(_untried(kept, rest, [*verifier.untried, *_within_time(patches)], rejected))
         session.notes += [*verifier.flaky, *sources.notes]
@@ -117,6 +118,13 @@ class Steps:
             return propose(found, rules, sources, session.notes)
 
         found = extended(trials, proposed, lambda patch: verifier.attempt(patch, known[patch.rule]))
+        confirmed = verifier.confirm(found) if found is not None else None
+        return confirmed if confirmed is not None and confirmed.verdict.outcome in ("holds", "moved") else None
+
+    def _converted(self, verifier: Verifier, trials: Sequence[Trial], diagnoses: Sequence[Diagnosis]) -> Trial | None:
+        """A change that takes numbers too, where all that speaks against a move is that some code gives them."""
+        known = {each.rule: each for each in diagnoses}
+        found = converted(trials, lambda patch: verifier.attempt(patch, known[patch.rule]))
         confirmed = verifier.confirm(found) if found is not None else None
         return confirmed if confirmed is not None and confirmed.verdict.outcome in ("holds", "moved") else None
 

@@ -175,9 +175,11 @@ class Verifier:
             return trial
         found = self.review(trial.patch, trial.files) if self.review is not None else ()
         verdict = replace(trial.verdict, against=(*trial.verdict.against, *(each.because for each in found)))
-        if strong := [each.because for each in found if each.strength == "strong"]:
-            verdict = replace(verdict, outcome="worse", because=strong[0])
-        return replace(trial, verdict=verdict, is_reviewed=True)
+        strong = [each for each in found if each.strength == "strong"]
+        if strong:
+            verdict = replace(verdict, outcome="worse", because=strong[0].because)
+        numbers = tuple(dict.fromkeys(each.numbers for each in strong))
+        return replace(trial, verdict=verdict, is_reviewed=True, numbers=numbers if all(numbers) else ())
 
     def confirm(self, trial: Trial) -> Trial:
         """Judge a trial in the other worlds that was passed over at first."""

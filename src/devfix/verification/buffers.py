@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 
 from devfix.model import Failure
+from devfix.verification.callers import with_passed
 from devfix.verification.code import Code, functions, instances
 from devfix.verification.evidence import Objection
 from devfix.verification.introduced import Introduced
-from devfix.verification.values import kind_of
+from devfix.verification.values import is_of_numbers, kind_of
 
 NO_TENSOR = "and a buffer takes tensors alone"
 _CASTS = {"half": "float16", "bfloat16": "bfloat16", "double": "float64"}
@@ -49,11 +50,11 @@ def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Ob
         return
     for each in _assignments(name, code.family(what.owner), code):
         if each.strength == "strong":
-            yield Objection("strong", each.because.replace(NO_TENSOR, f"which has no `.{what.name}`"))
+            yield Objection("strong", each.because.replace(NO_TENSOR, f"which has no `.{what.name}`"), each.numbers)
 
 
 def _assignments(name: str, family: frozenset[str], code: Code) -> Iterator[Objection]:
-    """Values that are no tensors: a buffer takes none of them."""
+    """Values that are no tensors, by themselves or by what callers pass: a buffer takes none of them."""
     for path, tree in code.trees(name):
         made = instances(tree, family)
         for owner, function, node in functions(tree):
@@ -61,6 +62,7 @@ def _assignments(name: str, family: frozenset[str], code: Code) -> Iterator[Obje
                 receiver = ast.unparse(target)
                 if receiver == "self" and (owner not in family or (function and function.name == "__init__")):
                     continue
+                value = with_passed(value, path, owner, function, code)
                 kind = kind_of(value, function)
                 if kind not in ("other", "unknown") or (
                     kind == "unknown" and receiver != "self" and receiver not in made
@@ -69,7 +71,8 @@ def _assignments(name: str, family: frozenset[str], code: Code) -> Iterator[Obje
                 is_sure = kind == "other" and (receiver == "self" or receiver in made)
                 told = f"{path}:{getattr(node, 'lineno', 0)} assigns `{ast.unparse(value)}` to `{name}`"
                 ends = NO_TENSOR if kind == "other" else "which may be no tensor"
-                yield Objection("strong" if is_sure else "weak", f"{told}, {ends}")
+                numbers = f"self.{name}" if is_of_numbers(value, function) else ""
+                yield Objection("strong" if is_sure else "weak", f"{told}, {ends}", numbers)
 
 
 def _given(node: ast.AST, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:

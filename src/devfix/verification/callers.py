@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from collections.abc import Iterator
 
@@ -10,7 +11,7 @@ from devfix.model import Failure
 from devfix.verification.code import Code, functions, instances
 from devfix.verification.evidence import Objection
 from devfix.verification.introduced import Introduced
-from devfix.verification.values import Function, kind_of, of_parameter, parameters
+from devfix.verification.values import Function, is_of_numbers, kind_of, of_parameter, parameters
 
 _QUANTISES = re.compile(
     r"quantize_dynamic|ao\.quantization|torchao|bitsandbytes|load_in_[48]bit|prepare_qat|convert_fx"
@@ -59,40 +60,85 @@ def _is_guarded(function: Function, name: str, node: ast.AST | None) -> bool:
 
 
 def _callers(what: Introduced, function: Function, name: str, code: Code) -> Iterator[Objection]:
-    called = what.owner if function.name == "__init__" else function.name
+    for path, call, given, around in passed(what.path, what.owner, function, name, code):
+        kind = kind_of(given, around)
+        if kind in ("other", "none"):
+            told = f"{path}:{call.lineno} passes `{ast.unparse(given)}` as `{name}`"
+            numbers = what.root if what.kind == "call" and is_of_numbers(given, around) else ""
+            yield Objection("strong", f"{told}, which has no `.{what.name}`", numbers)
+
+
+def passed(
+    path: str, owner: str, function: Function, name: str, code: Code
+) -> Iterator[tuple[str, ast.Call, ast.expr, Function]]:
+    """Yield what the calls of a function give one of its parameters: their file, the call, the value, who calls.
+
+    `path` is the function's own file, `owner` its class, "" for none.
+    """
+    called = owner if function.name == "__init__" else function.name
     if not called or (called.startswith("__") and called.endswith("__")) or called == "forward":
         return
     order = parameters(function)
     at = order.index(name) if name in order else None
-    family = code.family(what.owner) if what.owner else frozenset[str]()
-    for path, tree in code.trees(f"{called}("):
+    family = code.family(owner) if owner else frozenset[str]()
+    for file, tree in code.trees(f"{called}("):
         known = instances(tree, family) if family else frozenset[str]()
-        for owner, around, node in functions(tree):
+        for around_owner, around, node in functions(tree):
             if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] != called:
                 continue
-            if not _means(node.func, what, path, tree, known | ({"self"} if owner in family else set())):
+            receivers = known | ({"self"} if around_owner in family else set())
+            is_method = bool(owner) and function.name != "__init__"
+            if not _means(node.func, owner if is_method else "", path, file, tree, receivers):
                 continue
             given = next((each.value for each in node.keywords if each.arg == name), None)
             if given is None and at is not None and at < len(node.args):
                 plain = not any(isinstance(each, ast.Starred) for each in node.args[: at + 1])
                 given = node.args[at] if plain else None
-            kind = kind_of(given, around or _as_function(tree))
-            if given is not None and kind in ("other", "none"):
-                told = f"{path}:{node.lineno} passes `{ast.unparse(given)}` as `{name}`"
-                yield Objection("strong", f"{told}, which has no `.{what.name}`")
+            if given is not None:
+                yield file, node, given, around or _as_function(tree)
 
 
-def _means(func: ast.expr, what: Introduced, path: str, tree: ast.Module, receivers: frozenset[str]) -> bool:
-    """Whether a call in a file is one of the function in question, and not of another with its name."""
-    if isinstance(func, ast.Attribute) and what.owner and what.function and what.function.name != "__init__":
+def with_passed(value: ast.expr, path: str, owner: str, function: Function | None, code: Code) -> ast.expr:
+    """Return an expression in a function with what callers pass for its parameters, where that is surely no tensor.
+
+    `1 / value` is `1 / 2.0` where some caller says so.
+    """
+    names = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
+    for name in sorted(names & set(parameters(function) if function is not None else ())):
+        for _, _, given, around in passed(path, owner, function, name, code) if function is not None else ():
+            if kind_of(given, around) == "other":
+                stands_alone = not any(isinstance(each, ast.Name) for each in ast.walk(given))
+                number: ast.expr = ast.Constant(1.0)  # what a name of the caller's holds, as far as it counts
+                plain = given if stands_alone or not is_of_numbers(given, around) else number
+                value = _Replaced(name, plain).visit(copy.deepcopy(value))
+                break
+    return value
+
+
+class _Replaced(ast.NodeTransformer):
+    """Puts an expression in the place of a name."""
+
+    def __init__(self, name: str, value: ast.expr) -> None:
+        self.name, self.value = name, value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.value if node.id == self.name else node
+
+
+def _means(func: ast.expr, owner: str, defined: str, path: str, tree: ast.Module, receivers: frozenset[str]) -> bool:
+    """Whether a call in a file is one of the function in question, and not of another with its name.
+
+    `owner` is the class of a method, "" for a function, which is `defined` in a file.
+    """
+    if isinstance(func, ast.Attribute) and owner:
         value = func.value
         made = ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
-        return ast.unparse(value) in receivers or made == what.owner
-    stem = what.path.rpartition("/")[2].removesuffix(".py")
+        return ast.unparse(value) in receivers or made == owner
+    stem = defined.rpartition("/")[2].removesuffix(".py")
     imports = [each for each in ast.walk(tree) if isinstance(each, ast.Import | ast.ImportFrom)]
     names = {alias.asname or alias.name for each in imports for alias in each.names}
     if isinstance(func, ast.Name):
-        return path == what.path or func.id in names or "*" in names
+        return path == defined or func.id in names or "*" in names
     modules = {
         alias.asname or alias.name for each in imports for alias in each.names if alias.name.rpartition(".")[2] == stem
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Literal
+from typing import Literal, TypeGuard
 
 Kind = Literal["tensor", "other", "none", "unknown"]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -52,14 +52,14 @@ def _of_call(node: ast.Call, function: Function | None, depth: int) -> Kind:
 
 
 def _of_name(name: str, function: Function, depth: int) -> Kind:
-    kinds = {
-        kind_of(each.value, function, depth - 1)
-        for each in ast.walk(function)
-        if isinstance(each, ast.Assign | ast.AnnAssign) and name in _bound(each)
-    }
+    kinds = {kind_of(each.value, function, depth - 1) for each in ast.walk(function) if _gives(each, name)}
     if kinds:
         return kinds.pop() if len(kinds) == 1 else "unknown"
     return of_parameter(name, function)
+
+
+def _gives(node: ast.AST, name: str) -> TypeGuard[ast.Assign | ast.AnnAssign]:
+    return isinstance(node, ast.Assign | ast.AnnAssign) and name in _bound(node)
 
 
 def _bound(node: ast.Assign | ast.AnnAssign) -> list[str]:
@@ -90,3 +90,23 @@ def parameters(function: Function) -> list[str]:
     """Return the names of the parameters that may be given by position, without `self` or `cls`."""
     names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     return names[1:] if names[:1] in (["self"], ["cls"]) else names
+
+
+def is_of_numbers(node: ast.AST | None, function: Function | None = None, depth: int = 3) -> bool:
+    """Whether an expression is surely a number or a list of numbers, of which `torch.as_tensor` makes a tensor."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int | float)
+    if isinstance(node, ast.List | ast.Tuple):
+        return bool(node.elts) and all(is_of_numbers(each, function, depth) for each in node.elts)
+    if isinstance(node, ast.UnaryOp):
+        return is_of_numbers(node.operand, function, depth)
+    if isinstance(node, ast.BinOp):
+        return all(is_of_numbers(each, function, depth) for each in (node.left, node.right))
+    if isinstance(node, ast.Call):
+        called = ast.unparse(node.func).rpartition(".")[2]
+        is_name = isinstance(node.func, ast.Name)
+        return called in ({"float", "int", "len", "round", "range"} if is_name else {"item", "tolist"})
+    if isinstance(node, ast.Name) and function is not None and depth:
+        given = [each.value for each in ast.walk(function) if _gives(each, node.id)]
+        return bool(given) and all(is_of_numbers(each, function, depth - 1) for each in given)
+    return False
