@@ -28,6 +28,7 @@ DEVFIX = Path(sys.executable).with_name("devfix")
 LIMIT = 3600.0  # seconds; a busy machine takes long, and that is no fault of a repair
 WORLDS = ("cpu", "simulated")
 DEVICE = re.compile(r"\b(cuda|cpu)(:\d+)?\b")
+DURATION = re.compile(r"\b\d+\.\d+ ?s\b")  # as pytest tells it: another one in each run
 Told = tuple[int, str]
 
 
@@ -122,7 +123,7 @@ def _ran(program: Program, folder: Path, ref: str, command: str, world: str) -> 
         words = [str(DEVFIX), "run", "--world", world, "--python", sys.executable]
         words += ["--gpus", str(program.gpus)] if world != "cpu" else []
         done = subprocess.run([*words, "--", *command.split()], cwd=clone, capture_output=True, text=True)
-        return done.returncode, DEVICE.sub("device", done.stdout.strip())
+        return done.returncode, DURATION.sub("a time", DEVICE.sub("device", done.stdout.strip()))
 
 
 def main() -> int:

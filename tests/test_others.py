@@ -13,7 +13,8 @@ from test_verify import CPU, FILES, FIRST, HOME, SOURCE, failure, patch, told
 from verdict_programs import PROGRAM, dropped, rules_that
 
 import devfix
-from devfix.model import Edit, OtherRun, Others, Outcome, Patch, Reach, Run, World
+from devfix.model import Computed, Edit, OtherRun, Others, Outcome, Patch, Reach, Run, World
+from devfix.printed import numbers_apart
 from devfix.report.json import read, write
 from devfix.report.summary import summary
 from devfix.report.text import text
@@ -148,7 +149,9 @@ def test_what_speaks_against_a_fix_stands_in_the_first_lines() -> None:
 def test_a_candidate_with_which_a_gpu_prints_what_the_cpu_does_is_preferred() -> None:
     def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
         is_apart = files["m.py"][:1] == b"1" and world == HOME
-        return told(world, FIRST if files["m.py"] == SOURCE and world == HOME else None, "0\n" if is_apart else "3\n")
+        return told(
+            world, FIRST if files["m.py"] == SOURCE and world == HOME else None, "left\n" if is_apart else "right\n"
+        )
 
     verifier = Verifier(
         run,
@@ -162,3 +165,25 @@ def test_a_candidate_with_which_a_gpu_prints_what_the_cpu_does_is_preferred() ->
     assert kept is not None and kept.patch.edits[0].after[:1] == b"2" and not kept.verdict.against
     kept, _ = verifier.choose([patch(b"1" + FIX)], [DIAGNOSIS])
     assert kept is not None and kept.verdict.against == ("the program prints something else on a GPU than without one",)
+
+
+@pytest.mark.parametrize(
+    ("there", "here", "expected"),
+    [
+        ("loss 3.9", "loss 0.6", "3.9, and 0.6 without one"),
+        ("loss 0.637", "loss 0.638", ""),
+        ("loss 0.6 in 3 s", "loss 0.6 in 2 s", ""),
+        ("2 GPUs", "0 GPUs", ""),
+        ("loss nan", "loss 0.6", "nan, and 0.6 without one"),
+        ("left 1", "right 2", ""),
+        ("tensor([1., 2.], device='cuda:0')", "tensor([1., 1.])", "2., and 1. without one"),
+    ],
+)
+def test_other_numbers_on_a_gpu_drop_a_patch(there: str, here: str, expected: str) -> None:
+    runs = [told(HOME, stdout=f"batch 64\n{there}\n")] * 2
+    assert numbers_apart(told(HOME, FIRST, "batch 64\n"), runs, told(CPU, stdout=f"batch 32\n{here}\n")) == expected
+
+
+def test_numbers_that_are_drawn_on_a_gpu_say_nothing() -> None:
+    drawn = replace(told(HOME, None, "loss 3.9\n"), computed=(Computed("aten::dropout", 0, 3),))
+    assert numbers_apart(told(HOME, FIRST, ""), [drawn, drawn], told(CPU, None, "loss 0.6\n")) == ""

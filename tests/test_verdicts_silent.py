@@ -168,3 +168,45 @@ def test_what_the_probe_counts(tmp_path: Path, warm: Warm) -> None:
         assert (told["host"], told["device"], told["size"]) == (host, device, 0)
         assert found["cpu"][name]["host"] == host + device and found["cpu"][name]["size"] > 0
     assert found["cpu"]["aten::mul"]["size"] < 50, "what is not a number is left out"
+
+
+COUNTS = """import numpy as np
+import torch
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+store = np.zeros(3, dtype=np.float32)
+counts = torch.from_numpy(store)
+for row in torch.eye(3).to(device):
+    counts += row
+print(store.sum())
+"""
+
+
+def test_a_copy_of_what_is_written_to_is_dropped_where_others_hold_the_tensor(tmp_path: Path) -> None:
+    made = "counts = torch.from_numpy(store)"
+    report = judged(tmp_path, (made, f"{made}.to(device)"), program=COUNTS)
+    assert report.outcome == "unrepaired"
+    assert dropped(report) == ["differs: on a GPU the program prints 0.0, and 3.0 without one"]
+
+
+LEAF = """import torch
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+x = torch.arange(8.0).reshape(4, 2).to(device)
+prompt = torch.zeros(2, requires_grad=True)
+optimizer = torch.optim.SGD([prompt], lr=0.01)
+for _ in range(3):
+    loss = (x * prompt - 1).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+print(f"loss {loss.item():.3f}")
+"""
+
+
+def test_a_copy_of_what_an_optimizer_trains_is_dropped(tmp_path: Path) -> None:
+    loop, made = "for _ in range(3):", "torch.zeros(2, requires_grad=True)"
+    right = (made, "torch.zeros(2, device=device, requires_grad=True)")
+    report = judged(tmp_path, (loop, f"prompt = prompt.to(device)\n{loop}"), right, program=LEAF)
+    assert report.outcome == "repaired" and "zeros(2, device=device" in report.diff
+    assert dropped(report)[0].startswith("differs: on a GPU the program prints 1.000, and 0.")

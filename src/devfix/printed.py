@@ -29,6 +29,7 @@ def prints_else(before: Sequence[str], after: Sequence[str]) -> bool:
 
 
 _DEVICE = re.compile(r"\b(cuda|cpu|gpu)(:\d+)?\b", re.IGNORECASE)
+_SHOWN = re.compile(r",\s+device='\w+(:\d+)?'")  # by the text of a tensor that lies on a GPU, and of no other
 
 
 def without_devices(output: str) -> str:
@@ -36,8 +37,15 @@ def without_devices(output: str) -> str:
 
     >>> without_devices("on cuda:0, not on the CPU")
     'on device, not on the device'
+    >>> without_devices("tensor([1.], device='cuda:0', dtype=torch.half)")
+    'tensor([1.], dtype=torch.half)'
     """
-    return _DEVICE.sub("device", output)
+    return _DEVICE.sub("device", _SHOWN.sub("", output))
+
+
+_DRAWS = re.compile(
+    r"rand|normal|uniform|bernoulli|dropout|multinomial|exponential|cauchy|geometric|poisson|binomial|gamma|dirichlet"
+)
 
 
 def prints_apart(failing: Run, on_gpu: Sequence[Run], without: Run) -> tuple[str, ...]:
@@ -45,14 +53,52 @@ def prints_apart(failing: Run, on_gpu: Sequence[Run], without: Run) -> tuple[str
 
     Simulated GPUs compute as the CPU does, but for what is drawn at random there.
     """
-    operands = failing.failure.operands if failing.failure is not None else ()
-    is_drawn = any(event.kind == "random" for each in operands for event in each.history)
+    is_drawn = any(each.device and _DRAWS.search(each.op) for run in on_gpu for each in run.computed)
     is_clean = all(each.outcome is Outcome.CLEAN for each in (*on_gpu, without))
     if failing.world.kind != "simulated" or is_drawn or not is_clean:
         return ()
     printed = [without_devices(each.stdout) for each in on_gpu]
     is_other = prints_else(printed, [without_devices(without.stdout)])
     return ("the program prints something else on a GPU than without one",) if is_other else ()
+
+
+_MEASURES = re.compile(  # what is told of the machine, and not of the values
+    r"time|elapsed|took|speed|throughput|fps|memory|alloc|\bgpus?\b|devices?"
+    r"|\d ?(s|ms|us|sec\w*|min\w*|[kMGT]i?B|it/s)\b|/s\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|\b(?:nan|inf)\b", re.IGNORECASE)
+_CLOSE = 0.01  # of a number: what is half as exact on a GPU rounds otherwise
+
+
+def numbers_apart(failing: Run, on_gpu: Sequence[Run], without: Run) -> str:
+    """Return which number a patched program prints on simulated GPUs, and which without one; "" for the same.
+
+    Lines that it had printed before it failed say nothing of the patch, nor do times, counts of devices, and what
+    changes from run to run.
+    """
+    if not prints_apart(failing, on_gpu, without):
+        return ""
+    outputs = [without_devices(each.stdout).splitlines() for each in (*on_gpu, without)]
+    for *there, here in list(zip(*outputs, strict=True))[len(failing.stdout.splitlines()) :]:
+        if len(set(there)) == 1 and _NUMBER.sub("", there[0]) == _NUMBER.sub("", here) and not _MEASURES.search(here):
+            pairs = zip(_NUMBER.findall(there[0]), _NUMBER.findall(here), strict=True)
+            apart = next((pair for pair in pairs if _is_apart(*pair)), None)
+            if apart is not None:
+                return f"{apart[0]}, and {apart[1]} without one"
+    return ""
+
+
+def _is_apart(one: str, other: str) -> bool:
+    """Whether two printed numbers differ by more than rounding.
+
+    >>> _is_apart("0.637", "0.638"), _is_apart("0.0", "3.0"), _is_apart("nan", "nan"), _is_apart("nan", "1")
+    (False, True, False, True)
+    """
+    first, second = float(one), float(other)
+    if first != first or second != second:
+        return (first != first) != (second != second)
+    return first != second and not abs(first - second) <= _CLOSE * max(abs(first), abs(second))
 
 
 SEEDS = {

@@ -16,7 +16,7 @@ from devfix.handed import hands_else, lacks, looked_for
 from devfix.hiding import fails_there, hidden, places_after
 from devfix.lines import astray, same_cause
 from devfix.model import NOWHERE, Diagnosis, Outcome, Patch, Reach, Run, Verdict, VerdictOutcome, World
-from devfix.printed import last_line, prints_apart, prints_else, unseeded_note
+from devfix.printed import last_line, numbers_apart, prints_apart, prints_else, unseeded_note
 from devfix.trials import Trial, copies_in_loop, dropped, in_vain, is_no_better, spread, where
 from devfix.verification.endings import ends_alike
 from devfix.verification.evidence import Objection
@@ -221,6 +221,8 @@ class Verifier:
         if outcome in ("holds", "moved") and CPU in runs:
             pair = [trial.run, runs[home].result()]
             against += prints_apart(self.before, pair, runs[CPU].result())
+            if numbers := numbers_apart(self.before, pair, runs[CPU].result()):
+                outcome, because = "differs", f"on a GPU the program prints {numbers}"
         before = {home.name: self.before.outcome.value}
         if outcome in ("holds", "moved"):  # the CPU world was run for its output; the others only where a patch fails
             before |= {world.name: self.baseline(world).outcome.value for world in others if world == CPU}
