@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-import libcst as cst
-
 from devfix.sdk import (
     Binding,
     Blame,
@@ -16,13 +14,11 @@ from devfix.sdk import (
     Operand,
     Sources,
     Spot,
-    argument,
     argument_moved,
-    binding_at,
     blamed,
     describe,
+    followed,
     is_meant,
-    last_name,
     result_moved,
     scope_at,
     spots,
@@ -37,8 +33,9 @@ def diagnose(failure: Failure) -> Blame | None:
         place = birth.places[0] if birth is not None and birth.places else None
         if birth is None or place is None or birth.kind != "factory" or operand.moves or operand.owner is not None:
             continue
-        scope = scope_at(failure, place)
-        if any(_is_stray(failure, operand, each) for each in scope):
+        # The device may come from a caller, whose scope has the tensor.
+        scopes = [scope_at(failure, each) for each in birth.places if each.owned]
+        if any(_is_stray(failure, operand, each) for scope in scopes for each in scope):
             made = f"{describe(operand)} was made on {operand.device} in {place.path}:{place.line}"
             because = f"{made}, as its factory was told."
             return Blame(index, because, strength=2)
@@ -68,18 +65,18 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Move the tensor that the factory follows: where it is handed on, else where it comes in."""
     failure, operand = diagnosis.failure, blamed(diagnosis)
     birth = operand.birth
-    stray = _followed(failure, operand, birth, source) if birth is not None else None
+    stray = followed(failure, birth.places, source) if birth is not None else None
     if birth is None or stray is None or not _is_stray(failure, operand, stray):
         return
     operands = list(failure.operands)
     operands[diagnosis.blame.operand] = _operand(failure, operand, stray)
-    followed = replace(diagnosis, failure=replace(failure, operands=tuple(operands)))
+    towards = replace(diagnosis, failure=replace(failure, operands=tuple(operands)))
     because = f"It follows `{stray.expression}`, which is on {stray.device} and was never moved."
-    for spot in [*_calls(failure, birth, stray), *spots(followed)]:
+    for spot in [*_calls(failure, birth, stray), *spots(towards)]:
         if spot.kind in ("handover", "use"):
-            yield from (replace(each, because=because) for each in argument_moved(followed, spot, source))
+            yield from (replace(each, because=because) for each in argument_moved(towards, spot, source))
         else:
-            found = result_moved(followed, spot, source)
+            found = result_moved(towards, spot, source)
             yield from (replace(each, because=because, safety="unsure") for each in found)
 
 
@@ -90,24 +87,3 @@ def _calls(failure: Failure, birth: Event, stray: Binding) -> Iterator[Spot]:
         names = [each.expression for each in scope if each.kind == "tensor" and each.history == stray.history]
         if place.owned and names:
             yield Spot("handover", place, scope, tuple(names))
-
-
-def _followed(failure: Failure, operand: Operand, birth: Event, source: Sources) -> Binding | None:
-    """The tensor whose device the factory was told: `x` for `device=x.device`, `zeros_like(x)` and `x.new_zeros(2)`."""
-    place = birth.places[0]
-    file = source.file(place)
-    call = file.call_at(place) if file is not None else None
-    node = _named(call) if call is not None else None
-    if file is None or node is None:
-        return None
-    return binding_at(failure, place, file.code(node))
-
-
-def _named(call: cst.Call) -> cst.BaseExpression | None:
-    name, given = last_name(call.func), argument(call, "device")
-    if given is not None:
-        value = given.value
-        return value.value if isinstance(value, cst.Attribute) and value.attr.value == "device" else None
-    if name.startswith("new_") and isinstance(call.func, cst.Attribute):
-        return call.func.value
-    return call.args[0].value if name.endswith("_like") and call.args else None

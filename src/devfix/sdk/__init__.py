@@ -33,6 +33,7 @@ from devfix.sdk.evidence import (
     was_moved_to,
 )
 from devfix.sdk.factories import FACTORIES, factory_given_device, names_device, told_device
+from devfix.sdk.followed import followed
 from devfix.sdk.given import device_given, device_replaced, given_argument, literal_device, literal_node, named_device
 from devfix.sdk.holders import attribute_of, classes_called, classes_holding, dominating, files_of, owned_places
 from devfix.sdk.host import host_copies
@@ -112,6 +113,7 @@ __all__ = [
     "expression",
     "factory_given_device",
     "files_of",
+    "followed",
     "frame_of",
     "given_argument",
     "host_copies",
