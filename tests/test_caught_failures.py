@@ -37,6 +37,7 @@ print(total(weight).item())
 UNHEARD = {
     "an exit function": "import atexit\natexit.register(total, weight)\n",
     "a destructor": "class A:\n    def __del__(self):\n        total(weight)\n\n\na = A()\ndel a\n",
+    "a destructor at the very end": "class A:\n    def __del__(self):\n        total(weight)\n\n\na = A()\n",
     "a weak reference": (
         "import weakref\n\n\nclass A:\n    pass\n\n\na = A()\nr = weakref.ref(a, lambda _: total(weight))\ndel a\n"
     ),
@@ -86,3 +87,14 @@ def test_a_future_that_is_asked_is_the_programs_own_affair(tmp_path: Path) -> No
     )
     report = devfix.repair(project(tmp_path, BEGIN + asked), run="python main.py", world="simulated", dry_run=True)
     assert report.outcome == "clean"
+
+
+def test_the_program_ends_in_its_own_order(tmp_path: Path) -> None:
+    last = (
+        "import atexit\nimport torch\n\n\nclass A:\n    def __del__(self):\n        print('deleted')\n\n\n"
+        "a = A()\nprint('end')\n"
+    )
+    program = "import atexit\natexit.register(lambda: print('first', a is not None))\n" + last
+    report = devfix.repair(project(tmp_path, program), run="python main.py", world="simulated", dry_run=True)
+    assert report.outcome == "clean" and report.last_run is not None
+    assert report.last_run.stdout == "end\nfirst True\ndeleted\n"

@@ -87,7 +87,7 @@ def module_name(name: str) -> str:
     """Return the name under which a test imports a module: that of the file, for the one that was started."""
     if name != "__main__":
         return name
-    main = sys.modules["__main__"]
+    main = sys.modules.get("__main__")  # None for a destructor at the very end
     spec = getattr(main, "__spec__", None)
     if spec is not None and spec.name:
         return str(spec.name)

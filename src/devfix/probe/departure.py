@@ -10,6 +10,8 @@ import os
 import sys
 import threading
 import weakref
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 
@@ -29,6 +31,30 @@ def leave(before: frozenset[str], code: int) -> int:
         ctypes.CDLL(None).fflush(None)
     getattr(os._exit, "__wrapped__", os._exit)(code)
     raise AssertionError("not reached")
+
+
+def let_go_of_destructors(is_owned: Callable[[str], bool]) -> bool:
+    """Let go of the modules of owned files, and of the main one, where a class of theirs has a destructor.
+
+    The interpreter does it next, when nothing can be imported any more: what a destructor does on a GPU then ends
+    otherwise than on a real one. Threads that still run keep what they have. Return whether any were let go.
+    """
+    main = sys.modules.get("__main__")  # under a second name, too, where multiprocessing is loaded
+    program = [
+        name
+        for name, module in list(sys.modules.items())
+        # torch's own namespaces of operators are kinds of modules, with a file that lies nowhere
+        if module is main or (type(module) is ModuleType and is_owned(str(getattr(module, "__file__", "") or "")))
+    ]
+    del main
+    if threading.active_count() > 1 or not any(map(_has_destructor, program)):
+        return False
+    _let_go(program)
+    return True
+
+
+def _has_destructor(name: str) -> bool:
+    return any(isinstance(each, type) and "__del__" in vars(each) for each in vars(sys.modules[name]).values())
 
 
 def _flushed() -> bool:

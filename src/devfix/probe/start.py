@@ -10,6 +10,7 @@ from typing import Any
 
 from . import (
     calls,
+    departure,
     device_map,
     failure,
     hooks,
@@ -137,6 +138,16 @@ def _finish_with(letter: Letter, endings: Endings) -> None:
     atexit.register(finish)
 
 
+def leave_program() -> None:
+    """Run the destructors that the interpreter is about to run, while they can still do all that they do."""
+    if _begun is not None:
+        try:
+            if departure.let_go_of_destructors(lambda file: bool(file) and places.learn(file) == places.OWNED):
+                _begun[0].write()  # what they did counts too
+        except Exception as error:
+            _begun[0].complain(error)
+
+
 def letter_of(exception: BaseException) -> dict[str, Any] | None:
     """Tell this process's letter as if the exception had ended it; None where it has nothing to do with devices."""
     if _begun is None:
@@ -169,4 +180,4 @@ def warn(problem: str) -> None:
         _begun[0].complain(problem)
 
 
-__all__ = ["begin", "forget_repeats", "letter_of", "obey", "warn"]
+__all__ = ["begin", "forget_repeats", "leave_program", "letter_of", "obey", "warn"]

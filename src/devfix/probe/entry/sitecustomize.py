@@ -92,6 +92,13 @@ def torch_imported() -> None:
         sys.stderr.write(f"devfix: the probe could not begin: {type(error).__name__}: {error}\n")
 
 
+def _last() -> None:
+    """Run after all exit functions of the program, which were registered later."""
+    start = sys.modules.get(f"{_PACKAGE}.start")
+    if start is not None:
+        start.leave_program()
+
+
 def _unittest_imported() -> None:
     runners = sys.modules.get(f"{_PACKAGE}.runners")
     if runners is not None:
@@ -155,6 +162,7 @@ def _installed(original: str, rest: str) -> bool:
 
 def _enter() -> None:
     global _letters
+    import atexit
     import json
 
     try:
@@ -175,6 +183,7 @@ def _enter() -> None:
     if _PLUGIN not in plugins:
         os.environ["PYTEST_PLUGINS"] = ",".join([*plugins, _PLUGIN])
     sys.meta_path.insert(0, _Waiting({"torch": torch_imported, "unittest": _unittest_imported}))
+    atexit.register(_last)  # what is registered first runs last
 
 
 if _ORDER:
