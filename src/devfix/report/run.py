@@ -14,7 +14,8 @@ from devfix.report.failure import failure_record, place_record
 from devfix.report.gpus import gpus_of_run, gpus_sentence
 from devfix.report.headline import world
 from devfix.report.listing import Lines, no_lines
-from devfix.report.plain import plain, short_path
+from devfix.report.obstacle import obstacle_record
+from devfix.report.plain import one_line, plain, short_path
 from devfix.report.text import diagnosis, rendered
 
 SCHEMA = "devfix-run/1"
@@ -52,6 +53,7 @@ def run_record(run: Run, command: str, lines: Lines = no_lines) -> dict[str, Any
         ],
         "trouble": list(run.trouble),
         **gpus_of_run(run),
+        **({"obstacle": obstacle_record(run.obstacle)} if run.obstacle else {}),
     }
 
 
@@ -72,6 +74,9 @@ def _parts(data: Mapping[str, Any], with_map: bool) -> Iterator[RenderableType]:
     if needed := data.get("gpus_needed"):
         yield Text()
         yield Text(f"note: {gpus_sentence(needed)}")
+    if obstacle := data.get("obstacle"):
+        yield Text(f"\nThis has nothing to do with devices: {one_line(obstacle['message'], 400)}.", style="bold red")
+        yield Text("What can be done: " + one_line(obstacle["advice"], 400))
     if with_map:
         yield Text()
         yield from device_map(data)

@@ -10,6 +10,7 @@ from devfix.stages.hinder.endings import Ending, endings
 from devfix.stages.hinder.modules import compiler, kernel, package, triton
 from devfix.stages.hinder.surroundings import Surroundings, short, where
 
+_RUN = "--run of devfix repair"
 _FILE = re.compile(r"(?:No such file or directory|Not a directory|does not exist|name =)\S*:? ?'([^'\n]+)'")
 _DATA = re.compile(
     r"Dataset not found|not found or corrupted|download=True|couldn't find (any|the)|is not a local folder|"
@@ -44,7 +45,7 @@ def _input(ending: Ending, around: Surroundings) -> Obstacle | None:
 def _no_input(where: str) -> Obstacle:
     message = f"{where} asks for input, and the program's standard input is empty"
     advice = (
-        "give the answer as an argument of the command, or on its input: --run \"bash -c 'echo ANSWER | python …'\""
+        f"give the answer as an argument of the command, or on its input: bash -c 'echo ANSWER | python …' ({_RUN})"
     )
     return Obstacle(Lack.INPUT, message, advice)
 
@@ -59,7 +60,7 @@ def _file(ending: Ending, around: Surroundings) -> Obstacle | None:
         return Obstacle(Lack.FILE, message, _advice_on_data())
     if ending.frames and ending.frames[-1][0].endswith("/subprocess.py"):
         message = f"{where(ending)} starts the program {match[1]}, which is not installed here"
-        return Obstacle(Lack.PROGRAM, message, f"install {match[1]}, or give a command that does not need it: --run")
+        return Obstacle(Lack.PROGRAM, message, f"install {match[1]}, or give a command that does not need it ({_RUN})")
     path = match[1].removeprefix("./")
     own = around.root / around.folder / path
     message = f"{where(ending)} reads {path}, which does not exist"
@@ -73,10 +74,12 @@ def _network(ending: Ending, around: Surroundings) -> Obstacle | None:
     if not _NETWORK.search(f"{ending.exception}: {ending.message}"):
         return None
     message = f"{where(ending)} fetches something, and the network does not answer ({short(ending)})"
-    return Obstacle(Lack.NETWORK, message, "fetch it once beforehand, or give a command that needs no download: --run")
+    advice = f"fetch it once beforehand, or give a command that needs no download ({_RUN})"
+    return Obstacle(Lack.NETWORK, message, advice)
 
 
 def _advice_on_data() -> str:
     return (
-        "make or fetch it first, or give a command that needs no data: --run; relative paths count from the repository"
+        f"make or fetch it first, or give a command that needs no data ({_RUN}); "
+        "relative paths count from the repository"
     )

@@ -56,7 +56,7 @@ def _missing_module(module: str, ending: Ending, around: Surroundings) -> Obstac
     message = f"{where(ending)} imports {module}; the repository has {local}, and {module} is not found from there"
     if module == top:
         message = f"{where(ending)} imports {module}, which is {local} here and not on the import path"
-    run = f"install the project ({pip(around, '-e .')}), or run it from where {top} is found: --run and --python"
+    run = f"install the project ({pip(around, '-e .')}), or run it from where {top} is found (--run and --python)"
     return Obstacle(Lack.MODULE, message, run)
 
 
