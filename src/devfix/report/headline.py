@@ -61,8 +61,8 @@ def _without_fixes(data: Record) -> Iterator[RenderableType]:
         yield Text("\nOn two GPUs it may fail where it runs on one. To try: run again with --gpus 2.")
     elif data["outcome"] == "unrepaired" and data["failures"]:
         yield Text(
-            "\nNothing was changed. What met, and where it comes from, is shown above: mend it by hand, or teach devfix "
-            "with a rule of your own: devfix new-rule NAME (docs/writing-rules.md)."
+            "\nNothing was changed. What met, and where it comes from, is shown above: mend it by hand, or teach "
+            "devfix with a rule of your own: devfix new-rule NAME (docs/writing-rules.md)."
         )
 
 
