@@ -14,7 +14,7 @@ from itertools import islice
 from devfix.computing import computes_apart, computes_else, edited_places, leaves_device
 from devfix.handed import hands_else, lacks, looked_for
 from devfix.hiding import fails_there, hidden, places_after
-from devfix.lines import astray, same_cause
+from devfix.lines import astray, fails_in_edits, same_cause
 from devfix.model import NOWHERE, Diagnosis, Outcome, Patch, Reach, Run, Verdict, VerdictOutcome, World
 from devfix.printed import last_line, prints_apart, prints_else, unseeded_note
 from devfix.summaries import registered, tells_of_children
@@ -204,7 +204,7 @@ class Verifier:
             lame += (
                 world != home
                 and self.before.failure is not None
-                and fails_there(run, self.before.failure, trial.patch.edits)
+                and (fails_there(run, self.before.failure, trial.patch.edits) or fails_in_edits(run, trial.patch.edits))
             )
             if world == home and not _ends_as(run, trial.run):
                 outcome, because = "broken", f"it does not repeat: {run.outcome.value} in a fresh process"
