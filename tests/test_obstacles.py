@@ -200,6 +200,16 @@ def test_a_file_that_is_not_committed_is_told_apart(tmp_path: Path) -> None:
     assert "commit it" in obstacle.advice
 
 
+def test_a_command_that_names_no_file_is_told(tmp_path: Path) -> None:
+    words = "/env/bin/python: can't open file './train.py': [Errno 2] No such file or directory\n"
+    obstacle = told(words, root=tmp_path)
+    assert obstacle and obstacle.lack is Lack.FILE
+    assert obstacle.message == "the command runs train.py, which does not exist"
+    (tmp_path / "train.py").write_text("import torch\n")
+    obstacle = told(words, root=tmp_path)
+    assert obstacle and "not in the commit" in obstacle.message and "commit it" in obstacle.advice
+
+
 def repair(root: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "devfix", "repair", str(root), "--world", "simulated", "--run", "python main.py"]
     return subprocess.run([*command, "--format", "json"], capture_output=True, text=True)

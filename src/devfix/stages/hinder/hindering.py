@@ -12,6 +12,7 @@ from devfix.stages.hinder.surroundings import Surroundings, short, where
 
 _RUN = "--run of devfix repair"
 _FILE = re.compile(r"(?:No such file or directory|Not a directory|does not exist|name =)\S*:? ?'([^'\n]+)'")
+_SCRIPT = re.compile(r"can't open file '([^'\n]+)': \[Errno 2\]")  # Python's own words, before it runs anything
 _DATA = re.compile(
     r"Dataset not found|not found or corrupted|download=True|couldn't find (any|the)|is not a local folder|"
     r"[Uu]nable to (synchronously )?open file|[Nn]o (data|images?|files?|samples?) (was |were )?found",
@@ -31,6 +32,8 @@ def hindrance(run: Run, around: Surroundings) -> Obstacle | None:
         for look in (package, triton, compiler, kernel, _input, _file, _network):
             if obstacle := look(ending, around):
                 return obstacle
+    if not found and (match := _SCRIPT.search(run.stderr[-2000:])):
+        return _no_script(match[1].removeprefix("./"), around)
     if not found and re.search(r"^Aborted[!.]$", run.stderr[-200:], re.MULTILINE):  # what click says of no input
         return _no_input("the program")
     return None
@@ -48,6 +51,14 @@ def _no_input(where: str) -> Obstacle:
         f"give the answer as an argument of the command, or on its input: bash -c 'echo ANSWER | python …' ({_RUN})"
     )
     return Obstacle(Lack.INPUT, message, advice)
+
+
+def _no_script(path: str, around: Surroundings) -> Obstacle:
+    if not Path(path).is_absolute() and (around.root / around.folder / path).exists():
+        message = f"the command runs {path}, which is in your working tree and not in the commit that is run"
+        return Obstacle(Lack.FILE, message, "commit it; what git ignores is copied for the program")
+    advice = f"give a command that runs a file of the repository ({_RUN}); it counts from the folder that is repaired"
+    return Obstacle(Lack.FILE, f"the command runs {path}, which does not exist", advice)
 
 
 def _file(ending: Ending, around: Surroundings) -> Obstacle | None:
