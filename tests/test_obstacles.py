@@ -82,6 +82,12 @@ SITE = "/env/lib/python3.11/site-packages"
             "pip install sacremoses",
         ),
         (
+            trace("RuntimeError: Numpy is not available", "./main.py"),
+            Lack.PACKAGE,
+            "main.py:3 needs numpy, which is not installed",
+            "pip install numpy",
+        ),
+        (
             trace("ModuleNotFoundError: No module named 'triton'", "./main.py"),
             Lack.TRITON,
             "main.py:3 imports triton, which is not installed",
