@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -70,7 +71,8 @@ def _parts(data: Mapping[str, Any], with_map: bool) -> Iterator[RenderableType]:
         yield Text(f"\nA device failure on {world(data['world'])}{where}", style="bold red")
         yield from diagnosis(data["failure"])
         if "gpus_needed" not in data:
-            yield Text("\nTo repair it: devfix repair")
+            gpus = f" --gpus {data['world']['gpus']}" if data["world"]["gpus"] > 1 else ""
+            yield Text(f"\nTo repair it: devfix repair{gpus} --run {shlex.quote(one_line(data['command'], 400))}")
     if needed := data.get("gpus_needed"):
         yield Text()
         yield Text(f"note: {gpus_sentence(needed)}")
