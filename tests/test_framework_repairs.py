@@ -42,6 +42,14 @@ CASES: dict[str, tuple[str, list[str], list[str]]] = {
             "images = images + self.noise * torch.randn(images.shape).to(self.device)",
         ],
     ),
+    "trainer_teacher": (
+        "transformers",
+        [],
+        [
+            'weights = torch.tensor(inputs.pop("weights"), device=self.model.device)',
+            "trainer.teacher.to(trainer.model.device)",
+        ],
+    ),
     "ignite_evaluator": (
         "ignite",
         [],
