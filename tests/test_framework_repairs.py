@@ -42,6 +42,11 @@ CASES: dict[str, tuple[str, list[str], list[str]]] = {
             "images = images + self.noise * torch.randn(images.shape).to(self.device)",
         ],
     ),
+    "trainer_class_weights": (
+        "transformers",
+        [],
+        ["loss_fct = nn.CrossEntropyLoss(weight=torch.tensor([1.0, 2.0])).to(self.model.device)"],
+    ),
     "trainer_teacher": (
         "transformers",
         [],
