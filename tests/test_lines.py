@@ -8,8 +8,8 @@ import pytest
 from test_verify import failure
 from waiting import little_work
 
-from devfix.lines import blocks, is_edited, place_before, same_cause
-from devfix.model import Edit, Event, Failure, Operand, Place
+from devfix.lines import blocks, fails_in_edits, is_edited, place_before, same_cause
+from devfix.model import Edit, Event, Failure, Frame, Operand, Outcome, Place, Run, World
 
 
 @pytest.fixture(autouse=True)
@@ -190,3 +190,12 @@ def test_a_column_is_that_of_the_text_that_stood_there(
     line = above.count(b"\n") + 1
     found = place_before(at(line, column, column + 1), [edit])
     assert (found.line, found.column) == (line, before)
+
+
+def test_a_run_that_fails_in_an_edited_line_by_its_own_fails_by_the_edit() -> None:
+    edit = Edit("m.py", 2, b"a\nb\nc\n", b"a\nb.to(net.device)\nc\n")
+    broken = replace(failure(2, 1, 5), kind="other", frames=(Frame(Place("m.py", 2, "f")),))
+    run = Run(World("simulated", 2), ("python",), Outcome.OTHER, 1, 1.0, failure=broken)
+    assert fails_in_edits(run, [edit])
+    assert not fails_in_edits(replace(run, failure=replace(broken, frames=(Frame(Place("m.py", 3, "f")),))), [edit])
+    assert not fails_in_edits(replace(run, outcome=Outcome.FAILED), [edit])

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 from git_repositories import make_repository
 
+from devfix import pipeline
 from devfix.model import Lack, Obstacle, Outcome, Run, World
 from devfix.packages import Declared
 from devfix.report.github import workflow_commands
-from devfix.report.json import read
+from devfix.report.json import read, run_schema
 from devfix.report.summary import summary
 from devfix.report.text import text
 from devfix.stages.hinder import Surroundings, hindrance
@@ -77,6 +80,12 @@ SITE = "/env/lib/python3.11/site-packages"
             Lack.PACKAGE,
             "sacremoses",
             "pip install sacremoses",
+        ),
+        (
+            trace("RuntimeError: Numpy is not available", "./main.py"),
+            Lack.PACKAGE,
+            "main.py:3 needs numpy, which is not installed",
+            "pip install numpy",
         ),
         (
             trace("ModuleNotFoundError: No module named 'triton'", "./main.py"),
@@ -197,6 +206,16 @@ def test_a_file_that_is_not_committed_is_told_apart(tmp_path: Path) -> None:
     assert "commit it" in obstacle.advice
 
 
+def test_a_command_that_names_no_file_is_told(tmp_path: Path) -> None:
+    words = "/env/bin/python: can't open file './train.py': [Errno 2] No such file or directory\n"
+    obstacle = told(words, root=tmp_path)
+    assert obstacle and obstacle.lack is Lack.FILE
+    assert obstacle.message == "the command runs train.py, which does not exist"
+    (tmp_path / "train.py").write_text("import torch\n")
+    obstacle = told(words, root=tmp_path)
+    assert obstacle and "not in the commit" in obstacle.message and "commit it" in obstacle.advice
+
+
 def repair(root: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "devfix", "repair", str(root), "--world", "simulated", "--run", "python main.py"]
     return subprocess.run([*command, "--format", "json"], capture_output=True, text=True)
@@ -230,3 +249,39 @@ def test_a_program_that_works_has_no_obstacle() -> None:
     run = ended(words, 0, Outcome.CLEAN)
     around = Surroundings(PYTHON, Path("/nowhere"), "", frozenset(), list)
     assert hindrance(run, around) is None
+
+
+@pytest.mark.parametrize(
+    ("program", "kind", "words"),
+    [
+        ("import torch\nimport cv2_of_nobody\n", "missing-package", "main.py:2 imports cv2_of_nobody"),
+        ("import torch\nopen('data/rows.csv')\n", "missing-file", "main.py:2 reads data/rows.csv"),
+        ("import torch\nname = input('name? ')\n", "closed-input", "main.py:2 asks for input"),
+    ],
+)
+def test_a_run_that_is_only_looked_at_says_it_behind_its_traceback(
+    tmp_path: Path, program: str, kind: str, words: str
+) -> None:
+    root = make_repository(tmp_path / "program", {"main.py": program, "requirements.txt": "cv2-of-nobody\n"})
+    command = [sys.executable, "-m", "devfix", "run", "--world", "simulated"]
+    done = subprocess.run(
+        [*command, "--", "python", "main.py"], cwd=root, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    assert done.returncode == 1
+    said = " ".join(done.stderr.partition("Traceback")[2].split())
+    assert words in said
+    assert "What can be done" in said
+    done = subprocess.run(
+        [*command, "--format", "json", "--", "python", "main.py"],
+        cwd=root, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    data = json.loads(done.stdout)
+    jsonschema.validate(data, run_schema(), jsonschema.Draft202012Validator)
+    assert data["obstacle"]["kind"] == kind
+
+
+def test_a_run_outside_of_a_repository_is_told_too(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("import torch\nimport cv2_of_nobody\n")
+    seen = pipeline.run(["python", "main.py"], tmp_path, world="simulated")
+    assert seen.obstacle
+    assert seen.obstacle.message.startswith("main.py:2 imports cv2_of_nobody")

@@ -106,3 +106,10 @@ def test_sizes_are_readable() -> None:
         "3.1 MiB",
         "5.0 TiB",
     ]
+
+
+def test_the_last_words_are_the_command_that_repairs_it() -> None:
+    seen = replace(sample(), transfers=(), modules=())
+    assert "To repair it: devfix repair --run 'python train.py'\n" in run_text(run_record(seen, "python train.py"))
+    two = replace(seen, world=replace(seen.world, gpus=2))
+    assert "devfix repair --gpus 2 --run" in run_text(run_record(two, "python train.py"))

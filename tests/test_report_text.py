@@ -148,3 +148,11 @@ def test_trouble_of_our_own_is_not_kept_quiet() -> None:
     words = shown(replace(EMPTY, last_run=last))
     assert words.count("the letter is torn\\x07") == 1
     assert words.count("could not see everything") == 3
+
+
+def test_where_nothing_was_changed_the_last_words_say_what_can_be_done() -> None:
+    assert "run again with --gpus 2" in shown(EMPTY)
+    assert "--gpus" not in shown(replace(EMPTY, world=World("cpu")))
+    assert "--gpus" not in shown(replace(EMPTY, world=World("simulated", 2)))
+    left = replace(EMPTY, outcome="unrepaired", repairs=(replace(report().repairs[0], fix=None),))
+    assert "devfix new-rule NAME" in shown(left)

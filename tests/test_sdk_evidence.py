@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import libcst as cst
@@ -145,3 +146,12 @@ def test_a_name_that_the_loop_binds_anew_is_not_handed_out() -> None:
     assert [is_turned(file, inner, name) for name in ("x", "y", "z")] == [True, True, False]
     assert not is_turned(file, outer, "x")
     assert isinstance(inner, cst.Call)
+
+
+def test_a_property_of_a_module_tells_where_its_parameters_are_and_declares_nothing() -> None:
+    owner = Owner("self.teacher", 0, "Net", "weight", "parameter", "self.teacher")
+    weight = Operand("weight", "cpu", shape=(3,), owner=owner, holders=(owner,), history=HOST.history)
+    given = Binding("self.teacher.device", "device", "cpu", "Property")
+    module = Binding("self.teacher", "module", "cpu", "Net")
+    assert not is_meant(failure(GPU, weight, scope=(module, given)), weight)
+    assert is_meant(failure(GPU, weight, scope=(module, replace(given, type="device"))), weight)

@@ -5,7 +5,21 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Blame, Change, Diagnosis, Failure, Sources, change, describe, expression, files_of, strangers
+from devfix.sdk import (
+    Blame,
+    Change,
+    Diagnosis,
+    Failure,
+    File,
+    Sources,
+    assignments,
+    change,
+    describe,
+    expression,
+    files_of,
+    last_name,
+    strangers,
+)
 
 NUMBER = re.compile(r"(^|[._])(gpu|cuda|device|dev|rank)(_?(id|index|idx|number|no))?$")
 
@@ -27,7 +41,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
             tested = test.expression if isinstance(test, cst.UnaryOperation) and negated else test
             text = file.code(tested) if isinstance(tested, cst.Name | cst.Attribute) else ""
             # A number is used as one in a branch: `.cuda(gpu)`; a switch such as `use_gpu` is not.
-            if test is None or not NUMBER.search(text) or len(file.find(node, text)) < 2:
+            if test is None or not NUMBER.search(text) or len(file.find(node, text)) < 2 or _is_switch(file, text):
                 continue
             better = f"{text} is None" if negated else f"{text} is not None"
             module = file.replaced({test: expression(better)})
@@ -35,3 +49,15 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
             made = change(file, module, f"Test `{better}`", "likely", because)
             if made:
                 yield made
+
+
+def _is_switch(file: File, name: str) -> bool:
+    """Whether a name is given what is true or false: `cuda = torch.cuda.is_available()`."""
+    switches = (cst.Comparison, cst.BooleanOperation, cst.UnaryOperation)
+    values = [each.value for each in assignments(file, name)]
+    return any(
+        isinstance(value, switches)
+        or (isinstance(value, cst.Name) and value.value in ("True", "False"))
+        or (isinstance(value, cst.Call) and last_name(value.func).startswith(("is_", "has_")))
+        for value in values
+    )

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import takewhile
 
-from devfix.model import Edit, Event, Failure, Operand, Place
+from devfix.model import Edit, Event, Failure, Operand, Outcome, Place, Run
 
 
 def _blocks(edit: Edit) -> tuple[tuple[str, int, int, int, int], ...]:
@@ -64,6 +64,12 @@ def is_edited(place: Place, edits: Iterable[Edit]) -> bool:
     return edit is not None and any(
         tag != "equal" and start < place.line <= stop for tag, *_, start, stop in blocks(edit)
     )
+
+
+def fails_in_edits(run: Run, edits: Iterable[Edit]) -> bool:
+    """Whether a run fails in an edited line, and not by its devices: the edit is no good there."""
+    at = run.failure.at if run.failure is not None and run.outcome is Outcome.OTHER else None
+    return at is not None and is_edited(at, edits)
 
 
 def same_cause(before: Failure, wrong: Operand | None, after: Failure, edits: Iterable[Edit]) -> bool:

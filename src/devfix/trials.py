@@ -14,9 +14,9 @@ from devfix.model import Failure, Patch, Run, Verdict, VerdictOutcome
 class Trial:
     """A patch, the files it leads to, what it did in the world that failed, and the verdict.
 
-    `lame` counts the worlds in which the line that was mended fails all the same, as it did there before.
-    `is_reviewed`: what else speaks against the patch was looked for, and stands in the verdict. `numbers` are the
-    expressions that elsewhere hold numbers, and no tensor, where nothing else keeps the patch from being kept.
+    `lame` counts the worlds in which the line that was mended fails all the same, as it did there before, or the edit
+    itself fails. `is_reviewed`: what else speaks against the patch was looked for, and stands in the verdict. `numbers`
+    are the expressions that elsewhere hold numbers, and no tensor, where nothing else keeps the patch from being kept.
     """
 
     patch: Patch

@@ -7,6 +7,7 @@ from enum import Enum
 from pathlib import Path
 
 from devfix.model.failure import Failure
+from devfix.model.obstacle import Obstacle
 from devfix.model.tensors import Binding, Values
 from devfix.model.world import Place, World
 
@@ -98,6 +99,7 @@ class Run:
     of them whose message it printed. `unobserved` says which processes used torch without being observed, and why.
     `unseeded` names the generators ("torch", "random", "numpy") from which it drew before it had seeded them.
     `gpus_asked` is how many GPUs the program asked for where the world has fewer, 0 where they were enough.
+    `obstacle` is what the program misses here, where somebody has looked for it.
     """
 
     world: World
@@ -121,6 +123,7 @@ class Run:
     unobserved: tuple[str, ...] = ()
     unseeded: tuple[str, ...] = ()
     gpus_asked: int = 0
+    obstacle: Obstacle | None = None
 
     @property
     def caught(self) -> tuple[str, ...]:

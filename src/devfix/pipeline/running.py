@@ -9,6 +9,7 @@ from pathlib import Path
 
 from devfix.errors import UserError
 from devfix.model import Run, Target
+from devfix.pipeline.hindering import with_obstacle
 from devfix.pipeline.opening import TIMEOUT, world_for
 from devfix.stages.discover import discover, examine, interpreter
 from devfix.stages.observe import run_here
@@ -49,7 +50,7 @@ def run(
         timeout=timeout or TIMEOUT,
         subfolder=os.path.relpath(folder, root),
     )
-    return run_here(target, device_map)
+    return with_obstacle(run_here(target, device_map), target)
 
 
 def _root(folder: Path) -> Path:

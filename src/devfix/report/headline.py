@@ -40,6 +40,7 @@ def world(data: Record) -> str:
 def next_steps(data: Record) -> Iterator[RenderableType]:
     """Yield what a person may want to type now."""
     if not data["fixes"]:
+        yield from _without_fixes(data)
         return
     if not data["branch"] and data["outcome"] not in ("repaired", "partial"):
         yield Text("\nNo branch was made: behind what is shown above comes a failure that nothing mended.")
@@ -52,6 +53,17 @@ def next_steps(data: Record) -> Iterator[RenderableType]:
     yield Text(
         f"  git diff HEAD...{branch}    see it\n  git merge {branch}    take it\n  git branch -D {branch}    drop it"
     )
+
+
+def _without_fixes(data: Record) -> Iterator[RenderableType]:
+    """Yield what can be done where nothing was changed."""
+    if data["outcome"] == "clean" and data["world"] and data["world"]["gpus"] == 1:
+        yield Text("\nOn two GPUs it may fail where it runs on one. To try: run again with --gpus 2.")
+    elif data["outcome"] == "unrepaired" and data["failures"]:
+        yield Text(
+            "\nNothing was changed. What met, and where it comes from, is shown above: mend it by hand, or teach "
+            "devfix with a rule of your own: devfix new-rule NAME (docs/writing-rules.md)."
+        )
 
 
 def doubts(data: Record) -> Iterator[str]:

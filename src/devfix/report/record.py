@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from devfix.model import Fix, Foreign, Obstacle, Others, Patch, Repair, Report, Run
+from devfix.model import Fix, Foreign, Others, Patch, Repair, Report, Run
 from devfix.report.diff import unified
 from devfix.report.failure import failure_record
 from devfix.report.fix import OUTCOMES
 from devfix.report.gpus import gpus_record, gpus_sentence
 from devfix.report.guard import guard_record
 from devfix.report.listing import Lines, after, no_lines
+from devfix.report.obstacle import obstacle_record
 
 SCHEMA = "devfix-report/1"
 TAIL = 8000  # characters of a program's output that a report keeps: enough for any traceback a person reads
@@ -47,7 +48,7 @@ def record(report: Report, lines: Lines = no_lines) -> dict[str, Any]:
         **({"others": _others(report.others)} if report.others else {}),
         **({"behind": _behind(report.behind)} if report.behind else {}),
         **({"foreign": _foreign(report.foreign)} if report.foreign else {}),
-        **({"obstacle": _obstacle(report.obstacle)} if report.obstacle else {}),
+        **({"obstacle": obstacle_record(report.obstacle)} if report.obstacle else {}),
         **({"gpus_needed": gpus_record(report.gpus_needed)} if report.gpus_needed else {}),
     }
 
@@ -165,10 +166,6 @@ def _behind(run: Run) -> dict[str, Any]:
         "at": {"path": at.path, "line": at.line, "function": at.function, "owned": at.owned} if at else None,
         "text": (run.stderr or run.stdout)[-TAIL:],
     }
-
-
-def _obstacle(obstacle: Obstacle) -> dict[str, str]:
-    return {"kind": obstacle.lack.value, "message": obstacle.message, "advice": obstacle.advice}
 
 
 def _run(run: Run) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,7 +15,8 @@ from devfix.report.failure import failure_record, place_record
 from devfix.report.gpus import gpus_of_run, gpus_sentence
 from devfix.report.headline import world
 from devfix.report.listing import Lines, no_lines
-from devfix.report.plain import plain, short_path
+from devfix.report.obstacle import obstacle_record
+from devfix.report.plain import one_line, plain, short_path
 from devfix.report.text import diagnosis, rendered
 
 SCHEMA = "devfix-run/1"
@@ -52,6 +54,7 @@ def run_record(run: Run, command: str, lines: Lines = no_lines) -> dict[str, Any
         ],
         "trouble": list(run.trouble),
         **gpus_of_run(run),
+        **({"obstacle": obstacle_record(run.obstacle)} if run.obstacle else {}),
     }
 
 
@@ -68,10 +71,14 @@ def _parts(data: Mapping[str, Any], with_map: bool) -> Iterator[RenderableType]:
         yield Text(f"\nA device failure on {world(data['world'])}{where}", style="bold red")
         yield from diagnosis(data["failure"])
         if "gpus_needed" not in data:
-            yield Text("\nTo repair it: devfix repair")
+            gpus = f" --gpus {data['world']['gpus']}" if data["world"]["gpus"] > 1 else ""
+            yield Text(f"\nTo repair it: devfix repair{gpus} --run {shlex.quote(one_line(data['command'], 400))}")
     if needed := data.get("gpus_needed"):
         yield Text()
         yield Text(f"note: {gpus_sentence(needed)}")
+    if obstacle := data.get("obstacle"):
+        yield Text(f"\nThis has nothing to do with devices: {one_line(obstacle['message'], 400)}.", style="bold red")
+        yield Text("What can be done: " + one_line(obstacle["advice"], 400))
     if with_map:
         yield Text()
         yield from device_map(data)

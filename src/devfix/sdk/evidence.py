@@ -113,13 +113,22 @@ def declarations(failure: Failure, operand: Operand) -> list[Binding]:
         binding
         for frame, expression in named
         for binding in scope_in(failure, frame)
-        if binding.kind in SAYS and _declares(binding.expression, expression)
+        if binding.kind in SAYS
+        and _declares(binding.expression, expression)
+        and not _is_derived(failure, frame, binding)
     ]
 
 
 def _declares(device: str, tensor: str) -> bool:
     owner, _, name = device.rpartition(".")
     return tensor.startswith(f"{owner}.") and name.endswith("device")
+
+
+def _is_derived(failure: Failure, frame: int, device: Binding) -> bool:
+    """Whether a device is what a property of a module gives: where its parameters are, and not where they should be."""
+    owner = device.expression.rpartition(".")[0]
+    modules = (each.expression for each in scope_in(failure, frame) if each.kind == "module")
+    return device.type == "Property" and owner in modules
 
 
 def scope_in(failure: Failure, frame: int) -> tuple[Binding, ...]:

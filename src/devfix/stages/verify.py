@@ -14,9 +14,10 @@ from itertools import islice
 from devfix.computing import computes_apart, computes_else, edited_places, leaves_device
 from devfix.handed import hands_else, lacks, looked_for
 from devfix.hiding import fails_there, hidden, places_after
-from devfix.lines import astray, same_cause
+from devfix.lines import astray, fails_in_edits, same_cause
 from devfix.model import NOWHERE, Diagnosis, Outcome, Patch, Reach, Run, Verdict, VerdictOutcome, World
 from devfix.printed import last_line, numbers_apart, prints_apart, prints_else, unseeded_note
+from devfix.summaries import registered, tells_of_children
 from devfix.trials import Trial, copies_in_loop, dropped, in_vain, is_no_better, spread, where
 from devfix.verification.endings import ends_alike
 from devfix.verification.evidence import Objection
@@ -205,7 +206,7 @@ class Verifier:
             lame += (
                 world != home
                 and self.before.failure is not None
-                and fails_there(run, self.before.failure, trial.patch.edits)
+                and (fails_there(run, self.before.failure, trial.patch.edits) or fails_in_edits(run, trial.patch.edits))
             )
             if world == home and not _ends_as(run, trial.run):
                 outcome, because = "broken", f"it does not repeat: {run.outcome.value} in a fresh process"
@@ -263,7 +264,8 @@ class Verifier:
         if before.stdout == run.stdout and not computes_else([before], run):
             return None
         again = runner(world, self.files, False, NOWHERE)
-        if before.stdout != run.stdout and self._prints_else(world, trial, [before, again], run, runner):
+        alike = before.stdout == run.stdout or self._is_summary(trial, before, run)
+        if not alike and self._prints_else(world, trial, [before, again], run, runner):
             return "differs", f"the program prints something else in the world {world.name}"
         plain = [before, again]
         if computes_else(plain, run):  # once more, against chance
@@ -271,6 +273,10 @@ class Verifier:
         if computes := computes_else(plain, run):
             return "differs", f"the program computes something else in the world {world.name}: {computes}"
         return None
+
+    def _is_summary(self, trial: Trial, before: Run, run: Run) -> bool:
+        """Whether what a patch prints differs by the modules alone that it registers, in a summary of the model."""
+        return tells_of_children(before.stdout, run.stdout, registered(trial.patch.edits))
 
     def _prints_else(self, world: World, trial: Trial, plain: Sequence[Run], run: Run, runner: Runner) -> bool:
         before = [each.stdout for each in plain]

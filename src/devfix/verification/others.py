@@ -9,6 +9,7 @@ from devfix.hiding import fails_there
 from devfix.lines import is_edited
 from devfix.model import Edit, Failure, Outcome, Run
 from devfix.printed import last_line, prints_else, without_devices
+from devfix.summaries import registered, tells_of_children
 from devfix.verification.endings import ends_alike
 
 Told = Literal["as before", "better", "worse", "not mended"]
@@ -24,7 +25,9 @@ def compared(
     if after.outcome is Outcome.CLEAN:
         if before.outcome is not Outcome.CLEAN:
             return "better", ""
-        if _printed(before) != _printed(after):
+        if _printed(before) != _printed(after) and not tells_of_children(
+            _printed(before), _printed(after), registered(edits)
+        ):
             plain, patched = again()
             if prints_else([_printed(before), _printed(plain)], [_printed(after), _printed(patched)]) or (
                 plain.unseeded and _printed(plain) != _printed(patched) and _repeats(plain, again()[0])

@@ -33,6 +33,8 @@ _SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".pyx")
 
 def package(ending: Ending, around: Surroundings) -> Obstacle | None:
     """Return the obstacle of an import that found nothing, None where it was none."""
+    if ending.message.startswith("Numpy is not available"):  # torch's own words, where it was built with NumPy
+        return _missing_package("numpy", ending, around, does="needs")
     if not re.search(r"(ImportError|ModuleNotFoundError|PackageNotFoundError)$", ending.exception):
         return None
     if match := _MODULE.search(ending.message):
@@ -56,15 +58,15 @@ def _missing_module(module: str, ending: Ending, around: Surroundings) -> Obstac
     message = f"{where(ending)} imports {module}; the repository has {local}, and {module} is not found from there"
     if module == top:
         message = f"{where(ending)} imports {module}, which is {local} here and not on the import path"
-    run = f"install the project ({pip(around, '-e .')}), or run it from where {top} is found: --run and --python"
+    run = f"install the project ({pip(around, '-e .')}), or run it from where {top} is found (--run and --python)"
     return Obstacle(Lack.MODULE, message, run)
 
 
-def _missing_package(top: str, ending: Ending, around: Surroundings, told: str = "") -> Obstacle:
+def _missing_package(top: str, ending: Ending, around: Surroundings, told: str = "", does: str = "imports") -> Obstacle:
     place = distribution_for(top, around.declared())
     name = place.name if place else told or usual_name(top)
     importer = _SITE.search(ending.frames[-1][0]) if ending.frames else None
-    who = f"{where(ending)} imports {top}"
+    who = f"{where(ending)} {does} {top}"
     if importer and importer[1] != top:
         who = f"the package {importer[1]} (used at {where(ending)}) imports {top}"
     whose = f"it belongs to {name}, declared in {place.path}:{place.line}" if place else ""

@@ -46,5 +46,5 @@ def advice_on_compiled(first: str) -> str:
     """Return what can be done where code that is compiled for GPUs is missing; `first` is what comes first."""
     return (
         f"{first} and run on a real GPU (--world real), since simulated GPUs run PyTorch's own operators alone; "
-        "or give a command that goes without it: --run"
+        "or give a command that goes without it (--run of devfix repair)"
     )

@@ -1,0 +1,63 @@
+"""Summaries of a model that a program prints: a module that a patch registers comes to stand in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from difflib import SequenceMatcher
+
+from devfix.model import Edit
+
+_REGISTERED = re.compile(r"\bself\.(\w+)\s*(?::[^=\n]+)?=\s*(?:\w+\.)*Module(?:List|Dict)\(")
+_NUMBER = re.compile(r"\d[\d.,]*(?: ?[KMGB]\b)?")
+_OF_MODELS = re.compile(r"\b(modules?|layers?|param(eter)?s?|flops|size)\b", re.IGNORECASE)
+_OF_REPR = re.compile(r"\s*(\(\S+\): .*|\))$")
+
+
+def registered(edits: Iterable[Edit]) -> frozenset[str]:
+    """Return the attributes that edits make a container of modules, so that a module has them as children."""
+    found: set[str] = set()
+    for edit in edits:
+        before, after = (_REGISTERED.findall(text.decode("utf-8", "replace")) for text in (edit.before, edit.after))
+        found |= set(after) - set(before)
+    return frozenset(found)
+
+
+def tells_of_children(before: str, after: str, names: Collection[str]) -> bool:
+    """Whether outputs differ only as summaries of a model do that has got children of these names.
+
+    Their lines are new ones, the widths of a table and the counts of modules and parameters are others.
+
+    >>> table = "| layers | Linear | 8 |\\n| 1 modules |"
+    >>> tells_of_children(table, "| layers  | Linear | 8 |\\n| metrics | List | 0 |\\n| 2 modules |", ["metrics"])
+    True
+    >>> tells_of_children("loss 0.1", "loss 0.2", ["metrics"])
+    False
+    """
+    if not names:
+        return False
+    old, new = _lines(before), _lines(after)
+    matcher = SequenceMatcher(None, [words for words, _ in old], [words for words, _ in new], autojunk=False)
+    for kind, start, end, begin, stop in matcher.get_opcodes():
+        if kind == "equal":
+            continue
+        added = [words for words, line in new[begin:stop] if not _is_child(words, line, names)]
+        removed = [words for words, _ in old[start:end]]
+        if len(added) != len(removed) or not all(map(_counts, removed, added)):
+            return False
+    return True
+
+
+def _lines(output: str) -> list[tuple[str, str]]:
+    """Return the words of each line that has some, and the line."""
+    pairs = [(" ".join(re.findall(r"[\w.,:()-]+", line)), line) for line in output.splitlines()]
+    return [(words, line) for words, line in pairs if re.search(r"\w|^\s*\)$", line)]
+
+
+def _is_child(words: str, line: str, names: Collection[str]) -> bool:
+    return any(re.search(rf"\b{re.escape(name)}\b", words) for name in names) or bool(_OF_REPR.match(line))
+
+
+def _counts(old: str, new: str) -> bool:
+    """Whether two lines count what a model has, and differ in their numbers alone."""
+    return bool(_OF_MODELS.search(old)) and _NUMBER.sub("", old) == _NUMBER.sub("", new)
