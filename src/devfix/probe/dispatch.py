@@ -31,6 +31,11 @@ class World(TorchDispatchMode):
 
     supports_higher_order_operators = True
 
+    @classmethod
+    def is_infra_mode(cls) -> bool:
+        """Dynamo compiles nothing under a mode of the program's."""
+        return True
+
 
 def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """Run one operator; this is the hot path."""

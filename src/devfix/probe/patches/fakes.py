@@ -11,7 +11,7 @@ import torch
 from torch._subclasses import fake_tensor
 
 from .. import devices
-from ..patching import undo_with, wrap
+from ..patching import replace, undo_with, wrap
 
 _asks_device = torch.ops.prim.device.default
 _handlers: Any = getattr(fake_tensor, "_DISPATCH_META_HANDLERS", {})
@@ -38,6 +38,7 @@ def _by_mode(original: Any) -> Any:
 
 def install() -> None:
     """Patch what C++ is told of fake tensors."""
+    replace(fake_tensor, "init_gpu_context", lambda device: None)  # would wake the driver in a build for CUDA
     wrap(fake_tensor.FakeTensor, "__torch_dispatch__", _by_class)
     original = _handlers.get(_asks_device)
     if original is not None:
