@@ -18,6 +18,7 @@ from .visible import NAME, visible
 CUDA: list[torch.device] = []  # those that the process sees
 LAZY: list[torch.device] = []
 CPU = torch.device("cpu")
+_parsed = torch.device  # a world replaces it by a class in Python, which costs more
 
 
 class _Current(threading.local):
@@ -176,8 +177,8 @@ def spoken(device: Any) -> int | None:
     if isinstance(device, str):
         if not device.startswith("cuda"):
             return None
-        device = torch.device(device)
-    return index_of(device) if isinstance(device, torch.device) else None
+        device = _parsed(device)
+    return index_of(device) if isinstance(device, _parsed) else None
 
 
 def inner(device: Any) -> Any:

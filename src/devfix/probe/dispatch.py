@@ -12,7 +12,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import dtypes, hooks, messages, mismatch, numbers, own_kernels, widening, zeros
-from . import running as _running  # noqa: F401 - registers how operators run
+from . import factoring as _factoring  # noqa: F401 - registers how operators run
+from . import running as _running  # noqa: F401 - the same
 from .plans import LIST, TENSOR, _plans, plan_of
 from .tensor import Tensor, reshape_shell, wrap, wrap_new, written
 from .unwrapping import rewrap, unwrap_keywords, unwrap_list
@@ -29,6 +30,11 @@ class World(TorchDispatchMode):
     """The mode itself; its method is set below, so that PyTorch does not wrap it for Dynamo."""
 
     supports_higher_order_operators = True
+
+    @classmethod
+    def is_infra_mode(cls) -> bool:
+        """Dynamo compiles nothing under a mode of the program's."""
+        return True
 
 
 def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import torch
 
 from . import messages, modes
+from .patching import wrap
 from .plans import plan_of, registered, special
 from .unwrapping import rewrap, tensors_of, unwrap_all
 
@@ -60,5 +62,21 @@ def higher_order(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
     kernel = func.py_kernels.get(_Key.CompositeExplicitAutograd)
     if kernel is None:
         raise NotImplementedError(f"{func.name()} does not run on simulated GPUs")
+    _hide_world(sys.modules.get(kernel.__module__))
     with modes.entered():
         return kernel(*args, **kwargs)
+
+
+def _hide_world(module: Any) -> None:
+    """Let a module of PyTorch's not find the world's mode, which some kernels refuse to run in (`cond`, `scan`)."""
+    name = "_get_current_dispatch_mode"
+    if hasattr(module, name) and not hasattr(getattr(module, name), "_devfix_original"):
+        wrap(module, name, _other_mode)
+
+
+def _other_mode(original: Any) -> Any:
+    def current() -> Any:
+        mode = original()
+        return None if mode in modes.world else mode
+
+    return current

@@ -78,7 +78,7 @@ class Unbound(staticmethod):  # type: ignore[type-arg]
 
 def innermost(function: Any) -> Any:
     """Return the function of PyTorch's own that replacements stand for."""
-    while isinstance(function, _REPLACEMENTS) and getattr(function, "_devfix_original", None) is not None:
+    while isinstance(function, REPLACEMENTS) and getattr(function, "_devfix_original", None) is not None:
         function = getattr(function, "_devfix_original")  # noqa: B009 - the types know nothing of it
     return id(function) if type(function) is Unbound else function
 
@@ -89,7 +89,7 @@ def overridden(tensor: Any) -> bool:
     return kind is not torch.Tensor and kind is not torch.nn.Parameter and _heard(tensor)
 
 
-_REPLACEMENTS = (Unbound, types.FunctionType, type)
+REPLACEMENTS = (Unbound, types.FunctionType, type)
 _heard = torch._C._has_torch_function_unary
 
 

@@ -11,6 +11,9 @@ from .plans import plan_of, special
 from .tensor import Tensor, refill_shell, reshape_shell, wrap, written
 from .unwrapping import MIXED, rewrap, unwrap_all
 
+_mode_of = torch._C._get_dispatch_mode
+_FAKE = torch._C._TorchDispatchModeKey.FAKE
+
 
 @special("_to_copy")
 def to_copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -64,6 +67,8 @@ def copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 @special("*device")
 def make(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Make a new tensor: on the device asked for, else on that of the tensor it is made from, else on the CPU."""
+    if _mode_of(_FAKE) is not None:
+        return func(*args, **kwargs)
     device = kwargs.get("device")
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu == MIXED:

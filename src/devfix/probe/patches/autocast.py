@@ -21,6 +21,8 @@ from ..tensor import Tensor, device_of
 Key = torch._C.DispatchKey
 _KEYS = torch._C.DispatchKeySet(Key.AutocastCUDA)
 _libraries: list[Any] = []
+# What cuDNN runs whole, and is given in half precision (ATen/cudnn/AutocastRNN.cpp).
+_RECURRENT = [f"{name}.{form}" for name in ("lstm", "gru", "rnn_tanh", "rnn_relu") for form in ("input", "data")]
 # Where the header is missing: what programs cast in the end.
 _FALLBACK = {
     "LOWER_PRECISION_FP": "_(conv1d) _(conv2d) _(conv3d) _(addmm) _(matmul) _(einsum) _(mm) _(mv) _(linear) _(bmm)",
@@ -39,6 +41,7 @@ def _listed() -> dict[str, list[str]]:
         block = re.search(rf"#define AT_FORALL_{policy}\(_\)((?:.*\\\n)*.*)", text)
         pairs = re.findall(r"_\((\w+)(?:, *(\w+))?\)", block.group(1) if block else fallback)
         found[policy] = [name + (f".{overload}" if overload else "") for name, overload in pairs]
+    found["LOWER_PRECISION_FP"] += _RECURRENT
     return found
 
 

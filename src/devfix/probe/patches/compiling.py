@@ -1,23 +1,40 @@
-"""`torch.compile` compiles nothing, and `torch.jit` knows PyTorch's functions under their replacements."""
+"""`torch.compile` compiles nothing, and tells of graph breaks; `torch.jit` knows the functions that replace others."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
 
 from ..patching import innermost, replace, wrap
+from . import whole_graphs
 
 
 class _AllocatorState:
     """What the compiler imports from builds for CUDA when it is reset."""
 
 
-def _uncompiled(model: Any = None, **kwargs: Any) -> Any:
-    """Give a function back as it is, and a module inside the one that PyTorch makes: its class and its names differ."""
-    if model is None:
-        return _uncompiled
-    return torch.compiler.disable(model) if isinstance(model, torch.nn.Module) else model
+def _compiling(original: Any) -> Any:
+    def compile(model: Any = None, **kwargs: Any) -> Any:
+        """Give a function back as it is, and a module inside the one that PyTorch makes: its class and names differ."""
+        if model is None:
+            return functools.partial(compile, **kwargs)
+        is_module = isinstance(model, torch.nn.Module)
+        if not kwargs.get("fullgraph") or kwargs.get("disable") or (not is_module and _is_own(model)):
+            return torch.compiler.disable(model) if is_module else model
+        if not is_module:
+            return functools.wraps(model)(whole_graphs.checked(original, model, model, kwargs))
+        made = torch.compiler.disable(model)
+        made.forward = whole_graphs.checked(original, model, made.forward, kwargs)
+        return made
+
+    return compile
+
+
+def _is_own(function: Any) -> bool:
+    """Whether PyTorch compiles a function of its own, as `torch.cond` does at every call."""
+    return str(getattr(function, "__module__", "")).startswith("torch.")
 
 
 def _compile_method(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -52,7 +69,8 @@ def _refusing(original: Any) -> Any:
 def install() -> None:
     """Patch the compilers."""
     wrap(torch.export, "export", _refusing)
-    replace(torch, "compile", _uncompiled)
+    wrap(torch, "compile", _compiling)
+    whole_graphs.install()
     if not hasattr(torch._C, "_cuda_CUDAAllocator_AllocatorState"):
         replace(torch._C, "_cuda_CUDAAllocator_AllocatorState", _AllocatorState, add=True)
     replace(torch.nn.Module, "compile", _compile_method)

@@ -113,6 +113,33 @@ def _on_host(name: str) -> None:
     wrap(Tensor, name, make)
 
 
+def _calling(name: str) -> Any:
+    """Let a method that calls a Python function for each pair of elements say that it works on the host alone."""
+
+    def make(original: Any) -> Any:
+        def call(self: Any, *args: Any) -> Any:
+            tensors = [item for item in (self, *args) if isinstance(item, Tensor)]
+            on_host = all(item._devfix_gpu < 0 for item in tensors)
+            if on_host or any(overridden(item) or item.requires_grad for item in tensors):
+                return original(self, *args)
+            error = TypeError(f"{name} is only implemented on CPU tensors")
+            other = next((item for item in tensors if _kind(item) != _kind(self)), None)
+            if other is not None:
+                error = TypeError(f"{name}: expected {_kind(self)} for 'other' (got {_kind(other)})")
+            hooks.failed(error, f"torch.Tensor.{name}", tuple(tensors), {})
+            raise error
+
+        return call
+
+    return make
+
+
+def _kind(tensor: Any) -> str:
+    """The type of a tensor as C++ names it."""
+    place = "CPU" if tensor._devfix_gpu < 0 else "CUDA"
+    return place + str(tensor.type()).rpartition(".")[2].replace("Tensor", "Type")
+
+
 def install() -> None:
     """Patch the ways out."""
     replace(Tensor, "_devfix_pinned", False, add=True)
@@ -125,3 +152,5 @@ def install() -> None:
     for owner in (torch.utils.dlpack, torch):
         wrap(owner, "from_dlpack", _unpacking)
     _on_host("tolist")
+    for name in ("map_", "map2_"):
+        wrap(Tensor, name, _calling(name))

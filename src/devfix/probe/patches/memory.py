@@ -1,4 +1,4 @@
-"""Memory figures: counted, when somebody asks, from the simulated tensors that are alive."""
+"""Memory figures: counted, when somebody asks, from the simulated tensors that are alive; peaks are followed then."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import Any
 
 import torch
 
-from .. import devices
+from .. import devices, peaks
 from ..patching import replace
 from ..tensor import Tensor
 
 TOTAL = 80 << 30
-BLOCK = 512  # bytes: the allocator rounds every size up to these
-_peaks: dict[int, int] = {}
 
 
 class _Garbage:
@@ -37,41 +35,46 @@ def allocated(device: Any = None) -> int:
         _Garbage.left = False
         gc.collect()
         now = _living(gpu)
-    _peaks[gpu] = max(now, _peaks.get(gpu, 0))
+    peaks.raise_to(gpu, now)
     return now
 
 
-def _living(gpu: int) -> int:
+def _tensors() -> list[Any]:
     things = gc.get_objects()
     kinds = {kind for kind in set(map(type, things)) if issubclass(kind, Tensor)}
-    tensors = [thing for thing in things if type(thing) in kinds and thing._devfix_gpu == gpu]
-    held = [tensor._devfix_held for tensor in tensors]
+    return [thing for thing in things if type(thing) in kinds and thing._devfix_gpu >= 0]
+
+
+def _living(gpu: int) -> int:
+    held = [tensor._devfix_held for tensor in _tensors() if tensor._devfix_gpu == gpu]
     storages = [tensor.untyped_storage() for tensor in held if tensor.layout is torch.strided]
     sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
-    return sum(-(-size // BLOCK) * BLOCK for size in sizes.values())
+    return sum(map(peaks.rounded, sizes.values()))
 
 
 def peak(device: Any = None) -> int:
-    """The most bytes that were seen; nobody looks between two questions."""
-    allocated(device)
-    return _peaks[_index(device)]
+    """The most bytes that were held since the first question for a peak, or since it began anew."""
+    now = allocated(device)
+    peaks.follow(_tensors())
+    return peaks.raise_to(_index(device), now)
 
 
 def forget() -> None:
     """Begin all peaks anew, and count nothing that only garbage holds when somebody asks next."""
-    _peaks.clear()
+    peaks.most.clear()
     _Garbage.left = True
 
 
 def reset(device: Any = None) -> None:
     """Begin the peak anew."""
-    _peaks.pop(_index(device), None)
+    peaks.follow(_tensors())
+    peaks.begin_anew(_index(device))
 
 
 def stats(device: Any = None) -> Any:
     """The figures under the names that PyTorch's allocator gives them."""
     now = allocated(device)
-    most = _peaks[_index(device)]
+    most = peak(device)
     figures = {}
     for kind in ("allocation", "segment", "active", "inactive_split", "allocated_bytes", "reserved_bytes",
                  "active_bytes", "inactive_split_bytes", "requested_bytes"):  # fmt: skip
@@ -93,7 +96,7 @@ def _summary(device: Any = None, abbreviated: bool = False) -> str:
     """A table under the heading that PyTorch's has."""
     head = f"PyTorch CUDA memory summary, device ID {_index(device)}"
     rows = (f"| {name:<21} | {figure:>12} bytes |" for name, figure in
-            (("Allocated memory", allocated(device)), ("Peak usage", _peaks[_index(device)])))  # fmt: skip
+            (("Allocated memory", allocated(device)), ("Peak usage", peak(device))))  # fmt: skip
     return "\n".join((f"|{head:^75}|", *rows))
 
 

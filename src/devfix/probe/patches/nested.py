@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .. import devices, hooks
+from .. import devices, hooks, messages
 from ..patching import overridden, wrap
 from ..tensor import Tensor
 
@@ -45,6 +45,8 @@ def _moved(tensor: Any, device: Any, dtype: Any, copy: bool) -> Any:
 
 def _to(original: Any) -> Any:
     def to(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(self) is Tensor and not self.is_nested:  # to ask for handlers costs more
+            return original(self, *args, **kwargs)
         if self._devfix_gpu < 0 or overridden(self) or not self.is_nested:
             return original(self, *args, **kwargs)
         if args and isinstance(args[0], Tensor):
@@ -66,9 +68,23 @@ def _cpu(original: Any) -> Any:
     return cpu
 
 
+def _detached(original: Any) -> Any:
+    """Let the result lie where its source lies: C++ of 2.6 makes it past the dispatcher."""
+
+    def detach(self: Any) -> Any:
+        result = original(self)
+        if self._devfix_gpu >= 0 and result._devfix_gpu < 0 and not overridden(self):
+            result._devfix_held, result._devfix_gpu = self._devfix_held.detach(), self._devfix_gpu
+        return result
+
+    return detach
+
+
 def install() -> None:
     """Patch the constructor and the moves; after the plain moves."""
     wrap(Tensor, "to", _to)
     wrap(Tensor, "cpu", _cpu)
     if hasattr(torch._C, "_nested") and hasattr(torch._C._nested, "nested_tensor"):
         wrap(torch._C._nested, "nested_tensor", _built)
+    if messages.VERSION < (2, 13):
+        wrap(Tensor, "detach", _detached)

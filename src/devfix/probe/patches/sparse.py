@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .. import devices
+from .. import devices, hooks
 from ..patching import wrap
 from ..tensor import Tensor
 
@@ -51,6 +51,8 @@ def _built(original: Any) -> Any:
     def call(*args: Any, device: Any = None, **kwargs: Any) -> Any:
         parts = [item for item in args if isinstance(item, Tensor)]
         parts += [item for item in kwargs.values() if isinstance(item, Tensor)]
+        if device is None and original.__name__ == "sparse_coo_tensor":
+            _check_places(parts)
         gpu = next((item._devfix_gpu for item in reversed(parts) if item._devfix_gpu >= 0), None)
         index = gpu if device is None else devices.spoken(device)
         if index is None:
@@ -62,6 +64,20 @@ def _built(original: Any) -> Any:
         return made.requires_grad_() if grad else made
 
     return call
+
+
+def _check_places(parts: Any) -> None:
+    """Raise what c10's SparseTensorImpl raises of indices that do not lie where the values lie."""
+    if len(parts) != 2 or parts[0]._devfix_gpu == parts[1]._devfix_gpu:
+        return
+    indices, values = (item._devfix_gpu for item in parts)
+    if min(indices, values) < 0:
+        kinds = ["CPU" if gpu < 0 else "CUDA" for gpu in (indices, values)]
+        error = RuntimeError(f"backend of indices ({kinds[0]}) must match backend of values ({kinds[1]})")
+    else:
+        error = RuntimeError(f"device of indices ({indices}) must match device of values ({values})")
+    hooks.failed(error, "torch.sparse_coo_tensor", parts, {})
+    raise error
 
 
 def _same_layout(layout: torch.layout) -> Any:
