@@ -59,7 +59,7 @@ bench: $(READY) ## Time a whole repair against one plain run of the same script,
 	@$(BIN)/python benchmarks/simgpu.py
 
 harm: $(READY) ## Kill repairs at 200 points, and read and edit every installed Python file: half an hour or more
-	@DEVFIX_HARM_POINTS=200 $(BIN)/python -m pytest --quiet tests/test_harm.py tests/publish/test_publish_killed.py tests/test_properties.py tests/test_printing_back.py
+	@DEVFIX_HARM_POINTS=200 $(BIN)/python -m pytest --quiet tests/pipeline/test_crash_safety.py tests/publish/test_publish_killed.py tests/source/test_properties.py tests/source/test_roundtrip.py
 
 fuzz: $(READY) ## Feed the readers of letters, messages, settings and sources for a minute each
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3'

@@ -2,7 +2,7 @@
 
     python scripts/mutate.py [verdict [MODULE ...]] [rules [MODULE ...]]
 
-MODULE, such as `sdk/moves`, keeps a part to some of its modules.
+MODULE, such as `sdk/fixes/moves`, keeps a part to some of its modules.
 
 Each change that no test sees must stand with a reason in tests/mutation/survivors.toml; one that does not, and a reason
 for what is no longer there, end the run with an error. Needs mutmut (the extra `mutation`); works below build/.
@@ -38,17 +38,21 @@ class Part:
     tests: tuple[str, ...] = ()
 
 
-VERDICT = ("trials", "computing", "handed", "lines", "hiding", "printed")
+RUN_CHECKS = ("computation", "operand_values", "suppression", "stdout")
+CHECKED = ("candidate", "edit_map", *(f"checks/{name}" for name in RUN_CHECKS))
+TESTED = ("candidate", "edit_map", "computation", "operand_values", "suppression")
 PARTS = {
     "verdict": Part(
-        tuple(f"src/devfix/{name}.py" for name in ("stages/verify", *VERDICT)),
+        tuple(f"src/devfix/verification/{name}.py" for name in ("verifier", *CHECKED)),
         tuple(
-            f"tests/test_{name}.py"
-            for name in ("verify", "verdict_words", "verdict_points", "verdict_choice", *VERDICT[:-1])
+            f"tests/verification/test_{name}.py"
+            for name in ("verifier", "reasons", "verifier_checks", "candidate_choice", *TESTED)
         ),
     ),
     "rules": Part(
-        ("src/devfix/sdk/*.py",),
+        tuple(
+            f"src/devfix/{name}/*.py" for name in ("sdk", "sdk/trace", "sdk/fixes", "source/queries", "source/edits")
+        ),
     ),
 }
 
@@ -124,6 +128,8 @@ timeout_constant = 5.0
 use_git_change_detection = false
 
 [tool.pytest.ini_options]
+addopts = "--import-mode=importlib"
+pythonpath = ["tests/helpers"]
 markers = ["slow: takes more than ten seconds"]
 """
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from sdk_examples import EXAMPLES
 
 from devfix import sdk
-from devfix.catalog import Rule, collect
-from devfix.catalog.options import shown
-from devfix.testing.page import read_page
+from devfix.registry import Rule, collect
+from devfix.registry.options import shown
+from devfix.rule_testing.page import read_page
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES, SDK = ROOT / "docs" / "rules.md", ROOT / "docs" / "sdk.md"

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from waiting import HANGS
 
+from devfix.execution.prefork import Warm
 from devfix.process import child_environment
-from devfix.warm import Warm
 
 pytest_plugins = ["pytester"]
 
@@ -28,11 +28,11 @@ for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
 
 # How long devfix gives to what it could do without: a test of that must not fail for a busy machine.
 BUDGETS = (
-    ("devfix.stages.guard.candidates", "QUICK"),
-    ("devfix.stages.guard.judging", "LONG"),
-    ("devfix.stages.guard.judging", "SECONDS"),
-    ("devfix.pipeline.guarding", "TIMEOUT"),
-    ("devfix.warm", "_START_SECONDS"),
+    ("devfix.regression_tests.candidates", "QUICK"),
+    ("devfix.regression_tests.verifier", "LONG"),
+    ("devfix.regression_tests.verifier", "SECONDS"),
+    ("devfix.pipeline.regression_tests", "TIMEOUT"),
+    ("devfix.execution.prefork", "_START_SECONDS"),
 )
 
 

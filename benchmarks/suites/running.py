@@ -24,7 +24,7 @@ def command(suite: dict[str, Any], where: str) -> list[str]:
     given += ["--continue-on-collection-errors"]
     if where == "cuda":
         # By its module, wherever devfix stands: the suite's environment need not have it, and may have another one.
-        given += ["-p", "no:devfix-gpus", "-p", "devfix.suite.plugin"]
+        given += ["-p", "no:devfix-gpus", "-p", "devfix.pytest_gpus.plugin"]
         given += ["--gpus", str(suite.get("gpus", 1)), "--world", "simulated"]
     return [*given, *suite["tests"], *suite.get(where, ())]
 

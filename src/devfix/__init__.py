@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from devfix.model import Report
-    from devfix.pipeline import repair
+    from devfix.pipeline.repair import repair
 
 __all__ = ["Report", "__version__", "repair"]
 
@@ -15,7 +15,7 @@ __all__ = ["Report", "__version__", "repair"]
 def __getattr__(name: str) -> Any:
     # Loaded when asked for: whoever imports one part of devfix should not pay for LibCST and the rest.
     if name == "repair":
-        from devfix.pipeline import repair
+        from devfix.pipeline.repair import repair
 
         return repair
     if name == "Report":

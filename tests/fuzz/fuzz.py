@@ -22,13 +22,13 @@ if "message" in sys.argv:
 with atheris.instrument_imports(include=["devfix", "kinds", "tomllib"]):
     from devfix.config import Config, read_config
     from devfix.errors import UserError
-    from devfix.ignores import ignored
-    from devfix.letter import read_all
+    from devfix.registry.suppressions import ignored
     from devfix.sdk import keyword_added
     from devfix.source import File, SourceError
+    from devfix.trace import read_all
 
     # Alone and by its path: the package around it would import torch and change it.
-    sys.path.insert(0, str(ROOT / "src" / "devfix" / "probe"))
+    sys.path.insert(0, str(ROOT / "src" / "devfix" / "probe" / "capture"))
     import kinds
 
     sys.path.pop(0)

@@ -18,12 +18,12 @@ LARGEST = 4096  # bytes of a source: what libFuzzer takes of one input
 
 def letters() -> Iterator[bytes]:
     """Yield what the probe writes of programs on rules' pages, as if they had run in /tree."""
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "helpers"))
     from probe_programs import PYTHON, run_program
 
+    from devfix.execution.prefork import Warm
     from devfix.process import child_environment
-    from devfix.testing.page import read_page
-    from devfix.warm import Warm
+    from devfix.rule_testing.page import read_page
 
     pages = [read_page(path) for path in sorted((ROOT / "rules").glob("*/*.md"))]
     programs = [
@@ -42,7 +42,7 @@ def letters() -> Iterator[bytes]:
 
 def messages() -> Iterator[bytes]:
     """Yield every text in the test of the messages' kinds."""
-    yield from _texts("test_letter_kinds.py")
+    yield from _texts("trace/test_kinds.py")
 
 
 def settings() -> Iterator[bytes]:
@@ -51,7 +51,7 @@ def settings() -> Iterator[bytes]:
         for block in re.findall(r"```toml\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL):
             yield block.encode()
     yield (ROOT / "pyproject.toml").read_bytes()
-    yield from (text for text in _texts("test_config.py") if b"=" in text)
+    yield from (text for text in _texts("cli/test_config.py") if b"=" in text)
 
 
 def _texts(test: str) -> Iterator[bytes]:

@@ -81,7 +81,11 @@ def main() -> None:
     for name, check in checks.items():
         assert check(), f"{name} fails before anything is changed"
         reached.note(name)
-    tests = [str(each) for each in sorted(Path("tests").glob("test_sdk_*.py")) if "documents" not in each.name]
+    tests = [
+        str(each)
+        for each in sorted((*Path("tests/sdk").glob("*.py"), *Path("tests/source").glob("*.py")))
+        if "documents" not in each.name
+    ]
     assert pytest.main(["-q", "-p", "no:xdist", "-p", "no:cacheprovider", *tests], plugins=[reached]) == 0
     for data in modules:
         for key in data.exit_code_by_key:

@@ -23,18 +23,18 @@ from typing import Any
 import libcst
 
 from devfix import sdk
-from devfix.catalog.loading import rule_at, rule_files
-from devfix.catalog.rule import Rule
+from devfix.diagnosis.diagnose import diagnose
+from devfix.diagnosis.propose import propose
+from devfix.diagnosis.resolve_temporaries import with_given
+from devfix.execution import Observer
 from devfix.model import Failure, Target, World
 from devfix.process import child_environment
+from devfix.registry.loading import rule_at, rule_files
+from devfix.registry.rule import Rule
+from devfix.rule_testing.folders import Folders
+from devfix.rule_testing.page import read_page
 from devfix.sdk import Sources
-from devfix.sdk.spots import unseen
-from devfix.sdk.standing import with_given
-from devfix.stages.diagnose import diagnose
-from devfix.stages.observe import Observer
-from devfix.stages.propose import propose
-from devfix.testing.folders import Folders
-from devfix.testing.page import read_page
+from devfix.sdk.trace.sites import unseen
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -71,7 +71,7 @@ def record(path: Path) -> None:
 
 
 def _of_pages() -> Iterator[tuple[str, Recorded]]:
-    from devfix.testing.bench import Bench
+    from devfix.rule_testing.runner import Bench
 
     with Bench(Path(sys.executable)) as bench:
         for file in rule_files(ROOT / "rules"):
@@ -84,7 +84,7 @@ def _of_pages() -> Iterator[tuple[str, Recorded]]:
 
 
 def _of_corpus() -> Iterator[tuple[str, Recorded]]:
-    from devfix.warm import Warm
+    from devfix.execution.prefork import Warm
 
     warm = Warm(Path(sys.executable), child_environment())
     try:
@@ -113,7 +113,7 @@ def _failure(folder: Path, words: list[str], world: World, files: Mapping[str, b
 
 def _of_the_reference() -> Iterator[tuple[str, Recorded]]:
     """The failure that the examples in docstrings speak of: of the program in docs/sdk.md."""
-    from devfix.warm import Warm
+    from devfix.execution.prefork import Warm
 
     (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "sdk.md").read_text("utf-8"), re.DOTALL)
     files = {"main.py": program.encode()}
@@ -177,8 +177,8 @@ def checks(path: Path) -> dict[str, Callable[[], bool]]:
     found = {name: Recorded(**each) for name, each in pickle.loads(path.read_bytes()).items()}
     about = found.pop(REFERENCE)
     # A thread and a time for each call are for other people's rules; a change that hangs is ended from outside.
-    for stage in ("diagnose", "propose"):
-        sys.modules[f"devfix.stages.{stage}"].within = lambda seconds, function: function()  # type: ignore[attr-defined]
+    for name in ("diagnose", "propose"):
+        sys.modules[f"devfix.diagnosis.{name}"].within = lambda seconds, function: function()  # type: ignore[attr-defined]
     examples = {
         f"sdk.{name}": partial(exemplified, name, about) for name in sdk.__all__ if callable(getattr(sdk, name))
     }

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from calling import Publish
 from contract import Contract, served
 from github_server import TOKEN, GitHub, github
@@ -45,8 +41,8 @@ def hub(tmp_path: Path, history: History, contract: Contract) -> Iterator[GitHub
 def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("devfix.publish.patience.FIRST", 0.05)
-    monkeypatch.setattr("devfix.workspace.network.WAITS", (0.05, 0.05))
+    monkeypatch.setattr("devfix.publish.github.retry.FIRST", 0.05)
+    monkeypatch.setattr("devfix.workspace.git.network.WAITS", (0.05, 0.05))
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from git_repositories import git, make_repository, write
 from sample_report import SIMULATED, run
 
 from devfix.model import Edit, Event, Failure, Fix, Frame, Held, Operand, Outcome, Patch, Place, Repair, Report, Verdict
-from devfix.report.json import dump
-from devfix.report.listing import line_of
 from devfix.report.record import record
+from devfix.report.render.json import dump
+from devfix.report.render.source_lines import line_of
 
 TRAIN = (
     b"import torch\n\nfrom model import net\n\n\ndef main():\n    x = torch.ones(2)\n    print(net(x))\n\n\nmain()\n"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from contract import Contract, forwarded
 
-from devfix.publish.address import address
-from devfix.publish.forge import Forge
-from devfix.publish.patience import Patience
+from devfix.publish.github.address import address
+from devfix.publish.github.client import Forge
+from devfix.publish.github.retry import Patience
 
 
 @pytest.fixture

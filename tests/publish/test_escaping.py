@@ -17,10 +17,10 @@ from devfix.publish.artifact import open_artifact
 from devfix.publish.convention import title
 from devfix.publish.marker import Marker, find, framed, reframed
 from devfix.publish.proposal import proposals
-from devfix.publish.words import Words
-from devfix.report.github import command, outputs, workflow_commands
-from devfix.report.markdown import code, fence, prose, unlinked
-from devfix.report.summary import summary
+from devfix.publish.pull_request_text import Words
+from devfix.report.render.github import command, outputs, workflow_commands
+from devfix.report.render.markdown import code, fence, prose, unlinked
+from devfix.report.render.summary import summary
 
 HOSTILE = [
     "@torvalds and @github/security",

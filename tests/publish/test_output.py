@@ -88,7 +88,7 @@ def test_a_folder_that_is_none_is_refused_before_anything_runs(
 def test_publishing_needs_neither_torch_nor_a_checkout(history: History, tmp_path: Path) -> None:
     report = history.artifact(tmp_path / "report.json", FIRST)
     code = (
-        "import sys, devfix.workspace.network as network; network.WAITS = (); from devfix.cli import status;"
+        "import sys, devfix.workspace.git.network as network; network.WAITS = (); from devfix.cli import status;"
         "status(sys.argv[1:]); print('torch' in sys.modules, 'libcst' in sys.modules)"
     )
     command = [

@@ -12,7 +12,7 @@ from github_server import TOKEN, GitHub
 from programs import FIRST, History
 
 POINTS = 40 if os.environ.get("DEVFIX_HARM_POINTS") else 6
-KILLED = Path(__file__).parents[1] / "killed.py"
+KILLED = Path(__file__).parents[1] / "helpers" / "kill_at_step.py"
 
 
 def test_killed_at_any_step_it_is_made_good_by_the_next(history: History, hub: GitHub, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from programs import FIRST, TRAIN, History
 from devfix.cli import status
 from devfix.errors import UserError
 from devfix.publish.secrets import check
-from devfix.workspace.network import settings
+from devfix.workspace.git.network import settings
 
 # Put together here, so that no scanner takes this file for a leak.
 SECRETS = {

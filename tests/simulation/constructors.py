@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from devfix.probe import world
+from devfix.probe.simulation import world
 
 warnings.filterwarnings("ignore")
 COMMON: dict[str, Any] = {"dtype": torch.float64, "device": "cuda", "requires_grad": True}

@@ -11,7 +11,7 @@ import torch
 from torch.overrides import get_testing_overrides, resolve_name
 from torch.testing._internal.generated.annotated_fn_args import annotated_args
 
-from devfix.probe import patching, world
+from devfix.probe.simulation import patching, world
 
 warnings.filterwarnings("ignore")
 heard: list[Any] = []

@@ -17,7 +17,8 @@ import torch
 import torch.nn.attention
 import torch.utils.dlpack
 
-from devfix.probe import start, world
+from devfix.probe.session import bootstrap
+from devfix.probe.simulation import world
 
 ROOTS = ("torch", "os", "sys", "threading", "multiprocessing", "unittest", "gc", "copyreg")
 # What the interpreter writes there itself.
@@ -78,12 +79,12 @@ if __name__ == "__main__":
         os.environ["DEVFIX_PROBE"] = json.dumps(
             {"world": {"kind": kind, "gpus": 2, "current": 0}, "letters": os.devnull, "map": True, "owned": "/"}
         )
-        start.obey()
+        bootstrap.obey()
         entered = sum(before.get(name) is not value for name, value in state().items())
         assert entered > 5, "the probe replaces nothing"
         use(kind)
         del os.environ["DEVFIX_PROBE"]
-        start.obey()
+        bootstrap.obey()
         after, set_after = state(), settings()
         left = [name for name, value in before.items() if after.get(name, world) is not value]
         left = [name for name in left if before[name] is not None or "devfix" in repr(after.get(name))]  # caches

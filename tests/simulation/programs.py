@@ -15,7 +15,7 @@ warnings.filterwarnings("ignore")
 import torch  # noqa: E402
 
 if sys.argv[1] == "simulated":
-    from devfix.probe import world
+    from devfix.probe.simulation import world
 
     world.enter("simulated", 2)
 torch.set_num_threads(1)

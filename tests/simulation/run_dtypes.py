@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-from devfix.probe import world
+from devfix.probe.simulation import world
 
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)

@@ -14,7 +14,7 @@ from typing import Any
 import comparing
 import torch
 
-from devfix.probe import world
+from devfix.probe.simulation import world
 
 faulthandler.enable()
 warnings.filterwarnings("ignore")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import torch
 
-from devfix.probe import world
-from devfix.probe.truth import snippets
+from devfix.probe.conformance import snippets
+from devfix.probe.simulation import world
 
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)

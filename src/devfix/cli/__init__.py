@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from devfix.cli import authoring, publish, repair, rules, run, show
-from devfix.cli.faults import complaint, no_space, usage_error, write_log
+from devfix.cli.errors import complaint, no_space, usage_error, write_log
 from devfix.errors import UserError
 
 EXIT_USAGE, EXIT_OUR_FAULT = 2, 3

@@ -34,8 +34,8 @@ def check_folder(folder: Path | None) -> None:
 
 def write_artifact(folder: Path, data: Mapping[str, Any], root: Path) -> None:
     """Write the report, its summary and a patch for each commit; raise UserError where that cannot be."""
-    from devfix.report.json import dump
-    from devfix.report.summary import summary
+    from devfix.report.render.json import dump
+    from devfix.report.render.summary import summary
     from devfix.workspace import Repository
 
     check_folder(folder)

@@ -18,7 +18,7 @@ def new_rule(
     folder: Annotated[Path, typer.Option("--in", metavar="FOLDER", help="The folder of packs.")] = Path("rules"),
 ) -> int:
     """Write a rule's module and its page, with one failing case to start from."""
-    from devfix.testing.starting import start_rule
+    from devfix.rule_testing.scaffold import start_rule
 
     module = start_rule(rule, folder)
     print(f"{module}\n{module.with_suffix('.md')}\n\nFill them in, then: devfix test {module.with_suffix('.md')}")
@@ -40,14 +40,14 @@ def test(
 
     Exit code 1 where a case does not pass.
     """
-    from devfix.catalog.asked import rules_for
     from devfix.config import Config
     from devfix.errors import UserError
-    from devfix.report.plain import plain
-    from devfix.testing.bench import Bench, check_torch
-    from devfix.testing.chosen import chosen
-    from devfix.testing.judging import judge, update_page
-    from devfix.testing.writing import judged, summed
+    from devfix.registry.selection import rules_for
+    from devfix.report.render.plain import plain
+    from devfix.rule_testing.page_check import judge, update_page
+    from devfix.rule_testing.runner import Bench, check_torch
+    from devfix.rule_testing.selection import chosen
+    from devfix.rule_testing.writing import judged, summed
 
     found = chosen(targets or (), rules_for(Config(), local or ()))
     rules = found.rules

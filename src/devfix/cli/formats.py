@@ -40,38 +40,38 @@ def shown(data: Record, format: ReportFormat) -> str:
 
 def _text(data: Record) -> str:
     from devfix.cli.screen import size_and_color
-    from devfix.report.text import text
+    from devfix.report.render.text import text
 
     width, color = size_and_color()
     return text(data, color, width)
 
 
 def _json(data: Record) -> str:
-    from devfix.report.json import dump
+    from devfix.report.render.json import dump
 
     return dump(dict(data))
 
 
 def _github(data: Record) -> str:
-    from devfix.report.github import workflow_commands
+    from devfix.report.render.github import workflow_commands
 
     return workflow_commands(data)
 
 
 def _sarif(data: Record) -> str:
-    from devfix.report.sarif import sarif
+    from devfix.report.render.sarif import sarif
 
     return sarif(data)
 
 
 def _summary(data: Record) -> str:
-    from devfix.report.summary import summary
+    from devfix.report.render.summary import summary
 
     return summary(data)
 
 
 def _outputs(data: Record) -> str:
-    from devfix.report.github import outputs
+    from devfix.report.render.github import outputs
 
     return outputs(data)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from devfix.errors import DevfixError
 from devfix.model import Report
-from devfix.report.listing import Lines, line_of, no_lines
+from devfix.report.render.source_lines import Lines, line_of, no_lines
 from devfix.workspace import Repository
 
 _LONGEST = 10_000_000  # bytes of a file that is read for one line

@@ -7,9 +7,9 @@ from devfix.errors import DevfixError
 
 def page_of(rule: str) -> str:
     """Return the page of an installed rule, "" where there is none: the id may come from anywhere."""
-    from devfix import catalog
+    from devfix import registry
 
     try:
-        return catalog.collect().find(rule).page.read_text("utf-8")
+        return registry.collect().find(rule).page.read_text("utf-8")
     except (DevfixError, OSError, UnicodeDecodeError):
         return ""

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from devfix.errors import UserError
-from devfix.report.plain import one_line
+from devfix.report.render.plain import one_line
 
 if TYPE_CHECKING:
-    from devfix.publish.publishing import Step
+    from devfix.publish.publisher import Step
 
 
 class StepFormat(str, Enum):
@@ -82,12 +82,12 @@ def publish(
     closed, and a branch that a person pushed to is left alone.
     """
     try:
-        from devfix.publish.opening import Request
-        from devfix.publish.opening import publish as steps
+        from devfix.publish.request import Request
+        from devfix.publish.request import publish as steps
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("devfix"):
             raise
-        from devfix.cli.extras import extra_requirements
+        from devfix.cli.missing_extras import extra_requirements
 
         raise UserError(f"publishing needs {error.name}: pip install {extra_requirements('publish')}") from error
     from devfix.cli.pages import page_of

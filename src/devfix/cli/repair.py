@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from devfix.cli.artifact import FolderOption, check_folder, write_artifact
-from devfix.cli.bounds import FileSize, InSandbox, Memory, Output, Processes
 from devfix.cli.formats import ReportFormat, ReportFormatOption, shown
 from devfix.cli.local import Local
+from devfix.cli.resource_options import FileSize, InSandbox, Memory, Output, Processes
 from devfix.errors import UserError
 from devfix.model import Outcome, Report
 
@@ -137,7 +137,7 @@ def repair(
     from devfix import pipeline
     from devfix.cli.listing import lines_of
     from devfix.cli.screen import progress
-    from devfix.pipeline.bounding import Bounds
+    from devfix.pipeline.resource_options import Bounds
     from devfix.report.record import record
 
     with progress() as show:

@@ -13,7 +13,7 @@ from devfix.cli.local import Local
 from devfix.cli.repair import Format, FormatOption
 
 if TYPE_CHECKING:
-    from devfix.catalog import Catalog, Rule
+    from devfix.registry import Catalog, Rule
 
 
 def rules(local: Local = None, output: FormatOption = Format.text) -> int:
@@ -21,7 +21,7 @@ def rules(local: Local = None, output: FormatOption = Format.text) -> int:
 
     What is no rule, or cannot be imported, is told on standard error.
     """
-    from devfix.report.plain import one_line
+    from devfix.report.render.plain import one_line
 
     catalog = _catalog(local)
     records = [_record(rule) for rule in catalog.rules]
@@ -43,8 +43,8 @@ def explain(
     from rich.markdown import Markdown
 
     from devfix.cli.screen import size_and_color
-    from devfix.report.plain import plain
-    from devfix.testing.page import read_page
+    from devfix.report.render.plain import plain
+    from devfix.rule_testing.page import read_page
 
     found = _catalog(local).find(rule)
     page = read_page(found.page)
@@ -59,14 +59,14 @@ def explain(
 
 
 def _catalog(local: list[Path] | None) -> Catalog:
-    from devfix.catalog.asked import rules_for
     from devfix.config import Config
+    from devfix.registry.selection import rules_for
 
     return rules_for(Config(), local or ())
 
 
 def _record(rule: Rule) -> dict[str, Any]:
-    from devfix.testing.page import PageError, read_page
+    from devfix.rule_testing.page import PageError, read_page
 
     try:
         safety = read_page(rule.page).safety
@@ -88,7 +88,7 @@ def _print_table(records: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     from devfix.cli.screen import size_and_color
-    from devfix.report.plain import one_line
+    from devfix.report.render.plain import one_line
 
     width, color = size_and_color()
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
@@ -102,7 +102,7 @@ def _print_table(records: list[dict[str, Any]]) -> None:
 
 def _options(rule: Rule) -> str:
     """The rule's options and their defaults, as a section of its page."""
-    from devfix.catalog.options import shown
+    from devfix.registry.options import shown
 
     if rule.options is None:
         return ""

@@ -48,8 +48,8 @@ def run(
     from devfix import pipeline
     from devfix.cli.listing import lines_here
     from devfix.cli.screen import size_and_color
-    from devfix.report.json import dump
-    from devfix.report.run import run_record, run_text
+    from devfix.report.render.json import dump
+    from devfix.report.render.run import run_record, run_text
 
     with _streams(output is Format.json):
         done = pipeline.run(

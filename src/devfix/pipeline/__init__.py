@@ -1,6 +1,6 @@
 """The order of the stages: one run of a program, and the loop that repairs it."""
 
-from devfix.pipeline.repairing import repair
-from devfix.pipeline.running import run
+from devfix.pipeline.repair import repair
+from devfix.pipeline.run import run
 
 __all__ = ["repair", "run"]

@@ -10,12 +10,12 @@ from fnmatch import fnmatch
 from functools import partial
 
 from devfix.config import Config
+from devfix.diagnosis.resolve_temporaries import with_given
+from devfix.discovery import Command
+from devfix.execution import SEED, Observer
 from devfix.model import NOWHERE, GpusNeeded, Reach, Run, Target, World
 from devfix.progress import Progress
 from devfix.sdk import Sources
-from devfix.sdk.standing import with_given
-from devfix.stages.discover import Command
-from devfix.stages.observe import SEED, Observer
 from devfix.workspace import Repository, Worktrees
 
 

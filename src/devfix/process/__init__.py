@@ -2,9 +2,9 @@
 
 from devfix.process.environment import child_environment
 from devfix.process.limits import Limits, default_limits
-from devfix.process.program import Program
 from devfix.process.running import Completed, TorchProcess, can_protect, run
 from devfix.process.sandbox import Sandbox, why_no_sandbox
+from devfix.process.supervised import Program
 
 __all__ = [
     "Completed",

@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from devfix.scratch import temporary
+from devfix.process.tempdirs import temporary
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from devfix.process.capture import Capture
 from devfix.process.limits import Limits
-from devfix.process.program import GRACE, Program
+from devfix.process.output_buffer import Capture
+from devfix.process.supervised import GRACE, Program
 
 PLAIN = Limits()  # for what devfix itself starts
 

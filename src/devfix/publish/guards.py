@@ -9,7 +9,7 @@ from typing import Any
 
 from devfix.errors import UserError
 from devfix.publish.paths import forbidden
-from devfix.report.plain import one_line
+from devfix.report.render.plain import one_line
 
 _NAME = re.compile(r"test_devices_\w{1,100}\.py|devices_\w{1,100}_test\.py", re.ASCII)
 _LINES, _SIZE = 60, 8_000  # devfix writes no more than 40 lines

@@ -8,12 +8,12 @@ from typing import Any
 
 from devfix.model import Fix, Foreign, Others, Patch, Repair, Report, Run
 from devfix.report.diff import unified
-from devfix.report.failure import failure_record
-from devfix.report.fix import OUTCOMES
-from devfix.report.gpus import gpus_record, gpus_sentence
-from devfix.report.guard import guard_record
-from devfix.report.listing import Lines, after, no_lines
-from devfix.report.obstacle import obstacle_record
+from devfix.report.render.failure import failure_record
+from devfix.report.render.fix import OUTCOMES
+from devfix.report.render.gpus import gpus_record, gpus_sentence
+from devfix.report.render.obstacle import obstacle_record
+from devfix.report.render.regression_test import guard_record
+from devfix.report.render.source_lines import Lines, after, no_lines
 
 SCHEMA = "devfix-report/1"
 TAIL = 8000  # characters of a program's output that a report keeps: enough for any traceback a person reads

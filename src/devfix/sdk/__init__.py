@@ -1,26 +1,26 @@
 """All that a rule may import: the only door between the tower and the garden. docs/sdk.md shows it, name by name."""
 
 from devfix.model import Binding, Blame, Diagnosis, Edit, Event, Failure, Frame, Held, Operand, Owner, Place
-from devfix.sdk.anchors import anchors, device_names, is_bound, is_local
-from devfix.sdk.answers import answers, class_of, methods_called
-from devfix.sdk.batches import batch_moved
-from devfix.sdk.buffers import registered_as_buffer
 from devfix.sdk.changes import SAFETIES, Change, change, joined
-from devfix.sdk.containers import container_moved, list_moved
-from devfix.sdk.derived import Kept, kept, made_of
-from devfix.sdk.doubts import Doubt, doubt
-from devfix.sdk.edits import (
-    argument,
-    code,
-    expression,
-    is_move,
-    keyword_added,
-    keyword_removed,
-    method_called,
-    moved,
-    unmoved,
-)
-from devfix.sdk.evidence import (
+from devfix.sdk.code_warning import Doubt, doubt
+from devfix.sdk.fixes.batches import batch_moved
+from devfix.sdk.fixes.call_result import assigned_moved, occurrences
+from devfix.sdk.fixes.container import container_moved, list_moved
+from devfix.sdk.fixes.device_expressions import anchors, device_names, is_bound, is_local
+from devfix.sdk.fixes.device_source import Origin, is_passed_in, named_anew, origins, origins_changed
+from devfix.sdk.fixes.factories import FACTORIES, factory_given_device, names_device, told_device
+from devfix.sdk.fixes.followed_devices import followed
+from devfix.sdk.fixes.host import host_copies
+from devfix.sdk.fixes.instances import is_of, objects_of, passed_in
+from devfix.sdk.fixes.modules import astray, bound, made_spots, module_moved_before, outside_constructors, roots
+from devfix.sdk.fixes.moves import argument_moved, is_written_to, result_moved
+from devfix.sdk.fixes.pins import pinned_where_assigned
+from devfix.sdk.fixes.registration import loads_strictly, module_container, modules_of, takes_modules
+from devfix.sdk.trace.derived import Kept, kept, made_of
+from devfix.sdk.trace.history import frame_of, is_born_in_reach, is_born_where_used, keeps_data, loop_event, maker
+from devfix.sdk.trace.holders import attribute_of, classes_called, classes_holding, dominating, files_of, owned_places
+from devfix.sdk.trace.loop_values import is_turned, turn_frame
+from devfix.sdk.trace.operands import (
     birthplace,
     blamed,
     declarations,
@@ -32,28 +32,35 @@ from devfix.sdk.evidence import (
     target_device,
     was_moved_to,
 )
-from devfix.sdk.factories import FACTORIES, factory_given_device, names_device, told_device
-from devfix.sdk.followed import followed
-from devfix.sdk.given import device_given, device_replaced, given_argument, literal_device, literal_node, named_device
-from devfix.sdk.holders import attribute_of, classes_called, classes_holding, dominating, files_of, owned_places
-from devfix.sdk.host import host_copies
-from devfix.sdk.instances import is_of, objects_of, passed_in
-from devfix.sdk.loops import outside_loops
-from devfix.sdk.modules import astray, bound, made_spots, module_moved_before, outside_constructors, roots
-from devfix.sdk.moves import argument_moved, is_written_to, result_moved
-from devfix.sdk.naming import calls, imported_name, with_constant, with_import
-from devfix.sdk.origins import Origin, is_passed_in, named_anew, origins, origins_changed
-from devfix.sdk.pins import pinned_where_assigned
-from devfix.sdk.placings import aimed, placed_by_code, placing, placing_places
-from devfix.sdk.reading import assignments, definition, parameters, reads_of
-from devfix.sdk.registering import loads_strictly, module_container, modules_of, takes_modules
-from devfix.sdk.results import assigned_moved, occurrences
-from devfix.sdk.scopes import binding_at, device_at, device_in, is_spread, named_at, on_device, scope_of
-from devfix.sdk.spots import Spot, scope_at, spots
-from devfix.sdk.statements import inserted_after, inserted_before, removed, replaced_by
-from devfix.sdk.turns import is_turned, turn_frame
-from devfix.sdk.ways import frame_of, is_born_in_reach, is_born_where_used, keeps_data, loop_event, maker
+from devfix.sdk.trace.placement import aimed, placed_by_code, placing, placing_places
+from devfix.sdk.trace.returns import answers, class_of, methods_called
+from devfix.sdk.trace.scopes import binding_at, device_at, device_in, is_spread, named_at, on_device, scope_of
+from devfix.sdk.trace.sites import Spot, scope_at, spots
 from devfix.source import File, Sources, last_name
+from devfix.source.edits.buffers import registered_as_buffer
+from devfix.source.edits.device_arguments import (
+    device_given,
+    device_replaced,
+    given_argument,
+    literal_device,
+    literal_node,
+    named_device,
+)
+from devfix.source.edits.expressions import (
+    argument,
+    code,
+    expression,
+    is_move,
+    keyword_added,
+    keyword_removed,
+    method_called,
+    moved,
+    unmoved,
+)
+from devfix.source.edits.statements import inserted_after, inserted_before, removed, replaced_by
+from devfix.source.queries.loops import outside_loops
+from devfix.source.queries.naming import calls, imported_name, with_constant, with_import
+from devfix.source.queries.reading import assignments, definition, parameters, reads_of
 
 # What rules may count on; docs/sdk.md says when it changes and how long a deprecated name stays.
 __version__ = "1.1"

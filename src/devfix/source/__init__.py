@@ -4,8 +4,8 @@ The only package that parses. LibCST keeps every byte; a file that does not prin
 """
 
 from devfix.source.file import File
+from devfix.source.parsed_module import SourceError
 from devfix.source.sources import Sources
 from devfix.source.text import first_difference, last_name, normalised
-from devfix.source.tree import SourceError
 
 __all__ = ["File", "SourceError", "Sources", "first_difference", "last_name", "normalised"]

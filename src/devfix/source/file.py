@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import libcst as cst
 
 from devfix.model import Edit, Place
+from devfix.source.parsed_module import Tree
 from devfix.source.text import first_difference, last_name, normalised
-from devfix.source.tree import Tree
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 LOOPS = (cst.For, cst.While)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from devfix.model import Place
 from devfix.source.file import File
-from devfix.source.tree import SourceError
+from devfix.source.parsed_module import SourceError
 
 _MOST = 200  # files parsed for one search
 

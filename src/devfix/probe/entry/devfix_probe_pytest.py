@@ -8,6 +8,6 @@ from typing import Any
 
 def pytest_exception_interact(node: Any, call: Any, report: Any) -> None:
     """Take down what failed a test or a collection; pytest does not call this for expected exceptions or skips."""
-    runners = sys.modules.get("devfix probe.runners")
+    runners = sys.modules.get("devfix probe.session.test_runners")
     if runners is not None and call.excinfo is not None:
         runners.failed_test(call.excinfo.value)

@@ -85,8 +85,8 @@ def torch_imported() -> None:
             package = module_from_spec(spec)
             sys.modules[_PACKAGE] = package
             spec.loader.exec_module(package)
-        __import__(f"{_PACKAGE}.start")
-        sys.modules[f"{_PACKAGE}.start"].begin()
+        __import__(f"{_PACKAGE}.session.bootstrap")
+        sys.modules[f"{_PACKAGE}.session.bootstrap"].begin()
     except Exception as error:
         _mark(f"{type(error).__name__}: {error}")
         sys.stderr.write(f"devfix: the probe could not begin: {type(error).__name__}: {error}\n")
@@ -94,13 +94,13 @@ def torch_imported() -> None:
 
 def _last() -> None:
     """Run after all exit functions of the program, which were registered later."""
-    start = sys.modules.get(f"{_PACKAGE}.start")
+    start = sys.modules.get(f"{_PACKAGE}.session.bootstrap")
     if start is not None:
         start.leave_program()
 
 
 def _unittest_imported() -> None:
-    runners = sys.modules.get(f"{_PACKAGE}.runners")
+    runners = sys.modules.get(f"{_PACKAGE}.session.test_runners")
     if runners is not None:
         runners.hook_unittest()
 

@@ -1,0 +1,21 @@
+"""Distributions: whose file is it, which releases exist, how is one pinned, which ones does a repository declare."""
+
+from devfix.dependencies.declared import Declared, declared, distribution_for, usual_name
+from devfix.dependencies.distributions import Distribution, distribution_of
+from devfix.dependencies.overlay import laid_over
+from devfix.dependencies.releases import install, releases
+from devfix.dependencies.version_pins import Pin, pinned
+
+__all__ = [
+    "Declared",
+    "Distribution",
+    "Pin",
+    "declared",
+    "distribution_for",
+    "distribution_of",
+    "install",
+    "laid_over",
+    "pinned",
+    "releases",
+    "usual_name",
+]

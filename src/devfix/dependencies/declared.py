@@ -1,0 +1,157 @@
+"""The dependencies that a repository declares: under which name, in which file and line."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from devfix.dependencies.distributions import normalised
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_PLAIN = re.compile(r"(^|/)(requirements|constraints)[\w.-]*\.(txt|in)$|(^|/)requirements/[\w.-]+\.(txt|in)$")
+_ENVIRONMENT = re.compile(r"(^|/)(conda|environment)[\w.-]*\.ya?ml$")
+_PROJECT = re.compile(r"(^|/)(pyproject\.toml|Pipfile)$")
+_SETUP = re.compile(r"(^|/)setup\.(py|cfg)$")
+_NAME = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
+_LINE = re.compile(rf"\s*({_NAME})\s*(?:\[[^\]]*\])?\s*(?:[<>=!~;@#(]|$)")
+_CONDA = re.compile(rf"\s*-\s+(?:[\w-]+::)?({_NAME})\s*(?:\[[^\]]*\])?\s*(?:[<>=!~;@#]|$)")
+_QUOTED = re.compile(rf"[\"']({_NAME})\s*(?:\[[^\]\"']*\])?\s*(?:[<>=!~;@(][^\"'\n]*)?[\"']")
+# Names under which a distribution is imported, where they have little in common with its own.
+_IMPORTED_AS = {
+    "attr": "attrs", "bs4": "beautifulsoup4", "Crypto": "pycryptodome", "cv2": "opencv-python",
+    "dateutil": "python-dateutil", "docx": "python-docx", "dotenv": "python-dotenv", "faiss": "faiss-cpu",
+    "fitz": "PyMuPDF", "git": "GitPython", "google": "protobuf", "hydra": "hydra-core", "jwt": "PyJWT",
+    "Levenshtein": "python-Levenshtein", "mpl_toolkits": "matplotlib", "OpenGL": "PyOpenGL",
+    "pkg_resources": "setuptools", "PIL": "Pillow", "serial": "pyserial", "skimage": "scikit-image",
+    "sklearn": "scikit-learn", "umap": "umap-learn", "usb": "pyusb", "yaml": "PyYAML", "zmq": "pyzmq",
+    "clip": "openai-clip", "ignite": "pytorch-ignite", "pl_bolts": "lightning-bolts", "whisper": "openai-whisper",
+    "open_clip": "open-clip-torch", "pyro": "pyro-ppl",
+}  # fmt: skip
+_AFFIXES = re.compile(
+    r"^(python|py|openai|pytorch)-|-(python|py|headless|contrib|cpu|gpu|core|learn|torch|pytorch|binary|ppl|nightly)"
+    r"(?=-|$)|(cu\d+)$"
+)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A dependency as a repository declares it: the distribution's name, and the file and line where it stands."""
+
+    name: str
+    path: str
+    line: int
+
+
+def declared(paths: Iterable[str], read: Callable[[str], bytes | None]) -> list[Declared]:
+    """Return every dependency that the files among `paths` declare, in their order; none of them is executed."""
+    found = []
+    for path in sorted(paths, key=lambda path: (path.count("/"), path)):
+        names = _reader(path)
+        data = read(path) if names else None
+        if names and data is not None and len(data) < 1_000_000:
+            text = data.decode("utf-8", "replace")
+            found += [Declared(name, path, line) for line, name in names(text)]
+    return found
+
+
+def distribution_for(module: str, known: Iterable[Declared]) -> Declared | None:
+    """Return the declared dependency that a top-level import name belongs to, None where none fits.
+
+    >>> distribution_for("cv2", [Declared("opencv-python-headless", "requirements.txt", 3)]).line
+    3
+    """
+    known = list(known)
+    names = {normalised(module), normalised(_IMPORTED_AS.get(module, module))}
+    exact = next((each for each in known if normalised(each.name) in names), None)
+    return exact or next((each for each in known if _stem(each.name) in {_stem(name) for name in names}), None)
+
+
+def usual_name(module: str) -> str:
+    """Return the distribution that a top-level import name usually comes from."""
+    return _IMPORTED_AS.get(module) or module.replace("_", "-")
+
+
+def _stem(name: str) -> str:
+    """Return a name without the parts that tell builds and languages apart: "opencv" of "opencv-python-headless"."""
+    return _AFFIXES.sub("", _AFFIXES.sub("", normalised(name)))
+
+
+def _reader(path: str) -> Callable[[str], Iterator[tuple[int, str]]] | None:
+    if _PLAIN.search(path):
+        return partial(_lines, _LINE)
+    if _ENVIRONMENT.search(path):
+        return partial(_lines, _CONDA)
+    if _PROJECT.search(path):
+        return _project
+    return _quoted if _SETUP.search(path) and path.endswith(".py") else _options if _SETUP.search(path) else None
+
+
+def _lines(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := pattern.match(line):
+            yield number, match[1]
+
+
+def _options(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the requirements of setup.cfg: the indented lines below install_requires and the extras."""
+    section, key = "", ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("["):
+            section, key = line.strip("[] \t"), ""
+        elif match := re.match(r"([\w.-]+)\s*=\s*(.*)", line):
+            key, line = match[1], match[2]
+        names = key == "install_requires" or section == "options.extras_require"
+        if names and (match := _LINE.match(line)):
+            yield number, match[1]
+
+
+def _quoted(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the strings that stand in lists of requirements in setup.py."""
+    inside = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.search(r"requires?\b|requirements|extras", line):
+            inside = 100
+        if inside:
+            yield from ((number, match[1]) for match in _QUOTED.finditer(line))
+            inside = 0 if re.search(r"^\s*[\])]", line) else inside - 1
+
+
+def _project(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the dependencies of a pyproject.toml or Pipfile, with the line on which each first stands."""
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return
+    lines = text.splitlines()
+    for name in dict.fromkeys(_named(data)):
+        spelled = re.compile(rf"(^\s*[\"']?|[\"'])({re.escape(name)})(?![\w.-])")
+        yield next((number for number, line in enumerate(lines, 1) if spelled.search(line)), 1), name
+
+
+def _named(data: dict[str, Any]) -> Iterator[str]:
+    project, tool = _table(data, "project"), _table(data, "tool")
+    lists: list[Any] = [project.get("dependencies"), *_table(project, "optional-dependencies").values()]
+    lists += [*_table(data, "dependency-groups").values(), _table(data, "build-system").get("requires")]
+    lists += [_table(tool, "uv").get("dev-dependencies"), *_table(_table(tool, "pdm"), "dev-dependencies").values()]
+    for each in lists:
+        for item in each if isinstance(each, list) else ():
+            if isinstance(item, str) and (match := _LINE.match(item)):
+                yield match[1]
+    poetry = _table(tool, "poetry")
+    tables = [_table(poetry, "dependencies"), _table(poetry, "dev-dependencies")]
+    tables += [_table(group, "dependencies") for group in _table(poetry, "group").values() if isinstance(group, dict)]
+    for table in (*tables, _table(data, "packages"), _table(data, "dev-packages")):
+        yield from (name for name in table if normalised(name) != "python")
+
+
+def _table(data: dict[str, Any], name: str) -> dict[str, Any]:
+    found = data.get(name)
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,123 @@
+"""Diagnoses -> patches, best first: what each rule would change, without repetition."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from devfix.errors import RuleError
+from devfix.model import Diagnosis, Edit, Patch, Place, Rejected
+from devfix.registry import Rule
+from devfix.registry.suppressions import ignored, touched
+from devfix.registry.timeout import raised, within
+from devfix.sdk import SAFETIES, Change, Sources
+
+CHANGES_A_RULE = 16
+SECONDS = 60.0  # LibCST needs seconds for the positions in a file of ten thousand lines
+
+
+def propose(
+    diagnoses: Sequence[Diagnosis],
+    rules: Mapping[str, Rule],
+    source: Sources,
+    notes: list[str],
+    seconds: float = SECONDS,
+    rejected: list[Rejected] | None = None,
+) -> Iterator[Patch]:
+    """Yield every candidate once, in the order of the diagnoses and, within one, of the rule.
+
+    A rule that raises, yields nonsense or works longer than `seconds` is named in `notes`, and the next one is asked.
+    Candidates that are left out, for another rule has the same or a rule has too many, are added to `rejected`.
+    """
+    seen: dict[tuple[tuple[str, bytes], ...], str] = {}
+    rejected = [] if rejected is None else rejected
+    for diagnosis in diagnoses:
+        if _is_ignored(diagnosis, source, notes):
+            continue
+        for number, change in enumerate(_changes(rules[diagnosis.rule], diagnosis, source, notes, seconds)):
+            key = tuple(sorted((edit.path, edit.after) for edit in change.edits))
+            because = " ".join(filter(None, (diagnosis.blame.because, change.because)))
+            rank = (diagnosis.blame.strength, number)
+            patch = Patch(diagnosis.rule, change.title, because, change.safety, change.edits, rank, change.joint)
+            if number >= CHANGES_A_RULE:
+                rejected.append(Rejected(patch, f"only the first {CHANGES_A_RULE} candidates of a rule are taken"))
+            elif any(_kept_away(edit, diagnosis.rule, notes) for edit in change.edits):
+                rejected.append(Rejected(patch, "a comment at the line asks the rule to leave it alone"))
+            elif key in seen:
+                if seen[key] != diagnosis.rule:
+                    rejected.append(Rejected(patch, f"the same change as that of {seen[key]}, which comes first"))
+            else:
+                seen[key] = diagnosis.rule
+                yield patch
+
+
+def _changes(rule: Rule, diagnosis: Diagnosis, source: Sources, notes: list[str], seconds: float) -> Iterator[Change]:
+    spent = 0.0
+    try:
+        changes = iter(within(seconds, partial(rule.propose, diagnosis, source)))
+        for _ in range(CHANGES_A_RULE + 1):  # one more, to tell of it
+            began = time.monotonic()
+            change = within(max(0.001, seconds - spent), partial(next, changes, None))
+            spent += time.monotonic() - began
+            if change is None:
+                return
+            if wrong := _nonsense(change) or _misplaced(change, source):
+                raise RuleError(f"yielded {wrong}")
+            yield change
+    except Exception as error:
+        notes.append(f"rule {rule.id} set aside: propose {raised(error)}")
+
+
+def _nonsense(change: object) -> str:
+    """What is wrong with what a rule yielded; "" where it is a change."""
+    if not isinstance(change, Change):
+        return f"{type(change).__name__}, which is no Change"
+    if not isinstance(change.title, str) or not change.title or change.safety not in SAFETIES:
+        return f"a Change whose title is {change.title!r} and whose safety is {change.safety!r}"
+    if (
+        not isinstance(change.edits, tuple)
+        or not change.edits
+        or not all(isinstance(each, Edit) for each in change.edits)
+    ):
+        return "a Change without edits"
+    paths = [edit.path for edit in change.edits]
+    return "a Change with two edits of one file" if len(set(paths)) < len(paths) else ""
+
+
+def _misplaced(change: Change, source: Sources) -> str:
+    """What is wrong with where a change edits; "" where each edit begins with an editable file as it stands."""
+    for edit in change.edits:
+        file = source.file(Place(edit.path, max(1, edit.line), owned=True))
+        if file is None:
+            return f"an edit of {edit.path!r}, which is not to be edited"
+        if file.data != edit.before or edit.after == edit.before:
+            return f"an edit of {edit.path!r} that does not begin with what is there, or changes nothing"
+    return ""
+
+
+def _is_ignored(diagnosis: Diagnosis, source: Sources, notes: list[str]) -> bool:
+    """Whether a comment at the failing line, or at the blamed tensor's birth, keeps the rule away."""
+    operands = diagnosis.failure.operands
+    birth = operands[diagnosis.blame.operand].birth if operands else None
+    for place in (diagnosis.failure.at, birth.owned_place if birth else None):
+        file = source.file(place) if place is not None else None
+        if place is None or file is None:
+            continue
+        lines = ignored(file.data, diagnosis.rule)
+        if place.line in lines:
+            notes.append(_told(diagnosis.rule, place.path, place.line, lines[place.line]))
+            return True
+    return False
+
+
+def _kept_away(edit: Edit, rule: str, notes: list[str]) -> bool:
+    lines = ignored(edit.before, rule)
+    line = next((line for line in touched(edit) if line in lines), 0) if lines else 0
+    if line:
+        notes.append(_told(rule, edit.path, line, lines[line]))
+    return bool(line)
+
+
+def _told(rule: str, path: str, line: int, reason: str) -> str:
+    return f"{path}:{line}: left alone by rule {rule}, as a comment there asks: {reason or '(it gives no reason)'}"

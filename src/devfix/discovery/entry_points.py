@@ -1,0 +1,109 @@
+"""The entry points of a repository, found without running any of it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from devfix.discovery.command import Command
+from devfix.discovery.imports import Imports
+from devfix.discovery.project import Project
+from devfix.discovery.readme import readme_commands
+
+_EACH = 20  # entry points of one kind that are tried
+_READ = 4000  # files looked into for a main guard
+_NOT_SCRIPTS = frozenset(
+    {"setup.py", "conftest.py", "conf.py", "noxfile.py", "tasks.py", "versioneer.py", "__init__.py"}
+)
+_LATER = frozenset({"test", "tests", "testing", "doc", "docs", "benchmark", "benchmarks", "ci", ".ci", ".github"})
+_TEST = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
+
+
+def entry_points(project: Project, imports: Imports, python: Path) -> Iterator[Command]:
+    """Yield each entry point that reaches torch, cheapest kind first, each command once."""
+    seen = set()
+    for find in (_console_scripts, _main_packages, _guarded_scripts, _readme, _plain_scripts, _tests):
+        for number, command in enumerate(find(project, imports, python)):
+            if command.words not in seen and number < _EACH:
+                seen.add(command.words)
+                yield command
+
+
+def _console_scripts(project: Project, imports: Imports, python: Path) -> Iterator[Command]:
+    for name, code in project.scripts.items():
+        path = imports.find(project.targets[name].partition(":")[0].strip())
+        if path and imports.reaches_torch(path):
+            shown = shlex.join(("python", "-c", code))
+            yield Command((str(python), "-c", code), shown, f"the console script {name}")
+
+
+def _main_packages(project: Project, imports: Imports, python: Path) -> Iterator[Command]:
+    mains = (path for path in project.tracked if path.endswith("/__main__.py"))
+    for path in sorted(mains, key=_order):
+        if not _LATER.intersection(path.split("/")) and imports.reaches_torch(path):
+            yield _module(path.removesuffix("/__main__.py"), python, path)
+
+
+def _guarded_scripts(project: Project, imports: Imports, python: Path) -> Iterator[Command]:
+    scripts = (path for path in project.tracked if path.endswith(".py") and path.rpartition("/")[2] not in _NOT_SCRIPTS)
+    for path in sorted(scripts, key=_order)[:_READ]:
+        if path.endswith("__main__.py") or _TEST.search(path) or not _mentions(project.root / path, b"__main__"):
+            continue
+        if imports.module(path).guarded and imports.reaches_torch(path):
+            if imports.module(path).relative:
+                yield _module(path.removesuffix(".py"), python, path)
+            else:
+                yield Command((str(python), path), shlex.join(("python", path)), f"the main guard of {path}")
+
+
+def _readme(project: Project, imports: Imports, python: Path) -> Iterator[Command]:
+    yield from readme_commands(project, imports, python)
+
+
+def _plain_scripts(project: Project, imports: Imports, python: Path) -> Iterator[Command]:
+    """Yield scripts without a main guard: files that no other one imports, and that work when they are run."""
+    paths = (path for path in project.tracked if path.endswith(".py") and path.rpartition("/")[2] not in _NOT_SCRIPTS)
+    for path in sorted(paths, key=_order)[:_READ]:
+        if _TEST.search(path) or path.endswith("__main__.py") or path.rpartition("/")[0] in imports.packages:
+            continue
+        module = imports.module(path)
+        if not module.works or module.guarded or module.relative or not _LATER.isdisjoint(path.split("/")):
+            continue
+        if path not in imports.imported and imports.reaches_torch(path):
+            yield Command((str(python), path), shlex.join(("python", path)), path)
+
+
+def _tests(project: Project, imports: Imports, python: Path) -> Iterator[Command]:
+    tests = sorted(filter(_TEST.search, project.tracked), key=_order)[: 10 * _EACH]
+    found = [path for path in tests if imports.reaches_torch(path)]
+    if found:
+        words = ("-m", "pytest", *found)
+        yield Command(
+            (str(python), *words), shlex.join(("python", *words)), f"{len(found)} test files that import torch"
+        )
+
+
+def _module(stem: str, python: Path, origin: str) -> Command:
+    """Return the command that runs a module, which may lie below "src"."""
+    name = stem.removeprefix("src/").replace("/", ".")
+    words: tuple[str, ...] = ("-m", name)
+    if stem.startswith("src/"):
+        run = f"runpy.run_module({name!r}, run_name='__main__', alter_sys=True)"
+        words = ("-c", f"import runpy, sys; sys.path.insert(0, 'src'); {run}")
+    return Command((str(python), *words), shlex.join(("python", *words)), origin)
+
+
+def _order(path: str) -> tuple[bool, int, str]:
+    """Sort what people run before tests and documents, and the top of a repository before what lies deep in it."""
+    parts = PurePosixPath(path).parts
+    return (not _LATER.isdisjoint(parts), len(parts), path)
+
+
+def _mentions(path: Path, word: bytes) -> bool:
+    try:
+        with path.open("rb") as file:
+            return word in file.read(1_000_000)
+    except OSError:
+        return False

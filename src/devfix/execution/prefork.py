@@ -1,0 +1,208 @@
+"""Run scripts in children forked from a process that has imported torch, each as a fresh interpreter would run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import selectors
+import signal
+import socket
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from devfix.process import Completed, Limits, Program
+from devfix.process.output_buffer import Capture
+
+_SERVER = Path(__file__).parents[1] / "probe" / "prefork" / "server.py"
+_START_SECONDS, _GRACE = 600.0, 60.0
+# What an interpreter or its libraries read when they start: a process that has started cannot take another value.
+_READ_AT_START = re.compile(r"(PYTHON|LD_|DYLD_|OMP_|MKL_|KMP_|OPENBLAS_|GOMP_|MALLOC_|TORCH|LC_|LANG).*")
+_AT_START = ("sitecustomize", "usercustomize")
+_ENTRY = Path(__file__).resolve().parents[1] / "probe" / "entry"  # the warm process runs this one for each program
+_TAKEN_OVER = frozenset({"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"})
+
+
+class WarmError(Exception):
+    """The warm process cannot run this program, or has died: run it in a fresh one."""
+
+
+class Warm:
+    """A process in the target's interpreter that has imported `modules`, and forks a child for each run.
+
+    It starts at once and in the background; `run` waits for it, may be called from several threads, and raises
+    WarmError where a fresh process must be used. `close` ends it with all that it started.
+    """
+
+    def __init__(
+        self,
+        python: Path,
+        environment: Mapping[str, str],
+        modules: Sequence[str] = ("torch",),
+        limits: Limits | None = None,
+    ) -> None:
+        """Start the process with this environment; it dies when all that run in it break the limits together."""
+        self._output = (limits or Limits()).output
+        self._environment = {name: value for name, value in environment.items() if name != "DEVFIX_PROBE"}
+        self._lock = threading.Lock()
+        self._trouble = ""
+        self._ready = False
+        self._program: Program | None = None
+        self._control, theirs = socket.socketpair()
+        command = [str(python), str(_SERVER), str(theirs.fileno()), *modules]
+        try:
+            self._program = Program(command, Path.cwd(), self._environment, pass_fds=(theirs.fileno(),), limits=limits)
+        except (OSError, ValueError) as error:
+            self._trouble = f"cannot start {python}: {error}"
+        finally:
+            theirs.close()
+        if self._program is not None:
+            self._said = Capture(20_000)
+            threading.Thread(target=self._listen, args=(self._program,), daemon=True).start()
+
+    def run(
+        self,
+        script: Path,
+        arguments: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        timeout: float,
+        output_limit: int = 0,
+    ) -> Completed:
+        """Run `python script arguments` in `cwd` with exactly this environment, for at most `timeout` seconds."""
+        self._check(environment, cwd)
+        request = {
+            "script": str(script),
+            "arguments": list(arguments),
+            "cwd": str(cwd),
+            "environment": dict(environment),
+        }
+        ours, theirs = socket.socketpair()
+        out, out_end = os.pipe()
+        err, err_end = os.pipe()
+        with ours:
+            try:
+                with self._lock:
+                    self._await_ready()
+                    socket.send_fds(self._control, [b"r"], [theirs.fileno(), out_end, err_end])
+                ours.sendall(json.dumps(request).encode() + b"\n")
+            except OSError as error:
+                os.close(out)
+                os.close(err)
+                raise WarmError(self._death(error)) from error
+            except WarmError:
+                os.close(out)
+                os.close(err)
+                raise
+            finally:
+                theirs.close()
+                os.close(out_end)
+                os.close(err_end)
+            try:
+                return self._gather(ours, out, err, timeout, output_limit or self._output)
+            finally:
+                os.close(out)
+                os.close(err)
+
+    def close(self) -> None:
+        """End the process and everything that it started."""
+        self._control.close()
+        program, self._program = self._program, None
+        if program is not None:
+            with program:
+                pass
+
+    def _check(self, environment: Mapping[str, str], cwd: Path) -> None:
+        for entry in environment.get("PYTHONPATH", "").split(os.pathsep):
+            folders = {folder / entry for folder in (cwd, Path.cwd())} - {_ENTRY}
+            if entry and any((folder / f"{name}.py").is_file() for folder in folders for name in _AT_START):
+                raise WarmError(
+                    f"{entry} has a module that runs when an interpreter starts, which the warm one has done"
+                )
+        names = {*environment, *self._environment} - _TAKEN_OVER
+        for name in sorted(names):
+            if _READ_AT_START.fullmatch(name) and environment.get(name) != self._environment.get(name):
+                raise WarmError(f"{name} is read when an interpreter starts, and the warm one has started without it")
+
+    def _await_ready(self) -> None:
+        if self._trouble or self._program is None:
+            raise WarmError(self._trouble or "the warm process is closed")
+        if self._ready:
+            return
+        self._control.settimeout(_START_SECONDS)
+        line = b""
+        while not line.endswith(b"\n"):
+            data = self._control.recv(4096)
+            if not data:
+                raise OSError("it ended before it was ready")
+            line += data
+        self._trouble = str(json.loads(line))
+        if self._trouble:
+            raise WarmError(f"the warm process cannot import what it should: {self._trouble}")
+        self._control.settimeout(None)
+        self._ready = True
+
+    def _death(self, error: OSError) -> str:
+        said = self._said.text().strip() if self._program is not None else ""
+        return f"the warm process has died ({error})" + (f": {said[-500:]}" if said else "")
+
+    def _listen(self, program: Program) -> None:
+        """Read what the server itself prints, so that it never waits for a reader."""
+        with selectors.DefaultSelector() as selector:
+            try:
+                for stream in (program.stdout, program.stderr):
+                    selector.register(stream, selectors.EVENT_READ)
+                while selector.get_map():
+                    for key, _ in selector.select():
+                        data = os.read(key.fd, 1 << 16)
+                        self._said.add(data)
+                        if not data:
+                            selector.unregister(key.fd)
+            except (OSError, ValueError, KeyError):
+                return  # closed
+
+    def _gather(self, ours: socket.socket, out: int, err: int, timeout: float, limit: int) -> Completed:
+        began = time.monotonic()
+        captures = {out: Capture(limit), err: Capture(limit), ours.fileno(): Capture(10_000)}
+        timed_out = not _drain(captures, began + timeout)
+        seconds = time.monotonic() - began
+        if timed_out:
+            ours.shutdown(socket.SHUT_WR)  # the server sees its end close, and sweeps
+            _drain(captures, time.monotonic() + _GRACE)
+        stdout, stderr, status = (captures[each] for each in (out, err, ours.fileno()))
+        truncated = bool(stdout.dropped or stderr.dropped)
+        if timed_out:
+            return Completed(None, "", True, seconds, stdout.text(), stderr.text(), truncated)
+        word, _, rest = status.text().strip().partition(" ")
+        number, _, wall = rest.partition(" ")
+        if word not in ("exit", "signal"):
+            raise WarmError("the warm process died while it ran the program")
+        code, name = (int(number), "") if word == "exit" else (None, _signal_name(int(number)))
+        return Completed(code, name, False, float(wall), stdout.text(), stderr.text(), truncated)
+
+
+def _drain(captures: Mapping[int, Capture], deadline: float) -> bool:
+    """Read until all streams close; False when the deadline passes first."""
+    with selectors.DefaultSelector() as selector:
+        for stream in captures:
+            selector.register(stream, selectors.EVENT_READ)
+        while selector.get_map():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            for key, _ in selector.select(left):
+                data = os.read(key.fd, 1 << 16)
+                if data:
+                    captures[key.fd].add(data)
+                else:
+                    selector.unregister(key.fd)
+    return True
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,69 @@
+"""What a program is run with: the order to the probe (docs/letter.md), and the environment that carries it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from devfix.model import NOWHERE, Place, Reach, World
+from devfix.process import child_environment
+
+DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
+SEED = 0  # for programs that draw random numbers without one
+ENTRY = Path(__file__).resolve().parents[1] / "probe" / "entry"
+
+
+def order_for(
+    world: World,
+    letters: Path,
+    owned: Path,
+    original: Path,
+    watch: Sequence[Place] = (),
+    device_map: bool = False,
+    reach: Reach = NOWHERE,
+    tally: bool = False,
+    seed: int | None = None,
+) -> Mapping[str, object]:
+    """The order of a run whose letters come to a folder; places are below `owned`, the program's worktree."""
+    return {
+        "world": {"kind": world.kind, "gpus": world.gpus, "current": world.current},
+        "letters": str(letters),
+        "owned": str(owned),
+        "original": str(original),
+        "watch": [{"path": str(owned / place.path), "line": place.line} for place in watch],
+        "reach": [
+            {"path": str(owned / place.path), "line": line}
+            for place in reach.places
+            for line in range(place.line, min(place.end_line or place.line, place.line + 999) + 1)
+        ],
+        "map": device_map,
+        "tally": tally,
+        "seed": seed,
+        "given": [[each.total, each.size] for each in reach.given],
+    }
+
+
+def environment_for(
+    world: World, order: Mapping[str, object], given: Mapping[str, str] | None = None, overlay: Path | None = None
+) -> dict[str, str]:
+    """What the program sees: its own environment without secrets (or `given`, whole), and the order.
+
+    `CUDA_VISIBLE_DEVICES` is as the user has it, where that shows all GPUs of a simulated world, else it is not set.
+    """
+    environment = dict(child_environment() if given is None else given)
+    environment["DEVFIX_PROBE"] = json.dumps(order)
+    environment["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (str(ENTRY), str(overlay or ""), environment.get("PYTHONPATH")))
+    )
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    if world.kind == "cpu" and any(map(os.path.exists, DRIVERS)):
+        environment["CUDA_VISIBLE_DEVICES"] = ""
+    elif world.kind != "real" and not _shows_all(environment.get("CUDA_VISIBLE_DEVICES", ""), world.gpus):
+        environment.pop("CUDA_VISIBLE_DEVICES", None)
+    return environment
+
+
+def _shows_all(visible: str, gpus: int) -> bool:
+    return sorted(visible.split(",")) == sorted(map(str, range(gpus)))

@@ -1,0 +1,118 @@
+"""Imports that find nothing, and code that must be compiled for a GPU."""
+
+from __future__ import annotations
+
+import re
+
+from devfix.dependencies import distribution_for, usual_name
+from devfix.model import Lack, Obstacle
+from devfix.obstacles.exceptions import Ending
+from devfix.obstacles.surroundings import Surroundings, advice_on_compiled, pip, short, where
+
+_MODULE = re.compile(r"No module named '?([\w.]+)'?")
+_ASKED_FOR = re.compile(r"(?:pip|conda) install (?:-U |--upgrade )?[`'\"]?([A-Za-z0-9][\w.-]*)")
+_TRITON = re.compile(
+    r"\bactive drivers\b|TritonMissing|working triton|accessed from Triton|"
+    r"[Tt]riton.{0,40}(not (installed|available|found)|is required|requires)"
+)
+_COMPILER = re.compile(
+    r"CUDA_HOME|[Nn]inja is required|[Ee]rror (building|compiling) (extension|objects)|\bnvcc\b|CUDAExtension|"
+    r"No such file or directory: '(\S*/)?(c\+\+|g\+\+|gcc|cc|clang\+*|ninja)'|is not a supported C\+\+ compiler"
+)
+_KERNEL = re.compile(
+    r"_OpNamespace.{0,60}has no attribute|Could not run '(?!aten::)\w+::|no kernel image|undefined symbol|"
+    r"cannot open shared object file|No such operator|kernels? (is|are|was|were) not (compiled|built|available)"
+)
+_FOR_GPUS = frozenset(
+    {"flash_attn", "apex", "mamba_ssm", "causal_conv1d", "transformer_engine", "cupy", "pycuda", "tensorrt",
+     "torch_tensorrt", "spconv", "MinkowskiEngine", "amp_C", "fused_layer_norm_cuda"}
+)  # fmt: skip
+_SITE = re.compile(r"/(?:site|dist)-packages/([\w-]+)")
+_SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".pyx")
+
+
+def package(ending: Ending, around: Surroundings) -> Obstacle | None:
+    """Return the obstacle of an import that found nothing, None where it was none."""
+    if ending.message.startswith("Numpy is not available"):  # torch's own words, where it was built with NumPy
+        return _missing_package("numpy", ending, around, does="needs")
+    if not re.search(r"(ImportError|ModuleNotFoundError|PackageNotFoundError)$", ending.exception):
+        return None
+    if match := _MODULE.search(ending.message):
+        return _missing_module(match[1], ending, around)
+    match = _ASKED_FOR.search(ending.message)
+    if match is None or _KERNEL.search(ending.message):
+        return None
+    return _missing_package(match[1].replace("-", "_"), ending, around, match[1])
+
+
+def _missing_module(module: str, ending: Ending, around: Surroundings) -> Obstacle:
+    top = module.partition(".")[0]
+    if top == "triton":
+        return _no_triton(f"{where(ending)} imports triton, which is not installed in {around.python}")
+    local = _local(top, around)
+    if local is None:
+        return _missing_package(top, ending, around)
+    if any(path.endswith(_SOURCES) for path in around.tracked) and module != top:
+        message = f"{where(ending)} imports {module}, a compiled part of this repository that has not been built"
+        return Obstacle(Lack.COMPILER, message, advice_on_compiled("build it in the program's environment"))
+    message = f"{where(ending)} imports {module}; the repository has {local}, and {module} is not found from there"
+    if module == top:
+        message = f"{where(ending)} imports {module}, which is {local} here and not on the import path"
+    run = f"install the project ({pip(around, '-e .')}), or run it from where {top} is found (--run and --python)"
+    return Obstacle(Lack.MODULE, message, run)
+
+
+def _missing_package(top: str, ending: Ending, around: Surroundings, told: str = "", does: str = "imports") -> Obstacle:
+    place = distribution_for(top, around.declared())
+    name = place.name if place else told or usual_name(top)
+    importer = _SITE.search(ending.frames[-1][0]) if ending.frames else None
+    who = f"{where(ending)} {does} {top}"
+    if importer and importer[1] != top:
+        who = f"the package {importer[1]} (used at {where(ending)}) imports {top}"
+    whose = f"it belongs to {name}, declared in {place.path}:{place.line}" if place else ""
+    whose = whose or f"no file of the repository declares it (it usually comes from {name})"
+    message = f"{who}, which is not installed in {around.python}; {whose}"
+    if top in _FOR_GPUS:
+        message = f"{message}; its kernels are compiled for GPUs"
+        return Obstacle(Lack.KERNEL, message, advice_on_compiled(f"install it with {pip(around, name)}"))
+    return Obstacle(Lack.PACKAGE, message, f"install it with {pip(around, name)}, or name another with --python")
+
+
+def triton(ending: Ending, around: Surroundings) -> Obstacle | None:
+    """Return the obstacle of a kernel of Triton that cannot run."""
+    inside = any("/site-packages/triton/" in path for path, _ in ending.frames[-3:])
+    if not inside and not _TRITON.search(f"{ending.exception}: {ending.message}"):
+        return None
+    return _no_triton(f"{where(ending)} runs a Triton kernel ({short(ending)})")
+
+
+def _no_triton(message: str) -> Obstacle:
+    return Obstacle(Lack.TRITON, message, advice_on_compiled("install triton there"))
+
+
+def compiler(ending: Ending, around: Surroundings) -> Obstacle | None:
+    """Return the obstacle of an extension that is compiled by the program itself."""
+    inside = any(path.endswith("torch/utils/cpp_extension.py") for path, _ in ending.frames)
+    if not inside and not _COMPILER.search(ending.message):
+        return None
+    message = f"{where(ending)} compiles an extension with torch.utils.cpp_extension, and that fails here"
+    return Obstacle(Lack.COMPILER, f"{message} ({short(ending)})", advice_on_compiled("install what it names"))
+
+
+def kernel(ending: Ending, around: Surroundings) -> Obstacle | None:
+    """Return the obstacle of a compiled kernel that is not there, or was built for another torch."""
+    if not _KERNEL.search(ending.message):
+        return None
+    message = f"{where(ending)} needs a compiled kernel that is not there ({short(ending)})"
+    return Obstacle(Lack.KERNEL, message, advice_on_compiled("build or install it for this torch"))
+
+
+def _local(top: str, around: Surroundings) -> str | None:
+    """Return the file or folder of the repository that has a top-level name."""
+    for path in sorted(around.tracked, key=lambda path: (path.count("/"), path)):
+        parts = path.split("/")
+        if parts[-1] == f"{top}.py":
+            return path
+        if top in parts[:-1] and path.endswith(".py"):
+            return "/".join(parts[: parts.index(top) + 1]) + "/"
+    return None

@@ -1,0 +1,84 @@
+"""A change that takes numbers too: a move of what is a tensor here, and a number or a list of them elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import libcst as cst
+
+from devfix.model import Edit, Patch
+from devfix.sdk import argument, expression, last_name
+from devfix.source import File
+from devfix.verification.candidate import Trial
+
+TRIES = 2
+HOST = '"cpu"'
+
+
+def converted(trials: Iterable[Trial], attempt: Callable[[Patch], Trial]) -> Trial | None:
+    """Return a trial of a change that converts where a dropped candidate moved, and holds; None where none does.
+
+    Such a candidate was dropped for code that gives numbers where it calls a method of a tensor.
+    """
+    patches = [patch for trial in trials if trial.numbers and (patch := with_numbers(trial.patch, trial.numbers))]
+    for patch in patches[:TRIES]:
+        trial = attempt(patch)
+        if trial.verdict.outcome in ("holds", "moved"):
+            return trial
+    return None
+
+
+def with_numbers(patch: Patch, names: Iterable[str]) -> Patch | None:
+    """Return a patch with `torch.as_tensor(x, device=…)` in the place of each new `x.to(…)`; None where it has none."""
+    names = list(names)
+    edits = [_converting(edit, names) for edit in patch.edits]
+    if edits == list(patch.edits):
+        return None
+    told = " and ".join(f"`{name}`" for name in names)
+    because = f"{patch.because} {told} may be given as numbers too, which `torch.as_tensor` takes."
+    return replace(patch, title=f"{patch.title}, numbers too", because=because, edits=tuple(edits))
+
+
+def _converting(edit: Edit, names: Iterable[str]) -> Edit:
+    before, after = File(edit.path, edit.before), File(edit.path, edit.after)
+    if not _imports_torch(after):
+        return edit
+    known = [before.code(node) for name in names for node, _ in _moves(before, name)]
+    nodes: dict[cst.CSTNode, cst.CSTNode] = {}
+    for name in names:
+        for node, device in _moves(after, name):
+            if after.code(node) in known:
+                known.remove(after.code(node))
+            else:
+                nodes[node] = expression(f"torch.as_tensor({name}, device={device})")
+    made = after.replaced(nodes) if nodes else None
+    written = after.edit(made) if made is not None else None
+    return replace(edit, after=written.after) if written is not None else edit
+
+
+def _moves(file: File, name: str) -> list[tuple[cst.Call, str]]:
+    """The calls that move an expression and do no more, each with the device."""
+    found = []
+    for node in file.within(file.module):
+        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+            continue
+        if file.code(node.func.value) == name and (device := _device(file, node)):
+            found.append((node, device))
+    return found
+
+
+def _device(file: File, call: cst.Call) -> str:
+    """The device to which a call moves, "" where it does not, or does more than that."""
+    method = last_name(call.func)
+    if method == "cpu" and not call.args:
+        return HOST
+    given = argument(call, "device", 0)
+    return file.code(given.value) if method == "to" and len(call.args) == 1 and given is not None else ""
+
+
+def _imports_torch(file: File) -> bool:
+    return any(
+        isinstance(node, cst.ImportAlias) and node.asname is None and file.code(node.name) == "torch"
+        for node in file.within(file.module)
+    )

@@ -1,0 +1,118 @@
+"""Fixes with one cause are one fix: the parts of a batch, which failed and were mended one after the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+
+from devfix.model import Edit, Fix, Operand, Place, Repair
+from devfix.sdk import SAFETIES, describe
+from devfix.verification.edit_map import place_before
+
+Differ = Callable[[Mapping[str, bytes], Mapping[str, bytes]], str]
+WITH = ", and what came with it"
+MOVE = re.compile(r"Move (?P<what>.+?) to (?P<where>`[^`]+`)")
+
+
+def joined(repairs: Sequence[Repair], diff: Differ) -> list[Repair]:
+    """Return the repairs, those in a row with one cause as one; `diff` shows files before and after.
+
+    They have one cause where the blamed tensors came back from one call, or out of one loop, and one rule made their
+    fixes, or one function the tensors; and the fixes edit the same files. What the last of them was seen to do is what
+    all of them do together.
+    """
+    result: list[Repair] = []
+    for repair in repairs:
+        before = result[-1] if result else None
+        if before is not None and before.fix and repair.fix and _has_one_cause(before, repair):
+            result[-1] = _together(before, before.fix, repair, repair.fix, diff)
+        else:
+            result.append(repair)
+    return result
+
+
+def _has_one_cause(one: Repair, other: Repair) -> bool:
+    wrongs = _blamed(one), _blamed(other)
+    if one.fix is None or other.fix is None or wrongs[0] is None or wrongs[1] is None:
+        return False
+    same_rule = one.fix.patch.rule == other.fix.patch.rule
+    if one.fix.verdict.outcome != "moved" or not (same_rule or _is_made_alike(wrongs[0], wrongs[1])):
+        return False
+    if {edit.path for edit in one.fix.patch.edits} != {edit.path for edit in other.fix.patch.edits}:
+        return False
+    edits = one.fix.patch.edits
+    there = {_plain(place_before(place, edits)) for place in _sources(other, wrongs[1])}
+    return bool(there & {_plain(place) for place in _sources(one, wrongs[0])})
+
+
+def _is_made_alike(one: Operand, other: Operand) -> bool:
+    """Whether one function made both tensors; in a constructor each has a reason of its own."""
+    places = [each.birth.places[0] for each in (one, other) if each.birth is not None and each.birth.places]
+    made = {(place.path, place.function) for place in places if place.owned}
+    return len(places) == 2 and len(made) == 1 and not places[0].function.endswith("__init__")
+
+
+def _blamed(repair: Repair) -> Operand | None:
+    rule = repair.fix.patch.rule if repair.fix else ""
+    found = next((each for each in repair.diagnoses if each.rule == rule), None)
+    operands = repair.failure.operands
+    return operands[found.blame.operand] if found is not None and operands else None
+
+
+def _sources(repair: Repair, operand: Operand) -> set[Place]:
+    """The calls in owned code that gave a tensor out, and the loops that did; not those that still run."""
+    running = {_plain(frame.place) for frame in repair.failure.frames}
+    places = {
+        place
+        for event in operand.history
+        for depth, place in enumerate(event.places)
+        if place.owned and (depth or place.loop)
+    }
+    return {place for place in places if _plain(place) not in running}
+
+
+def _plain(place: Place) -> tuple[str, int, str]:
+    return place.path, place.line, place.function
+
+
+def _together(one: Repair, first: Fix, other: Repair, second: Fix, diff: Differ) -> Repair:
+    edits = tuple(reduce(_followed, second.patch.edits, {edit.path: edit for edit in first.patch.edits}).values())
+    wrong, at = _blamed(other), other.failure.at
+    where = f" at {at.path}:{at.line}" if at is not None else ""
+    because = f"{first.patch.because} {describe(wrong) if wrong else 'Another'} came with it, and failed next{where}."
+    patch = replace(
+        first.patch,
+        title=_title(first.patch.title, second.patch.title),
+        because=because,
+        safety=max(first.patch.safety, second.patch.safety, key=SAFETIES.index),
+        edits=edits,
+    )
+    verdict = replace(second.verdict, transfers_before=first.verdict.transfers_before, before=first.verdict.before)
+    shown = diff({edit.path: edit.before for edit in edits}, {edit.path: edit.after for edit in edits})
+    return replace(
+        one,
+        fix=Fix(patch, verdict, shown, second.neighbours),
+        dropped=(*one.dropped, *other.dropped),
+    )
+
+
+def _followed(edits: dict[str, Edit], later: Edit) -> dict[str, Edit]:
+    """Edits by path, with one of a later fix behind them."""
+    earlier = edits.get(later.path)
+    if earlier is None:
+        return {**edits, later.path: later}
+    whole = Edit(later.path, min(earlier.line, later.line), earlier.before, later.after)
+    return {**edits, later.path: whole}
+
+
+def _title(one: str, other: str) -> str:
+    """What both do, in the words of the first: "Move `x` and `y` to `device`"."""
+    first, second = MOVE.match(one), MOVE.match(other)
+    if one == other:
+        return one
+    if first and second and first["where"] == second["where"]:
+        what = first["what"].replace(" and ", ", ")
+        return one.replace(first["what"], f"{what} and {second['what']}", 1)
+    return one if one.endswith(WITH) else f"{one}{WITH}"

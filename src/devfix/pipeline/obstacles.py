@@ -1,0 +1,58 @@
+"""What a program misses on this machine, told from its last run and from what the repository declares."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from devfix.dependencies import declared
+from devfix.errors import UserError
+from devfix.model import Obstacle, Run, Target
+from devfix.obstacles import Surroundings, hindrance
+from devfix.pipeline.session import Session
+from devfix.workspace import Repository
+
+_FILE = re.compile(r'(File ")([^"\n]+)(")')
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+def obstacle_of(session: Session, run: Run) -> Obstacle | None:
+    """Return what kept a run from working that has nothing to do with devices; None where nothing shows it."""
+    return hindrance(run, _around(session.target, session.repository))
+
+
+def with_obstacle(run: Run, target: Target) -> Run:
+    """Return a run that went on where its target lies, with what kept it from working beside it.
+
+    Its output passed through, so the traceback that the probe tells is all there is to read.
+    """
+    if run.failure is None:
+        return run
+    shown = replace(run.failure, traceback=_from_root(run.failure.traceback, target))
+    try:
+        repository = Repository.open(target.root)
+    except UserError:
+        around = Surroundings(target.python, target.root, target.subfolder, frozenset(), list)
+    else:
+        around = _around(target, repository)
+    return replace(run, obstacle=hindrance(replace(run, failure=shown), around))
+
+
+def _around(target: Target, repository: Repository) -> Surroundings:
+    tracked = repository.tracked()
+    known = partial(declared, tracked, repository.content)
+    return Surroundings(target.python, repository.root, target.subfolder, tracked, known)
+
+
+def _from_root(traceback: str, target: Target) -> str:
+    """Write the files of the repository as they are in a run of a worktree: "./" and the path from its root."""
+
+    def written(found: re.Match[str]) -> str:
+        path = Path(found[2])
+        if not path.is_relative_to(target.root) or any(part in _INSTALLED for part in path.parts):
+            return found[0]
+        return f"{found[1]}./{path.relative_to(target.root)}{found[3]}"
+
+    return _FILE.sub(written, traceback)

@@ -1,0 +1,156 @@
+"""Fixes -> the tests that guard them, each seen to fail without its fix and to pass with it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import replace
+from pathlib import Path
+
+from devfix.execution import Observer
+from devfix.execution.device_matrix import worlds_for
+from devfix.execution.prefork import Warm
+from devfix.model import Failure, Fix, Guard, Repair, Run, World
+from devfix.pipeline.session import Session
+from devfix.process import child_environment
+from devfix.regression_tests import (
+    LAUNCHER,
+    Candidate,
+    Home,
+    Judge,
+    candidates,
+    find_home,
+    launcher,
+    own_words,
+    program,
+)
+
+TIMEOUT = 60.0  # seconds for a run of one test
+
+
+def guarded(session: Session, repairs: Sequence[Repair], seconds: float) -> list[Repair]:
+    """Return the repairs, each fix with its test, or why it has none; `seconds` is how long the program runs."""
+    below = f"{session.target.subfolder}/" if session.target.subfolder else ""
+    tracked = [path for path in session.observer.tracked if path.startswith(below) or "/" not in path]
+    home = find_home(tracked, session.target.subfolder, session.repository.content) if session.wants_tests else None
+    if home is None:
+        return list(repairs)
+    if not session.has_pytest:
+        why = f"{session.target.python} has no pytest"
+        return [replace(repair, unguarded=why) if repair.fix else repair for repair in repairs]
+    with _runner(session) as (observer, overlay):
+        return list(_Guarding(session, home, observer, overlay).repairs(repairs, seconds))
+
+
+@contextmanager
+def _runner(session: Session) -> Iterator[tuple[Observer, Path]]:
+    """Give what runs tests, in a warm process where there can be one, and the folder from which they import devfix."""
+    observer = copy(session.observer)
+    warm = None
+    if observer.warm is None and observer.sandboxed is None and not observer.read_only:
+        environment = {**child_environment(), "TMPDIR": str(observer.scratch or session.worktrees.scratch)}
+        warm = observer.warm = Warm(session.target.python, environment, limits=observer.limits.times(2))
+    try:
+        yield observer, _ourselves(session.worktrees.scratch)
+    finally:
+        if warm is not None:
+            warm.close()
+
+
+class _Guarding:
+    """Finds the test for each fix of one repair."""
+
+    def __init__(self, session: Session, home: Home, observer: Observer, overlay: Path) -> None:
+        self._session, self._home, self._observer, self._overlay = session, home, observer, overlay
+        self._taken = {Path(path).name for path in session.observer.tracked}
+        self._known: dict[tuple[str, ...], str] = {}
+
+    def repairs(self, repairs: Sequence[Repair], seconds: float) -> Iterator[Repair]:
+        """Yield the repairs with their tests; a fix's index counts the fixes alone."""
+        states: list[dict[str, bytes]] = [{}]
+        fixes = [repair.fix for repair in repairs if repair.fix]
+        for fix in fixes:
+            states.append({**states[-1], **{edit.path: edit.after for edit in fix.patch.edits}})
+        number = 0
+        for repair in repairs:
+            if repair.fix is None:
+                yield repair
+                continue
+            around = (states[number], states[number + 1], states[-1])
+            yield self._guarded(repair, repair.fix, around, number, len(fixes), seconds)
+            number += 1
+
+    def _guarded(
+        self,
+        repair: Repair,
+        fix: Fix,
+        states: tuple[dict[str, bytes], dict[str, bytes], dict[str, bytes]],
+        number: int,
+        count: int,
+        seconds: float,
+    ) -> Repair:
+        session, failure = self._session, repair.failure
+        path = self._path(fix)
+        if path is None:
+            return replace(repair, unguarded="git ignores the tests' folder, or --exclude keeps it as it is")
+        session.progress(f"writing a test for {Path(fix.patch.edits[0].path).name}")
+        worlds = worlds_for(session.world, session.gpus_seen)
+        judge = Judge(self.run, failure, states, worlds, path, self._home.typed)
+        if failure.test and judge.own([failure.test], session.world):
+            return replace(repair, unguarded=self._own([failure.test]))
+        reasons: list[str] = []
+        kept = judge.choose(self._candidates(failure, fix, seconds, reasons))
+        if kept is None and (words := own_words(session.target, failure.test)) and judge.own(words, session.world):
+            return replace(repair, unguarded=self._own(words))
+        if kept is None:
+            why = judge.why or next(iter(reasons), "no call of the mended code can be written down")
+            return replace(repair, unguarded=why)
+        if (known := self._known.get(kept.candidate.body.lines)) is not None:
+            return replace(repair, unguarded=f"{known}, the test of a fix before, fails without this one too")
+        self._taken.add(Path(path).name)
+        self._known[kept.candidate.body.lines] = path
+        since = number if kept.since == 0 else count - 1
+        return replace(repair, guard=Guard(path, kept.text, kept.candidate.drives, kept.worlds, since))
+
+    def _own(self, words: Sequence[str]) -> str:
+        gpus = self._session.world.gpus
+        told = ["pytest", *(["--gpus", str(gpus)] if gpus else []), *words]
+        return f"the suite's own test guards it: {shlex.join(told)}"
+
+    def _candidates(self, failure: Failure, fix: Fix, seconds: float, reasons: list[str]) -> Iterator[Candidate]:
+        target = self._session.target
+        yield from candidates(failure, fix.patch.edits, target, reasons)
+        yield from program(target, seconds, reasons)
+
+    def _path(self, fix: Fix) -> str | None:
+        """Where the test goes: a new file, which git does not ignore."""
+        session, edited = self._session, fix.patch.edits[0].path
+        folder = self._home.place(edited)
+        for name in self._home.names(edited):
+            path = f"{folder}/{name}" if folder else name
+            if name in self._taken or os.path.lexists(session.repository.root / path):
+                continue
+            return path if session.may_make(path) else None
+        return None
+
+    def run(self, world: World, files: Mapping[str, bytes], words: Sequence[str], held: bool) -> Run:
+        """Run tests (paths from the top of the repository, or what pytest calls them) by plain pytest."""
+        below = self._session.target.subfolder
+        launched = f"{below}/{LAUNCHER}" if below else LAUNCHER
+        inner = [word.removeprefix(f"{below}/") if below else word for word in words]
+        observer = self._observer.running(LAUNCHER, *inner, timeout=TIMEOUT)
+        everything = {**files, launched: launcher()}
+        return observer.run(world, everything, fresh=False, overlay=self._overlay, tests="held" if held else "marked")
+
+
+def _ourselves(scratch: Path) -> Path:
+    """Make a folder from which an interpreter that has no devfix imports this one, and nothing else."""
+    folder = scratch / "devfix"
+    folder.mkdir(exist_ok=True)
+    link = folder / "devfix"
+    if not link.is_symlink():
+        link.symlink_to(Path(__file__).resolve().parents[1], target_is_directory=True)
+    return folder

@@ -1,0 +1,153 @@
+"""The repair loop: run, diagnose, propose, verify, keep; until the program runs clean, is stuck, or enough is done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from devfix.model import Fix, Guard, Outcome, Repair, Report, Run
+from devfix.pipeline.combine import joined
+from devfix.pipeline.obstacles import obstacle_of
+from devfix.pipeline.regression_tests import guarded
+from devfix.pipeline.resource_options import Bounds
+from devfix.pipeline.search import Loop
+from devfix.pipeline.session import Session
+from devfix.pipeline.setup import Asked, opened
+from devfix.pipeline.third_party import account
+from devfix.pipeline.warnings import doubted
+from devfix.registry.selection import rules_for
+from devfix.report.render.commit_message import commit_message, test_message
+
+MAX_FIXES = 10
+PLAIN = Bounds()
+
+
+def repair(
+    path: str | Path,
+    *,
+    run: str | None = None,
+    world: str = "auto",
+    gpus: int | None = None,
+    python: str | None = None,
+    exclude: Sequence[str] = (),
+    timeout: float | None = None,
+    max_fixes: int | None = None,
+    branch: str | None = None,
+    dry_run: bool = False,
+    rules: Sequence[str | Path] = (),
+    try_pins: bool = False,
+    test: bool = True,
+    others: float | None = None,
+    partial: bool = False,
+    include_handled: bool = False,
+    bounds: Bounds = PLAIN,
+    progress: Callable[[str], None] | None = None,
+) -> Report:
+    """Find, prove and fix the device failures of the program in the repository at `path`.
+
+    `gpus` (default 1) is the size of the world, `timeout` (default 600) counts seconds for one run of the program.
+    `dry_run` leaves no branch. `rules` names folders of local rules, which are code and run in this process.
+    `bounds` says what the program may take of the machine, and whether it runs in a sandbox.
+    `include_handled` repairs device failures that the program catches, too.
+    `test` writes a regression test for each fix, where the repository has tests that pytest runs.
+    `others` (default 120) counts seconds for the repository's other commands that reach a fix, each run before and with
+    it; 0 runs none. `partial` keeps proven fixes where a failure behind them has none: the outcome is then
+    "partial". `try_pins` looks for a release of a dependency at fault that runs clean. `progress` is told each step as
+    it begins.
+    Raises UserError for wrong usage, before anything is run.
+    """
+    began = time.monotonic()
+    kind = None if world == "auto" else world
+    asked = Asked(
+        run, kind, gpus, python, tuple(exclude), timeout, branch, test, others, include_handled, bounds=bounds
+    )
+    with opened(path, asked, progress) as session:
+        catalog = rules_for(session.config, tuple(map(Path, rules)))
+        session.notes += catalog.troubles
+        loop = Loop(session, max_fixes or session.config.max_fixes or MAX_FIXES, catalog.rules)
+        final = loop.repair()
+        loop.repairs = joined(loop.repairs, session.worktrees.diff)
+        session.notes += [f"{told}; to repair that too: --include-handled" for told in final.caught[:3]]
+        if final.logged is not None:
+            loop.repairs.append(Repair(final.logged, (), None))
+        foreign = account(session, final, loop.rules, try_pins) if loop.is_stuck else None
+        with session.timed("doubt"):
+            session.notes += doubted(session, catalog.rules, final)
+        keeps = bool(loop.fixes) and (partial or not loop.is_stuck)
+        if keeps:
+            with session.timed("guard"):
+                loop.repairs = guarded(session, loop.repairs, final.seconds)
+        if loop.fixes and not keeps:
+            count = f"{len(loop.fixes)} fix{'es' if len(loop.fixes) > 1 else ''}"
+            session.notes.append(
+                f"nothing is kept, since a failure remains; --partial keeps the {count} proven before it"
+            )
+        commits: list[str] = []
+        name = ""
+        # A fix that only led to a failure which nothing mends is proven for its own failure alone: who wants it asks.
+        if keeps and not dry_run:
+            with session.timed("branch"):
+                commits, name = _publish(session, loop, branch)
+        session.seconds["total"] = round(time.monotonic() - began, 3)
+        return Report(
+            outcome=_outcome(loop, final, foreign is not None, partial),
+            world=final.world,
+            command=session.command_text,
+            root=str(session.repository.root),
+            commit=session.repository.commit,
+            repairs=tuple(loop.repairs),
+            branch=name,
+            commits=tuple(commits),
+            diff=session.diff(),
+            seconds=dict(session.seconds),
+            notes=tuple(dict.fromkeys(session.notes)),
+            last_run=final,
+            foreign=foreign,
+            subfolder=session.target.subfolder,
+            gpus_needed=session.gpus_needed,
+            others=loop.others,
+            obstacle=obstacle_of(session, final),
+        )
+
+
+def _outcome(loop: Loop, final: Run, is_foreign: bool, partial: bool) -> str:
+    if loop.is_stuck and loop.fixes and partial:
+        return "partial"
+    if is_foreign:
+        return "not-yours"
+    if final.outcome is Outcome.CLEAN:
+        if final.logged is not None:
+            return "unrepaired"
+        return "repaired" if loop.fixes else "clean"
+    if final.outcome is Outcome.OTHER and loop.fixes and loop.fixes[-1].verdict.outcome == "holds":
+        return "repaired"  # what is left behind it fails without a GPU too
+    if final.outcome in (Outcome.TIMEOUT, Outcome.SIGNAL, Outcome.NOT_STARTED, Outcome.UNOBSERVED):
+        return "error"
+    return "unrepaired"
+
+
+def _publish(session: Session, loop: Loop, branch: str | None) -> tuple[list[str], str]:
+    """Write one commit for each fix and bring them into the repository as a branch."""
+    commits = []
+    for repair in loop.repairs:
+        if repair.fix:
+            files = {edit.path: edit.after for edit in repair.fix.patch.edits}
+            message = commit_message(repair.failure, repair.fix, session.command_text, session.world)
+            commits.append(session.worktrees.commit(files, message))
+            for guard, guards in _tests(loop.repairs, loop.fixes.index(repair.fix)):
+                commits.append(session.worktrees.commit({guard.path: guard.text.encode()}, test_message(guard, guards)))
+    name = branch or f"devfix/{_slug(loop.fixes[0])}"
+    return commits, session.worktrees.publish(name, exactly=branch is not None)
+
+
+def _tests(repairs: Sequence[Repair], fix: int) -> Iterator[tuple[Guard, Fix]]:
+    """Yield the tests that pass from a fix on, each with the fix that it guards."""
+    for repair in repairs:
+        if repair.fix and repair.guard and repair.guard.since == fix:
+            yield repair.guard, repair.fix
+
+
+def _slug(fix: Fix) -> str:
+    stem = Path(fix.patch.edits[0].path).stem.strip("_").lower() or "fix"
+    return f"{fix.patch.rule.split('/')[-1]}-{stem}".replace("_", "-")

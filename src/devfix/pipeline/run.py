@@ -1,0 +1,61 @@
+"""One run of a command in a world, where it stands: nothing is copied, edited or repaired."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from devfix.discovery import discover, examine, interpreter
+from devfix.errors import UserError
+from devfix.execution import run_here
+from devfix.model import Run, Target
+from devfix.pipeline.obstacles import with_obstacle
+from devfix.pipeline.setup import TIMEOUT, world_for
+from devfix.workspace import Repository
+
+
+def run(
+    command: Sequence[str],
+    cwd: str | Path = ".",
+    *,
+    world: str = "auto",
+    gpus: int | None = None,
+    python: str | None = None,
+    timeout: float | None = None,
+    device_map: bool = False,
+) -> Run:
+    """Run `command` in `cwd` in a world of `gpus` GPUs (default 1), its input and output passed through as they come.
+
+    The run's `stdout` and `stderr` are therefore empty. `timeout` counts seconds (default 600). Raises UserError for
+    wrong usage.
+    """
+    folder = Path(cwd).resolve()
+    if not folder.is_dir():
+        raise UserError(f"{cwd}: no such folder")
+    words = list(command)
+    if not words:
+        raise UserError("give a command behind --, for example: devfix run -- python train.py")
+    path = interpreter(folder, python)
+    told = examine(path, folder)
+    root = _root(folder)
+    found = discover(folder, frozenset(), shlex.join(words), path, "the command")[0]
+    target = Target(
+        root=root,
+        commit="",
+        command=found.words,
+        python=path,
+        world=world_for(world, gpus or 1, told.gpus),
+        timeout=timeout or TIMEOUT,
+        subfolder=os.path.relpath(folder, root),
+    )
+    return with_obstacle(run_here(target, device_map), target)
+
+
+def _root(folder: Path) -> Path:
+    """The repository around a folder, else the folder itself: all below it is the user's own code."""
+    try:
+        return Repository.open(folder).root
+    except UserError:
+        return folder

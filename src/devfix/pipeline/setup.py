@@ -1,0 +1,157 @@
+"""Open a session: check what was asked for, before anything of the repository is run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from devfix.config import read_config
+from devfix.discovery import discover, examine, interpreter
+from devfix.errors import UserError
+from devfix.execution import Observer
+from devfix.execution.prefork import Warm
+from devfix.model import Target, World
+from devfix.pipeline.other_commands import SECONDS
+from devfix.pipeline.resource_options import Bounds, needed_in_sandbox
+from devfix.pipeline.session import Session
+from devfix.process import Limits, can_protect, child_environment
+from devfix.process.tempdirs import scratch_folder
+from devfix.progress import Progress
+from devfix.workspace import Repository
+
+TIMEOUT = 600.0  # seconds for one run of the program
+JOBS = 2  # runs at once; each is given a worktree of its own
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the caller asked for; None and empty mean: as configured, else the default."""
+
+    run: str | None = None
+    world: str | None = None
+    gpus: int | None = None
+    python: str | None = None
+    exclude: tuple[str, ...] = ()
+    timeout: float | None = None
+    branch: str | None = None
+    test: bool = True
+    others: float | None = None
+    include_handled: bool = False
+    bounds: Bounds = field(default_factory=Bounds)
+
+
+@contextmanager
+def opened(
+    path: str | Path,
+    asked: Asked,
+    progress: Callable[[str], None] | None,
+) -> Iterator[Session]:
+    """Open everything that a repair needs; all of it is gone when the block is left.
+
+    Raises UserError for wrong usage.
+    """
+    began = time.monotonic()
+    repository = Repository.open(Path(path))
+    if asked.branch:
+        repository.check_branch(asked.branch)
+    folder = repository.root / repository.subfolder
+    config = read_config(repository.root, repository.subfolder)
+    limits, sandboxed = asked.bounds.limits(config), asked.bounds.is_sandboxed(config)
+    written_in = config.source.parent if config.source and not asked.python else None
+    python = interpreter(folder, asked.python or config.python, written_in)
+    told = examine(python, folder)
+    world = world_for(asked.world or config.world or "auto", asked.gpus or config.gpus or 1, told.gpus)
+    tracked = repository.tracked()
+    prefix = f"{repository.subfolder}/" if repository.subfolder else ""
+    below = frozenset(name.removeprefix(prefix) for name in tracked if name.startswith(prefix))
+    source = "--run" if asked.run else f"{config.source}: run"
+    commands = discover(folder, below, asked.run or config.run, python, source)
+    target = Target(
+        root=repository.root,
+        commit=repository.commit,
+        command=commands[0].words,
+        python=python,
+        world=world,
+        timeout=asked.timeout or config.timeout or TIMEOUT,
+        subfolder=repository.subfolder,
+        exclude=(*asked.exclude, *config.exclude),
+    )
+    with (
+        scratch_folder() as scratch,
+        _warm(target, scratch, limits, sandboxed) as warm,
+        repository.worktrees(JOBS) as worktrees,
+    ):
+        borrowed = worktrees.borrowed
+        protected = borrowed if not borrowed or can_protect(borrowed) else ()
+        needed = needed_in_sandbox(python, repository.root) if sandboxed else None
+        observer = Observer(target, worktrees, tracked, warm, protected, limits, needed, scratch, asked.include_handled)
+        shown = progress if isinstance(progress, Progress) else Progress(progress or _silent)
+        observer.progress = shown
+        session = Session(repository, config, worktrees, observer, commands, told.gpus, shown)
+        session.has_fixed_gpus = bool(asked.gpus or config.gpus or (asked.world or config.world) == "real")
+        session.notes += _notes(repository)
+        session.other_seconds = first_given(asked.others, config.others, SECONDS)
+        if asked.test and config.test is not False:
+            session.wants_tests, session.has_pytest = True, told.pytest
+        if borrowed and not protected:
+            session.notes.append(_unprotected(borrowed))
+        session.seconds["open"] = round(time.monotonic() - began, 3)
+        yield session
+
+
+@contextmanager
+def _warm(target: Target, temporary: Path, limits: Limits, sandboxed: bool) -> Iterator[Warm | None]:
+    """A warm process for the program, where one can run it; what it leaves in its temporary folder goes with that."""
+    if sandboxed or not _is_plain_script(target):
+        yield None
+        return
+    warm = Warm(target.python, {**child_environment(), "TMPDIR": str(temporary)}, limits=limits.times(JOBS))
+    try:
+        yield warm
+    finally:
+        warm.close()
+
+
+def first_given(*values: float | None) -> float:
+    """Return the first of some numbers that is not None; the last one never is."""
+    return next(value for value in values if value is not None)
+
+
+def _silent(step: str) -> None:
+    """Show nothing."""
+
+
+def _notes(repository: Repository) -> Iterator[str]:
+    if dirty := repository.dirty:
+        shown = ", ".join(dirty[:3]) + (f" and {len(dirty) - 3} more" if len(dirty) > 3 else "")
+        commit = repository.commit[:10]
+        yield f"work starts from the commit {commit}: changes that are not committed are left out ({shown})"
+
+
+def _unprotected(borrowed: Sequence[Path]) -> str:
+    shown = ", ".join(map(str, borrowed[:3]))
+    return (
+        f"the program can write to your own data in {shown}: it is too large to copy, and this system cannot protect it"
+    )
+
+
+def world_for(kind: str, gpus: int, seen: int) -> World:
+    """The world that was asked for (auto, real, simulated or cpu), where the interpreter sees `seen` real GPUs."""
+    if kind == "cpu":
+        return World("cpu")
+    if kind == "auto":
+        kind = "real" if seen >= gpus else "simulated"
+    if kind == "real" and seen < gpus:
+        raise UserError(
+            f"--world real: the interpreter sees {seen} GPUs, not {gpus}; use --world simulated or --python"
+        )
+    return World(kind, gpus)
+
+
+def _is_plain_script(target: Target) -> bool:
+    """Whether the command is `python script.py …`, which a warm process can run."""
+    command = target.command
+    return len(command) > 1 and command[0] == str(target.python) and command[1].endswith(".py")

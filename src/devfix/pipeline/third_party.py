@@ -1,0 +1,144 @@
+"""A failure that nothing in the repository mends: find the installed distribution at fault, and a release that is not.
+
+The distribution's files are taken as if they were owned, the same rules are asked, and what they propose is tried on a
+copy that is laid over what is installed.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from devfix.dependencies import Distribution, distribution_of, install, laid_over, pinned, releases
+from devfix.diagnosis.diagnose import diagnose
+from devfix.diagnosis.propose import propose
+from devfix.execution import SEED
+from devfix.model import Event, Failure, Foreign, Operand, Outcome, Place, Reach, Run, World
+from devfix.pipeline.session import Session
+from devfix.registry import Rule
+from devfix.sdk import Sources
+from devfix.sdk.trace.sites import unseen
+from devfix.verification.candidate import Trial
+from devfix.verification.checks.stdout import last_line
+from devfix.verification.verifier import Verifier
+
+RELEASES = 24  # tried at the most, newest first
+
+
+def account(session: Session, run: Run, rules: Sequence[Rule], try_pins: bool) -> Foreign | None:
+    """Find the distribution at fault, proven by a change to a copy of it that gets the program further."""
+    for distribution in suspects(run.failure):
+        session.progress(f"looking into {distribution.name} {distribution.version}")
+        trial = _Copy(session, distribution).repaired(run, rules)
+        if trial is None:
+            continue
+        edit = trial.patch.edits[0]
+        before = {each.path: each.before for each in trial.patch.edits}
+        diff = session.worktrees.diff(before, {each.path: each.after for each in trial.patch.edits})
+        found = Foreign(distribution.name, distribution.version, edit.path, edit.line, trial.patch.because, diff)
+        return _with_pin(session, found, run.world) if try_pins else found
+    return None
+
+
+def suspects(failure: Failure | None) -> list[Distribution]:
+    """The distributions that made the operands, or that failed, torch itself excepted; the births first."""
+    if failure is None:
+        return []
+    births = [place for operand in failure.operands for event in operand.history for place in event.places[:1]]
+    paths = [place.path for place in (*births, *(frame.place for frame in reversed(failure.frames))) if not place.owned]
+    found = (distribution_of(path) for path in dict.fromkeys(paths))
+    unique = {each.name: each for each in found if each is not None and each.package not in ("torch", "functorch")}
+    return list(unique.values())
+
+
+class _Copy:
+    """A distribution in a copy that may be changed, laid over what is installed for each run."""
+
+    def __init__(self, session: Session, distribution: Distribution) -> None:
+        self.session, self.distribution = session, distribution
+
+    def repaired(self, run: Run, rules: Sequence[Rule]) -> Trial | None:
+        """The first change to the distribution that holds in the world that failed."""
+        run = self._adopted(run, ())
+        if run.failure is None:
+            return None
+        watch = list(unseen(run.failure))
+        again = self.session.observer.run(run.world, self.session.files, watch=self._installed(watch), fresh=False)
+        again = self._adopted(again, ())
+        failure = replace(run.failure, scopes=again.watched)
+        run = replace(run, failure=failure)
+        notes: list[str] = []
+        diagnoses = diagnose(failure, rules, notes)
+        patches = propose(diagnoses, {rule.id: rule for rule in rules}, Sources(self._read), notes)
+        seeded = partial(self._run, seed=SEED)
+        verifier = Verifier(self._run, run, {}, [run.world], lambda world: run, seeded=seeded)
+        return verifier.choose(patches, diagnoses)[0]
+
+    def _run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach, seed: int | None = None) -> Run:
+        with tempfile.TemporaryDirectory(prefix=f"devfix-overlay-{os.getpid()}-") as name:
+            folder = laid_over(self.distribution, files, Path(name).resolve())
+            run = self.session.observer.run(world, self.session.files, fresh=fresh, overlay=folder, seed=seed)
+            return self._adopted(run, (str(folder),))
+
+    def _read(self, path: str) -> bytes | None:
+        if not path.startswith(self.distribution.package):
+            return None
+        try:
+            return (self.distribution.site / path).read_bytes()
+        except OSError:
+            return None
+
+    def _installed(self, places: Sequence[Place]) -> list[Place]:
+        """The places where they are installed: an absolute path is watched as it is."""
+        inside = self.distribution.package
+        site = self.distribution.site
+        return [replace(each, path=str(site / each.path)) if each.path.startswith(inside) else each for each in places]
+
+    def _adopted(self, run: Run, folders: Sequence[str]) -> Run:
+        """The run as if the distribution's files were owned, their paths relative to where packages are installed."""
+        roots = tuple(f"{folder}/" for folder in (str(self.distribution.site), *folders))
+
+        def place(each: Place) -> Place:
+            root = next((root for root in roots if each.path.startswith(root + self.distribution.package)), None)
+            return each if root is None else replace(each, path=each.path[len(root) :], owned=True)
+
+        watched = tuple((place(where), scope) for where, scope in run.watched)
+        return replace(run, failure=run.failure and _mapped(run.failure, place), watched=watched)
+
+
+def _mapped(failure: Failure, place: Callable[[Place], Place]) -> Failure:
+    def event(each: Event) -> Event:
+        return replace(each, places=tuple(map(place, each.places)))
+
+    def operand(each: Operand) -> Operand:
+        return replace(each, history=tuple(map(event, each.history)))
+
+    frames = tuple(replace(frame, place=place(frame.place)) for frame in failure.frames)
+    return replace(failure, frames=frames, operands=tuple(map(operand, failure.operands)))
+
+
+def _with_pin(session: Session, found: Foreign, world: World) -> Foreign:
+    """The same with the newest other release in which the program runs clean, and the edits that pin it."""
+    python = session.target.python
+    for version in _others(releases(python, found.distribution), found.version):
+        session.progress(f"trying {found.distribution} {version}")
+        with tempfile.TemporaryDirectory(prefix=f"devfix-release-{os.getpid()}-") as name:
+            if trouble := install(python, found.distribution, version, Path(name)):
+                session.notes.append(f"{found.distribution} {version} was not tried: {trouble}")
+                continue
+            run = session.observer.run(world, session.files, overlay=Path(name).resolve())
+        clean = run.outcome is Outcome.CLEAN
+        how = "runs clean" if clean else f"{run.outcome.value}: {last_line(run)}"
+        session.notes.append(f"with {found.distribution} {version} the program {how}")
+        if clean:
+            pin = pinned(found.distribution, version, session.observer.tracked, session.content)
+            return replace(found, pin=version, pin_edits=pin.edits)
+    return found
+
+
+def _others(versions: Sequence[str], installed: str) -> Iterator[str]:
+    yield from [version for version in versions if version != installed][:RELEASES]

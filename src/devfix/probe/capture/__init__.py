@@ -1,0 +1,1 @@
+"""Record failures and write the trace."""

@@ -1,0 +1,184 @@
+"""How failures become the letter's one: marked when raised, chosen when one ends the process, a thread or a test."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import itertools
+import json
+import os
+import threading
+from collections import Counter, OrderedDict
+from pathlib import Path
+from typing import Any
+
+from ..counters import scope_watch, sites
+from ..provenance import places
+from . import failure, kinds
+from .trace_writer import Letter
+
+MARK = "_devfix_failure"
+_RANK = {"": 0, "thread": 1, "test": 2, "process": 3}
+_REPEATS = 20
+_FIRST = 3  # failures of a process that its letter tells although they were handled
+_GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
+
+
+class Endings:
+    """Keeps the latest failures of one process and decides which of them the letter tells."""
+
+    def __init__(self, letter: Letter) -> None:
+        """Gather for `letter`."""
+        self.letter = letter
+        self._captured: OrderedDict[int, failure.Json] = OrderedDict()
+        self._numbers = itertools.count(1)
+        self._at: Counter[Any] = Counter()
+        self._rank = 0
+        self._busy = threading.local()
+        self.eager = False  # write at once, for a process that may be ended without notice
+
+    def failed(self, exception: BaseException, func: Any, args: Any, kwargs: Any) -> None:
+        """Take down an exception that an operator raised; the slot `hooks.failed`."""
+        if getattr(self._busy, "now", False):
+            return
+        if getattr(exception, MARK, None) is not None:
+            sites.failed(func)  # the operator around the one that told of it first
+            return
+        kind = kinds.kind_of(failure.message_of(exception))
+        if not kind:
+            return
+        self._busy.now = True
+        try:
+            self._take(exception, kind, func, args, kwargs)
+        except Exception as error:
+            self.letter.complain(error)
+        finally:
+            self._busy.now = False
+
+    def _take(self, exception: BaseException, kind: str, func: Any, args: Any, kwargs: Any) -> None:
+        sites.failed(func)
+        spots = places.nearest(1)
+        self._at[(kind, id(spots[0]), spots[1]) if spots else kind] += 1
+        if self._at[(kind, id(spots[0]), spots[1]) if spots else kind] > _REPEATS:
+            return  # a program that lives on failures (a search by trying) must not pay for each
+        with failure.quiet():
+            if scope_watch.wanted():
+                scope_watch.look()
+            told = failure.capture(exception, kind, func, args, kwargs)
+        number = next(self._numbers)
+        self._captured[number] = told
+        if len(self._captured) > 16:
+            self._captured.popitem(last=False)
+        with contextlib.suppress(AttributeError):
+            setattr(exception, MARK, (os.getpid(), number))
+        is_first = self._at[(kind, id(spots[0]), spots[1]) if spots else kind] == 1
+        if is_first and len(self.letter.handled) < _FIRST:
+            self.letter.handled.append(told)
+        if not self._rank:
+            self.letter.failure = told
+            if self.eager or number <= _FIRST:  # a process may be ended without notice
+                self.letter.write()
+
+    def uncaught(self, exception: BaseException | None, where: str) -> None:
+        """Take down what ended a "process", a "thread" or a "test"; the first of the highest rank stays."""
+        rank = _RANK[where]
+        if exception is None or self._rank >= rank:
+            return
+        try:
+            with failure.quiet():
+                told = self._find(exception)
+            told["uncaught"] = True
+            self.letter.failure, self._rank = told, rank
+        except Exception as error:
+            self.letter.complain(error)
+
+    @property
+    def has_ended_process(self) -> bool:
+        """Whether an exception that nobody caught ends this process."""
+        return self._rank == _RANK["process"]
+
+    def find(self, exception: BaseException) -> failure.Json | None:
+        """Find the failure of devices that an exception comes from; None where it comes from none."""
+        try:
+            with failure.quiet():
+                told = self._find(exception)
+        except Exception as error:
+            self.letter.complain(error)
+            return None
+        return None if told["kind"] == "other" else told
+
+    def forget_repeats(self) -> None:
+        """Begin anew to count how often each place fails."""
+        self._at.clear()
+
+    def last_ended(self) -> None:
+        """Take the latest failure for the one that ended this process with an exit code."""
+        if self._captured and not self._rank:
+            told = next(reversed(self._captured.values()))
+            told["uncaught"] = True
+            self.letter.failure, self._rank = told, _RANK["process"]
+
+    def _find(self, exception: BaseException) -> failure.Json:
+        chain = _chain(exception)
+        # What an operator told of says more than any message around it: a library may raise one of its own from it.
+        for link in chain:
+            mark = getattr(link, MARK, None)
+            told = self._captured.get(mark[1]) if mark is not None and mark[0] == os.getpid() else None
+            told = told or self._quoted(failure.message_of(link))
+            if told is not None:
+                return {**told, "traceback": failure.told(exception)}
+        for link in chain:
+            kind = kinds.kind_of(failure.message_of(link))
+            if kind:
+                return {**failure.reconstruct(link, kind), "traceback": failure.told(exception)}
+        return failure.reconstruct(exception, "other")
+
+    def _quoted(self, message: str) -> failure.Json | None:
+        """Find a failure whose message this one quotes: workers' errors reach the main thread as text."""
+        ours = [told for told in reversed(self._captured.values()) if told["message"] and told["message"] in message]
+        if ours:
+            return ours[0]
+        if not kinds.kind_of(message):
+            return None
+        for told in self._of_children():
+            if told.get("message") and told["message"] in message and told.get("operands"):
+                return told
+        return None
+
+    def _of_children(self) -> list[failure.Json]:
+        """Read the failures that processes started by this one, or by one of its own (a fork server), have written."""
+        found = []
+        folder = self.letter.order.letters
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+            if name.endswith(".json") and not name.startswith(f"{os.getpid()}-"):
+                try:
+                    raw = json.loads(Path(folder, name).read_bytes())
+                    if raw["failure"] and _is_below(int(raw["process"]["parent"])):
+                        found.append(raw["failure"])
+                except (OSError, ValueError, KeyError, TypeError):
+                    continue
+        return found
+
+
+def _is_below(pid: int) -> bool:
+    """Say whether a process is this one or descends from it, as far as /proc still tells."""
+    for _ in range(4):
+        if pid == os.getpid():
+            return True
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            return False
+    return False
+
+
+def _chain(exception: BaseException) -> list[BaseException]:
+    """Return the exception, what it was raised from, and what was being handled when it was raised."""
+    chain: list[BaseException] = []
+    link: BaseException | None = exception
+    while link is not None and all(link is not known for known in chain) and len(chain) < 20:
+        chain.append(link)
+        if isinstance(link, _GROUP):
+            chain.extend(link.exceptions[:20])
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+    return chain

@@ -1,0 +1,127 @@
+"""The letter of this process: gathered while it runs, written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..config import Order
+from ..counters import scope_watch, sites, totals
+from ..inspection import device_map
+from ..provenance import positions, transfers
+from ..simulation import devices, seeding, visible_devices
+
+Json = dict[str, Any]
+
+
+class Letter:
+    """What one process has to tell; `write` may be called again and replaces what it wrote before."""
+
+    def __init__(self, order: Order) -> None:
+        """Begin an empty letter."""
+        self.order = order
+        self.pid = os.getpid()
+        self.failure: Json | None = None
+        self.handled: list[Json] = []
+        self.trouble: list[str] = []
+        self.blind = ""  # why the world could not be entered
+        self._path = ""
+        self._lock = threading.RLock()
+
+    def complain(self, error: BaseException | str) -> None:
+        """Note that something went wrong in the probe itself."""
+        if len(self.trouble) < 20:
+            text = error if isinstance(error, str) else f"{type(error).__name__}: {error}{_where(error)}"
+            self.trouble.append(text[:500])
+
+    def write(self) -> None:
+        """Write the letter, then give it its name; nothing is written by a process that has inherited it by a fork."""
+        if not self.order.letters or os.getpid() != self.pid:
+            return
+        with self._lock, contextlib.suppress(OSError):
+            if not os.path.isdir(self.order.letters):
+                return  # whoever asked for the letter has gone, with the folder
+            if not self._path:
+                self._path = self._free_path()
+            unfinished = f"{self._path}.unfinished"
+            Path(unfinished).write_text(json.dumps(self.tell(), default=str), "utf-8", "backslashreplace")
+            os.replace(unfinished, self._path)
+
+    def _free_path(self) -> str:
+        number = 0
+        while os.path.exists(path := os.path.join(self.order.letters, f"{self.pid}-{number}.json")):
+            number += 1
+        return path
+
+    def tell(self) -> Json:
+        """Return what is written."""
+        return {
+            "schema": "devfix-letter/1",
+            "process": {
+                "pid": self.pid,
+                "parent": os.getppid(),
+                "argv": [str(argument) for argument in getattr(sys, "argv", [])],
+                "python": "{}.{}.{}".format(*sys.version_info[:3]),
+                "torch": str(torch.__version__),
+                "columns": positions.COLUMNS,
+            },
+            "world": {"kind": self.order.kind, "gpus": self.order.gpus, "current": self.order.current},
+            "asked": devices.asked(),
+            "failure": self._failure(),
+            "handled": [_without_counts(each) for each in self.handled if each is not self.failure],
+            "transfers": self._part(transfers.tell),
+            "watched": self._part(scope_watch.tell),
+            "visits": self._part(sites.tell),
+            "computed": self._computed(),
+            "unseeded": self._part(seeding.tell),
+            "modules": self._part(device_map.tell) if self.order.map else [],
+            "blind": self.blind,
+            "trouble": [*self.trouble, *self._hidden_gpus()],
+        }
+
+    def _hidden_gpus(self) -> list[str]:
+        """Tell of GPUs of a simulated world that the program hides from itself."""
+        seen, there = devices.count(), devices.installed()
+        if seen == there or self.order.kind != "simulated":
+            return []
+        value = os.environ.get(visible_devices.NAME, "")
+        return [
+            f"the program sets {visible_devices.NAME} to {value!r} and so sees "
+            f"{seen} of the {there} GPUs of this world; "
+            "--gpus gives it more"
+        ]
+
+    def _failure(self) -> Json | None:
+        return self.failure and _without_counts(self.failure)
+
+    def _computed(self) -> list[Json]:
+        """Return what was computed, up to the failure where one ended the process or a test."""
+        ended = self.failure is not None and self.failure.get("uncaught")
+        known: list[Json] | None = self.failure.get("computed") if self.failure is not None and ended else None
+        return self._part(totals.tell) if known is None else known
+
+    def _part(self, tell: Any) -> list[Any]:
+        try:
+            part: list[Any] = tell()
+        except Exception as error:
+            self.complain(error)
+            return []
+        return part
+
+
+def _without_counts(failure: Json) -> Json:
+    return {name: part for name, part in failure.items() if name != "computed"}
+
+
+def _where(error: BaseException) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})" if trace is not None else ""

@@ -1,0 +1,65 @@
+"""Failures that end nothing: in destructors, exit functions and callbacks, and in futures that nobody asks."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from concurrent.futures import _base
+from typing import Any
+
+from ..simulation import patching
+from . import failure
+from .failure_recorder import Endings
+from .trace_writer import Letter
+
+_MOST = 16  # failures of futures that are kept
+
+
+# The device failures of futures, each with whether somebody has asked for it.
+_entries: list[list[Any]] = []
+
+
+def install(letter: Letter, endings: Endings) -> None:
+    """Listen to exceptions that the interpreter reports and ignores, and to futures."""
+    previous = sys.unraisablehook
+
+    def unraisable(told: Any) -> None:
+        if told.exc_value is not None and endings.find(told.exc_value) is not None:
+            endings.uncaught(told.exc_value, "thread")
+            letter.write()  # the exit functions, the probe's among them, may have run already
+            failure.strip(told.exc_value)
+        previous(told)
+
+    patching.replace(sys, "unraisablehook", unraisable, shared=True)
+    _watch_futures(endings)
+
+
+def report_unasked(endings: Endings) -> None:
+    """Take down the failures of futures that nobody has asked for their result."""
+    for exception, is_asked in _entries:
+        if not is_asked:
+            endings.uncaught(exception, "thread")
+
+
+def _watch_futures(endings: Endings) -> None:
+    original = _base.Future.set_exception
+
+    @functools.wraps(original)
+    def set_exception(self: Any, exception: Any) -> Any:
+        if exception is not None and len(_entries) < _MOST and endings.find(exception) is not None:
+            self._devfix_entry = entry = [exception, False]
+            _entries.append(entry)
+        return original(self, exception)
+
+    patching.replace(_base.Future, "set_exception", set_exception, shared=True)
+    for name in ("result", "exception"):
+        method = getattr(_base.Future, name)
+
+        def asked(self: Any, *args: Any, _original: Any = method, **kwargs: Any) -> Any:
+            try:
+                return _original(self, *args, **kwargs)
+            finally:
+                if entry := vars(self).get("_devfix_entry"):
+                    entry[1] = True
+
+        patching.replace(_base.Future, name, functools.wraps(method)(asked), shared=True)

@@ -1,0 +1,1 @@
+"""Count operators and source lines, and sum the values of tensors."""

@@ -1,0 +1,111 @@
+"""The values of tensors in short, and whether an operator is given those that the failing one was given.
+
+A patch can mend the devices and hand on something else, on a GPU alone, with no operator more: `first + first` for
+`first + bias`. The worlds without a GPU do not see it; the values at the place of the failure do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from ..inspection import operands
+from ..recipes import tensors
+
+Values = tuple[float, float]  # a weighted sum, and that of its parts without signs
+MOST = 4096  # values of one tensor that are summed, spread over it
+_CLOSE = 1e-2  # of the sum without signs: a patch may cast to a type of three digits
+# Operators whose schema does not tell that they write to them.
+_WRITTEN = frozenset({"running_mean", "running_var"})
+
+_given: list[Values] = []
+_weights: list[Any] = []
+
+
+def want(given: Iterable[Values]) -> None:
+    """Begin to look for an operator that is given all of these."""
+    _given[:] = given
+
+
+def wanted() -> bool:
+    """Say whether any are looked for."""
+    return bool(_given)
+
+
+def weights() -> Any:
+    """The weight of each value by its position, from 0.5 to 1.5, in an order that means nothing.
+
+    Without weights what comes of a softmax has one sum always, and so has what was put in another order.
+    """
+    if not _weights:
+        with _disable_current_modes():
+            _weights.append(torch.arange(MOST, dtype=torch.float64).mul_(0.7548776662466927).frac_().add_(0.5))
+    return _weights[0]
+
+
+def weigh(value: Any) -> Values | None:
+    """Sum the values of a tensor, or of a number as if it were one; None where there are none to look at."""
+    try:
+        with _disable_current_modes(), torch.no_grad():
+            if isinstance(value, (bool, int, float)):
+                value = torch.tensor([float(value)], dtype=torch.float64)
+            if value.layout is not torch.strided or value.device.type == "meta":
+                return None
+            held = getattr(value, "_devfix_held", None)
+            values = tensors.host(_some((value if held is None else held).detach()))
+            if values.is_complex():
+                values = values.real + values.imag
+            values = values.to(torch.float64)
+            parts = values * weights()[: values.numel()]
+            total, size = float(parts.sum()), float(parts.abs().sum())
+            return (total, size) if total - total == 0 else None  # neither infinite nor not a number
+    except Exception:  # a kind of tensor that has no values to look at
+        return None
+
+
+def _some(tensor: Any) -> Any:
+    """Return at most `MOST` values, one of each part: only what is looked at is copied, a tensor may fill a GPU."""
+    size = tensor.numel()
+    if size <= MOST:
+        return tensor.reshape(-1)
+    step = -(-size // MOST)
+    first = torch.arange(0, size, step)
+    # Not always the first of a part: that might be one column of a table.
+    inside = ((weights()[: len(first)] - 0.5) * step).to(torch.int64)
+    at = (first + inside).clamp_(max=size - 1).to(tensor.device)
+    # An expanded tensor may have more values than there is memory: it is not laid out for it.
+    return tensor.view(-1)[at] if tensor.is_contiguous() else tensor[torch.unravel_index(at, tensor.shape)]
+
+
+def told(func: Any, argument: str, tensor: Any) -> Values | None:
+    """The values of an operator's argument; None where it writes to it, or there are none."""
+    return None if argument.partition("[")[0] in _written(func) else weigh(tensor)
+
+
+def are_given(func: Any, args: Any, kwargs: Any) -> bool:
+    """Say whether an operator that has run was given all the values that are looked for, one by each argument."""
+    written = _written(func)
+    found = [tensor for name, tensor in operands.arguments(func, args, kwargs) if name.partition("[")[0] not in written]
+    numbers = [each for each in (*args, *(kwargs or {}).values()) if isinstance(each, (bool, int, float))]
+    left = [known for known in map(weigh, [*found, *numbers]) if known is not None]
+    for wanted_values in _given:
+        like = next((each for each in left if _is_close(each, wanted_values)), None)
+        if like is None:
+            return False
+        left.remove(like)
+    return True
+
+
+def _is_close(one: Values, other: Values) -> bool:
+    return abs(one[0] - other[0]) <= _CLOSE * max(one[1], other[1]) + 1e-9
+
+
+def _written(func: Any) -> frozenset[str]:
+    schema = getattr(func, "_schema", None)
+    if schema is None:
+        return _WRITTEN
+    infos = ((each.name, each.alias_info) for each in schema.arguments)
+    return _WRITTEN | {name for name, info in infos if info is not None and info.is_write}

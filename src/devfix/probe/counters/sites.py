@@ -1,0 +1,100 @@
+"""What operators do at the place of a failure: how often each ran to its end there, and how often it failed.
+
+A patch that hides the failure (an `except` around it, a `return` before it) makes a program end well in which the
+failing operator never ran; the counts of two runs, held side by side, tell it from one that mends.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import CodeType, FrameType
+from typing import Any
+
+from ..provenance import places
+from ..simulation import operators
+from . import checksums, totals
+
+_lines: dict[str, set[int]] = {}
+_visits: dict[str, list[int]] = {}  # operator -> ran, failed, ran on a device, was given the values looked for
+_working: set[str] = set()  # operators on values that a line itself has called, and no function of torch for it
+_here: dict[tuple[int, int], tuple[CodeType, bool]] = {}  # code identity, instruction -> the code, kept alive; answer
+
+
+def want(reach: frozenset[tuple[str, int]]) -> None:
+    """Begin to count at these lines (real path and line)."""
+    for path, line in reach:
+        _lines.setdefault(path, set()).add(line)
+
+
+def wanted() -> bool:
+    """Say whether anything is to be counted."""
+    return bool(_lines)
+
+
+def ran(result: Any, func: Any, args: Any = (), kwargs: Any = None) -> None:
+    """Count an operator that made a result, where the nearest owned frame stands at one of the lines."""
+    if _stands_here(places.nearest(1)):
+        name = operators.qualified(func)
+        row = _visits.setdefault(name, [0, 0, 0, 0])
+        row[0] += 1
+        row[2] += totals.is_on_device(result)
+        if checksums.wanted() and not row[3]:
+            row[3] = checksums.are_given(func, args, kwargs)
+        # What torch's own Python does may hang on the device: printing, optimizers, the scaling of gradients.
+        if name not in _working and totals.is_work(func) and _is_direct():
+            _working.add(name)
+
+
+def done(func: str) -> None:
+    """Count a function outside of the dispatcher that came to its end."""
+    if _stands_here(places.nearest(1)):
+        _visits.setdefault(func, [0, 0, 0, 0])[0] += 1
+
+
+def failed(func: Any) -> None:
+    """Count an operator that raised a device failure."""
+    if _lines and _stands_here(places.nearest(1)):
+        _visits.setdefault(operators.qualified(func), [0, 0, 0, 0])[1] += 1
+
+
+def _stands_here(spots: places.Spots) -> bool:
+    if not spots:
+        return False
+    code, instruction = spots[-2:]
+    known = _here.get((id(code), instruction))
+    if known is None:
+        known = _here[id(code), instruction] = code, _is_wanted(code, instruction)
+    return known[1]
+
+
+def _is_wanted(code: CodeType, instruction: int) -> bool:
+    lines = _lines.get(os.path.realpath(code.co_filename))
+    if lines is None:
+        return False
+    place = places.tell(code, instruction)
+    return not lines.isdisjoint(range(place["line"], (place["end_line"] or place["line"]) + 1))
+
+
+def _is_direct() -> bool:
+    """Say whether owned code has called what runs now, with no function of torch's, or of others, between them."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        if places.kind_of(code) != places.PROBE and os.path.basename(code.co_filename) not in places.MACHINERY:
+            return places.kind_of(code) == places.OWNED
+        frame = frame.f_back
+    return False
+
+
+def tell() -> list[dict[str, Any]]:
+    """Write the counts, one entry for each operator."""
+    return [
+        {"op": name, "ran": ran, "failed": failed, "works": name in _working, "device": device, "same": bool(same)}
+        for name, (ran, failed, device, same) in list(_visits.items())
+    ]
+
+
+def reset() -> None:
+    """Forget all counts, for a forked child."""
+    _visits.clear()

@@ -1,0 +1,1 @@
+"""Read the variables and objects around a failure."""

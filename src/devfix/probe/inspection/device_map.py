@@ -1,0 +1,75 @@
+"""The device map at the end: each module, and how its parameters and buffers lie over the devices."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import torch
+
+from ..provenance import places, records
+from ..simulation.patching import replace
+from . import histories
+from .members import child, instance_dict, is_a
+from .scope import module_tensors
+
+Module = torch.nn.Module
+_dying: list[dict[str, Any]] = []
+_told: set[int] = set()
+
+
+def install() -> None:
+    """Write down each module's devices when it dies, while its tensors still live; the root of a tree dies first."""
+
+    def __del__(self: Any) -> None:
+        if len(_dying) < 5_000 and id(self) not in _told:
+            _map(type(self).__name__, self, _dying)
+
+    replace(Module, "__del__", __del__, add=True)
+
+
+def tell() -> list[dict[str, Any]]:
+    """Write every module that holds tensors: those still alive by their names, those that died by their class."""
+    _told.clear()
+    told: list[dict[str, Any]] = []
+    for name, module in _roots():
+        _map(name, module, told)
+    return _dying + told
+
+
+def _roots() -> list[tuple[str, Any]]:
+    """Name the live modules: globals of the program and of owned modules first, then whatever no other module holds."""
+    named: dict[int, tuple[str, Any]] = {}
+    for module_name, module in list(sys.modules.items()):
+        filename = getattr(module, "__file__", None)
+        if module_name == "__main__" or (type(filename) is str and places.learn(filename) == places.OWNED):
+            for name, value in list(vars(module).items()):
+                if is_a(value, Module):
+                    prefix = "" if module_name == "__main__" else f"{module_name}."
+                    named.setdefault(id(value), (prefix + name, value))
+    living = [record() for record in list(records.table.values())]
+    modules = [value for value in living if value is not None and is_a(value, Module)]
+    inner = {id(below) for value in modules for below in (instance_dict(value).get("_modules") or {}).values()}
+    rest = [(type(value).__name__, value) for value in modules if id(value) not in inner and id(value) not in named]
+    return list(named.values()) + rest
+
+
+def _map(name: str, module: Any, into: list[dict[str, Any]]) -> None:
+    queue = [(name, module)]
+    while queue:
+        expression, inner = queue.pop(0)
+        if id(inner) in _told or not is_a(inner, Module):
+            continue
+        _told.add(id(inner))
+        tensors: dict[str, int] = {}
+        for tensor in module_tensors(inner):
+            tensors[str(tensor.device)] = tensors.get(str(tensor.device), 0) + 1
+        if tensors:
+            into.append({**histories.binding((expression, "module", inner)), "tensors": tensors})
+        below = list((instance_dict(inner).get("_modules") or {}).items())
+        queue.extend((child(expression, inner, key), value) for key, value in below if value is not None)
+
+
+def reset() -> None:
+    """Forget the modules that have died, for a forked child."""
+    _dying.clear()

@@ -1,0 +1,1 @@
+"""A process with torch imported, which forks one child for each program."""

@@ -1,0 +1,120 @@
+"""Become, in a process that already runs, what `python script.py arguments` would be."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import os
+import signal
+import sys
+import tempfile
+import types
+from collections.abc import Sequence
+from typing import Any
+
+Exit = int
+
+
+def become(request: dict[str, Any], out: int, err: int, paths: Sequence[str]) -> Exit:
+    """Take on the request's streams, environment and arguments, run its script, and return the exit code.
+
+    `paths` are the entries that PYTHONPATH gave to `sys.path` when this process began.
+    """
+    _take_streams(out, err)
+    script, arguments = str(request["script"]), [str(argument) for argument in request["arguments"]]
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    tempfile.tempdir = None  # else the warm process's own, which may be kept here
+    os.chdir(request["cwd"])
+    sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
+    sys.argv[:] = [script, *arguments]
+    sys.orig_argv[:] = [sys.executable, script, *arguments]
+    entries = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    entries = list(dict.fromkeys(os.path.abspath(path) for path in entries))
+    sys.path[:] = entries + [path for path in sys.path if path not in paths and path not in entries]
+    _begin_anew()
+    _enter_probe()
+    path = os.path.join(os.getcwd(), script)
+    if not os.environ.get("PYTHONSAFEPATH"):
+        sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
+    return _run(path)
+
+
+def _take_streams(out: int, err: int) -> None:
+    null = os.open(os.devnull, os.O_RDONLY)
+    for descriptor, place in ((null, 0), (out, 1), (err, 2)):
+        os.dup2(descriptor, place)
+        os.close(descriptor)
+
+
+def _begin_anew() -> None:
+    """Undo what a process remembers from its start: the folder it began in, and random streams seeded by chance."""
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None:
+        process.ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
+    numpy = sys.modules.get("numpy.random")
+    if numpy is not None:
+        numpy.seed()  # `random` seeds itself after a fork
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.default_generator.seed()
+
+
+def _enter_probe() -> None:
+    """Do what the probe's sitecustomize does in a fresh process, where PYTHONPATH leads to it."""
+    entry = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "entry")
+    if not os.environ.get("DEVFIX_PROBE") or entry not in map(os.path.realpath, sys.path):
+        return
+    spec = importlib.util.spec_from_file_location("devfix_entry", os.path.join(entry, "sitecustomize.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.torch_imported()
+
+
+def _run(path: str) -> Exit:
+    main = types.ModuleType("__main__")
+    loader = importlib.machinery.SourceFileLoader("__main__", path)
+    vars(main).update(__builtins__=builtins, __file__=path, __loader__=loader, __cached__=None, __annotations__={})
+    sys.modules["__main__"] = main
+    try:
+        with io.open_code(path) as file:
+            source = file.read()
+    except OSError as error:
+        sys.stderr.write(f"{sys.executable}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}\n")
+        return 2
+    try:
+        exec(compile(source, path, "exec", dont_inherit=True), vars(main))
+    except SystemExit as error:
+        return _exit_code(error)
+    except BaseException as error:
+        return _print(error)
+    return 0
+
+
+def _exit_code(error: SystemExit) -> Exit:
+    if error.code is None or isinstance(error.code, int):
+        return int(error.code or 0) & 0xFF
+    with contextlib.suppress(Exception):
+        sys.stderr.write(f"{error.code}\n")
+    return 1
+
+
+def _print(error: BaseException) -> Exit:
+    """Show an exception as the interpreter does: without the frames from before the script."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    error.__traceback__ = trace
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
+    sys.excepthook(type(error), error, trace)
+    if isinstance(error, KeyboardInterrupt):
+        sys.stderr.flush()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    return 1

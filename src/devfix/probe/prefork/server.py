@@ -1,0 +1,212 @@
+"""The warm server: a process that has imported torch once, and forks a child for each program to be run.
+
+Run as `python warm.py CONTROL MODULE...` in the interpreter of the program under repair. Each message on the socket
+CONTROL is one byte with three descriptors: a connection, and where the program's standard output and error go. The
+request on the connection is one line of JSON: script, arguments, cwd, environment. The answer is one line, as the
+keeper of processes writes it: "exit CODE SECONDS" or "signal NUMBER SECONDS"; a closed connection ends the program.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import importlib.util
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_PACKAGE = os.path.dirname(_HERE)
+sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != _HERE]
+_SUBREAPER, _PARENT_DEATH_SIGNAL = 36, 1
+_PATIENCE = 10.0
+_IDLE = 0.1  # seconds without a request before more is imported
+_later = ["torch._dynamo"]  # a program's first optimizer imports it behind its back, for half a second
+
+
+def _paths(environment: dict[str, str]) -> list[str]:
+    """Return the entries that PYTHONPATH adds to `sys.path`."""
+    entries = environment.get("PYTHONPATH", "").split(os.pathsep)
+    return list(dict.fromkeys(os.path.abspath(entry) for entry in entries if entry))
+
+
+def _control(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def serve(control: socket.socket) -> tuple[dict[str, object], int, int] | None:
+    """Fork a keeper for each request; return only in the processes of programs, and None when devfix is gone."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        if _later and not select.select([control], [], [], _IDLE)[0]:
+            _import(_later.pop())
+        try:
+            message, descriptors, _, _ = socket.recv_fds(control, 1, 3)
+        except InterruptedError:
+            continue
+        if not message:
+            return None
+        if os.fork() == 0:
+            control.close()
+            program = _keep(*descriptors)
+            if program is not None:
+                return program
+            os._exit(0)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _keep(connection: int, out: int, err: int) -> tuple[dict[str, object], int, int] | None:
+    """Fork the program, wait for its end or for the connection's, sweep, and answer; returns in the program itself."""
+    _control(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    _control(_SUBREAPER, 1)
+    line = b""
+    while not line.endswith(b"\n"):
+        data = os.read(connection, 1 << 16)
+        if not data:
+            return None
+        line += data
+    wake, awaken = os.pipe()
+    os.set_blocking(awaken, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    old = signal.set_wakeup_fd(awaken, warn_on_full_buffer=False)
+    began = time.monotonic()
+    keeper = os.getpid()
+    program = os.fork()
+    if program == 0:
+        signal.set_wakeup_fd(old)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.setsid()
+        _control(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        if os.getppid() != keeper:
+            os._exit(127)
+        for descriptor in (connection, wake, awaken):
+            os.close(descriptor)
+        return json.loads(line), out, err
+    os.close(out)
+    os.close(err)
+    ended: dict[int, int] = {}
+    while program not in ended:
+        ready, _, _ = select.select([connection, wake], [], [])
+        if connection in ready:
+            break
+        os.read(wake, 4096)
+        _reap(ended)
+    seconds = time.monotonic() - began
+    _sweep(program, ended)
+    status = ended.get(program, signal.SIGKILL)
+    told = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
+    with contextlib.suppress(OSError):
+        os.write(connection, f"{told} {seconds:.6f}\n".encode())
+    return None
+
+
+def _reap(ended: dict[int, int]) -> bool:
+    """Collect the dead children; say whether any child is left."""
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return False
+        if pid == 0:
+            return True
+        ended[pid] = status
+
+
+def _sweep(group: int, ended: dict[int, int]) -> None:
+    """Kill the program's group and all that descends from it: as a subreaper the keeper inherits what would escape."""
+    with contextlib.suppress(OSError):
+        os.killpg(group, signal.SIGKILL)
+    known, deadline = -1, 0.0
+    while _reap(ended):
+        if len(ended) > known:  # on a busy machine they end one by one
+            known, deadline = len(ended), time.monotonic() + _PATIENCE
+        elif time.monotonic() > deadline:
+            break
+        stopped: set[int] = set()
+        while fresh := _descendants() - stopped:
+            _signal_all(fresh, signal.SIGSTOP)
+            stopped |= fresh
+        _signal_all(stopped, signal.SIGKILL)
+        time.sleep(0.002)
+
+
+def _signal_all(pids: set[int], number: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
+
+
+def _descendants() -> set[int]:
+    parents = {}
+    for name in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
+        try:
+            state, parent = Path(f"/proc/{name}/stat").read_bytes().rpartition(b")")[2].split()[:2]
+        except (OSError, ValueError):
+            continue
+        if state != b"Z":
+            parents[int(name)] = int(parent)
+    found = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {os.getpid()}
+
+
+def _import(name: str) -> None:
+    with contextlib.suppress(Exception):
+        if "torch" in sys.modules:
+            importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+
+
+def _prepare(modules: list[str]) -> None:
+    """Import what the programs will import, and the probe; enter no world and draw no random number."""
+    for name in modules:
+        importlib.import_module(name)
+    spec = importlib.util.spec_from_file_location(
+        "devfix probe", os.path.join(_PACKAGE, "__init__.py"), submodule_search_locations=[_PACKAGE]
+    )
+    assert spec is not None and spec.loader is not None
+    package = importlib.util.module_from_spec(spec)
+    sys.modules["devfix probe"] = package
+    spec.loader.exec_module(package)
+    importlib.import_module("devfix probe.prefork.child")
+    importlib.import_module("devfix probe.session.shutdown")
+    if "torch" in sys.modules:
+        importlib.import_module("devfix probe.session.bootstrap")
+        importlib.import_module("devfix probe.simulation.policy").entries()  # 0.1 s at the first failure otherwise
+
+
+def main() -> int:
+    """Prepare, say so, serve; return the exit code of a program in its own process."""
+    paths = _paths(dict(os.environ))
+    control = socket.socket(fileno=int(sys.argv[1]))
+    control.set_inheritable(False)
+    try:
+        _prepare(sys.argv[2:])
+    except BaseException as error:
+        control.sendall(json.dumps(f"{type(error).__name__}: {error}"[:2000]).encode() + b"\n")
+        return 1
+    gc.collect()
+    gc.freeze()
+    control.sendall(b'""\n')
+    program = serve(control)
+    if program is None:
+        return 0
+    before = frozenset(sys.modules)
+    code = sys.modules["devfix probe.prefork.child"].become(*program, paths)
+    return int(sys.modules["devfix probe.session.shutdown"].leave(before, code))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Record where tensors are created and moved."""

@@ -1,0 +1,102 @@
+"""Where each tensor was born, recorded after every operator: this must stay near 1 µs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..simulation import hooks, operators
+from ..simulation.operators import REBORN, REDRAWN
+from . import transfers
+from .places import nearest, outward
+from .records import KEEP, LAST, MOVE, History, Record, drop, moments, of, shortened, table, unknown
+
+Tensor = torch.Tensor
+_roles: dict[int, int] = {}
+_held: list[Any] = []
+
+
+def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
+    """Record that an operator made `result`, from the argument that its schema tells, or from nothing."""
+    kind = type(result)
+    if kind is tuple or kind is list:
+        for item in result:
+            if item is not None:
+                born(item, func, args, kwargs)
+        return
+    role = _roles.get(id(func))
+    if role is None:
+        role = learn(func)
+    source = args[role] if 0 <= role < len(args) else None
+    if not isinstance(result, Tensor):  # a number, of `item()` and its like
+        if source is not None:
+            read(source, func)
+        return
+    # In place, or `out=`: the tensor stays where it was; one filled with random numbers is another from then on.
+    known = of(result) if role != REBORN else None
+    if known is not None and (role != REDRAWN or known[MOVE] is not None or kind is torch.nn.Parameter):
+        return
+    if type(source) is list or type(source) is tuple:
+        source = source[0] if source else None
+    if source is result:
+        return
+    origin = None if source is None else of(source) or unknown(source)
+    if origin is None:
+        event = (func, outward(1), None, None, None, 0, next(moments))
+        history: History = (event, event, None, None)
+    else:
+        last = origin[LAST]
+        depth = last[5] + 1
+        if depth > 12:
+            last, depth = shortened(last), KEEP
+        history = ((func, nearest(1), None, None, last, depth, next(moments)), origin[1], origin[2], origin[3])
+    if getattr(result, "_devfix_gpu", -1) >= 0:
+        result._devfix_record = history  # type: ignore[attr-defined]
+        return
+    record = Record(result, drop)
+    record.key = id(result)
+    record.history = history
+    table[record.key] = record
+
+
+def derived(result: Any, func: Any, source: Any) -> None:
+    """As `born`, in less time, for a new simulated tensor that was made from another one just now."""
+    last, birth, move, copy = source._devfix_record or of(source) or unknown(source)  # type: ignore[misc]
+    depth = last[5] + 1
+    if depth > 12:
+        last, depth = shortened(last), KEEP
+    result._devfix_record = ((func, nearest(2), None, None, last, depth, next(moments)), birth, move, copy)
+
+
+def derived_on_host(result: Any, func: Any, source: Any) -> None:
+    """As `derived`, for tensors of the host."""
+    known = table.get(id(source))
+    history = known.history if known is not None and known() is source else of(source) or unknown(source)
+    last, birth, move, copy = history  # type: ignore[misc]
+    depth = last[5] + 1
+    if depth > 12:
+        last, depth = shortened(last), KEEP
+    record = Record(result, drop)
+    record.key = key = id(result)
+    record.history = ((func, nearest(2), None, None, last, depth, next(moments)), birth, move, copy)
+    table[key] = record
+
+
+hooks.shorter[born] = derived
+hooks.on_host[born] = derived_on_host
+
+
+def read(tensor: Any, func: Any) -> None:
+    """Count that the host waited for a tensor's values."""
+    if issubclass(type(tensor), torch.Tensor) and tensor.device.type != "cpu":
+        transfers.count("cpu", str(tensor.device), tensor.numel() * tensor.element_size(), outward(1))
+
+
+def learn(func: Any) -> int:
+    """Say which argument a result derives from, -1 where it is born; remembered for each operator."""
+    role = operators.source_argument(func)
+    if type(func) is not str:
+        _held.append(func)  # keeps the identity from being used again
+        _roles[id(func)] = role
+    return role

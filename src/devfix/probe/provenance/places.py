@@ -1,0 +1,172 @@
+"""Where something happened: frames, told apart by whose file they run, and the exact expression in each.
+
+A place costs nothing until it is written: what is kept is the code object and the index of the instruction.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+
+from .positions import position
+from .qualnames import qualname
+
+Spots = tuple[Any, ...]  # code, instruction, code, instruction, …: innermost first
+
+PROBE, TORCH, FOREIGN, OWNED = range(4)
+_FOREIGN_FOLDERS = frozenset({"site-packages", "dist-packages", "__pypackages__", ".tox", ".nox"})
+_PROBE = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
+_TORCH = os.path.dirname(os.path.realpath(torch.__file__)) + os.sep
+MACHINERY = frozenset({"_ops.py", "_compile.py", "eval_frame.py", "_python_dispatch.py"})
+_REACH = 64  # frames that are searched outward for the repository's own; deeper ones are looked at on a failure only
+_owned = ""
+kinds: dict[str, int] = {}
+_hops: dict[int, int] = {}
+_runners: set[str] = set()  # files of pytest's plugin system: a test is below it, and nothing of the program's above
+
+
+def own(folder: str) -> None:
+    """Tell which folder is owned; a frame is owned when its file lies below it and outside virtual environments."""
+    global _owned
+    _owned = folder.rstrip(os.sep) + os.sep if folder else ""
+    kinds.clear()
+    _hops.clear()
+
+
+def learn(filename: str) -> int:
+    """Classify a file name as code objects have it, and remember the answer."""
+    path = os.path.realpath(filename)
+    if path.startswith(_PROBE):
+        kind = PROBE
+    elif path.startswith(_TORCH) or filename.startswith("<"):
+        kind = TORCH
+    else:
+        kind = OWNED if _owned and path.startswith(_owned) and not _installed(path) else FOREIGN
+        if kind == FOREIGN and os.path.basename(os.path.dirname(path)) == "pluggy":
+            _runners.add(filename)
+    kinds[filename] = kind
+    return kind
+
+
+def kind_of(code: CodeType) -> int:
+    """Say whose file a code object comes from."""
+    filename = code.co_filename
+    kind = kinds.get(filename)
+    return learn(filename) if kind is None else kind
+
+
+def _installed(path: str) -> bool:
+    """Say whether an owned path lies in an environment or build folder rather than among the sources."""
+    folders = path[len(_owned) :].split(os.sep)[:-1]
+    if not _FOREIGN_FOLDERS.isdisjoint(folders):
+        return True
+    return any(_environment(_owned + os.sep.join(folders[: end + 1])) for end in range(len(folders)))
+
+
+@functools.lru_cache(maxsize=4096)
+def _environment(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, "pyvenv.cfg"))
+
+
+def nearest(depth: int) -> Spots:
+    """Return the innermost frame outside of torch, and the innermost owned one where that is another; cheap.
+
+    `depth` counts frames from the caller, as in `sys._getframe`.
+    """
+    depth += 1
+    frame: FrameType | None = sys._getframe(depth)
+    get = kinds.get
+    while frame is not None:
+        code = frame.f_code
+        if (kind := get(code.co_filename)) is None:
+            kind = learn(code.co_filename)
+        if kind == OWNED:
+            return (code, frame.f_lasti)
+        if kind == FOREIGN:
+            spots = (code, frame.f_lasti)
+            return spots + _outward(frame, depth + 1) if _owned else spots
+        frame = frame.f_back
+        depth += 1
+    return ()
+
+
+def _outward(start: FrameType, depth: int) -> Spots:
+    """Find the nearest owned frame outside of `start`, first where it was the last time.
+
+    Walking 30 frames costs 1.5 µs, a jump in C 0.05 µs; the jump is believed when it lands just outside an owned edge.
+    """
+    key = id(start.f_code)
+    hops = _hops.get(key)
+    if hops is not None:
+        try:
+            frame = sys._getframe(depth + hops)
+            inner = sys._getframe(depth + hops - 1)
+        except ValueError:
+            pass
+        else:
+            if kinds.get(frame.f_code.co_filename) == OWNED and kinds.get(inner.f_code.co_filename) != OWNED:
+                return (frame.f_code, frame.f_lasti)
+    outer, hops = start.f_back, 1
+    while outer is not None and hops < _REACH:
+        if kind_of(outer.f_code) == OWNED:
+            _hops[key] = hops
+            return (outer.f_code, outer.f_lasti)
+        outer, hops = outer.f_back, hops + 1
+    return ()
+
+
+def outward(depth: int, most: int = 6) -> Spots:
+    """Return the innermost frame outside of torch, then the owned ones outward, `most` in all; for rare events."""
+    frame: FrameType | None = sys._getframe(depth + 1)
+    spots: list[Any] = []
+    while frame is not None and len(spots) < 2 * most:
+        name = frame.f_code.co_filename
+        kind = kinds[name] if name in kinds else learn(name)
+        if kind == OWNED or (kind == FOREIGN and not spots):
+            spots += (frame.f_code, frame.f_lasti)
+        frame = frame.f_back
+    return tuple(spots)
+
+
+def stack(frame: FrameType | None) -> list[FrameType]:
+    """Return the stack that ends in `frame`, outermost first, without the probe's own frames."""
+    frames = []
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back
+    frames.reverse()
+    frames = [frames[at] for at in shown([frame.f_code for frame in frames])]
+    return frames if len(frames) <= 300 else frames[:50] + frames[-250:]
+
+
+def shown(codes: list[CodeType]) -> list[int]:
+    """Return which frames (outermost first) are the program's: neither the probe's, nor torch's way to an operator."""
+    sorts = [kind_of(code) for code in codes]
+    end = len(sorts)
+    while end and sorts[end - 1] == TORCH and os.path.basename(codes[end - 1].co_filename) in MACHINERY:
+        end -= 1
+    if not end or sorts[end - 1] != PROBE:
+        end = len(sorts)
+    return [at for at in range(end) if sorts[at] != PROBE and not codes[at].co_filename.startswith("<frozen")]
+
+
+def tell(code: CodeType, instruction: int, line: int | None = None) -> dict[str, Any]:
+    """Write one place as the letter has it; columns are None on Python 3.10."""
+    place = {"path": _absolute(code.co_filename), "line": line or code.co_firstlineno, "function": qualname(code)}
+    place.update(end_line=None, column=None, end_column=None)
+    place.update(position(code, instruction) if instruction >= 0 else {})
+    return place
+
+
+def tell_all(spots: Spots) -> list[dict[str, Any]]:
+    """Write spots as a list of places, innermost first."""
+    return [tell(spots[at], spots[at + 1]) for at in range(0, len(spots), 2)]
+
+
+def _absolute(filename: str) -> str:
+    return filename if filename.startswith("<") else os.path.realpath(filename)

@@ -1,0 +1,140 @@
+"""What is known of each tensor and module: constant memory for each, and nothing that keeps it alive.
+
+The history of a tensor of the host hangs on a weak reference, so that it carries no mark that pickling, `vars()` or a
+deep copy could see; a simulated tensor has marks in any case, and its history is one of them, which takes less time.
+
+An event is a tuple, written out only when a letter needs it: (what, spots, device, from, previous, depth, moment).
+`previous` leads from a result to what it was derived from. A history is a tuple too: the newest event; birth and move,
+which outlast forgotten steps; and where somebody made a copy of it, or of what it derives from, on another device.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import threading
+import weakref
+from typing import Any
+
+import torch
+
+from ..simulation.patching import undo_with
+
+Event = tuple[Any, ...]
+WHAT, SPOTS, DEVICE, FROM, PREVIOUS, DEPTH, MOMENT = range(7)
+History = tuple[Any, ...]
+LAST, BIRTH, MOVE, COPY = range(4)
+KEEP = 4  # steps that a record keeps at least; it may share up to three times as many with its sources
+moments = itertools.count(1)
+moving = threading.local()  # `together` while a module moves what it holds
+
+
+class Record(weakref.ref):  # type: ignore[type-arg]
+    """The history of a tensor of the host or of a module; a simulated tensor has its history as an attribute."""
+
+    __slots__ = ("history", "key")
+
+    history: History
+    key: int
+
+
+table: dict[int, Record] = {}
+
+
+OBJECTS = 5  # that the garbage collector counts for a tensor with a history; one is the tensor
+
+
+def slow_collector() -> None:
+    """Let the garbage collector wake as often as without histories: in a large program it takes half a second."""
+    before = gc.get_threshold()
+    slower = (before[0] * OBJECTS, *before[1:])
+    gc.set_threshold(*slower)
+
+    def restore() -> None:
+        if gc.get_threshold() == slower:
+            gc.set_threshold(*before)
+
+    undo_with(restore)
+
+
+def drop(record: Record) -> None:
+    """Forget a tensor that has died; called by its weak reference."""
+    if table.get(record.key) is record:
+        del table[record.key]
+
+
+def of(thing: Any) -> History | None:
+    """Return the history of a tensor or module, None where none is known."""
+    own: History | None = getattr(thing, "_devfix_record", None) if issubclass(type(thing), torch.Tensor) else None
+    if own is not None:
+        return own
+    record = table.get(id(thing))
+    return record.history if record is not None and record() is thing else None
+
+
+def keep(thing: Any, history: History) -> None:
+    """Give a tensor or module a history, in place of the one that it has."""
+    if issubclass(type(thing), torch.Tensor):
+        if getattr(thing, "_devfix_gpu", -1) >= 0:
+            table.pop(id(thing), None)
+            thing._devfix_record = history
+            return
+        if getattr(thing, "_devfix_record", None) is not None:
+            del thing._devfix_record
+    record = Record(thing, drop)
+    record.key = id(thing)
+    record.history = history
+    table[record.key] = record
+
+
+def forget(tensor: Any) -> History | None:
+    """Take a tensor's history away, and with it the weak reference, and return it."""
+    history = of(tensor)
+    table.pop(id(tensor), None)
+    if getattr(tensor, "_devfix_record", None) is not None:
+        del tensor._devfix_record
+    return history
+
+
+def restore(tensor: Any, history: History | None) -> None:
+    """Give a history that `forget` returned to a tensor."""
+    if history is not None:
+        keep(tensor, history)
+
+
+def unknown(source: Any) -> History | None:
+    """Begin the history of a tensor whose birth was not seen."""
+    if not issubclass(type(source), torch.Tensor):
+        return None
+    history: History = ((None, (), None, None, None, 0, next(moments)), None, None, None)
+    keep(source, history)
+    return history
+
+
+def shortened(last: Event) -> Event | None:
+    """Copy the newest steps, so that the older ones can be freed."""
+    events: list[Event] = []
+    event: Event | None = last
+    while event is not None and len(events) < KEEP:
+        events.append(event)
+        event = event[PREVIOUS]
+    if event is None:
+        return last
+    shorter: Event | None = None
+    for depth, event in enumerate(reversed(events)):
+        shorter = (*event[:PREVIOUS], shorter, depth, event[MOMENT])
+    return shorter
+
+
+_aside = 0  # events that are none of the program's
+
+
+def operations() -> int:
+    """Say how many events the program has had; the count itself is one."""
+    return next(moments) - _aside
+
+
+def leave_out(number: int) -> None:
+    """Leave events out of the count."""
+    global _aside
+    _aside += number

@@ -1,0 +1,143 @@
+"""What happened to each tensor outside of operators: moves, adoptions, modules, copies."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+
+from ..simulation import operators
+from ..simulation.patching import replace, wrap
+from . import transfers
+from .creations import born, read
+from .places import outward
+from .records import (
+    BIRTH,
+    COPY,
+    DEPTH,
+    DEVICE,
+    FROM,
+    KEEP,
+    LAST,
+    MOVE,
+    PREVIOUS,
+    Event,
+    History,
+    forget,
+    keep,
+    moments,
+    moving,
+    of,
+    restore,
+    shortened,
+    slow_collector,
+    unknown,
+)
+
+__all__ = ["adopt", "became", "born", "install", "made", "moved", "moved_together", "read"]
+
+
+def moved(result: Any, source: Any, func: Any) -> None:
+    """Record that `result` is a copy of `source` on another device."""
+    origin = of(source) or unknown(source)
+    spots = outward(1)
+    here, there = str(result.device), str(source.device)
+    previous = shortened(origin[LAST]) if origin else None
+    transfers.count(here, there, result.numel() * result.element_size(), spots)
+    if origin is not None and of(result) is not None and operators.base_name(func) == "copy_":
+        return  # the tensor written to stays where it was born
+    event = (func, spots, here, there, previous, KEEP, next(moments))
+    if origin is not None:
+        keep(source, (*origin[:COPY], (*event[:PREVIOUS], None, *event[DEPTH:])))
+    keep(result, (event, _birth_on(there, origin), event, None))
+
+
+def became(tensor: Any, value: Any) -> None:
+    """Record that `tensor` lies where `value` lies from now on, which was made from its data or from another's."""
+    if getattr(moving, "together", False):
+        return  # the module's move tells it
+    own, other = of(tensor), of(value)
+    move = other[MOVE] if other is not None else None
+    moved_together([tensor], "torch.Tensor.data", "" if move is None else move[FROM], str(tensor.device))
+    new = of(tensor)
+    if own is None and other is not None and new is not None:
+        keep(tensor, (new[LAST], other[BIRTH], *new[MOVE:]))
+
+
+def adopt(tensor: Any, source: Any, what: str) -> None:
+    """Record that `tensor` was made of `source` outside of the dispatcher (a Parameter of its data)."""
+    origin = of(source)
+    last = (what, outward(1), None, None, shortened(origin[LAST]) if origin else None, KEEP, next(moments))
+    birth = origin[BIRTH] if origin else None
+    keep(tensor, (last, birth or last, origin[MOVE] if origin else None, None))
+
+
+def made(module: Any) -> None:
+    """Record where a module was made."""
+    event = ("made", outward(1), None, None, None, 0, next(moments))
+    keep(module, (event, event, None, None))
+
+
+def moved_together(things: list[Any], what: str, there: str, here: str) -> None:
+    """Record that modules, and parameters that keep their identity, were moved by one call."""
+    spots = outward(1)
+    for thing in things:
+        known = of(thing)
+        previous = shortened(known[LAST]) if known is not None else None
+        event = (what, spots, here, there, previous, KEEP, next(moments))
+        keep(thing, (event, _birth_on(there, known), event, None))
+
+
+def _birth_on(there: str, known: History | None) -> Event | None:
+    """Return the birth, with the device on which it must have been where the birth itself does not tell."""
+    birth = known[BIRTH] if known is not None else None
+    return birth if birth is None or birth[DEVICE] is not None else (*birth[:DEVICE], there, *birth[FROM:])
+
+
+def install() -> None:
+    """Keep records across `torch.utils.swap_tensors`, which refuses tensors that have weak references, and copies."""
+    slow_collector()
+    original = torch.utils.swap_tensors
+
+    @functools.wraps(original)
+    def swap_tensors(t1: Any, t2: Any) -> None:
+        first, second = forget(t1), forget(t2)
+        try:
+            original(t1, t2)  # type: ignore[no-untyped-call]
+        except BaseException:
+            restore(t1, first)
+            restore(t2, second)
+            raise
+        restore(t1, second)
+        restore(t2, first)
+
+    replace(torch.utils, "swap_tensors", swap_tensors)
+    for kind in (torch.Tensor, torch.nn.Parameter):
+        _install_copies(kind)
+    _install_from_numpy()
+
+
+def _install_copies(kind: Any) -> None:
+    copy = kind.__deepcopy__
+
+    @functools.wraps(copy)
+    def __deepcopy__(self: Any, memo: Any) -> Any:
+        made = copy(self, memo)
+        if made is not self and of(self) is not None:
+            adopt(made, self, "copy.deepcopy")
+        return made
+
+    replace(kind, "__deepcopy__", __deepcopy__)
+
+
+def _install_from_numpy() -> None:
+    def make(original: Any) -> Any:
+        def from_numpy(array: Any) -> torch.Tensor:
+            made: torch.Tensor = original(array)
+            born(made, "torch.from_numpy", (), {})
+            return made
+
+        return from_numpy
+
+    wrap(torch, "from_numpy", make)

@@ -1,0 +1,1 @@
+"""Describe values as code that makes them again."""

@@ -1,0 +1,1 @@
+"""Begin and end in a process, its children and its test runner."""

@@ -1,0 +1,169 @@
+"""Begin in a process: enter the world, take the slots, and see to it that a letter is written when the process ends."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import threading
+from types import TracebackType
+from typing import Any
+
+from .. import config
+from ..capture import failure, modules, unraised
+from ..capture.failure_recorder import Endings
+from ..capture.trace_writer import Letter
+from ..counters import checksums, scope_watch, sites, totals
+from ..inspection import device_map
+from ..provenance import imports, places, tracking
+from ..recipes import calls
+from ..simulation import hooks, patching, seeding, world
+from . import child_processes, shutdown, test_runners
+
+_begun: tuple[Letter, Endings] | None = None
+
+
+def begin(text: str | None = None) -> None:
+    """Enter the world that the order names and begin this process's letter; `text` stands in for the environment."""
+    global _begun
+    told = config.read(text)
+    if told is None or _begun is not None:
+        return
+    places.own(told.owned)
+    scope_watch.want(told.watch)
+    sites.want(told.reach)
+    checksums.want(told.given)
+    totals.want(told.tally, told.kind == "cpu")
+    calls.want(told.calls)
+    letter = Letter(told)
+    endings = Endings(letter)
+    _begun = letter, endings
+    _take_slots(endings)
+    seeding.begin(told.seed, told.kind == "real")
+    child_processes.follow_forks(letter, endings)
+    _enter(told, letter, endings)
+    _finish_with(letter, endings)
+
+
+def _enter(told: config.Order, letter: Letter, endings: Endings) -> None:
+    """Enter a world, and replace what tells of it; all of this is undone when the world is left."""
+    try:
+        world.enter(told.kind, told.gpus, told.current)
+        seeding.install()
+        modules.install()
+        tracking.install()
+        imports.install()
+        if told.map:
+            device_map.install()
+    except Exception as error:
+        letter.complain(error)
+        letter.blind = letter.trouble[-1]
+    _hook_endings(endings)
+    unraised.install(letter, endings)
+    child_processes.install(letter, endings)
+    test_runners.install(endings)
+
+
+def _take_slots(endings: Endings) -> None:
+    hooks.failed = endings.failed
+    hooks.moved, hooks.became, hooks.read = tracking.moved, tracking.became, tracking.read
+    hooks.born = tracking.born
+    if totals.wanted():
+        plain = hooks.born
+
+        def counted(result: Any, func: Any, args: Any, kwargs: Any) -> None:
+            plain(result, func, args, kwargs)
+            totals.count(result, func)
+            seeding.drawn(result, func, args, kwargs)
+
+        hooks.born = counted
+    if scope_watch.wanted() or sites.wanted():
+        told = hooks.born
+
+        def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
+            told(result, func, args, kwargs)
+            scope_watch.look()
+            sites.ran(result, func, args, kwargs)
+
+        def moved(result: Any, source: Any, func: Any) -> None:
+            tracking.moved(result, source, func)
+            scope_watch.look()
+            sites.ran(result, func)
+
+        hooks.born, hooks.moved, hooks.done = born, moved, sites.done
+
+
+def _hook_endings(endings: Endings) -> None:
+    previous, previous_thread = sys.excepthook, threading.excepthook
+
+    def excepthook(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
+        endings.uncaught(value, "process")
+        failure.strip(value)
+        previous(kind, value, value.__traceback__ if value.__traceback__ is not None else trace)
+
+    def thread_excepthook(arguments: Any) -> None:
+        endings.uncaught(arguments.exc_value, "thread")
+        if arguments.exc_value is not None:
+            failure.strip(arguments.exc_value)
+        previous_thread(arguments)
+
+    patching.replace(sys, "excepthook", excepthook, shared=True)
+    patching.replace(threading, "excepthook", thread_excepthook, shared=True)
+
+
+def _finish_with(letter: Letter, endings: Endings) -> None:
+    def finish() -> None:
+        # The interpreter keeps the exception that ended it even where the program has put a hook of its own.
+        if "_pytest.runner" not in sys.modules:  # pytest sets it too, also for failures that a test expects
+            endings.uncaught(getattr(sys, "last_value", None), "process")
+            unraised.report_unasked(endings)
+        letter.write()
+        if endings.has_ended_process:
+            child_processes.end_children()
+            letter.write()
+
+    atexit.register(finish)
+
+
+def leave_program() -> None:
+    """Run the destructors that the interpreter is about to run, while they can still do all that they do."""
+    if _begun is not None:
+        try:
+            if shutdown.let_go_of_destructors(lambda file: bool(file) and places.learn(file) == places.OWNED):
+                _begun[0].write()  # what they did counts too
+        except Exception as error:
+            _begun[0].complain(error)
+
+
+def letter_of(exception: BaseException) -> dict[str, Any] | None:
+    """Tell this process's letter as if the exception had ended it; None where it has nothing to do with devices."""
+    if _begun is None:
+        return None
+    letter, endings = _begun
+    found = endings.find(exception)
+    return None if found is None else {**letter.tell(), "failure": {**found, "uncaught": True}}
+
+
+def obey() -> None:
+    """Enter the world that the order names now, or leave the one the process is in where there is no order any more."""
+    told = config.read()
+    if _begun is None:
+        begin()
+    elif told is None:
+        world.leave()
+    else:
+        _enter(told, *_begun)
+
+
+def forget_repeats() -> None:
+    """Take down failures at the same places again: a new test has begun."""
+    if _begun is not None:
+        _begun[1].forget_repeats()
+
+
+def warn(problem: str) -> None:
+    """Put a problem of the entry into the letter."""
+    if _begun is not None:
+        _begun[0].complain(problem)
+
+
+__all__ = ["begin", "forget_repeats", "leave_program", "letter_of", "obey", "warn"]

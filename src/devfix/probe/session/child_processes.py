@@ -1,0 +1,85 @@
+"""Child processes: each begins a letter of its own, and each that ends without `atexit` still writes its letter."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import time
+from typing import Any
+
+from ..capture.failure_recorder import Endings
+from ..capture.trace_writer import Letter
+from ..counters import scope_watch, sites, totals
+from ..inspection import device_map
+from ..provenance import transfers
+from ..simulation.patching import replace
+
+PATIENCE = 5.0  # seconds for children to end behind a program that an exception has ended
+
+
+def follow_forks(letter: Letter, endings: Endings) -> None:
+    """Begin a letter of its own in each child that is forked from now on."""
+
+    def renew() -> None:
+        letter.__init__(letter.order)  # type: ignore[misc]
+        endings.__init__(letter)  # type: ignore[misc]
+        endings.eager = True
+        for part in (transfers, scope_watch, sites, totals, device_map):
+            part.reset()
+
+    os.register_at_fork(after_in_child=renew)
+
+
+def install(letter: Letter, endings: Endings) -> None:
+    """Write before `os._exit`, which is how forked workers end."""
+    leave = os._exit
+
+    @functools.wraps(leave)
+    def _exit(status: int) -> Any:
+        try:
+            letter.write()
+        finally:
+            leave(status)
+
+    replace(os, "_exit", _exit, shared=True)
+    endings.eager = _is_worker()
+    _watch_bootstrap(letter, endings)
+
+
+def end_children(seconds: float = PATIENCE) -> None:
+    """End the children of a program that has ended by an exception, where they do not end by themselves.
+
+    The interpreter would wait for them, and they for what the program will never send. Daemons it ends by itself: a
+    worker of a pool that is ended here may hold the lock that the pool's own ending waits for.
+    """
+    process = sys.modules.get("multiprocessing.process")
+    children = [] if process is None else [child for child in process.active_children() if not child.daemon]
+    deadline = time.monotonic() + seconds
+    for child in children:
+        child.join(max(0.0, deadline - time.monotonic()))
+    for child in children:
+        if child.is_alive():
+            child.terminate()
+
+
+def _is_worker() -> bool:
+    process = sys.modules.get("multiprocessing.process")
+    return process is not None and process.parent_process() is not None
+
+
+def _watch_bootstrap(letter: Letter, endings: Endings) -> None:
+    """Learn of exceptions that end a `multiprocessing.Process`: its bootstrap prints and swallows them."""
+    import multiprocessing.process as process
+
+    original = process.BaseProcess._bootstrap  # type: ignore[attr-defined]
+
+    @functools.wraps(original)
+    def _bootstrap(self: Any, *args: Any, **kwargs: Any) -> Any:
+        code = original(self, *args, **kwargs)
+        if code:
+            endings.last_ended()
+        letter.write()
+        return code
+
+    replace(process.BaseProcess, "_bootstrap", _bootstrap)

@@ -1,0 +1,84 @@
+"""What one test can leave to the next, as it is now and put back: for test suites in a world."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..capture import failure
+from ..simulation import devices, randomness
+from ..simulation.patches.cuda import memory
+from . import bootstrap
+
+State = dict[str, Any]
+_SEED = 67280421310721  # with which PyTorch begins every stream
+
+
+def state() -> State:
+    """Tell what tests change: default dtype and device, this thread's current GPU, each GPU's random stream."""
+    told: State = {"dtype": torch.get_default_dtype(), "device": _default_device()}
+    if devices.count():
+        told["current"] = devices.current()
+        told.update((f"stream {gpu}", one.get_state()) for gpu, one in enumerate(randomness.defaults))
+    elif torch.cuda.is_initialized():
+        told["current"] = torch.cuda.current_device()
+        told.update((f"stream {gpu}", one.get_state()) for gpu, one in enumerate(torch.cuda.default_generators))
+    return told
+
+
+def changed(before: State, after: State) -> State:
+    """Tell the parts of `before` that are others in `after`."""
+    return {part: value for part, value in before.items() if part in after and not _same(value, after[part])}
+
+
+def restore(told: State, current: int) -> None:
+    """Put a state back; the GPUs of which it tells nothing become as new, with `current` the current one.
+
+    Other threads than the calling one have GPU 0 again, and the memory figures begin anew.
+    """
+    if torch.get_default_dtype() is not told["dtype"]:
+        torch.set_default_dtype(told["dtype"])
+    if _default_device() != told["device"]:
+        torch.set_default_device(told["device"])
+    simulated = devices.count() > 0
+    if simulated:
+        devices.forget_threads()
+        devices.make_current(told.get("current", current))
+        memory.forget()
+    elif torch.cuda.is_initialized():
+        torch.cuda.set_device(told.get("current", current))
+        for gpu in range(torch.cuda.device_count()):
+            torch.cuda.reset_peak_memory_stats(gpu)
+    else:
+        return
+    for gpu, stream in enumerate(randomness.defaults if simulated else torch.cuda.default_generators):
+        if f"stream {gpu}" in told:
+            stream.set_state(told[f"stream {gpu}"])
+        else:
+            stream.manual_seed(_SEED)
+
+
+def begin_test() -> None:
+    """Take down failures at places that have failed often in other tests."""
+    bootstrap.forget_repeats()
+
+
+def failed_test(exception: BaseException) -> dict[str, Any] | None:
+    """Tell the failure that a test's exception comes from, as a letter; None where it has nothing to do with devices.
+
+    The probe's own frames are taken out of the tracebacks of the exception.
+    """
+    failure.strip(exception)
+    return bootstrap.letter_of(exception)
+
+
+def _default_device() -> torch.device | None:
+    context = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+    return None if context is None else context.device
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, torch.Tensor):
+        return torch.equal(one, other)
+    return bool(one == other)

@@ -1,0 +1,40 @@
+"""Test runners: what fails a test is a failure of the process, what a test expects is not."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+from ..capture.failure_recorder import Endings
+from ..simulation.patching import replace
+
+_endings: Endings | None = None
+
+
+def install(endings: Endings) -> None:
+    """Listen to unittest, where it is used; pytest is reached through its own plugin (entry/devfix_probe_pytest.py)."""
+    global _endings
+    _endings = endings
+    if "unittest" in sys.modules or "unittest.result" in sys.modules:
+        hook_unittest()
+
+
+def failed_test(exception: BaseException | None) -> None:
+    """Take down the exception that failed a test."""
+    if _endings is not None:
+        _endings.uncaught(exception, "test")
+
+
+def hook_unittest() -> None:
+    """Have unittest's results tell which exceptions failed a test."""
+    import unittest
+
+    for name in ("addError", "addFailure"):
+        original = getattr(unittest.TestResult, name)
+
+        def add(self: Any, test: Any, error: Any, original: Any = original) -> Any:
+            failed_test(error[1])
+            return original(self, test, error)
+
+        replace(unittest.TestResult, name, functools.wraps(original)(add))

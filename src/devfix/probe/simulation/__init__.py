@@ -1,0 +1,1 @@
+"""GPUs simulated on the CPU: devices, operators and their checks."""

@@ -1,0 +1,107 @@
+"""Tensors of several devices met in one operator: raise what CUDA raises, or let it pass where CUDA does.
+
+The order of the tests is CUDA's own: the generated wrapper's check first, then what the kernel checks. Composite
+operators have no wrapper; they are run again by their parts, and the part that would raise on CUDA raises here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from . import devices, hooks, iterator, messages, modes, policy, randomness
+from .manual_checks import CHECKS
+from .tensor import Tensor
+from .unwrapping import rewrap, tensors_of, unwrap_all
+
+Key = torch._C.DispatchKey
+_KEYS = {torch.sparse_coo: "SparseCUDA"}
+_KEYS.update(
+    {getattr(torch, name): "SparseCsrCUDA" for name in ("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")}
+)
+
+
+def judge(plan: Any, func: Any, args: Any, kwargs: dict[str, Any], cells: Any) -> Any:
+    """Run an operator whose tensors lie on several devices, or raise CUDA's error."""
+    base = func._schema.name.split("::")[-1]
+    entry = policy.entry_of(func)
+    key = backend_key(tensors_of(args, kwargs))
+    if entry is not None and entry.has(key) and entry.checks:
+        check_exact(func, entry, args, kwargs, key)
+    if entry is not None and entry.absent:
+        raise messages.no_kernel(plan.name)
+    by_hand = CHECKS.get(base)
+    if by_hand is not None:
+        by_hand(base, bind(func, args, kwargs))
+    elif entry is not None and not entry.has(key) and entry.composite:
+        return decompose(func, entry.composite, args, kwargs)
+    elif base.startswith("_foreach"):
+        return decompose(func, "CompositeExplicitAutograd", args, kwargs)
+    elif entry is None or entry.iterates or entry.checks:
+        iterator.check(func, base, bind(func, args, kwargs))
+    return carry_on(plan, func, args, kwargs)
+
+
+def backend_key(tensors: list[Any]) -> str:
+    """The dispatch key under which CUDA would run an operator of these tensors."""
+    if any(tensor.is_nested for tensor in tensors):
+        return "NestedTensorCUDA"
+    layouts = {tensor._devfix_held.layout if tensor._devfix_gpu >= 0 else tensor.layout for tensor in tensors}
+    return next((_KEYS[layout] for layout in layouts if layout in _KEYS), "CUDA")
+
+
+def bind(func: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """The arguments of a call by their names."""
+    names = [argument.name for argument in func._schema.arguments]
+    return {**dict(zip(names, args)), **(kwargs or {})}  # noqa: B905 - defaults are left out of args
+
+
+def check_exact(func: Any, entry: Any, args: Any, kwargs: Any, key: str) -> None:
+    """Check as the generated wrapper does: outputs first, then the positional arguments, 0-dim ones too."""
+    given = bind(func, args, kwargs)
+    arguments = func._schema.arguments
+    is_out = any(argument.is_out for argument in arguments)
+    ordered = [argument for argument in arguments if argument.is_out]
+    ordered += [argument for argument in arguments if not argument.kwarg_only]
+    common = None
+    for argument in ordered:
+        value = given.get(argument.name)
+        for tensor in value if isinstance(value, (list, tuple)) else (value,):
+            if not isinstance(tensor, Tensor):
+                continue
+            if common is None:
+                common = tensor.device
+            elif tensor.device != common:
+                method = cudnn_method(given) if entry.name == "native_batch_norm" else ""
+                method = method or entry.method(key, is_out)
+                raise messages.argument_mismatch(argument.name, tensor.device, common, method)
+
+
+def cudnn_method(given: dict[str, Any]) -> str:
+    """The wrapper of cuDNN's batch norm where CUDA would choose it (ATen/native/Normalization.cpp)."""
+    source, training = given["input"], given.get("training")
+    most = {2: (262136, 131070)}.get(source.dim(), (65535, 880801))[bool(training)]
+    defined = given.get("weight") is not None and given.get("bias") is not None
+    return "wrapper_CUDA__cudnn_batch_norm" if source.is_cuda and defined and source.size(0) <= most else ""
+
+
+def decompose(func: Any, key: str, args: Any, kwargs: Any) -> Any:
+    """Run a composite operator by its parts, in the simulated world."""
+    with modes.entered():
+        return func._op_dk(getattr(Key, key), *args, **kwargs)
+
+
+def carry_on(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """Run an operator that CUDA lets pass; what is new lies on the first GPU among its tensors."""
+    cells, keywords, _ = unwrap_all(args, kwargs)
+    gpu = next(tensor._devfix_gpu for tensor in tensors_of(args, kwargs) if tensor._devfix_gpu >= 0)
+    if keywords.get("device") is not None:
+        gpu = devices.index_of(keywords["device"])
+        keywords["device"] = keywords["device"] if gpu is None else devices.CPU
+    with randomness.stream(plan, gpu, args, keywords):
+        result = plan.op(*cells, **keywords)
+    if gpu is not None:
+        result = args[plan.returned] if plan.returned >= 0 else rewrap(plan, result, args, kwargs, gpu)
+    hooks.born(result, func, args, kwargs)
+    return result

@@ -1,0 +1,1 @@
+"""Gradients and autocast on simulated GPUs."""

@@ -1,0 +1,170 @@
+"""`torch.autocast("cuda")`: PyTorch's kernels ask `is_cuda()` in C++ and would cast nothing on a simulated GPU.
+
+Simulated tensors carry the AutocastCUDA key. Kernels in Python replace PyTorch's under that key: they cast and call the
+operator again below it. Which operator is cast how stands in `ATen/autocast_mode.h`, which the wheel ships.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ... import composite_path
+from ...patching import undo_with, wrap
+from ...tensor import Tensor, device_of
+
+Key = torch._C.DispatchKey
+_KEYS = torch._C.DispatchKeySet(Key.AutocastCUDA)
+_libraries: list[Any] = []
+# What cuDNN runs whole, and is given in half precision (ATen/cudnn/AutocastRNN.cpp).
+_RECURRENT = [f"{name}.{form}" for name in ("lstm", "gru", "rnn_tanh", "rnn_relu") for form in ("input", "data")]
+# Where the header is missing: what programs cast in the end.
+_FALLBACK = {
+    "LOWER_PRECISION_FP": "_(conv1d) _(conv2d) _(conv3d) _(addmm) _(matmul) _(einsum) _(mm) _(mv) _(linear) _(bmm)",
+    "FP32": "_(exp) _(log) _(layer_norm) _(group_norm) _(nll_loss) _(mse_loss) _(l1_loss) _(pow, Tensor_Scalar)",
+    "FP32_SET_OPT_DTYPE": "_(softmax, int) _(log_softmax, int) _(sum) _(cumsum)",
+    "PROMOTE": "_(addcmul) _(addcdiv) _(index_put) _(scatter_add)",
+}  # fmt: skip
+
+
+def _listed() -> dict[str, list[str]]:
+    """The qualified names of the operators of each policy."""
+    header = Path(torch.__file__).parent / "include/ATen/autocast_mode.h"
+    found = {}
+    text = header.read_text(encoding="utf-8") if header.is_file() else ""
+    for policy, fallback in _FALLBACK.items():
+        block = re.search(rf"#define AT_FORALL_{policy}\(_\)((?:.*\\\n)*.*)", text)
+        pairs = re.findall(r"_\((\w+)(?:, *(\w+))?\)", block.group(1) if block else fallback)
+        found[policy] = [name + (f".{overload}" if overload else "") for name, overload in pairs]
+    found["LOWER_PRECISION_FP"] += _RECURRENT
+    return found
+
+
+def _eligible(value: Any) -> bool:
+    if not isinstance(value, Tensor) or not value.is_floating_point():
+        return False
+    return value._devfix_gpu >= 0 or bool(device_of(value).type == "lazy")  # the latter within a transform
+
+
+def _cast(value: Any, dtype: torch.dtype) -> Any:
+    if isinstance(value, Tensor):
+        return value.to(dtype) if _eligible(value) and value.dtype not in (dtype, torch.float64) else value
+    if isinstance(value, (list, tuple)):
+        return [_cast(item, dtype) for item in value]
+    return value
+
+
+def _widest(values: Any) -> torch.dtype:
+    flat = [item for value in values for item in (value if isinstance(value, (list, tuple)) else (value,))]
+    kinds = [item.dtype for item in flat if _eligible(item)]
+    dtype = torch.get_autocast_dtype("cuda")
+    for kind in kinds:
+        dtype = torch.promote_types(dtype, kind)
+    return dtype
+
+
+def _lower(args: Any, kwargs: Any) -> torch.dtype:
+    return torch.get_autocast_dtype("cuda")
+
+
+def _single(args: Any, kwargs: Any) -> torch.dtype:
+    return torch.float32
+
+
+def _promoted(args: Any, kwargs: Any) -> torch.dtype:
+    return _widest((*args, *kwargs.values()))
+
+
+def _casting(func: Any, choose: Callable[[Any, Any], torch.dtype]) -> Any:
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        with torch._C._ExcludeDispatchKeyGuard(_KEYS):
+            dtype = choose(args, kwargs)
+            cast = [_cast(value, dtype) for value in args]
+            return func(*cast, **{name: _cast(value, dtype) for name, value in kwargs.items()})
+
+    return kernel
+
+
+def _with_dtype(func: Any) -> Any:
+    names = [argument.name for argument in func._schema.arguments]
+    place = names.index("dtype") if "dtype" in names else -1
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        with torch._C._ExcludeDispatchKeyGuard(_KEYS):
+            given = kwargs.get("dtype") or (args[place] if -1 < place < len(args) else None)
+            if given is None and args and _eligible(args[0]):
+                args, kwargs = args[:place] if place < len(args) else args, {**kwargs, "dtype": torch.float32}
+            return func(*args, **kwargs)
+
+    return kernel
+
+
+def _register() -> None:
+    """Register the kernels at the first autocast: it takes some milliseconds that few programs need."""
+    if _libraries:
+        return
+    library = torch.library.Library("aten", "IMPL")
+    _libraries.append(library)
+    undo_with(_unregister)
+    composite_path.listening.append(library)
+    policies = {"LOWER_PRECISION_FP": _lower, "FP32": _single, "PROMOTE": _promoted}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for policy, names in _listed().items():
+            for name in names:
+                base, _, overload = name.partition(".")
+                func = getattr(getattr(torch.ops.aten, base, None), overload or "default", None)
+                if func is None:
+                    continue
+                kernel = _with_dtype(func) if policy == "FP32_SET_OPT_DTYPE" else _casting(func, policies[policy])
+                _implement(library, name, kernel)
+
+
+def _implement(library: Any, name: str, kernel: Any) -> None:
+    try:
+        library.impl(name, kernel, "AutocastCUDA", allow_override=True)
+    except TypeError:
+        library.impl(name, kernel, "AutocastCUDA")
+
+
+def _unregister() -> None:
+    while _libraries:
+        library = _libraries.pop()
+        composite_path.listening.remove(library)
+        library._destroy()
+    torch._C._dispatch_tls_set_dispatch_key_included(Key.AutocastCUDA, False)
+
+
+def _begin() -> None:
+    """Have the kernels, and reach them in this thread whatever the tensors' keys: a transform's wrapper drops ours."""
+    _register()
+    torch._C._dispatch_tls_set_dispatch_key_included(Key.AutocastCUDA, True)
+
+
+def _entering(original: Any) -> Any:
+    def __enter__(self: Any) -> Any:
+        if getattr(self, "device", None) == "cuda":
+            _begin()
+        return original(self)
+
+    return __enter__
+
+
+def install() -> None:
+    """Patch autocast."""
+    wrap(torch.autocast, "__enter__", _entering)
+    for name in ("set_autocast_enabled", "set_autocast_gpu_dtype"):
+        wrap(torch, name, _registering)
+
+
+def _registering(original: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        _begin()
+        return original(*args, **kwargs)
+
+    return call

@@ -1,0 +1,72 @@
+"""Gradients on the wrong device: those with which `backward` begins, and those of a user's own autograd function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ... import devices, hooks
+from ...patching import wrap
+from ...tensor import Tensor
+
+
+def _checked(original: Any) -> Any:
+    def apply(self: Any, *args: Any) -> Any:
+        results = original(self, *args)
+        listed = list(results) if isinstance(results, (tuple, list)) else [results]
+        for place, (gradient, edge) in enumerate(zip(listed, self.next_functions)):  # noqa: B905 - may be shorter
+            wanted = _device(edge)
+            if not isinstance(gradient, Tensor) or wanted is None or gradient.device == wanted:
+                continue
+            if gradient.dim() == 0:
+                listed[place] = gradient.to(wanted)
+                continue
+            error = RuntimeError(
+                f"Function {type(self).__name__} returned an invalid gradient at index {place} - "
+                f"expected device {wanted} but got {gradient.device}"
+            )
+            hooks.failed(error, "torch.autograd.Function.backward", (gradient,), {})
+            raise error
+        return tuple(listed) if isinstance(results, (tuple, list)) else listed[0]
+
+    return apply
+
+
+def _device(edge: Any) -> torch.device | None:
+    node, place = edge
+    metadata = getattr(node, "_input_metadata", None) if node is not None else None
+    return devices.outer(metadata[place].device) if metadata and place < len(metadata) else None
+
+
+def _begun(original: Any) -> Any:
+    """Check the gradients that a backward pass begins with, as the engine does for tensors that are no subclasses."""
+
+    def run_backward(tensors: Any, gradients: Any = (), *args: Any, **kwargs: Any) -> Any:
+        return original(tensors, _placed(tensors, gradients), *args, **kwargs)
+
+    return run_backward
+
+
+def _placed(tensors: Any, gradients: Any) -> Any:
+    """The gradients where their tensors lie: one without dimensions is moved there, any other must be there already."""
+    placed = list(gradients)
+    for place, (tensor, gradient) in enumerate(zip(tensors, gradients)):  # noqa: B905 - as the engine
+        if not (isinstance(tensor, Tensor) and isinstance(gradient, Tensor)) or tensor.device == gradient.device:
+            continue
+        if tensor._devfix_gpu < 0 and gradient._devfix_gpu < 0:
+            continue
+        if gradient.dim():
+            text = f"expected device {tensor.device} but got {gradient.device}"
+            error = RuntimeError(f"invalid gradient at index {place} - {text}")
+            hooks.failed(error, "torch.autograd.backward", (tensor, gradient), {})
+            raise error
+        placed[place] = gradient.to(tensor.device)
+    return tuple(placed)
+
+
+def install() -> None:
+    """Check gradients in Python, since C++ leaves those of Tensor's subclasses, which shells are to it, alone."""
+    for owner in (torch.autograd, torch.autograd.graph):
+        wrap(owner, "_engine_run_backward", _begun)
+    wrap(torch.autograd.function.BackwardCFunction, "apply", _checked)

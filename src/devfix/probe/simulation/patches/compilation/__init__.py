@@ -1,0 +1,1 @@
+"""TorchScript, tracing and `torch.compile` on simulated GPUs."""

@@ -1,0 +1,84 @@
+"""`torch.compile` compiles nothing, and tells of graph breaks; `torch.jit` knows the functions that replace others."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+
+from ...patching import innermost, replace, wrap
+from . import whole_graphs
+
+
+class _AllocatorState:
+    """What the compiler imports from builds for CUDA when it is reset."""
+
+
+def _compiling(original: Any) -> Any:
+    def compile(model: Any = None, **kwargs: Any) -> Any:
+        """Give a function back as it is, and a module inside the one that PyTorch makes: its class and names differ."""
+        if model is None:
+            return functools.partial(compile, **kwargs)
+        is_module = isinstance(model, torch.nn.Module)
+        if not kwargs.get("fullgraph") or kwargs.get("disable") or (not is_module and _is_own(model)):
+            return torch.compiler.disable(model) if is_module else model
+        if not is_module:
+            return functools.wraps(model)(whole_graphs.checked(original, model, model, kwargs))
+        made = torch.compiler.disable(model)
+        made.forward = whole_graphs.checked(original, model, made.forward, kwargs)
+        return made
+
+    return compile
+
+
+def _is_own(function: Any) -> bool:
+    """Whether PyTorch compiles a function of its own, as `torch.cond` does at every call."""
+    return str(getattr(function, "__module__", "")).startswith("torch.")
+
+
+def _compile_method(self: Any, *args: Any, **kwargs: Any) -> None:
+    """Leave a module as it is."""
+
+
+def _builtin(original: Any) -> Any:
+    def find_builtin(function: Any) -> Any:
+        return original(innermost(function))
+
+    return find_builtin
+
+
+def _reading(original: Any) -> Any:
+    def read(function: Any, *args: Any) -> Any:
+        return original(innermost(function), *args)  # the source of what PyTorch itself wrote in Python: `tensordot`
+
+    return read
+
+
+def _refusing(original: Any) -> Any:
+    def export(mod: Any, *args: Any, **kwargs: Any) -> Any:
+        held: tuple[Any, ...] = (*mod.parameters(), *mod.buffers()) if isinstance(mod, torch.nn.Module) else ()
+        if any(tensor._devfix_gpu >= 0 for tensor in held):
+            # Its stand-ins for CUDA tensors end the process in a build for the CPU, which has no guard for the device.
+            raise NotImplementedError("torch.export does not run on simulated GPUs: move the module to the CPU first")
+        return original(mod, *args, **kwargs)
+
+    return export
+
+
+def install() -> None:
+    """Patch the compilers."""
+    wrap(torch.export, "export", _refusing)
+    wrap(torch, "compile", _compiling)
+    whole_graphs.install()
+    if not hasattr(torch._C, "_cuda_CUDAAllocator_AllocatorState"):
+        replace(torch._C, "_cuda_CUDAAllocator_AllocatorState", _AllocatorState, add=True)
+    replace(torch.nn.Module, "compile", _compile_method)
+    import torch.jit._builtins as builtins
+    import torch.jit._recursive as recursive
+
+    wrap(builtins, "_find_builtin", _builtin)
+    wrap(recursive, "try_compile_fn", _reading)
+    wrap(torch.jit._script, "_get_overloads", _reading)
+    replace(torch.jit._script, "_find_builtin", builtins._find_builtin)
+    replace(recursive, "_find_builtin", builtins._find_builtin)

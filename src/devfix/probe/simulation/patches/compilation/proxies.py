@@ -1,0 +1,94 @@
+"""`make_fx` and the operators that take functions: what they see of the world's mode, which is on top of all others.
+
+A tracer of PyTorch's is a mode below the world's. While there is one, the world leaves every operator to it, and is put
+on again for what the tracer itself runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch._higher_order_ops.cond import cond_op
+from torch.fx.experimental.proxy_tensor import ProxyTorchDispatchMode
+
+from ... import dispatch, modes
+from ...patching import undo_with, wrap
+
+_mode_of: Any = torch._C._get_dispatch_mode
+_PROXY, _FAKE = torch._C._TorchDispatchModeKey.PROXY, torch._C._TorchDispatchModeKey.FAKE
+_AUTOGRAD = torch._C.DispatchKey.Autograd
+
+
+class _Tracers:
+    at_work = 0
+
+
+def _leaving(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    if _mode_of(_PROXY) is not None:
+        return func(*args, **(kwargs or {}))
+    return dispatch.dispatch(self, func, types, args, kwargs)
+
+
+def _count(more: int) -> None:
+    """Leave operators to tracers where there are any: to ask at each operator would cost those without."""
+    _Tracers.at_work += more
+    chosen = _leaving if _Tracers.at_work > 0 else dispatch.dispatch
+    dispatch.World.__torch_dispatch__ = chosen  # type: ignore[method-assign]
+
+
+def _entering(original: Any) -> Any:
+    def __enter__(self: Any) -> Any:
+        _count(1)
+        return original(self)
+
+    return __enter__
+
+
+def _exiting(original: Any) -> Any:
+    def __exit__(self: Any, *error: Any) -> Any:
+        _count(-1)
+        return original(self, *error)
+
+    return __exit__
+
+
+def _running(original: Any) -> Any:
+    def __torch_dispatch__(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if _mode_of(_FAKE) is not None or not modes.world:
+            return original(self, func, types, args, kwargs)
+        with modes.entered():
+            return original(self, func, types, args, kwargs)
+
+    return __torch_dispatch__
+
+
+def _choosing(original: Any) -> Any:
+    """Let autograd see the branch that is taken: the compiler, which makes a graph of both, is not at work."""
+
+    def choose(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+        apart = all(getattr(item, "_devfix_gpu", -1) < 0 for item in operands)
+        if apart or _mode_of(_PROXY) is not None or _mode_of(_FAKE) is not None:
+            return original(pred, true_fn, false_fn, operands)
+        return (true_fn if pred else false_fn)(*operands)
+
+    return choose
+
+
+def _set_gradient(kernel: Any) -> None:
+    """Give `torch.cond` a kernel for autograd, and let it look for it again."""
+    cond_op.py_kernels[_AUTOGRAD] = kernel
+    cond_op._dispatch_cache.clear()
+
+
+def install() -> None:
+    """Patch the tracer's mode, and what `torch.cond` does for autograd."""
+    original = cond_op.py_kernels.get(_AUTOGRAD)
+    if original is not None:
+        _set_gradient(_choosing(original))
+        undo_with(lambda: _set_gradient(original))
+    _Tracers.at_work = 0
+    undo_with(lambda: _count(-_Tracers.at_work))
+    wrap(ProxyTorchDispatchMode, "__enter__", _entering)
+    wrap(ProxyTorchDispatchMode, "__exit__", _exiting)
+    wrap(ProxyTorchDispatchMode, "__torch_dispatch__", _running)

@@ -1,0 +1,102 @@
+"""Scripted modules: C++ keeps their tensors itself, and writes and reads them past the dispatcher."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from ... import archives, devices
+from ...patching import replace, wrap
+from . import scripting
+
+
+def _applied(original: Any) -> Any:
+    def _apply(self: Any, fn: Any, recurse: bool = True) -> Any:
+        before = dict(self._parameters.items())
+        result = original(self, fn, recurse)
+        for name, parameter in before.items():
+            self._c.setattr(name, parameter)  # the same object, whose C++ side may be another now
+        return result
+
+    return _apply
+
+
+def _gpus(module: Any) -> set[int]:
+    return {tensor._devfix_gpu for tensor in (*module.parameters(), *module.buffers())}
+
+
+@contextmanager
+def _on_host(module: Any) -> Iterator[None]:
+    """Let a module hold for a while what its simulated tensors hold."""
+    kept = []
+    try:
+        for part in module.modules():
+            for name, tensor in (*part._parameters.items(), *part._buffers.items()):
+                if tensor is not None and tensor._devfix_gpu >= 0:
+                    kept.append((part, name, tensor))
+                    part._c.setattr(name, tensor._devfix_held.detach().requires_grad_(tensor.requires_grad))
+        yield
+    finally:
+        for part, name, tensor in kept:
+            part._c.setattr(name, tensor)
+
+
+def _buffer(original: Any) -> Any:
+    def save_to_buffer(self: Any, *args: Any, **kwargs: Any) -> bytes:
+        gpus = _gpus(self)
+        if max(gpus, default=-1) < 0:
+            scripting.as_written(module=self._c)
+            written: bytes = original(self, *args, **kwargs)
+            return written
+        if len(gpus) > 1:
+            raise NotImplementedError("a script on several devices cannot be saved on simulated GPUs: move it to one")
+        with _on_host(self):
+            scripting.as_written(module=self._c)
+            written = original(self, *args, **kwargs)
+        return archives.moved(written, f"cuda:{gpus.pop()}")
+
+    return save_to_buffer
+
+
+def _save(original: Any) -> Any:
+    def save(self: Any, f: Any, **kwargs: Any) -> Any:
+        if max(_gpus(self), default=-1) < 0:
+            scripting.as_written(module=self._c)
+            return original(self, f, **kwargs)
+        with open(f, "wb") as file:
+            file.write(self.save_to_buffer(**kwargs))
+
+    return save
+
+
+def _load(original: Any) -> Any:
+    def load(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(f, (str, os.PathLike)):
+            if not os.path.isfile(f):
+                return original(f, map_location, *args, **kwargs)  # says what is wrong
+            with open(f, "rb") as file:
+                data = file.read()
+        else:
+            data = f.read()
+        place = archives.device(data) if map_location is None else map_location
+        index = devices.spoken(place)
+        if index is None:
+            return original(io.BytesIO(data), map_location, *args, **kwargs)
+        return original(io.BytesIO(data), "cpu", *args, **kwargs).to(devices.CUDA[index])
+
+    return load
+
+
+def install() -> None:
+    """Patch scripted modules."""
+    script = torch.jit._script.RecursiveScriptModule
+    wrap(script, "_apply", _applied)
+    wrap(script, "save_to_buffer", _buffer)
+    wrap(script, "save", _save)
+    wrap(torch.jit, "load", _load)
+    replace(torch.jit._serialization, "load", torch.jit.load)

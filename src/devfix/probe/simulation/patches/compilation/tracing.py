@@ -1,0 +1,98 @@
+"""Traces: which operators PyTorch writes down, and the executor that runs what was traced or scripted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ...patching import overridden, replace, undo_with, wrap
+
+_tracing = torch._C._get_tracing_state
+_trace: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]
+_convolve: Any = torch._convolution
+
+
+class _Executor:
+    """Which executor the program has asked for: the old one's fuser knows no lazy device, and computes the same."""
+
+    profiling = True
+
+
+def _set_executor(profiling: bool) -> bool:
+    before, _Executor.profiling = _Executor.profiling, bool(profiling)
+    return before
+
+
+def _several(value: Any, count: int) -> list[int]:
+    return [value] * count if isinstance(value, int) else list(value) * (count if len(value) == 1 else 1)
+
+
+def _traced(dimensions: int, transposed: bool) -> Any:
+    """Let a trace have `_convolution`, as on CUDA: C++ calls it in the dispatch mode, where nothing is written down."""
+
+    def make(original: Any) -> Any:
+        def convolve(*args: Any, **kwargs: Any) -> Any:
+            if _tracing() is None or not args or overridden(args[0]) or getattr(args[0], "_devfix_gpu", -1) < 0:
+                return original(*args, **kwargs)
+            return (_transposed if transposed else _straight)(original, dimensions, *args, **kwargs)
+
+        return convolve
+
+    return make
+
+
+def _sizes(weight: Any) -> list[int]:
+    """The sizes of a tensor as numbers, which a trace would have as results of operators."""
+    state = _tracing()
+    _trace(None)
+    try:
+        return list(weight.shape)
+    finally:
+        _trace(state)
+
+
+def _straight(
+    original: Any, dimensions: int, input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
+    dilation: Any = 1, groups: int = 1,
+) -> Any:  # fmt: skip
+    steps, gaps = _several(stride, dimensions), _several(dilation, dimensions)
+    if isinstance(padding, str):
+        same = padding == "same"
+        if padding not in ("same", "valid") or (same and any(step != 1 for step in steps)):
+            return original(input, weight, bias, stride, padding, dilation, groups)  # says what is wrong
+        wide = [gap * (size - 1) * same for gap, size in zip(gaps, _sizes(weight)[2:])]  # noqa: B905 - both have as many
+        edges = [part for total in reversed(wide) for part in (total // 2, total - total // 2)]
+        if any(total % 2 for total in wide):
+            input, wide = torch.nn.functional.pad(input, edges), [0] * dimensions
+        padding = [total // 2 for total in wide]
+    rest = (steps, _several(padding, dimensions), gaps, False, [0] * dimensions, groups)
+    return _convolution(dimensions, input, weight, bias, *rest)
+
+
+def _transposed(
+    original: Any, dimensions: int, input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
+    output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
+) -> Any:  # fmt: skip
+    steps, pads, gaps = (_several(value, dimensions) for value in (stride, padding, dilation))
+    rest = (steps, pads, gaps, True, _several(output_padding, dimensions), groups)
+    return _convolution(dimensions, input, weight, bias, *rest)
+
+
+def _convolution(dimensions: int, input: Any, *rest: Any) -> Any:
+    cudnn = torch.backends.cudnn
+    switches = (cudnn.benchmark, cudnn.deterministic, cudnn.enabled, cudnn.allow_tf32)
+    if input.dim() != dimensions + 1:
+        return _convolve(input, *rest, *switches)
+    return _convolve(input.unsqueeze(0), *rest, *switches).squeeze(0)
+
+
+def install() -> None:
+    """Patch convolutions, and keep the executor that knows simulated GPUs."""
+    for count in (1, 2, 3):
+        wrap(torch, f"conv{count}d", _traced(count, False))
+        wrap(torch, f"conv_transpose{count}d", _traced(count, True))
+    choose: Any = torch._C._jit_set_profiling_executor
+    _Executor.profiling = choose(True)
+    replace(torch._C, "_jit_set_profiling_executor", _set_executor)
+    undo_with(lambda: choose(_Executor.profiling))

@@ -1,0 +1,107 @@
+"""Graph breaks: `torch.compile(fullgraph=True)` raises what Dynamo raises, and then runs the function as it is.
+
+Dynamo traces for real, with fake tensors that say they lie on a GPU, and is stopped where it would call its backend: a
+trace has no effects, so that the function runs once. It is shown PyTorch's own functions in place of replacements.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ...late_imports import when_imported
+from ...patching import REPLACEMENTS, undo_with, wrap
+
+_PROBE = str(Path(__file__).parent.parent)
+# What breaks a graph on any device, in the words of 2.6 and of later releases: the simulation is behind none of these.
+_BREAKS = re.compile(
+    r"[Dd]ata[- ]dependent|Failed to trace builtin operator|Dynamic (control flow|shape)|Tensor\.(item|tolist)"
+    r"|print|graph_break\(|compiler\.disable|dynamo\.disable"
+)
+
+
+class _Traced(Exception):
+    """The whole function could be traced."""
+
+
+def _stop(graph: Any, examples: Any) -> Any:
+    raise _Traced
+
+
+def checked(compile: Any, function: Any, run: Any, options: Any) -> Any:
+    """Return what runs as `run` does, once Dynamo has traced `function` at the first call without a break."""
+    left = [True]
+    asked = {name: value for name, value in options.items() if name in ("dynamic", "fullgraph")}
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if left and not torch.compiler.is_compiling():
+            left.clear()
+            compiled = compile(function, backend=_stop, **asked)
+            ran, result = _trace(compiled, args, kwargs)
+            if ran:
+                return result
+        return run(*args, **kwargs)
+
+    return call
+
+
+def _trace(compiled: Any, args: Any, kwargs: Any) -> tuple[bool, Any]:
+    """Raise what Dynamo does not support of a program; return whether it ran, for want of a graph, and what it gave."""
+    from torch._dynamo.exc import BackendCompilerFailed, Unsupported
+
+    try:
+        with torch._dynamo.config.patch(suppress_errors=False):
+            return True, compiled(*args, **kwargs)
+    except BackendCompilerFailed:
+        return False, None
+    except Unsupported as error:
+        stack = [frame.filename for frame in getattr(error, "real_stack", None) or ()]
+        if _BREAKS.search(str(error).partition("\n")[0]) and not any(file.startswith(_PROBE) for file in stack):
+            raise
+    except Exception:
+        pass  # the run itself tells it in the words of the operator that fails
+    return False, None
+
+
+def _own(value: Any) -> Any:
+    while getattr(value, "_devfix_original", None) is not None:
+        value = getattr(value, "_devfix_original")  # noqa: B009 - the types know nothing of it
+    return value
+
+
+def _showing(original: Any) -> Any:
+    def _wrap(self: Any, value: Any) -> Any:
+        return original(self, _own(value) if isinstance(value, REPLACEMENTS) else value)
+
+    return _wrap
+
+
+def _finding(original: Any) -> Any:
+    def load_object(name: str) -> Any:
+        return _own(original(name))
+
+    return load_object
+
+
+def _teach(rules: Any) -> None:
+    """Let Dynamo know PyTorch's own functions by their names, and leave alone what the probe runs."""
+    wrap(rules, "load_object", _finding)
+    skipped = getattr(rules, "SKIP_DIRS", None)
+    if isinstance(skipped, list) and hasattr(rules, "_recompile_re"):
+        skipped.append(_PROBE)
+        rules._recompile_re()
+
+        def look_again() -> None:
+            skipped.remove(_PROBE)
+            rules._recompile_re()
+
+        undo_with(look_again)
+
+
+def install() -> None:
+    """Patch what Dynamo looks at, when it is imported."""
+    when_imported("torch._dynamo.trace_rules", _teach)
+    when_imported("torch._dynamo.variables.builder", lambda module: wrap(module.VariableBuilder, "_wrap", _showing))

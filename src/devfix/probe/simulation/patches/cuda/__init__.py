@@ -1,0 +1,1 @@
+"""`torch.cuda` of simulated GPUs: streams, graphs, memory and the profiler."""

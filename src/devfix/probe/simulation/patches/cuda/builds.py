@@ -1,0 +1,60 @@
+"""What a build for CUDA says of itself, and its switches: a build for the CPU has none of them, or refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.cuda.nvtx as nvtx
+
+from ...patching import replace, wrap
+
+_CUDA = "12.8"
+_CUDNN = 91002
+
+
+class _Ranges:
+    """NVIDIA's profiler ranges, which nobody reads here."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+
+    def rangePushA(self, message: str) -> int:
+        self._depth += 1
+        return self._depth - 1
+
+    def rangePop(self) -> int:
+        self._depth -= 1
+        return self._depth
+
+    def rangeStartA(self, message: str) -> int:
+        return 0
+
+    def deviceRangeStart(self, message: str, stream: int) -> int:
+        return 0
+
+    def rangeEnd(self, handle: int) -> None:
+        """End nothing."""
+
+    deviceRangeEnd = rangeEnd
+
+    def markA(self, message: str) -> None:
+        """Mark nothing."""
+
+
+def _asking(original: Any) -> Any:
+    """Answer which library is preferred, whichever is asked for."""
+    return lambda *args, **kwargs: original()
+
+
+def install() -> None:
+    """Patch versions, libraries and ranges, where this build is none for CUDA."""
+    replace(nvtx, "_nvtx", _Ranges())
+    if torch.version.cuda is not None:
+        return
+    replace(torch.version, "cuda", _CUDA)
+    replace(torch.backends.cuda, "is_built", lambda: True)
+    for name in ("preferred_linalg_library", "preferred_blas_library"):
+        wrap(torch.backends.cuda, name, _asking)
+    replace(torch.backends.cudnn, "version", lambda: _CUDNN, add=True)
+    replace(torch.backends.cudnn, "is_available", lambda: True, add=True)

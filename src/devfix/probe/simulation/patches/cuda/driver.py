@@ -1,0 +1,61 @@
+"""What PyTorch reaches below `torch.cuda`: the C functions of a build for CUDA, which one for the CPU lacks."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+import torch.cuda.comm  # a build for CUDA has imported it; one for the CPU has not
+
+from ... import devices, graph_capture
+from ...patching import replace
+from . import memory
+
+
+def _snapshot(*args: Any) -> dict[str, Any]:
+    return {"segments": [], "device_traces": [[] for _ in devices.CUDA], "annotations": [], "allocator_settings": {}}
+
+
+def _answers() -> dict[str, Any]:
+    nothing = functools.partial(_give, None)
+    answers: dict[str, Any] = {
+        "getDeviceCount": devices.count, "getDevice": devices.current, "init": nothing, "sleep": nothing,
+        "synchronize": graph_capture.check, "ipc_collect": nothing, "emptyCache": nothing,
+        "set_sync_debug_mode": graph_capture.set_sync_mode, "get_sync_debug_mode": graph_capture.sync_mode,
+        "getCurrentBlasHandle": functools.partial(_give, 0x7F0000001000),
+        "getCurrentSolverHandle": functools.partial(_give, 0x7F0000002000),
+        "getCurrentRawStream": lambda device: int(torch.cuda.current_stream(device).cuda_stream),
+        "getCurrentStream": lambda device: _triple(torch.cuda.current_stream(device)),
+        "getDefaultStream": lambda device: _triple(torch.cuda.default_stream(device)),
+        "getStreamFromExternal": lambda pointer, device: (pointer, device, 1),
+        "memoryStats": memory.stats, "memorySnapshot": _snapshot,
+        "resetPeakMemoryStats": memory.reset, "resetAccumulatedMemoryStats": nothing,
+        "record_memory_history": nothing, "record_memory_history_legacy": nothing,
+        "setMemoryMetadata": nothing, "getMemoryMetadata": functools.partial(_give, ""),
+        "setMemoryFraction": nothing, "getMemoryFraction": functools.partial(_give, 1.0),
+        "getArchFlags": functools.partial(_give, "sm_80"), "getAllocatorBackend": functools.partial(_give, "native"),
+        "canDeviceAccessPeer": lambda one, two: one != two, "allocationTraceback": nothing,
+        "cudaCachingAllocator_is_enabled": functools.partial(_give, True), "cudaCachingAllocator_enable": nothing,
+        "beginAllocateToPool": nothing, "beginAllocateCurrentThreadToPool": nothing, "endAllocateToPool": nothing,
+        "releasePool": nothing, "isCurrentStreamCapturing": graph_capture.active,
+    }  # fmt: skip
+    return answers
+
+
+def _give(answer: Any, *args: Any, **kwargs: Any) -> Any:
+    return answer
+
+
+def _triple(stream: Any) -> tuple[int, int, int]:
+    return (stream.stream_id, stream.device_index, 1)
+
+
+def install() -> None:
+    """Answer for the driver."""
+    graph_capture.reset()
+    for name, answer in _answers().items():
+        replace(torch._C, f"_cuda_{name}", answer, add=True)
+    for name in ("beginAllocateToPool", "beginAllocateCurrentThreadToPool", "endAllocateToPool", "releasePool"):
+        replace(torch.cuda.memory, f"_cuda_{name}", functools.partial(_give, None))
+    replace(torch.cuda, "current_blas_handle", functools.partial(_give, 0x7F0000001000))

@@ -1,0 +1,122 @@
+"""Memory figures: counted, when somebody asks, from the simulated tensors that are alive; peaks are followed then."""
+
+from __future__ import annotations
+
+import gc
+from collections import OrderedDict
+from typing import Any
+
+import torch
+
+from ... import devices, memory_peaks
+from ...patching import replace
+from ...tensor import Tensor
+
+TOTAL = 80 << 30
+
+
+class _Garbage:
+    left = False
+
+
+def _index(device: Any = None) -> int:
+    index = devices.current() if device is None else devices.spoken(device)
+    return 0 if index is None else index
+
+
+def allocated(device: Any = None) -> int:
+    """The bytes that living tensors hold on a simulated GPU, shared memory counted once."""
+    gpu = _index(device)
+    if _Garbage.left:
+        gc.collect(1)
+    now = _living(gpu)
+    if now and _Garbage.left:
+        # A whole collection takes as long as the counting does: it waits until there is something to collect.
+        _Garbage.left = False
+        gc.collect()
+        now = _living(gpu)
+    memory_peaks.raise_to(gpu, now)
+    return now
+
+
+def _tensors() -> list[Any]:
+    things = gc.get_objects()
+    kinds = {kind for kind in set(map(type, things)) if issubclass(kind, Tensor)}
+    return [thing for thing in things if type(thing) in kinds and thing._devfix_gpu >= 0]
+
+
+def _living(gpu: int) -> int:
+    held = [tensor._devfix_held for tensor in _tensors() if tensor._devfix_gpu == gpu]
+    storages = [tensor.untyped_storage() for tensor in held if tensor.layout is torch.strided]
+    sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
+    return sum(map(memory_peaks.rounded, sizes.values()))
+
+
+def peak(device: Any = None) -> int:
+    """The most bytes that were held since the first question for a peak, or since it began anew."""
+    now = allocated(device)
+    memory_peaks.follow(_tensors())
+    return memory_peaks.raise_to(_index(device), now)
+
+
+def forget() -> None:
+    """Begin all peaks anew, and count nothing that only garbage holds when somebody asks next."""
+    memory_peaks.most.clear()
+    _Garbage.left = True
+
+
+def reset(device: Any = None) -> None:
+    """Begin the peak anew."""
+    memory_peaks.follow(_tensors())
+    memory_peaks.begin_anew(_index(device))
+
+
+def stats(device: Any = None) -> Any:
+    """The figures under the names that PyTorch's allocator gives them."""
+    now = allocated(device)
+    most = peak(device)
+    figures = {}
+    for kind in ("allocation", "segment", "active", "inactive_split", "allocated_bytes", "reserved_bytes",
+                 "active_bytes", "inactive_split_bytes", "requested_bytes"):  # fmt: skip
+        counted = kind.endswith("_bytes") and not kind.startswith("inactive")
+        for pool in ("all", "large_pool", "small_pool"):
+            for metric, figure in (("current", now), ("peak", most), ("allocated", most), ("freed", most - now)):
+                figures[f"{kind}.{pool}.{metric}"] = figure if counted and pool != "small_pool" else 0
+    for kind in ("oversize_allocations", "oversize_segments"):
+        figures.update({f"{kind}.{metric}": 0 for metric in ("current", "peak", "allocated", "freed")})
+    figures.update(dict.fromkeys(_COUNTS, 0))
+    return OrderedDict(sorted(figures.items()))
+
+
+_COUNTS = ("num_alloc_retries", "num_device_alloc", "num_device_free", "num_ooms", "num_sync_all_streams",
+           "max_split_size")  # fmt: skip
+
+
+def _summary(device: Any = None, abbreviated: bool = False) -> str:
+    """A table under the heading that PyTorch's has."""
+    head = f"PyTorch CUDA memory summary, device ID {_index(device)}"
+    rows = (f"| {name:<21} | {figure:>12} bytes |" for name, figure in
+            (("Allocated memory", allocated(device)), ("Peak usage", peak(device))))  # fmt: skip
+    return "\n".join((f"|{head:^75}|", *rows))
+
+
+def install() -> None:
+    """Patch the figures in torch.cuda and torch.accelerator."""
+    answers: dict[str, Any] = {
+        "memory_allocated": allocated, "memory_reserved": allocated, "memory_cached": allocated,
+        "max_memory_allocated": peak, "max_memory_reserved": peak, "max_memory_cached": peak,
+        "reset_peak_memory_stats": reset, "reset_max_memory_allocated": reset, "reset_max_memory_cached": reset,
+        "reset_accumulated_memory_stats": lambda device=None: None,
+        "memory_stats": stats, "memory_stats_as_nested_dict": stats,
+        "memory_summary": _summary,
+        "memory_snapshot": lambda *args, **kwargs: [],
+        "mem_get_info": lambda device=None: (max(TOTAL - allocated(device), 1), TOTAL),
+        "memory_usage": lambda device=None: 0, "empty_cache": lambda: None,
+        "set_per_process_memory_fraction": lambda fraction, device=None: None,
+        "get_per_process_memory_fraction": lambda device=None: 1.0,
+        "list_gpu_processes": lambda device=None: "",
+    }  # fmt: skip
+    for owner in (torch.cuda, torch.cuda.memory, getattr(torch, "accelerator", None)):
+        for name, answer in answers.items():
+            if owner is not None and hasattr(owner, name):
+                replace(owner, name, answer)

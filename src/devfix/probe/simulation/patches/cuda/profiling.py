@@ -1,0 +1,78 @@
+"""NVIDIA's profiler and its ranges, and what Python sees of the CUDA runtime: all calls succeed, and do little."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import torch
+import torch.autograd.profiler
+import torch.cuda.profiler
+
+from ... import devices
+from ...patching import replace
+
+
+class cudaError(enum.IntEnum):
+    """What a call of the runtime returns."""
+
+    success = 0
+
+
+class Runtime:
+    """What `torch.cuda.cudart()` gives."""
+
+    cudaError = cudaError
+
+    def cudaProfilerStart(self) -> Any:
+        """Start no profiler."""
+        return cudaError.success
+
+    cudaProfilerStop = cudaProfilerStart
+
+    def cudaGetErrorString(self, error: int) -> str:
+        """Name an error: there is none."""
+        return "no error" if error == cudaError.success else "unrecognized error code"
+
+    def cudaHostRegister(self, pointer: int, size: int, flags: int) -> Any:
+        """Register memory of the host, which nobody reads asynchronously."""
+        return cudaError.success
+
+    def cudaHostUnregister(self, pointer: int) -> Any:
+        """Forget such memory."""
+        return cudaError.success
+
+    def cudaMemGetInfo(self, device: int) -> tuple[int, int]:
+        """The free and the whole memory of a GPU."""
+        free, whole = torch.cuda.mem_get_info(device)
+        return free, whole
+
+
+_runtime = Runtime()
+
+
+def _cudart() -> Runtime:
+    devices.use()
+    return _runtime
+
+
+def _enter(self: Any) -> Any:
+    if not self.enabled:
+        return None
+    if self.entered:
+        raise RuntimeError("NVTX annotation context manager is not reentrant")
+    self.entered = True
+    return self
+
+
+def _exit(self: Any, *error: Any) -> bool:
+    return False
+
+
+def install() -> None:
+    """Patch the runtime and the profiler."""
+    replace(torch.cuda, "_cudart", _runtime, add=True)
+    for owner in (torch.cuda, torch.cuda.profiler):
+        replace(owner, "cudart", _cudart)
+    replace(torch.autograd.profiler.emit_nvtx, "__enter__", _enter)
+    replace(torch.autograd.profiler.emit_nvtx, "__exit__", _exit)

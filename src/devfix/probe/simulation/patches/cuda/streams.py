@@ -1,0 +1,199 @@
+"""Streams, events, graphs and memory figures: all work is done at once, so they only keep their manners."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import torch
+from torch.overrides import handle_torch_function
+
+from ... import devices, graph_capture
+from ...patching import overridden, replace, wrap
+from ...tensor import Tensor
+
+
+class Stream:
+    """A stream on which everything has already happened."""
+
+    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
+        self.device_index = devices.current() if device is None else devices.spoken(device) or 0
+        self.priority = priority
+        self.stream_id = self.cuda_stream = kwargs.get("stream_id", id(self) & 0xFFFF)
+        self.device_type = 1
+        self._outer: list[Any] = []
+
+    @property
+    def device(self) -> torch.device:
+        """The device whose stream this is."""
+        return devices.CUDA[self.device_index]
+
+    def __enter__(self) -> Stream:
+        self._outer.append((current_stream(), current_stream(self.device)))
+        set_stream(self)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        before, beside = self._outer.pop()
+        set_stream(beside)
+        set_stream(before)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and (self.stream_id, self.device_index) == (
+            other.stream_id,
+            other.device_index,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.stream_id, self.device_index))
+
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """The least and the greatest priority, as PyTorch keeps them on all newer GPUs."""
+        return (0, -3)
+
+    def query(self) -> bool:
+        """Say that all work is done."""
+        return True
+
+    def is_capturing(self) -> bool:
+        """Say whether a graph is captured."""
+        return graph_capture.active()
+
+    def record_event(self, event: Any = None) -> Any:
+        """Record an event, a new one if none is given."""
+        event = Event() if event is None else event
+        event.record(self)
+        return event
+
+    def synchronize(self) -> None:
+        """Wait for nothing."""
+        graph_capture.check()
+
+    @property
+    def _as_parameter_(self) -> int:
+        return int(self.cuda_stream)
+
+    def __repr__(self) -> str:
+        return f"<torch.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
+
+    def wait_event(self, event: Any) -> None:
+        """Wait for nothing."""
+
+    def wait_stream(self, stream: Any) -> None:
+        """Wait for nothing."""
+
+
+class ExternalStream(Stream):
+    """A stream that another library has made: its address comes first."""
+
+    def __init__(self, stream_ptr: int, device: Any = None, **kwargs: Any) -> None:
+        super().__init__(device, stream_id=stream_ptr)
+
+
+class Event:
+    """A moment on the host's clock."""
+
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, **_: Any
+    ) -> None:
+        self.enable_timing = enable_timing
+        self.moment: float | None = None
+        self._gpu = 0
+
+    @property
+    def cuda_event(self) -> int:
+        """The handle of the event."""
+        return 0 if self.moment is None else id(self)
+
+    @property
+    def device(self) -> torch.device | None:
+        """The device on which the event was recorded."""
+        return None if self.moment is None else devices.CUDA[self._gpu]
+
+    def record(self, stream: Any = None) -> None:
+        """Note the time."""
+        self.moment = time.perf_counter()
+        self._gpu = devices.current() if stream is None else stream.device_index
+
+    def elapsed_time(self, end: Any) -> float:
+        """The milliseconds between two recorded events."""
+        if not (self.enable_timing and end.enable_timing):
+            raise ValueError("Both events must be created with argument 'enable_timing=True'.")
+        if self.moment is None or end.moment is None:
+            raise ValueError("Both events must be recorded before calculating elapsed time.")
+        return float(end.moment - self.moment) * 1000.0
+
+    def query(self) -> bool:
+        """Say that the event has happened."""
+        return True
+
+    def synchronize(self) -> None:
+        """Wait for nothing."""
+
+    def wait(self, stream: Any = None) -> None:
+        """Wait for nothing."""
+
+
+class _Streams(threading.local):
+    def __init__(self) -> None:
+        self.of: dict[int, Stream] = {}
+
+
+_streams = _Streams()
+
+
+def default_stream(device: Any = None) -> Stream:
+    """The stream of a device on which everything runs that names no other."""
+    return Stream(device=devices.current() if device is None else device, stream_id=0)
+
+
+def current_stream(device: Any = None) -> Stream:
+    """The stream that is current on a device, in this thread."""
+    index = devices.current() if device is None else devices.spoken(device) or 0
+    return _streams.of.setdefault(index, default_stream(index))
+
+
+def set_stream(stream: Any) -> None:
+    """Make a stream current, and its device with it."""
+    if stream is not None:
+        _streams.of[stream.device_index] = stream
+        devices.make_current(stream.device_index)
+
+
+def _set_stream(stream_id: int, device_index: int, device_type: int) -> None:
+    set_stream(Stream(device=device_index, stream_id=stream_id))
+    devices.make_current(device_index)
+
+
+def _recording(original: Any) -> Any:
+    def record_stream(self: Any, s: Any) -> Any:
+        return handle_torch_function(Tensor.record_stream, (self,), self, s) if overridden(self) else None
+
+    return record_stream
+
+
+def install() -> None:
+    """Patch streams and events in torch.cuda and in torch itself."""
+    cuda = torch.cuda
+    for name, kind in (("Stream", Stream), ("Event", Event), ("ExternalStream", ExternalStream)):
+        if hasattr(cuda, name):
+            replace(cuda, name, kind)
+            if hasattr(cuda.streams, name):
+                replace(cuda.streams, name, kind)
+    for name in ("Stream", "Event"):
+        if hasattr(torch, name):
+            replace(torch, name, Stream if name == "Stream" else Event)
+    for name, answer in (
+        ("current_stream", current_stream),
+        ("default_stream", default_stream),
+        ("set_stream", set_stream),
+    ):
+        replace(cuda, name, answer)
+    # What PyTorch's own test classes (torch.testing) call past torch.cuda.
+    replace(torch._C, "_cuda_setStream", _set_stream, add=True)
+    replace(torch._C, "_cuda_setDevice", devices.make_current, add=True)
+    for name in ("_cuda_clearCublasWorkspaces", "_cuda_resetCublasWorkspaceSize", "_cuda_resetCublasLtWorkspaceSize"):
+        replace(torch._C, name, lambda: None, add=True)
+    wrap(Tensor, "record_stream", _recording)

@@ -1,0 +1,1 @@
+"""Operators whose kernels for CUDA differ from those for the CPU."""

@@ -1,0 +1,133 @@
+"""Composite operators in whose C++ PyTorch chooses by device: choose for simulated GPUs as for the CPU that computes.
+
+Three operators have kernels for the CPU and CUDA but fall apart on a device that has none; a kernel registered for the
+`Lazy` key (never reached, since the dispatch mode comes first) keeps them whole. Attention asks a stub per device.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.attention
+
+from ... import composite_path, hooks, messages
+from ...patching import overridden, replace, wrap
+from ...tensor import Tensor
+from . import attention, ctc
+
+_WHOLE = ("silu_backward", "mish_backward", "native_channel_shuffle")
+# Functions that check devices in C++ above the dispatcher, and print them.
+_SPEAKING = {
+    torch: ("stft", "istft", "quantile", "nanquantile", "tensor_split", "meshgrid", "tensordot", "block_diag",
+            "gradient", "bucketize", "searchsorted", "lstm", "gru", "rnn_tanh", "rnn_relu", "gru_cell", "lstm_cell",
+            "rnn_tanh_cell", "rnn_relu_cell", "conv1d", "conv2d", "conv3d", "chain_matmul", "inner", "dot", "vdot",
+            "take_along_dim", "sparse_coo_tensor", "sparse_csr_tensor", "sparse_compressed_tensor",
+            "isin", "cdist", "pairwise_distance", "_pack_padded_sequence", "_pad_packed_sequence", "batch_norm",
+            "instance_norm", "group_norm", "layer_norm"),
+    torch.linalg: ("multi_dot", "lstsq", "solve_triangular"),
+    Tensor: ("stft", "istft", "quantile", "nanquantile", "tensor_split", "dot", "vdot", "to_padded_tensor", "inner",
+             "take_along_dim"),
+}  # fmt: skip
+
+_func = torch.ops.aten.scaled_dot_product_attention.default
+_libraries: list[Any] = []
+
+
+def _unreached(*args: Any, **kwargs: Any) -> Any:
+    raise NotImplementedError("a simulated tensor reached the backend below the simulated world")
+
+
+def _keep_whole() -> None:
+    if _libraries:
+        return
+    library = torch.library.Library("aten", "IMPL")
+    for name in _WHOLE:
+        library.impl(name, _unreached, "Lazy")
+    _libraries.append(library)
+
+
+def _speaking(original: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(*args, **kwargs)
+        except RuntimeError as error:
+            text = str(error)
+            if "lazy" in text.lower():
+                error.args = (messages.outward(text),)
+                name = getattr(original, "__name__", "function")
+                hooks.failed(error, f"torch.{name}", args, kwargs)  # host tensors too: one of them is why
+            raise
+
+    return call
+
+
+def _attention(original: Any) -> Any:
+    aten = torch.ops.aten
+
+    def scaled_dot_product_attention(
+        query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+        *, scale: Any = None, enable_gqa: bool = False,
+    ) -> Any:  # fmt: skip
+        gpu = query._devfix_gpu if isinstance(query, Tensor) else -1
+        others = [item for item in (key, value, attn_mask) if item is not None]
+        rest = (attn_mask, dropout_p, is_causal)
+        if gpu >= 0 and not torch.backends.cuda.math_sdp_enabled():
+            attention.check(query, key, value, attn_mask, is_causal, enable_gqa)
+        apart = gpu < 0 or any(overridden(item) or item._devfix_gpu != gpu for item in (query, *others))
+        if apart or _asks_gradient(attn_mask) or dropout_p:
+            return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
+        fused = torch.backends.cuda.flash_sdp_enabled() or torch.backends.cuda.math_sdp_enabled()
+        if (
+            fused
+            and composite_path.possible(query, key, value)
+            and (attn_mask is None or composite_path.possible(attn_mask))
+        ):
+            keywords = {"scale": scale, "enable_gqa": enable_gqa}
+            return composite_path.run(original, _func, (query, key, value, *rest), keywords, gpu)
+        if not fused:
+            with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):  # the CPU has no others
+                return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
+        choice = aten._fused_sdp_choice(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
+        if choice != 1:
+            return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
+        if attn_mask is not None and attn_mask.dtype is torch.bool:
+            attn_mask = torch.zeros_like(attn_mask, dtype=query.dtype).masked_fill_(~attn_mask, float("-inf"))
+        flash = aten._scaled_dot_product_flash_attention_for_cpu
+        return flash(query, key, value, dropout_p, is_causal, attn_mask=attn_mask, scale=scale)[0]
+
+    return scaled_dot_product_attention
+
+
+def _connectionist(original: Any) -> Any:
+    """Give lengths as numbers, for C++ reads them on any device where it knows the tensors for ordinary ones."""
+
+    def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *args: Any, **kw: Any) -> Any:
+        if any(map(overridden, (log_probs, targets, input_lengths, target_lengths))):
+            return original(log_probs, targets, input_lengths, target_lengths, *args, **kw)
+        both = [item.tolist() if isinstance(item, Tensor) else item for item in (input_lengths, target_lengths)]
+        return original(log_probs, targets, *both, *args, **kw)
+
+    return ctc_loss
+
+
+def _asks_gradient(mask: Any) -> bool:
+    return isinstance(mask, Tensor) and mask.requires_grad
+
+
+def install() -> None:
+    """Patch what would otherwise choose, or speak, as for a lazy device."""
+    _keep_whole()
+    ctc.install()
+    for owner, names in _SPEAKING.items():
+        for name in names:
+            if name in vars(owner) or hasattr(owner, name):
+                wrap(owner, name, _speaking)
+    wrap(torch, "ctc_loss", _connectionist)
+    # Builds with CUDA have cuDNN, which would take weights that say that they lie on a GPU.
+    replace(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
+    if hasattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu"):
+        wrap(torch._C._nn, "scaled_dot_product_attention", _speaking)
+        wrap(torch._C._nn, "scaled_dot_product_attention", _attention)
+        one = torch._C._nn.scaled_dot_product_attention
+        replace(torch.nn.functional, "scaled_dot_product_attention", one)

@@ -1,0 +1,92 @@
+"""Deterministic algorithms: operators for which CUDA has none raise, or warn, once a program asks for them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import torch
+
+from ... import graph_capture
+from ...patching import wrap
+from ...unwrapping import tensors_of
+
+# The operators' base names, and the names in the message; what hangs on an argument is looked at below.
+_ALERTS = {
+    "avg_pool3d_backward": "avg_pool3d_backward_cuda",
+    "_adaptive_avg_pool2d_backward": "adaptive_avg_pool2d_backward_cuda",
+    "_adaptive_avg_pool3d_backward": "adaptive_avg_pool3d_backward_cuda",
+    "adaptive_max_pool2d_backward": "adaptive_max_pool2d_backward_cuda",
+    "adaptive_max_pool3d_backward": "adaptive_max_pool3d_backward_cuda",
+    "fractional_max_pool2d_backward": "fractional_max_pool2d_backward_cuda",
+    "fractional_max_pool3d_backward": "fractional_max_pool3d_backward_cuda",
+    "max_unpool2d": "max_unpooling2d_forward_out",
+    "max_unpool3d": "max_unpooling3d_forward_out",
+    "upsample_linear1d_backward": "upsample_linear1d_backward_out_cuda",
+    "upsample_bilinear2d_backward": "upsample_bilinear2d_backward_out_cuda",
+    "upsample_bicubic2d_backward": "upsample_bicubic2d_backward_out_cuda",
+    "upsample_trilinear3d_backward": "upsample_trilinear3d_backward_out_cuda",
+    "reflection_pad1d_backward": "reflection_pad1d_backward_out_cuda",
+    "reflection_pad2d_backward": "reflection_pad2d_backward_out_template",
+    "reflection_pad3d_backward": "reflection_pad3d_backward_out_cuda",
+    "nll_loss2d_forward": "nll_loss2d_forward_out_cuda_template",
+    "_ctc_loss_backward": "ctc_loss_backward_gpu",
+    "grid_sampler_2d_backward": "grid_sampler_2d_backward_cuda",
+    "grid_sampler_3d_backward": "grid_sampler_3d_backward_cuda",
+    "histc": "_histc_cuda",
+    "bincount": "_bincount_cuda",
+    "median": "median CUDA with indices output",
+    "cumsum": "cumsum_cuda_kernel",
+}
+_REST = (
+    "You can also file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize adding "
+    "deterministic support for this operation."
+)
+_on: list[bool] = []
+
+
+def _concerns(name: str, func: Any, args: Any) -> bool:
+    source = args[0]
+    if name == "median":
+        return "dim" in func._schema.overload_name
+    if name == "bincount":
+        return len(args) > 1 and args[1] is not None
+    return name not in ("cumsum", "histc") or source.is_floating_point() or source.is_complex()
+
+
+def _alert(func: Any, args: Any, kwargs: Any) -> None:
+    name = func._schema.name.split("::")[-1]
+    if not any(tensor._devfix_gpu >= 0 for tensor in tensors_of(args, kwargs)) or not _concerns(name, func, args):
+        return
+    text = f"{_ALERTS[name]} does not have a deterministic implementation, but you set "
+    if torch.is_deterministic_algorithms_warn_only_enabled():
+        warnings.warn(f"{text}'torch.use_deterministic_algorithms(True, warn_only=True)'. {_REST}", stacklevel=3)
+        return
+    raise RuntimeError(
+        f"{text}'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for this operation, or "
+        f"you can use the 'warn_only=True' option, if that's acceptable for your application. {_REST}"
+    )
+
+
+def _setting(original: Any) -> Any:
+    def set_deterministic_algorithms(mode: bool, **kwargs: Any) -> None:
+        original(mode, **kwargs)
+        _follow(bool(mode))
+
+    return set_deterministic_algorithms
+
+
+def _follow(mode: bool) -> None:
+    if mode and not _on:
+        _on.append(True)
+        graph_capture.watch(_ALERTS, _alert)
+    elif _on and not mode:
+        _on.clear()
+        graph_capture.unwatch(_ALERTS, _alert)
+
+
+def install() -> None:
+    """Patch the setting."""
+    _on.clear()
+    wrap(torch._C, "_set_deterministic_algorithms", _setting)
+    _follow(torch.are_deterministic_algorithms_enabled())

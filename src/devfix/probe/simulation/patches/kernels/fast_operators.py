@@ -1,0 +1,85 @@
+"""The operators that programs run most, past the dispatcher where nobody could see that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+
+from ... import cpu_fast_path, fast_path
+from ...patching import wrap
+from ...tensor import Tensor
+
+_aten: Any = torch.ops.aten
+# Each has a kernel of its own and always makes a new tensor: the name of the overload that a plain call reaches.
+OF_ONE = {
+    "abs": "default", "acos": "default", "all": "default", "amax": "default", "amin": "default", "any": "default",
+    "argmax": "default", "argmin": "default", "asin": "default", "atan": "default", "bitwise_not": "default",
+    "ceil": "default", "clamp": "default", "cos": "default", "cosh": "default", "clone": "default",
+    "cumprod": "default", "cumsum": "default", "erf": "default", "erfinv": "default", "exp": "default",
+    "expm1": "default", "flip": "default", "floor": "default", "frac": "default", "isnan": "default",
+    "log": "default", "log10": "default", "log1p": "default", "log2": "default", "logical_not": "default",
+    "mean": "dim", "neg": "default", "prod": "default", "reciprocal": "default", "relu": "default", "repeat": "default",
+    "roll": "default", "round": "default", "rsqrt": "default", "sgn": "default", "sigmoid": "default",
+    "sign": "default", "sin": "default", "sinh": "default", "sqrt": "default", "sum": "dim_IntList", "tan": "default",
+    "tanh": "default", "tril": "default", "triu": "default", "trunc": "default",
+}  # fmt: skip
+OF_TWO = {
+    "add": "Tensor", "atan2": "default", "bitwise_and": "Tensor", "bitwise_or": "Tensor",
+    "div": "Tensor", "eq": "Tensor", "fmod": "Tensor", "ge": "Tensor", "gt": "Tensor", "le": "Tensor",
+    "logical_and": "default", "logical_or": "default", "lt": "Tensor", "maximum": "default", "minimum": "default",
+    "mul": "Tensor", "ne": "Tensor", "pow": "Tensor_Scalar", "remainder": "Tensor", "sub": "Tensor",
+}  # fmt: skip
+PRODUCTS = {"bmm": "default", "mm": "default"}
+OF_LIST = {"cat": "default", "stack": "default"}
+VIEWS = {
+    "contiguous": "clone.default", "expand": "expand.default", "permute": "permute.default",
+    "reshape": "view.default", "select": "select.int", "squeeze": "squeeze.dim", "transpose": "transpose.int",
+    "unsqueeze": "unsqueeze.default", "view": "view.default",
+}  # fmt: skip
+# Python's operators that lead to C++ at once.
+SIGNS = {
+    "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__truediv__": "div",
+    "__and__": "bitwise_and", "__or__": "bitwise_or", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
+    "__mod__": "remainder",
+}  # fmt: skip
+
+# What gives a number of one element.
+NUMBERS = ("item", "__bool__", "__float__", "__int__", "__index__")
+
+
+def overload(name: str, which: str) -> Any:
+    """The operator of this name and overload."""
+    return getattr(getattr(_aten, name), which)
+
+
+def install() -> None:
+    """Patch the functions of torch, the methods of Tensor, and Python's operators."""
+    for make, names in (
+        (fast_path.of_one, OF_ONE),
+        (fast_path.of_two, OF_TWO),
+        (fast_path.of_product, PRODUCTS),
+        (fast_path.of_list, OF_LIST),
+    ):
+        for name, which in names.items():
+            _lay((torch, Tensor), name, make, overload(name, which))
+    for name, which in VIEWS.items():
+        _lay((torch, Tensor), name, fast_path.of_view, overload(*which.split(".")))
+    for sign, name in SIGNS.items():
+        _lay((Tensor,), sign, fast_path.of_sign, overload(name, OF_TWO[name]))
+    _lay((Tensor,), "__neg__", fast_path.of_one, _aten.neg.default)
+    for name in NUMBERS:
+        wrap(Tensor, name, cpu_fast_path.of_number)
+    for name in ("silu", "gelu"):
+        _lay((torch._C._nn,), name, fast_path.of_one, overload(name, "default"))
+
+
+def _lay(owners: Any, name: str, make: Callable[[Any, Any], Any], func: Any) -> None:
+    for owner in owners:
+        wrap(owner, name, partial(_made, make, func))
+
+
+def _made(make: Callable[[Any, Any], Any], func: Any, original: Any) -> Any:
+    return make(original, func)

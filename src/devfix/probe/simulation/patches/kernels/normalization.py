@@ -1,0 +1,40 @@
+"""`group_norm`: its C++ keeps the memory format on the CPU and drops it elsewhere, which changes the last bits.
+
+The simulated GPU keeps it, so that a program computes the same numbers in both worlds.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch._prims_common import suggest_memory_format
+
+from ...patching import overridden, wrap
+
+_aten = torch.ops.aten
+
+
+def _kept(original: Any) -> Any:
+    def group_norm(
+        input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True
+    ) -> Any:
+        parts = [item for item in (weight, bias) if item is not None]
+        if any(map(overridden, (input, *parts))):
+            return original(input, num_groups, weight, bias, eps, cudnn_enabled)
+        gpu = input._devfix_gpu
+        if gpu < 0 or input.is_contiguous() or any(item._devfix_gpu != gpu for item in parts):
+            return original(input, num_groups, weight, bias, eps, cudnn_enabled)
+        batch, channels, *rest = input.shape
+        if channels % num_groups:
+            return original(input, num_groups, weight, bias, eps, cudnn_enabled)
+        kept = input.contiguous(memory_format=suggest_memory_format(input))
+        return _aten.native_group_norm(kept, weight, bias, batch, channels, math.prod(rest), num_groups, eps)[0]
+
+    return group_norm
+
+
+def install() -> None:
+    """Patch `group_norm`."""
+    wrap(torch, "group_norm", _kept)

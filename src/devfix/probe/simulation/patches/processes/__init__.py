@@ -1,0 +1,1 @@
+"""Threads, processes and process groups with simulated GPUs."""

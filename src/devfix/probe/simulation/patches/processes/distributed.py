@@ -1,0 +1,174 @@
+"""`torch.distributed` asked for NCCL runs on Gloo, which moves what the simulated tensors hold.
+
+Tensors on the CPU are refused where the program's group knows NCCL alone, as NCCL refuses them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import time
+from typing import Any
+
+import torch
+
+from ... import devices, hooks
+from ...patching import replace, wrap
+from ...plans import special
+from ...tensor import Tensor
+from ...unwrapping import rewrap, unwrap_all
+from . import futures
+
+_LETTING_GO = 0.05  # seconds
+_ONLY_NCCL = ("nccl", "cuda:nccl")
+_WHOLE = ("c10d::_allgather_base_", "c10d::_reduce_scatter_base_")
+_asked: dict[str, str] = {}  # the name of a group -> the backend that the program asked for
+
+
+def _without_nccl(backend: Any) -> Any:
+    return "gloo" if backend is None or "nccl" in str(backend) else backend
+
+
+def _name(group: Any) -> str:
+    try:
+        return str(group.group_name)
+    except (AttributeError, RuntimeError):
+        return ""
+
+
+def _remember(group: Any, backend: Any) -> None:
+    # Without a backend PyTorch takes Gloo for the CPU and NCCL for GPUs.
+    _asked[_name(group)] = "cpu:gloo,cuda:nccl" if backend is None else str(backend).lower()
+
+
+def _begin(original: Any) -> Any:
+    def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("device_id", None)
+        result = original(_without_nccl(backend), *args, **kwargs)
+        _remember(torch.distributed.group.WORLD, backend)
+        if "nccl" in str(backend).lower():
+            devices.need_one_each(torch.distributed.get_world_size())
+        return result
+
+    return init_process_group
+
+
+def _destroy(original: Any) -> Any:
+    def destroy_process_group(group: Any = None) -> Any:
+        _let_go()
+        return original(group)
+
+    return destroy_process_group
+
+
+def _let_go() -> None:
+    """Leave the interpreter to Gloo's threads, if there is a group.
+
+    What they ran in a backward pass holds an object of Python's that they drop once they get the interpreter, while C++
+    waits for them with it as a group ends: torch 2.13 stands still there with Gloo on the CPU too, with NCCL never.
+    """
+    if torch.distributed.is_initialized():
+        time.sleep(_LETTING_GO)
+
+
+def _new_group(original: Any) -> Any:
+    def new_group(ranks: Any = None, timeout: Any = None, backend: Any = None, *args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("device_id", None)
+        group = original(ranks, timeout, None if backend is None else _without_nccl(backend), *args, **kwargs)
+        _remember(group, _asked.get(_name(torch.distributed.group.WORLD)) if backend is None else backend)
+        return group
+
+    return new_group
+
+
+def _backend(original: Any) -> Any:
+    def get_backend(group: Any = None) -> Any:
+        found = original(group)
+        asked = _asked.get(_name(group or torch.distributed.group.WORLD), "")
+        return "nccl" if "nccl" in asked else found
+
+    return get_backend
+
+
+def _object_device(original: Any) -> Any:
+    def device(group: Any = None) -> Any:
+        asked = _asked.get(_name(group or torch.distributed.group.WORLD), "")
+        return "cuda" if asked in _ONLY_NCCL else original(group)
+
+    return device
+
+
+def _barrier(original: Any) -> Any:
+    def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Any:
+        return original(group, async_op)
+
+    return barrier
+
+
+def refuse_host(group: Any, tensors: Any) -> None:
+    """Raise as a group that knows NCCL alone does, for tensors on the CPU."""
+    try:
+        name = _name(torch.distributed.ProcessGroup.unbox(group))
+    except (AttributeError, RuntimeError, TypeError):
+        name = _name(torch.distributed.group.WORLD)
+    asked = _asked.get(name, "")
+    if asked in _ONLY_NCCL and any(tensor._devfix_gpu < 0 for tensor in tensors):
+        raise RuntimeError("No backend type associated with device type cpu")
+
+
+@special("c10d*")
+def collective(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run a collective on what the tensors hold."""
+    tensors = [item for part in args for item in _flat(part)]
+    group = next((item for item in args if isinstance(item, torch.ScriptObject)), None)
+    if group is not None and plan.name not in ("c10d::barrier", "c10d::monitored_barrier_"):
+        refuse_host(group, tensors)
+    futures.remember(tensors)
+    held = [_held(part) for part in args]
+    if plan.name in _WHOLE:
+        # NCCL counts the numbers of both and asks for no shapes; Gloo wants parts of one shape.
+        held = [part.view(-1) if isinstance(part, Tensor) and part.is_contiguous() else part for part in held]
+    _, keywords, _ = unwrap_all((), kwargs)
+    result = plan.op(*held, **keywords)
+    gpu = next((item._devfix_gpu for item in tensors if item._devfix_gpu >= 0), -1)
+    if gpu >= 0:
+        result = rewrap(plan, result, tensors, kwargs, gpu)
+    hooks.born(result, func, args, kwargs)
+    return result
+
+
+def _flat(part: Any) -> Any:
+    if isinstance(part, (list, tuple)):
+        return [found for item in part for found in _flat(item)]
+    return [part] if isinstance(part, Tensor) else []
+
+
+def _held(part: Any) -> Any:
+    if isinstance(part, (list, tuple)):
+        return [_held(item) for item in part]
+    return part._devfix_held if isinstance(part, Tensor) and part._devfix_gpu >= 0 else part
+
+
+def install() -> None:
+    """Patch torch.distributed, where this torch has it."""
+    distributed = torch.distributed
+    if not distributed.is_available():
+        return
+    import torch.distributed.distributed_c10d as c10d
+
+    patches = {
+        "init_process_group": _begin,
+        "new_group": _new_group,
+        "destroy_process_group": _destroy,
+        "get_backend": _backend,
+        "barrier": _barrier,
+        "_get_object_coll_device": _object_device,
+    }
+    for name, make in patches.items():
+        wrap(c10d, name, make)
+        if hasattr(distributed, name):
+            replace(distributed, name, getattr(c10d, name))
+    for owner in (c10d, distributed):
+        replace(owner, "is_nccl_available", lambda: True)
+    replace(torch.cuda.nccl, "version", lambda: (2, 21, 5))
+    atexit.unregister(_let_go)
+    atexit.register(_let_go)

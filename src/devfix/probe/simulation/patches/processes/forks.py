@@ -1,0 +1,30 @@
+"""A forked child may not use CUDA once its parent has."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import torch
+
+from ... import devices
+from ...patching import replace
+
+
+class _Watch:
+    begun = False
+
+
+def install() -> None:
+    """Watch for forks, and say in torch.cuda whether CUDA is in use."""
+    if not _Watch.begun and hasattr(os, "register_at_fork"):
+        _Watch.begun = True
+        os.register_at_fork(after_in_child=devices.after_fork)
+    answers: dict[str, Any] = {
+        "_lazy_init": devices.use,
+        "init": devices.use,
+        "is_initialized": devices.used,
+        "_is_in_bad_fork": devices.forbidden,
+    }
+    for name, answer in answers.items():
+        replace(torch.cuda, name, answer)

@@ -1,0 +1,1 @@
+"""Tensors on simulated GPUs: construction, conversion, storage and attributes."""

@@ -1,0 +1,76 @@
+"""What a simulated tensor says of itself in Python: its device, type and layout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ... import devices, hooks, messages
+from ...patching import overridden, replace, wrap
+from ...tensor import Tensor, device_of
+
+_BASE: Any = torch._C.TensorBase
+_base_is_cuda = _BASE.is_cuda.__get__
+_outer = devices.outer
+_CUDA = devices.CUDA
+
+
+def _device(self: Any) -> torch.device:
+    gpu = self._devfix_gpu
+    return _CUDA[gpu] if gpu >= 0 and (type(self) is Tensor or not overridden(self)) else _outer(device_of(self))
+
+
+def _is_cuda(self: Any) -> Any:
+    if type(self) is not Tensor and overridden(self):
+        return _base_is_cuda(self)  # tells the handler
+    return self._devfix_gpu >= 0 or device_of(self).type in ("lazy", "cuda")
+
+
+def _from_held(name: str) -> property:
+    original = getattr(_BASE, name).__get__
+
+    def answer(self: Any) -> Any:
+        held = self._devfix_held
+        return original(self if held is None or overridden(self) else held)
+
+    return property(answer)
+
+
+def _method_of_held(name: str) -> None:
+    def make(original: Any) -> Any:
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            held = self._devfix_held
+            return original(self if held is None or overridden(self) else held, *args, **kwargs)
+
+        return method
+
+    wrap(Tensor, name, make)
+
+
+def _get_device(original: Any) -> Any:
+    def get_device(self: Any) -> Any:
+        return original(self) if overridden(self) else self._devfix_gpu
+
+    return get_device
+
+
+def _assign_gradient(self: Any, value: Any) -> None:
+    try:
+        _BASE.grad.__set__(self, value)
+    except RuntimeError as error:
+        error.args = (messages.outward(str(error)),)
+        hooks.failed(error, "torch.Tensor.grad", (self, value), {})
+        raise
+
+
+def install() -> None:
+    """Answer for simulated tensors as CUDA tensors do."""
+    replace(Tensor, "device", property(_device), add=True)
+    replace(Tensor, "is_cuda", property(_is_cuda), add=True)
+    wrap(Tensor, "get_device", _get_device)
+    replace(Tensor, "grad", property(_BASE.grad.__get__, _assign_gradient, _BASE.grad.__delete__), add=True)
+    for name in ("layout", "is_sparse", "is_sparse_csr", "is_quantized", "is_mkldnn"):
+        replace(Tensor, name, _from_held(name), add=True)
+    for name in ("data_ptr", "is_conj", "is_neg", "is_coalesced", "sparse_dim", "dense_dim"):
+        _method_of_held(name)

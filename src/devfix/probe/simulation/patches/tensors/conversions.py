@@ -1,0 +1,121 @@
+"""Moves that a program asks for: `.to`, `.cuda`, `.cpu`, with "cuda" resolved in Python before C++ sees it."""
+
+from __future__ import annotations
+
+import copyreg
+from typing import Any
+
+import torch
+from torch.overrides import handle_torch_function
+
+from ... import devices, hooks, randomness
+from ...patching import overridden, replace, undo_with, wrap
+from ...tensor import Tensor
+
+inner = devices.inner
+_PLAIN = (torch.dtype, bool, type(None), torch.memory_format)
+
+
+def _spoken(value: Any) -> bool:
+    return isinstance(value, (torch.device, str)) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def _to(original: Any) -> Any:
+    def to(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if args and _spoken(args[0]):
+                args = (inner(args[0]), *args[1:])
+            elif kwargs.get("device") is not None:
+                kwargs = {**kwargs, "device": inner(kwargs["device"])}
+        except RuntimeError as error:
+            hooks.failed(error, "torch.Tensor.to", (self,), {})
+            raise
+        return original(self, *args, **kwargs)
+
+    return to
+
+
+def _cuda(original: Any) -> Any:
+    def cuda(
+        self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format
+    ) -> Any:
+        if overridden(self):
+            given = (self,) if device is None else (self, device)
+            asked: dict[str, Any] = {"non_blocking": True} if non_blocking else {}
+            if memory_format is not torch.preserve_format:
+                asked["memory_format"] = memory_format
+            return handle_torch_function(Tensor.cuda, (self,), *given, **asked)
+        index = devices.spoken("cuda" if device is None else device)
+        if index is None:
+            raise RuntimeError(f"Invalid device, must be cuda device: {device}")
+        return self.to(devices.LAZY[index], non_blocking=non_blocking, memory_format=memory_format)
+
+    return cuda
+
+
+def _parsing(original: Any) -> Any:
+    """Let `module.to(rank)` name a GPU, which C++ would ask the accelerator of the build for."""
+
+    def parse_to(*args: Any, **kwargs: Any) -> Any:
+        if args and type(args[0]) is int:
+            args = (torch.device("cuda", args[0]), *args[1:])
+        elif type(kwargs.get("device")) is int:
+            kwargs["device"] = torch.device("cuda", kwargs["device"])
+        return original(*args, **kwargs)
+
+    return parse_to
+
+
+class _DeviceKind(type):
+    """What `torch.device` is in the world: it makes the real thing, and knows which GPU a bare number names."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and type(args[0]) is int and not kwargs:
+            return _device("cuda", args[0])
+        return _device(*args, **kwargs)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, _device)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is _device or other is cls
+
+    def __hash__(cls) -> int:
+        return hash(_device)
+
+
+_device = torch.device
+
+
+def _reduce(device: torch.device) -> Any:
+    return torch.device, (device.type,) if device.index is None else (device.type, device.index)
+
+
+def _generator(original: Any) -> Any:
+    class MetaGenerator(type(original)):  # type: ignore[misc]
+        def __instancecheck__(cls, value: Any) -> bool:
+            return isinstance(value, original)
+
+    class Generator(original, metaclass=MetaGenerator):  # type: ignore[misc]
+        def __new__(cls, device: Any = "cpu") -> Any:
+            index = devices.spoken(device)
+            return original(device) if index is None else randomness.make(index)
+
+    return Generator
+
+
+def install() -> None:
+    """Patch the moves."""
+    wrap(Tensor, "to", _to)
+    wrap(Tensor, "cuda", _cuda)
+    wrap(torch._C._nn, "_parse_to", _parsing)
+    wrap(torch, "Generator", _generator)
+    replace(
+        torch,
+        "device",
+        _DeviceKind("device", (), {"__module__": "torch", "__doc__": _device.__doc__, "_devfix_original": _device}),
+    )
+    table = copyreg.dispatch_table
+    if _device not in table:
+        copyreg.pickle(_device, _reduce)
+        undo_with(lambda: table.pop(_device, None) and None)

@@ -1,0 +1,46 @@
+"""Fake tensors: C++ asks them for their device, and a build for the CPU has no guard for CUDA's.
+
+Autograd would end the process. C++ is told the device that simulated tensors have there too; Python asks elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch._subclasses import fake_tensor
+
+from ... import devices
+from ...patching import replace, undo_with, wrap
+
+_asks_device = torch.ops.prim.device.default
+_handlers: Any = getattr(fake_tensor, "_DISPATCH_META_HANDLERS", {})
+
+
+def _told(device: Any) -> Any:
+    return devices.LAZY[device.index] if device.type == "cuda" and device.index is not None else device
+
+
+def _by_class(original: Any) -> Any:
+    def __torch_dispatch__(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = original(func, types, args, {} if kwargs is None else kwargs)
+        return _told(result) if func is _asks_device else result
+
+    return classmethod(__torch_dispatch__)
+
+
+def _by_mode(original: Any) -> Any:
+    def handle(args: Any) -> Any:
+        return _told(original(args))
+
+    return handle
+
+
+def install() -> None:
+    """Patch what C++ is told of fake tensors."""
+    replace(fake_tensor, "init_gpu_context", lambda device: None)  # would wake the driver in a build for CUDA
+    wrap(fake_tensor.FakeTensor, "__torch_dispatch__", _by_class)
+    original = _handlers.get(_asks_device)
+    if original is not None:
+        _handlers[_asks_device] = _by_mode(original)
+        undo_with(lambda: _handlers.update({_asks_device: original}))

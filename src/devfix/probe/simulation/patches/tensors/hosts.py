@@ -1,0 +1,156 @@
+"""Where a tensor leaves PyTorch for the host: NumPy, DLPack, pinned memory, printing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.utils.dlpack
+
+from ... import hooks
+from ...patching import overridden, replace, wrap
+from ...tensor import Tensor
+
+
+def _cannot(self: Any) -> TypeError:
+    text = f"can't convert {self.device} device type tensor to numpy."
+    error = TypeError(f"{text} Use Tensor.cpu() to copy the tensor to host memory first.")
+    hooks.failed(error, "torch.Tensor.numpy", (self,), {})
+    return error
+
+
+def _numpy(original: Any) -> Any:
+    def numpy(self: Any, *, force: bool = False) -> Any:
+        if self._devfix_gpu < 0 or overridden(self):
+            array = original(self, force=force)
+            hooks.done("torch.Tensor.numpy")
+            return array
+        if force:
+            hooks.done("torch.Tensor.numpy")
+            return original(self.detach().cpu().resolve_conj().resolve_neg())
+        raise _cannot(self)
+
+    return numpy
+
+
+def _array(original: Any) -> Any:
+    def __array__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._devfix_gpu >= 0 and not overridden(self):
+            raise _cannot(self)
+        array = original(self, *args, **kwargs)
+        hooks.done("torch.Tensor.numpy")
+        return array
+
+    return __array__
+
+
+def _pin(original: Any) -> Any:
+    def pin_memory(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if overridden(self):
+            return original(self, *args, **kwargs)
+        if self._devfix_gpu >= 0 or self.layout is not torch.strided:
+            error = RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
+            hooks.failed(error, "torch.Tensor.pin_memory", (self,), {})
+            raise error
+        if self.is_pinned():
+            return self
+        result = self.clone(memory_format=torch.contiguous_format)
+        result._devfix_pinned = True
+        return result
+
+    return pin_memory
+
+
+def _pinned(original: Any) -> Any:
+    def is_pinned(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if overridden(self):
+            return original(self, *args, **kwargs)
+        return bool(self._devfix_pinned) or bool(self._base is not None and self._base._devfix_pinned)
+
+    return is_pinned
+
+
+def _dlpack_device(original: Any) -> Any:
+    def __dlpack_device__(self: Any) -> Any:
+        return (2, self._devfix_gpu) if self._devfix_gpu >= 0 and not overridden(self) else original(self)
+
+    return __dlpack_device__
+
+
+class _Capsule:
+    """What `to_dlpack` gives of a simulated tensor: the tensor, for C++ has no packing of a lazy one."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+
+def _packing(original: Any) -> Any:
+    return lambda tensor: _Capsule(tensor) if tensor._devfix_gpu >= 0 else original(tensor)
+
+
+def _unpacking(original: Any) -> Any:
+    def from_dlpack(ext_tensor: Any, **kwargs: Any) -> Any:
+        tensor = ext_tensor.tensor if isinstance(ext_tensor, _Capsule) else ext_tensor
+        if not isinstance(tensor, Tensor) or tensor._devfix_gpu < 0:
+            return original(ext_tensor, **kwargs)
+        device = kwargs.get("device")
+        view = tensor.detach()
+        return view if device is None else view.to(device)
+
+    return from_dlpack
+
+
+def _on_host(name: str) -> None:
+    def make(original: Any) -> Any:
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            held = None if overridden(self) else self._devfix_held
+            if held is not None:
+                hooks.read(self, f"torch.Tensor.{name}")
+            return original(self if held is None else held, *args, **kwargs)
+
+        return call
+
+    wrap(Tensor, name, make)
+
+
+def _calling(name: str) -> Any:
+    """Let a method that calls a Python function for each pair of elements say that it works on the host alone."""
+
+    def make(original: Any) -> Any:
+        def call(self: Any, *args: Any) -> Any:
+            tensors = [item for item in (self, *args) if isinstance(item, Tensor)]
+            on_host = all(item._devfix_gpu < 0 for item in tensors)
+            if on_host or any(overridden(item) or item.requires_grad for item in tensors):
+                return original(self, *args)
+            error = TypeError(f"{name} is only implemented on CPU tensors")
+            other = next((item for item in tensors if _kind(item) != _kind(self)), None)
+            if other is not None:
+                error = TypeError(f"{name}: expected {_kind(self)} for 'other' (got {_kind(other)})")
+            hooks.failed(error, f"torch.Tensor.{name}", tuple(tensors), {})
+            raise error
+
+        return call
+
+    return make
+
+
+def _kind(tensor: Any) -> str:
+    """The type of a tensor as C++ names it."""
+    place = "CPU" if tensor._devfix_gpu < 0 else "CUDA"
+    return place + str(tensor.type()).rpartition(".")[2].replace("Tensor", "Type")
+
+
+def install() -> None:
+    """Patch the ways out."""
+    replace(Tensor, "_devfix_pinned", False, add=True)
+    wrap(Tensor, "numpy", _numpy)
+    wrap(Tensor, "__array__", _array)
+    wrap(Tensor, "pin_memory", _pin)
+    wrap(Tensor, "is_pinned", _pinned)
+    wrap(Tensor, "__dlpack_device__", _dlpack_device)
+    wrap(torch.utils.dlpack, "to_dlpack", _packing)
+    for owner in (torch.utils.dlpack, torch):
+        wrap(owner, "from_dlpack", _unpacking)
+    _on_host("tolist")
+    for name in ("map_", "map2_"):
+        wrap(Tensor, name, _calling(name))

@@ -1,0 +1,96 @@
+"""Let `__torch_function__` handlers, and all names for one function, have the object that `torch` shows.
+
+A handler is given what C++ finds under the function's name: in `torch._C._linalg` for one of `torch.linalg`, in the
+class of `torch._C._VariableFunctions` for one of `torch`. That class is immutable in Python; its dictionary is not.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+import types
+from typing import Any
+
+import torch
+import torch.overrides
+import torch.utils._device
+
+from ...patching import replace, replaced, undo_with
+
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
+_SPACES = ("torch", "torch.functional", "torch.linalg", "torch.fft", "torch.sparse", "torch.special", "torch._C._nn")
+_forget_types: Any = ctypes.pythonapi.PyType_Modified
+_forget_types.argtypes = [ctypes.py_object]
+
+
+def _shown() -> dict[int, tuple[Any, Any]]:
+    """What stands in the place of each function now, by the function's number, beside the function itself."""
+    found: dict[int, tuple[Any, Any]] = {}
+    for owner, name in replaced():
+        if getattr(owner, "__name__", "") not in _SPACES or not isinstance(owner, types.ModuleType):
+            continue
+        now = original = getattr(owner, name)
+        while (inner := getattr(original, "_devfix_original", None)) is not None:
+            original = inner
+        if isinstance(original, _FUNCTIONS) and original is not now:
+            found.setdefault(id(original), (original, now))
+    return found
+
+
+def _modules() -> list[Any]:
+    return [module for name, module in list(sys.modules.items()) if name == "torch" or name.startswith("torch.")]
+
+
+def _name_alike(shown: dict[int, tuple[Any, Any]]) -> None:
+    """Replace a function wherever a module of PyTorch names it."""
+    for module in (*_modules(), *_tables()):
+        if type(module) is not types.ModuleType:
+            continue
+        for name, value in list(vars(module).items()):
+            if id(value) in shown and isinstance(value, _FUNCTIONS):
+                replace(module, name, shown[id(value)][1])
+
+
+def _tables() -> list[Any]:
+    """The modules in which C++ looks, which are not all in `sys.modules`."""
+    names = ("_nn", "_linalg", "_fft", "_special", "_sparse", "_nested")
+    return [module for name in names if (module := getattr(torch._C, name, None)) is not None]
+
+
+def _fill_class(shown: dict[int, tuple[Any, Any]]) -> None:
+    """Replace functions in the class of `torch._C._VariableFunctions`, where C++ looks for those of `torch`."""
+    kind: Any = type(torch._C._VariableFunctions)
+    inside = gc.get_referents(vars(kind))
+    if len(inside) != 1 or type(inside[0]) is not dict:
+        return  # another Python: functions of `torch` equal what arrives, and are not identical with it
+    table: dict[str, Any] = inside[0]
+    before = {}
+    for name, entry in table.items():
+        function = getattr(entry, "__func__", None)
+        if id(function) in shown:
+            before[name] = entry
+    table.update({name: staticmethod(shown[id(entry.__func__)][1]) for name, entry in before.items()})
+    _forget_types(kind)
+
+    def restore() -> None:
+        table.update(before)
+        _forget_types(kind)
+
+    undo_with(restore)
+
+
+def _forget_tables() -> None:
+    """Let PyTorch make its tables of functions again: it keeps those that it has once made."""
+    for table in (*vars(torch.overrides).values(), *vars(torch.utils._device).values()):
+        if hasattr(table, "cache_clear"):
+            table.cache_clear()
+
+
+def install() -> None:
+    """Patch the names; last, for it looks at the other patches."""
+    shown = _shown()
+    _name_alike(shown)
+    _fill_class(shown)
+    _forget_tables()
+    undo_with(_forget_tables)

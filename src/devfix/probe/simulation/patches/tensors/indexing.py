@@ -1,0 +1,123 @@
+"""Index lists: PyTorch's C++ makes a tensor of them with the Python key off, which a simulated tensor cannot follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ... import composite_path, cpu_fast_path, fast_path
+from ...patching import replace
+from ...tensor import Tensor
+from ..kernels import sequences
+
+_BASE: Any = torch._C.TensorBase
+_get = _BASE.__getitem__
+_set = _BASE.__setitem__
+_grad = torch.is_grad_enabled
+_func = torch.ops.aten.slice.Tensor  # what most of them are
+_NOTHING: dict[str, Any] = {}
+_PLAIN = frozenset((int, slice, type(None), type(Ellipsis), torch.Tensor))
+
+
+def _is_list(item: Any) -> bool:
+    return isinstance(item, (list, range)) or type(item).__module__ == "numpy"
+
+
+def _as_tensor(item: Any, self: Any) -> Any:
+    """A list of numbers as PyTorch's C++ would make it: an index tensor on the device of the indexed one."""
+    if not _is_list(item) or getattr(item, "ndim", 1) == 0:
+        return item
+    made = torch.as_tensor(item, device="cpu")
+    made = made if made.dtype in (torch.bool, torch.uint8) else made.to(torch.long)
+    return made.to(self.device)
+
+
+def _treated_as_tuple(index: list[Any]) -> bool:
+    """Whether a list index means a tuple of indices: NumPy's old rule, which PyTorch follows for short lists."""
+    return len(index) < 32 and any(
+        isinstance(item, (list, tuple, Tensor, slice, type(None), type(Ellipsis))) for item in index
+    )
+
+
+def _translate(self: Any, index: Any) -> Any:
+    if isinstance(index, list):
+        if _treated_as_tuple(index):
+            return tuple(_as_tensor(list(item) if isinstance(item, tuple) else item, self) for item in index)
+        return _as_tensor(index, self)
+    if isinstance(index, tuple):
+        if any(_is_list(item) or isinstance(item, tuple) for item in index):
+            return tuple(_as_tensor(list(item) if isinstance(item, tuple) else item, self) for item in index)
+        return index
+    return _as_tensor(index, self)
+
+
+def _plain(index: Any) -> bool:
+    """Whether an index holds nothing that C++ would make a tensor of: the common case, in little time."""
+    kind = type(index)
+    if kind is tuple:
+        for item in index:  # noqa: SIM110 - a generator would cost as much as the indexing
+            if type(item) not in _PLAIN:
+                return False
+        return True
+    return kind in _PLAIN
+
+
+def _getitem(self: Any, index: Any) -> Any:
+    gpu = self._devfix_gpu
+    if gpu >= 0:
+        if not _plain(index):
+            index = _translate(self, index)
+        elif (
+            not _grad() and type(self) is Tensor and not self.requires_grad and _fixed(index) and composite_path.alone()
+        ):
+            made = fast_path.viewed(_get, _func, gpu, self, (index,), {})
+            if made is not None:
+                return made
+    elif type(self) is Tensor and not self.requires_grad and _known(index) and composite_path.alone():
+        made = cpu_fast_path.hosted(_get, _func, (self, index), _NOTHING)
+        if made is not None:
+            return made
+    return _get(self, index)
+
+
+def _known(index: Any) -> bool:
+    """Whether an index is plain and has no tensor in it."""
+    return type(index) is int or (_plain(index) and _fixed(index))
+
+
+def _fixed(index: Any) -> bool:
+    """Whether a plain index has no tensor in it."""
+    if type(index) is tuple:
+        for item in index:
+            kind = type(item)
+            if kind is Tensor or (kind is slice and not _numbers(item)):
+                return False
+        return True
+    return type(index) is not Tensor and (type(index) is not slice or _numbers(index))
+
+
+def _numbers(part: slice) -> bool:
+    return (
+        (part.start is None or type(part.start) is int)
+        and (part.stop is None or type(part.stop) is int)
+        and part.step is None
+    )
+
+
+def _setitem(self: Any, index: Any, value: Any) -> None:
+    if self._devfix_gpu >= 0:
+        if not _plain(index):
+            index = _translate(self, index)
+        if not isinstance(value, (Tensor, int, float, bool, complex)):
+            value = torch.as_tensor(value, dtype=self.dtype, device=self.device)
+    _set(self, index, value)
+
+
+def install() -> None:
+    """Patch indexing."""
+    for name, new in (("__getitem__", _getitem), ("__setitem__", _setitem)):
+        new.__name__ = name  # `__torch_function__` may read it
+        new.__qualname__ = f"TensorBase.{name}"
+        replace(Tensor, name, new, add=True)
+    sequences.hide(Tensor, torch.empty(0))

@@ -1,0 +1,123 @@
+"""Tensors that keep their identity while their device changes: `.data =`, parameters, subclasses, deep copies."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from typing import Any
+
+import torch
+
+from ... import hooks, messages, side_table
+from ...patching import overridden, replace, wrap
+from ...tensor import Tensor, set_data
+from ...tensor import wrap as wrap_tensor
+from . import storages
+
+_BASE: Any = torch._C.TensorBase
+_swap = torch._C._swap_tensor_impl
+
+
+def become(self: Any, value: Any) -> None:
+    """Make `self` a tensor on the device of `value` with its values, keeping its identity, class and gradient."""
+    fresh = value.detach()
+    fresh.requires_grad_(self.requires_grad)
+    grad = self.grad
+    self.__dict__.pop("_devfix_held", None)
+    self.__dict__.pop("_devfix_gpu", None)
+    _swap(self, fresh)
+    if fresh._devfix_gpu >= 0 or self._devfix_gpu >= 0:  # the latter: of a class that keeps it beside the tensor
+        self._devfix_held, self._devfix_gpu = fresh._devfix_held, fresh._devfix_gpu
+    if grad is not None:
+        become(grad, grad.detach().to(self.device))
+        self.grad = grad
+
+
+def _assign_data(self: Any, value: Any) -> None:
+    if not isinstance(value, Tensor) or self._devfix_gpu == value._devfix_gpu == -1:
+        try:
+            set_data(self, value)
+        except RuntimeError as error:
+            hooks.failed(error, "torch.Tensor.data", (self, value), {})
+            raise
+    elif self._devfix_gpu == value._devfix_gpu:
+        set_data(self, value)
+        self._devfix_held = value._devfix_held
+    else:
+        become(self, value)
+        hooks.became(self, value)
+
+
+def _compatible(original: Any) -> Any:
+    def has_compatible_shallow_copy_type(tensor: Any, other: Any) -> bool:
+        if tensor._devfix_gpu < 0 and other._devfix_gpu < 0:
+            return bool(original(tensor, other))
+        one, two = (item if item._devfix_held is None else item._devfix_held for item in (tensor, other))
+        return bool(original(one, two))
+
+    return has_compatible_shallow_copy_type
+
+
+def _subclass(original: Any) -> Any:
+    def make_subclass(cls: Any, data: Any, require_grad: bool = False, **kwargs: Any) -> Any:
+        if data._devfix_gpu < 0:
+            return original(cls, data, require_grad, **kwargs)
+        made = wrap_tensor(data._devfix_held.detach(), data._devfix_gpu)
+        made.requires_grad_(require_grad)  # before it has a class, whose `__torch_function__` may refuse this
+        return side_table.become(made, cls)
+
+    return make_subclass
+
+
+def _as_subclass(original: Any) -> Any:
+    def as_subclass(self: Any, cls: Any) -> Any:
+        if self._devfix_gpu < 0:
+            return original(self, cls)
+        made = torch.ops.aten.alias(self)
+        return side_table.become(made, cls)
+
+    return as_subclass
+
+
+def _deepcopy(original: Any) -> Any:
+    def __deepcopy__(self: Any, memo: Any) -> Any:
+        if overridden(self) or self._devfix_gpu < 0 or not self.is_leaf:
+            return original(self, memo)
+        if id(self) in memo:
+            return memo[id(self)]
+        storages.copying.append(True)
+        try:
+            with torch.no_grad():
+                made = wrap_tensor(copy.deepcopy(self._devfix_held, memo), self._devfix_gpu)
+        finally:
+            storages.copying.pop()
+        made.requires_grad_(self.requires_grad)
+        side_table.become(made, type(self))
+        memo[id(self)] = made
+        if self.grad is not None:
+            made.grad = self.grad.__deepcopy__(memo)
+        own = {name: value for name, value in self.__dict__.items() if not name.startswith("_devfix_")}
+        made.__dict__.update(copy.deepcopy(own, memo))
+        return made
+
+    return __deepcopy__
+
+
+def _swapped(original: Any) -> Any:
+    def swap_tensor_impl(one: Any, two: Any) -> None:
+        original(one, two)
+        # The caller exchanges `__class__` and `__dict__` itself, and with them what the shells hold.
+
+    return swap_tensor_impl
+
+
+def install() -> None:
+    """Patch what changes a tensor in place below the dispatcher."""
+    _ = messages
+    replace(Tensor, "data", property(_BASE.data.__get__, _assign_data), add=True)
+    wrap(torch, "_has_compatible_shallow_copy_type", _compatible)
+    make_subclass = _subclass(Tensor._make_subclass)
+    make_subclass.__signature__ = inspect.signature(lambda *args, **kwargs: None)
+    replace(Tensor, "_make_subclass", staticmethod(make_subclass), add=True)
+    wrap(Tensor, "as_subclass", _as_subclass)
+    wrap(Tensor, "__deepcopy__", _deepcopy)

@@ -1,0 +1,26 @@
+"""PyTorch takes all dispatch modes off to print a tensor; simulated tensors need theirs to be read at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch.utils._python_dispatch as python_dispatch
+
+from ... import modes
+from ...patching import wrap
+
+
+def _keeping(original: Any) -> Any:
+    @contextmanager
+    def disable_current_modes() -> Iterator[Any]:
+        with original() as found, modes.entered():
+            yield found
+
+    return disable_current_modes
+
+
+def install() -> None:
+    """Keep the world's mode on where PyTorch disables all others."""
+    wrap(python_dispatch, "_disable_current_modes", _keeping)

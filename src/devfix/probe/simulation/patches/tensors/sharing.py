@@ -1,0 +1,33 @@
+"""Tensors that go to another process: what a simulated one holds is shared, as CUDA shares its memory."""
+
+from __future__ import annotations
+
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+import torch
+from torch.multiprocessing import reductions
+
+from ... import devices, side_table
+from ...tensor import Tensor, wrap
+
+_Parameter = torch.nn.Parameter
+
+
+def rebuild(held: torch.Tensor, gpu: int, kind: Any, requires_grad: bool) -> Any:
+    """Make the tensor again in the process that it was sent to."""
+    devices.use()
+    made = wrap(held, devices.checked(gpu)).requires_grad_(requires_grad)
+    return side_table.become(made, kind)
+
+
+def _reduce(tensor: Any) -> Any:
+    if tensor._devfix_gpu < 0 or (tensor.requires_grad and not tensor.is_leaf):
+        return reductions.reduce_tensor(tensor)  # of the latter it refuses to send any
+    return rebuild, (tensor._devfix_held, tensor._devfix_gpu, type(tensor), tensor.requires_grad)
+
+
+def install() -> None:
+    """Tell the pickler of multiprocessing; where there are no simulated tensors this changes nothing."""
+    for kind in (Tensor, _Parameter):
+        ForkingPickler.register(kind, _reduce)

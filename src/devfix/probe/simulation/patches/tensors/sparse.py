@@ -1,0 +1,105 @@
+"""Sparse tensors: C++ asks the shell for its layout, and the shell is strided; so ask what it holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ... import devices, hooks
+from ...patching import wrap
+from ...tensor import Tensor
+
+_aten = torch.ops.aten
+
+
+def _sparse(tensor: Any) -> bool:
+    return tensor._devfix_gpu >= 0 and tensor._devfix_held.layout is not torch.strided
+
+
+def _coalesce(original: Any) -> Any:
+    def coalesce(self: Any) -> Any:
+        if not _sparse(self):
+            return original(self)
+        return self if self._devfix_held.is_coalesced() else _aten._coalesce(self)
+
+    return coalesce
+
+
+def _to_dense(original: Any) -> Any:
+    def to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
+        if not _sparse(self):
+            return original(self, dtype, masked_grad=masked_grad)
+        return _aten._to_dense(self, dtype, masked_grad)
+
+    return to_dense
+
+
+def _multiplied(original: Any) -> Any:
+    def mm(mat1: Any, mat2: Any, *args: Any, **kwargs: Any) -> Any:
+        if args or kwargs or not _sparse(mat1) or mat2.layout is not torch.strided:
+            return original(mat1, mat2, *args, **kwargs)
+        zeros = torch.zeros((mat1.shape[0], mat2.shape[-1]), dtype=mat1.dtype, device=mat2.device)
+        return _aten._sparse_addmm(zeros, mat1, mat2, beta=0, alpha=1)
+
+    return mm
+
+
+def _built(original: Any) -> Any:
+    """Make sparse constructors build on the CPU and move the result to where their values lie, or to `device`."""
+
+    def call(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+        parts = [item for item in args if isinstance(item, Tensor)]
+        parts += [item for item in kwargs.values() if isinstance(item, Tensor)]
+        if device is None and original.__name__ == "sparse_coo_tensor":
+            _check_places(parts)
+        gpu = next((item._devfix_gpu for item in reversed(parts) if item._devfix_gpu >= 0), None)
+        index = gpu if device is None else devices.spoken(device)
+        if index is None:
+            return original(*args, device=device, **kwargs)
+        on_host = [item.cpu() if isinstance(item, Tensor) else item for item in args]
+        grad = kwargs.pop("requires_grad", False)
+        keywords = {name: item.cpu() if isinstance(item, Tensor) else item for name, item in kwargs.items()}
+        made = original(*on_host, device="cpu", **keywords).to(devices.LAZY[index])
+        return made.requires_grad_() if grad else made
+
+    return call
+
+
+def _check_places(parts: Any) -> None:
+    """Raise what c10's SparseTensorImpl raises of indices that do not lie where the values lie."""
+    if len(parts) != 2 or parts[0]._devfix_gpu == parts[1]._devfix_gpu:
+        return
+    indices, values = (item._devfix_gpu for item in parts)
+    if min(indices, values) < 0:
+        kinds = ["CPU" if gpu < 0 else "CUDA" for gpu in (indices, values)]
+        error = RuntimeError(f"backend of indices ({kinds[0]}) must match backend of values ({kinds[1]})")
+    else:
+        error = RuntimeError(f"device of indices ({indices}) must match device of values ({values})")
+    hooks.failed(error, "torch.sparse_coo_tensor", parts, {})
+    raise error
+
+
+def _same_layout(layout: torch.layout) -> Any:
+    """Give a tensor that has the layout back as it is: C++ asks the shell, which is strided."""
+
+    def make(original: Any) -> Any:
+        def convert(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return self if self.layout is layout else original(self, *args, **kwargs)
+
+        return convert
+
+    return make
+
+
+def install() -> None:
+    """Patch what asks for the layout."""
+    wrap(Tensor, "coalesce", _coalesce)
+    wrap(Tensor, "to_dense", _to_dense)
+    wrap(torch.sparse, "mm", _multiplied)
+    wrap(torch, "_sparse_mm", _multiplied)
+    for name in ("csr", "csc"):
+        wrap(Tensor, f"to_sparse_{name}", _same_layout(getattr(torch, f"sparse_{name}")))
+    names = ("coo", "csr", "csc", "bsr", "bsc", "compressed")
+    for name in names:
+        wrap(torch, f"sparse_{name}_tensor", _built)

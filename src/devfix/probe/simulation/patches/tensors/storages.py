@@ -1,0 +1,140 @@
+"""Storages of simulated tensors: the bytes inside, marked with the GPU on which they are said to lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ... import devices, hooks, messages
+from ...patching import overridden, replace, wrap
+from ...tensor import Tensor
+
+Storage = torch.UntypedStorage
+_BASE: Any = torch._C.StorageBase
+_below = torch._C._DisableTorchDispatch
+copying: list[bool] = []  # something while what simulated tensors hold is copied, with the marked bytes around it
+
+
+def _mark(storage: Any, gpu: int) -> Any:
+    if gpu >= 0:
+        storage._devfix_gpu = gpu
+    return storage
+
+
+def _of_tensor(original: Any) -> Any:
+    def untyped_storage(self: Any) -> Any:
+        held = None if overridden(self) else self._devfix_held
+        return original(self) if held is None else _mark(original(held), self._devfix_gpu)
+
+    return untyped_storage
+
+
+def _device(self: Any) -> Any:
+    gpu = self._devfix_gpu
+    return devices.CUDA[gpu] if gpu >= 0 else _BASE.device.__get__(self)
+
+
+def _moved(self: Any, gpu: int) -> Any:
+    copy = Storage(self.nbytes())
+    guard = _below()  # C++ makes tensors around both, whose devices it knows from the bytes alone
+    _BASE.copy_(copy, self, False)
+    del guard
+    return _mark(copy, gpu)
+
+
+def _to(original: Any) -> Any:
+    def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
+        index = devices.spoken(device)
+        if index is None and self._devfix_gpu < 0:
+            return original(self, device=device, non_blocking=non_blocking)
+        target = -1 if index is None else index
+        return self if target == self._devfix_gpu else _moved(self, target)
+
+    return to
+
+
+def _cuda(original: Any) -> Any:
+    def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
+        return self.to(device="cuda" if device is None else device)
+
+    return cuda
+
+
+def _cpu(original: Any) -> Any:
+    def cpu(self: Any) -> Any:
+        return self if self._devfix_gpu < 0 else _moved(self, -1)
+
+    return cpu
+
+
+def _clone(original: Any) -> Any:
+    def clone(self: Any) -> Any:
+        return original(self) if self._devfix_gpu < 0 else _moved(self, self._devfix_gpu)
+
+    return clone
+
+
+def _copy(original: Any) -> Any:
+    def copy_(self: Any, source: Any, non_blocking: bool | None = None) -> Any:
+        guard = _below()
+        try:
+            return original(self, source, bool(non_blocking))
+        finally:
+            del guard
+
+    return copy_
+
+
+def _setting(original: Any) -> Any:
+    """Check what a program sets: C++ sets storages too, around whose bytes it makes tensors of the host."""
+
+    def set_(self: Any, *args: Any, **kwargs: Any) -> Any:
+        source = args[0] if args else kwargs.get("source")
+        # A typed storage warns of itself when it is asked for its device.
+        bytes_: Any = getattr(source, "_untyped_storage", source)
+        if source is not None and not copying and not overridden(self) and bytes_.device != self.device:
+            error = messages.foreign_storage(self.device, bytes_.device)
+            hooks.failed(error, "torch.Tensor.set_", (self, source), {})
+            raise error
+        return original(self, *args, **kwargs)
+
+    return set_
+
+
+def _strip(original: Any) -> Any:
+    """Leave the probe's own attributes out of what is copied or pickled with a tensor."""
+
+    def state(tensor: Any) -> Any:
+        found = original(tensor)
+        if isinstance(found, dict):
+            return {name: value for name, value in found.items() if not name.startswith("_devfix_")}
+        return found
+
+    return state
+
+
+def install() -> None:
+    """Patch storages and pickling."""
+    replace(Storage, "_devfix_gpu", -1, add=True)
+    replace(Storage, "device", property(_device), add=True)
+    replace(Storage, "is_cuda", property(lambda self: self._devfix_gpu >= 0), add=True)
+    replace(Storage, "get_device", lambda self: self._devfix_gpu, add=True)
+    wrap(Storage, "to", _to)
+    wrap(Storage, "cuda", _cuda)
+    wrap(Storage, "cpu", _cpu)
+    wrap(Storage, "clone", _clone)
+    wrap(Storage, "copy_", _copy)
+    wrap(Storage, "__getitem__", _slice)
+    wrap(Storage, "is_shared", lambda original: lambda self: self._devfix_gpu >= 0 or original(self))
+    wrap(Tensor, "untyped_storage", _of_tensor)
+    wrap(Tensor, "set_", _setting)
+    wrap(torch._utils, "_get_obj_state", _strip)
+
+
+def _slice(original: Any) -> Any:
+    def __getitem__(self: Any, index: Any) -> Any:
+        found = original(self, index)
+        return _mark(found, self._devfix_gpu) if isinstance(found, Storage) else found
+
+    return __getitem__

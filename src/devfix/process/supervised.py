@@ -1,0 +1,107 @@
+"""Start a program below a keeper; the one place that starts processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from devfix.process.limits import Limits
+from devfix.process.tempdirs import remove
+
+_KEEPER = Path(__file__).with_name("supervisor.py")
+GRACE = 60.0  # seconds for the keeper to end everything; it gives up by itself ten after the last end
+
+
+class Program:
+    """A started program; leaving the `with` block ends every process it has started.
+
+    `stdout` and `stderr` are the descriptors to read from, `status` one that closes when all is over. Raises OSError or
+    ValueError when the keeper cannot start (no such folder); a command that cannot start is told by `ending()`.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        stdin: int = subprocess.DEVNULL,
+        pass_fds: Sequence[int] = (),
+        read_only: Sequence[Path] = (),
+        through: bool = False,
+        limits: Limits | None = None,
+    ) -> None:
+        """Start the command below a keeper, with exactly this environment.
+
+        `read_only` are paths it cannot change: what it writes there is lost at its end, or refused where the system can
+        do no better. With `through` it has this process's own input and output. It is ended where it breaks `limits`.
+        """
+        if not command:
+            raise ValueError("the command is empty")
+        self._written = tempfile.mkdtemp(prefix=f"devfix-written-{os.getpid()}-") if read_only else ""
+        life, self._life = os.pipe()
+        self.status, status = os.pipe()
+        keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(life), str(status)]
+        bounds = limits or Limits()
+        told = ",".join(map(str, (bounds.memory, bounds.processes, bounds.file_size, bounds.reserve)))
+        keeper += [environment.get("LC_CTYPE", ""), told, str(len(read_only)), self._written, *map(str, read_only)]
+        try:
+            self.keeper = subprocess.Popen(
+                [*keeper, *command],
+                cwd=cwd,
+                env=dict(environment),
+                stdin=None if through else stdin,
+                stdout=None if through else subprocess.PIPE,
+                stderr=None if through else subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+                pass_fds=(life, status, *pass_fds),
+            )
+        except BaseException:
+            os.close(self._life)
+            os.close(self.status)
+            self._forget()
+            raise
+        finally:
+            os.close(life)
+            os.close(status)
+        self.stdin = self.keeper.stdin
+        # With `through` there is nothing to read, and -1 - n stands for no descriptor.
+        self.stdout = self.keeper.stdout.fileno() if self.keeper.stdout else -1
+        self.stderr = self.keeper.stderr.fileno() if self.keeper.stderr else -2
+
+    def stop(self) -> None:
+        """Have every process of the program ended; return at once."""
+        if self._life >= 0:
+            os.close(self._life)
+            self._life = -1
+
+    def __enter__(self) -> Program:
+        """Return the program itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End every process and close all descriptors."""
+        self.stop()
+        try:
+            self.keeper.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            self.keeper.kill()
+            self.keeper.wait()
+            os.close(self.status)
+            for stream in (self.keeper.stdin, self.keeper.stdout, self.keeper.stderr):
+                if stream is not None:
+                    stream.close()
+            self._forget()
+
+    def _forget(self) -> None:
+        if self._written:
+            remove(Path(self._written))

@@ -1,0 +1,191 @@
+"""Keep one program: start it and, when it ends or devfix does, end every process it has started.
+
+A script of the standard library alone, run as `keeper.py LIFE STATUS LC_CTYPE LIMITS N WRITTEN PATH... COMMAND...`
+between devfix and the program. LIFE is a pipe that devfix holds open: it closes when devfix wants the program ended,
+and also when devfix is killed. STATUS gets one line on how the program ended, and one for each
+program image that loads torch. LC_CTYPE is the program's own, LIMITS are
+those of limit_monitor.py; the N paths are kept from it: what it writes there goes to WRITTEN, if it can.
+As a subreaper the supervisor inherits daemons and orphans: nothing can leave it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterable
+
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+
+import limit_monitor  # type: ignore[import-not-found]  # beside this file, which is no part of a package here
+import witness  # type: ignore[import-not-found]
+
+SUBREAPER, PARENT_DEATH_SIGNAL = 36, 1  # the options of prctl(2)
+PATIENCE = 10.0  # seconds without any end after which killed processes are given up: a disk that hangs may hold them
+
+
+def control(option: int, value: int) -> None:
+    """Call prctl(2) where the platform has it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def start(command: list[str], file_size: int) -> int:
+    """Start the program in a session of its own and return its process id; raise OSError when it cannot start."""
+    report, failed = os.pipe()
+    keeper = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            control(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+            if os.getppid() != keeper:
+                os._exit(127)
+            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):  # Python ignores the first two
+                signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_SETMASK, ())
+            limit_monitor.bound(file_size)
+            os.execvp(command[0], command)
+        except OSError as error:
+            os.write(failed, str(error.errno).encode())
+        finally:
+            os._exit(127)
+    os.close(failed)
+    failure = os.read(report, 16)
+    os.close(report)
+    if failure:
+        raise OSError(int(failure), os.strerror(int(failure)))
+    return pid
+
+
+def reap(ended: dict[int, int]) -> bool:
+    """Collect the dead children into `ended` (process id to wait status); say whether any child is left."""
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return False
+        if pid == 0:
+            return True
+        ended[pid] = status
+
+
+def descendants() -> set[int]:
+    """Return the process ids of all living descendants, as /proc tells them."""
+    parents = {}
+    for name in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
+        try:
+            with open(f"/proc/{name}/stat", "rb") as stat:
+                state, parent = stat.read().rpartition(b")")[2].split()[:2]
+        except (OSError, ValueError):
+            continue
+        if state != b"Z":
+            parents[int(name)] = int(parent)
+    found = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {os.getpid()}
+
+
+def signal_all(pids: set[int], number: int) -> None:
+    """Send the signal to those that are still there and may be signalled."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
+
+
+def sweep(group: int, ended: dict[int, int]) -> int:
+    """Kill the program's group and all descendants; return how many would not die."""
+    with contextlib.suppress(OSError):
+        os.killpg(group, signal.SIGKILL)
+    known, deadline = -1, 0.0
+    while reap(ended):
+        if len(ended) > known:  # on a busy machine they end one by one
+            known, deadline = len(ended), time.monotonic() + PATIENCE
+        elif time.monotonic() > deadline:
+            break
+        stopped: set[int] = set()
+        while fresh := descendants() - stopped:  # stopped before killed: what forks without end outruns the killing
+            signal_all(fresh, signal.SIGSTOP)
+            stopped |= fresh
+        signal_all(stopped, signal.SIGKILL)
+        time.sleep(0.002)
+    return len(descendants()) if reap(ended) else 0
+
+
+def tell(status: int, lines: Iterable[bytes]) -> None:
+    """Write the lines; nobody reads them any more where devfix was killed."""
+    for line in lines:
+        with contextlib.suppress(OSError):
+            os.write(status, line)
+
+
+def told(status: int) -> str:
+    """Put a wait status in words: "exit CODE" or "signal NUMBER"."""
+    return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
+
+
+def protect(paths: list[str], written: str) -> None:
+    """Keep the program from changing the paths; raise OSError where that cannot be."""
+    if paths:
+        import mounts  # type: ignore[import-not-found]  # beside this file too
+
+        mounts.protect(paths, written)
+
+
+def keep(life: int, status: int, limits: str, protected: list[str], written: str, command: list[str]) -> None:
+    """Run the program until it ends or the life pipe closes, then sweep."""
+    wake, awaken = os.pipe()
+    os.set_blocking(awaken, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(awaken, warn_on_full_buffer=False)
+    signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals() - {signal.SIGCHLD})
+    control(SUBREAPER, 1)
+    try:
+        protect(protected, written)
+    except OSError as error:
+        os.write(status, f"trouble cannot protect {protected[0]!r}: {error.strerror}\n".encode())
+        return
+    began = time.monotonic()
+    try:
+        watch = limit_monitor.Watch(limits)
+        program = start(command, watch.file_size)
+    except OSError as error:
+        os.write(status, f"trouble cannot start {command[0]!r}: {error.strerror}\n".encode())
+        return
+    ended: dict[int, int] = {}
+    over = ""
+    seen = witness.Witness()
+    while program not in ended and not over:
+        waits = [each for each in (watch.wait, seen.wait) if each is not None]
+        ready, _, _ = select.select([life, wake], [], [], min(waits, default=None))
+        if life in ready:
+            break
+        if wake in ready:
+            os.read(wake, 4096)
+            reap(ended)
+        if seen.wait == 0:
+            tell(status, seen.look(descendants()))
+        if watch.wait == 0 and program not in ended:
+            over = watch.broken(descendants())
+    if seen.wait is not None:  # what the program leaves behind
+        tell(status, seen.look(descendants()))
+    if over:
+        os.write(status, f"limit {time.monotonic() - began:.6f} {over}\n".encode())
+    if program in ended:
+        os.write(status, f"{told(ended[program])} {time.monotonic() - began:.6f}\n".encode())
+    if left := sweep(program, ended):
+        os.write(status, f"trouble {left} processes of the program would not die\n".encode())
+
+
+if __name__ == "__main__":
+    for descriptor in map(int, sys.argv[1:3]):
+        os.set_inheritable(descriptor, False)
+    if not sys.argv[3]:  # in the C locale Python sets this for itself and for its children, who may not be Python
+        os.environ.pop("LC_CTYPE", None)
+    rest = 7 + int(sys.argv[5])
+    keep(int(sys.argv[1]), int(sys.argv[2]), sys.argv[4], sys.argv[7:rest], sys.argv[6], sys.argv[rest:])

@@ -1,0 +1,1 @@
+"""GitHub's API: requests, answers, pull requests and comments."""

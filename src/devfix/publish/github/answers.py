@@ -1,0 +1,71 @@
+"""What GitHub answers, and what is said of it where it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from githubkit import Response
+from githubkit.exception import GitHubException, RateLimitExceeded, RequestFailed
+
+from devfix.errors import UserError
+from devfix.report.render.plain import one_line
+
+
+@contextmanager
+def asking(what: str) -> Iterator[None]:
+    """Turn what goes wrong while GitHub is asked to do `what` into a UserError of one line."""
+    try:
+        yield
+    except RateLimitExceeded as error:
+        minutes = error.retry_after.total_seconds() / 60
+        raise UserError(
+            f"GitHub's rate limit is reached: run again in {minutes:.0f} minutes, and it goes on"
+        ) from error
+    except RequestFailed as error:
+        said, status = said_by(error), error.response.status_code
+        raise UserError(f"GitHub did not let devfix {what} ({status}: {said}){_advice(status, said)}") from error
+    except (GitHubException, KeyError, TypeError, ValueError) as error:
+        cause = error.__cause__ or error
+        raise UserError(
+            f"GitHub could not be asked to {what}: {type(cause).__name__}: {one_line(str(cause))}"
+        ) from error
+
+
+def _advice(status: int, said: str) -> str:
+    if "not permitted to create" in said:
+        return "; allow it under Settings, Actions, General: Allow GitHub Actions to create and approve pull requests"
+    if status == 401:
+        return "; GITHUB_TOKEN holds no valid token"
+    if status in (403, 404):
+        return "; the token needs `contents: write` and `pull-requests: write` on this repository"
+    return ""
+
+
+def said_by(error: RequestFailed) -> str:
+    """Return what GitHub answered, in one line."""
+    try:
+        data = error.response.json()
+        details = [
+            each.get("message") or each.get("code", "") for each in data.get("errors", ()) if isinstance(each, dict)
+        ]
+        return one_line(" ".join([str(data.get("message", "")), *map(str, details)]), 300)
+    except (ValueError, AttributeError):
+        return one_line(error.response.text, 100)
+
+
+def record_of(response: Response[Any, Any]) -> Mapping[str, Any]:
+    """Return the object that GitHub answered; TypeError where it is none."""
+    data = response.json()
+    if not isinstance(data, dict):
+        raise TypeError("GitHub's answer is no object")
+    return data
+
+
+def list_of(response: Response[Any, Any]) -> list[Mapping[str, Any]]:
+    """Return the list that GitHub answered; TypeError where it is none."""
+    data = response.json()
+    if not isinstance(data, list):
+        raise TypeError("GitHub's answer is no list")
+    return data

@@ -1,0 +1,192 @@
+"""Bring the pull requests of a repository in line with a report: open, update, reopen, close, or leave alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+
+from devfix.publish import secrets
+from devfix.publish.artifact import Artifact
+from devfix.publish.github.client import Forge, Pull
+from devfix.publish.marker import Marker, framed, reframed
+from devfix.publish.proposal import PREFIX, Proposal
+from devfix.publish.pull_request_text import Words
+from devfix.report.fingerprint import failure_id, program_id
+from devfix.workspace import Remote
+
+BRANCHES = 100  # of our branches that are looked at: each costs a request
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How pull requests are to be made; `person` is the name and address in the commits."""
+
+    base: str
+    person: tuple[str, str]
+    draft: bool = False
+    labels: tuple[str, ...] = ()
+    dry_run: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was done about one pull request, and why.
+
+    `action` is opened, updated, reopened, unchanged, closed or left; `number` is 0 and `url` "" where there is none.
+    """
+
+    action: str
+    branch: str
+    number: int = 0
+    url: str = ""
+    title: str = ""
+    why: str = ""
+
+
+class Publisher:
+    """Publishes one report; running it again changes nothing, and completes what an earlier run left half done."""
+
+    def __init__(self, artifact: Artifact, remote: Remote, forge: Forge, words: Words, wishes: Wishes) -> None:
+        """Take the parts; `remote` has fetched the base."""
+        self._artifact, self._remote, self._forge, self._words, self._wishes = artifact, remote, forge, words, wishes
+        self._data = artifact.data
+        self._program = program_id(artifact.data)
+
+    def publish(self, proposals: Sequence[Proposal]) -> Iterator[Step]:
+        """Do what is needed for each proposal, then close what is no longer; yield each step when it is done."""
+        drafts = [(proposal, self._tip(proposal)) for proposal in proposals]
+        secrets.check(self._outgoing(drafts))
+        # Every branch with a pull request that is open; and those of closed ones that are about the same failures.
+        self._branches = self._remote.branches(f"{PREFIX}*", *(proposal.branch for proposal in proposals))
+        names = [*dict.fromkeys([*(proposal.branch for proposal in proposals), *self._branches])][:BRANCHES]
+        known = [pull for name in names for pull in self._forge.own_pulls(name)]
+        taken: dict[int, Proposal] = {}
+        for proposal, tip in drafts:
+            yield self._settle(proposal, tip, known, taken)
+        yield from self._close(known, taken)
+
+    def _tip(self, proposal: Proposal) -> str:
+        steps = []
+        for fix, files in zip(proposal.fixes, proposal.files, strict=True):
+            steps.append((files, self._words.message(fix)))
+            tests = [(guarded, test) for (guarded, since), test in proposal.tests.items() if since == fix]
+            steps += [(test, self._words.test_message(guarded)) for guarded, test in tests]
+        return self._remote.commits(self._artifact.commit, steps, self._wishes.person)
+
+    def _outgoing(self, drafts: Iterable[tuple[Proposal, str]]) -> dict[str, str]:
+        """Return everything that would leave, by what a person knows it as."""
+        texts = {}
+        for proposal, tip in drafts:
+            diff = self._remote.diff(self._artifact.commit, tip)
+            texts[f"the diff for {proposal.branch}"] = diff
+            texts[f"the text for {proposal.branch}"] = self._words.body(proposal)
+            for fix in proposal.fixes:
+                texts[f"the commit message of fix {fix + 1}"] = self._words.message(fix)
+            for fix, _ in proposal.tests:
+                texts[f"the commit message of the test of fix {fix + 1}"] = self._words.test_message(fix)
+        return texts
+
+    def _settle(self, proposal: Proposal, tip: str, known: Sequence[Pull], taken: dict[int, Proposal]) -> Step:
+        """Bring one proposal onto its branch and into its pull request."""
+        mine = [pull for pull in known if _is_about(pull, proposal) and pull.number not in taken]
+        chosen = next((pull for pull in mine if pull.is_open), None)
+        if chosen is None:
+            if rejected := next((pull for pull in mine if _rejects(pull, proposal)), None):
+                return _step("left", rejected, "a person closed it: devfix does not open it again")
+            chosen = next((pull for pull in mine if not pull.merged and not pull.rejected), None)
+        elif chosen.marker and chosen.marker.program != self._program:
+            taken[chosen.number] = proposal
+            return _step("left", chosen, "it answers the same failure, found by another command")
+        branch = chosen.branch if chosen else proposal.branch
+        there = self._branches.get(branch, "")
+        if there and there != tip and not self._remote.is_ours(there):
+            if chosen:
+                taken[chosen.number] = proposal
+            why = "its branch has commits of others: devfix leaves it to them"
+            return _step("left", chosen, why) if chosen else Step("left", branch, why=why)
+        if chosen:
+            taken[chosen.number] = proposal
+            marker = chosen.marker
+            if marker and there and marker.tip == there and marker.patch == proposal.patch:
+                tip = there  # the same change on an older commit: a push would only start everybody's checks again
+        return self._write(proposal, branch, tip, there, chosen)
+
+    def _write(self, proposal: Proposal, branch: str, tip: str, there: str, pull: Pull | None) -> Step:
+        marker = Marker(
+            program=self._program,
+            failures=proposal.failures,
+            rules=tuple(dict.fromkeys(self._data["fixes"][fix]["rule"] for fix in proposal.fixes)),
+            commit=self._artifact.commit,
+            tip=tip,
+            patch=proposal.patch,
+            complete=True,
+        )
+        text, title = self._words.body(proposal), self._words.title(proposal)
+        if self._wishes.dry_run:
+            return _step("updated", pull, "") if pull else Step("opened", branch, title=title)
+        action = "updated"
+        if pull and not pull.is_open:  # before the push: GitHub reopens none whose branch has moved meanwhile
+            if there and self._forge.reopen(pull.number):
+                action = "reopened"
+            else:
+                pull = None
+        if tip != there and not self._remote.push(branch, tip, there):
+            return Step("left", branch, why="its branch moved while devfix looked at it: the next run sees to it")
+        if pull is None:
+            return self._create(branch, title, text, marker)
+        self._label(pull, not (pull.marker and pull.marker.complete))
+        body = reframed(pull.body, text, marker)
+        if body == pull.body.replace("\r\n", "\n") and action == "updated" and tip == there:
+            return _step("unchanged", pull, "")
+        self._forge.write(pull.number, body)
+        return _step(action, pull, "")
+
+    def _create(self, branch: str, title: str, text: str, marker: Marker) -> Step:
+        """Open a pull request; it says that it is complete only when its labels are there too."""
+        unfinished = replace(marker, complete=not self._wishes.labels)
+        wishes = self._wishes
+        pull = self._forge.create(title, framed(text, unfinished), branch, wishes.base, wishes.draft)
+        if wishes.labels:
+            self._label(pull, True)
+            self._forge.write(pull.number, framed(text, marker))
+        return _step("opened", pull, "")
+
+    def _label(self, pull: Pull, missing: bool) -> None:
+        if missing and self._wishes.labels:  # once: a person may have taken them off since
+            self._forge.label(pull.number, self._wishes.labels)
+
+    def _close(self, known: Iterable[Pull], taken: dict[int, Proposal]) -> Iterator[Step]:
+        """Close what this program no longer needs: its failure is gone, or its fixes went into another pull request."""
+        if self._data["outcome"] not in ("clean", "repaired"):
+            return  # it did not run to its end: what was not seen may still be there
+        seen = {failure_id(failure) for failure in self._data["failures"]}
+        for pull in known:
+            marker = pull.marker
+            if not pull.is_open or pull.number in taken or marker is None or marker.program != self._program:
+                continue
+            home = next((n for n, other in taken.items() if set(marker.failures) <= set(other.failures)), 0)
+            if seen & set(marker.failures) and not home:
+                continue
+            there = self._branches.get(pull.branch, "")
+            if there and not self._remote.is_ours(there):
+                yield _step("left", pull, "its failure is gone, but its branch has commits of others")
+                continue
+            if not self._wishes.dry_run:
+                closing = marker.at(datetime.now(timezone.utc))
+                self._forge.close(pull.number, reframed(pull.body, None, closing))
+                self._forge.say(pull.number, self._words.superseded(home) if home else self._words.gone())
+            yield _step("closed", pull, f"its fixes are in #{home}" if home else "its failure is gone")
+
+
+def _is_about(pull: Pull, proposal: Proposal) -> bool:
+    return pull.branch == proposal.branch or bool(pull.marker and set(pull.marker.failures) & set(proposal.failures))
+
+
+def _rejects(pull: Pull, proposal: Proposal) -> bool:
+    """Whether a person closed it who knew of the first failure; those behind it are only met with its fix."""
+    return pull.rejected and (pull.marker is None or proposal.failures[0] in pull.marker.failures)
+
+
+def _step(action: str, pull: Pull, why: str) -> Step:
+    return Step(action, pull.branch, pull.number, pull.url, pull.title, why)

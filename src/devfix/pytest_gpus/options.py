@@ -1,0 +1,78 @@
+"""`--gpus N` and `--world auto|real|simulated`, under names that no other plugin and no conftest has taken."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+import pytest
+
+from devfix.pytest_gpus.world import KINDS, Wanted
+
+_MOST = 64
+_GPUS = ("--gpus", "--devfix-gpus")
+_WORLD = ("--world", "--devfix-world")
+
+
+def read(args: list[str], taken: frozenset[str]) -> tuple[Wanted | None, list[str]]:
+    """Return the world that the arguments ask for, and the arguments without ours; UsageError where one is wrong."""
+    reader = argparse.ArgumentParser(add_help=False, allow_abbrev=False, argument_default=None)
+    for names, dest in ((_GPUS, "gpus"), (_WORLD, "world")):
+        if free := _free(names, taken):
+            reader.add_argument(*free, dest=dest, nargs="?", const="")
+    told, rest = reader.parse_known_args(args)
+    return wanted(getattr(told, "gpus", None), getattr(told, "world", None)), rest
+
+
+def wanted(gpus: str | None, world: str | None) -> Wanted | None:
+    """Return the world that two options ask for; None where neither is given."""
+    if gpus is None and world is None:
+        return None
+    if world is not None and world not in KINDS:
+        raise pytest.UsageError(f"--world {world}: there is no such world; choose auto, real or simulated")
+    if gpus is not None and not (gpus.isascii() and gpus.isdigit() and int(gpus) <= _MOST):
+        raise pytest.UsageError(f"--gpus {gpus}: say how many GPUs the tests see, a number from 0 to {_MOST}")
+    return Wanted(world or "auto", 1 if gpus is None else int(gpus))
+
+
+def add(parser: pytest.Parser, taken: frozenset[str]) -> None:
+    """Add the options, where other plugins and the suite's own conftest files have left their names."""
+    group = parser.getgroup("devfix", "GPUs, real or simulated (devfix)")
+    for names, dest, metavar, text in (
+        (_GPUS, "devfix_gpus", "N", "run the tests in a world with N GPUs, simulated where the machine has fewer"),
+        (_WORLD, "devfix_world", "auto|real|simulated", "which GPUs (default: real ones where there are enough)"),
+    ):
+        if free := _free(names, taken):
+            group.addoption(*free, dest=dest, metavar=metavar, default=None, help=text)
+
+
+def give_way(config: pytest.Config) -> None:
+    """Free the short names, once the options are read: a conftest that is found later may add an option of the name."""
+    reader = getattr(getattr(config, "_parser", None), "optparser", None)
+    names = getattr(reader, "_option_string_actions", {})
+    for name in (_GPUS[0], _WORLD[0]):
+        if name in names and str(names[name].dest).startswith("devfix_"):
+            del names[name]
+
+
+def chosen(config: pytest.Config) -> list[str]:
+    """Return the words that gave the suite's own options, those of its conftest files: `--device cuda`."""
+    found: list[str] = []
+    for option in getattr(getattr(getattr(config, "_parser", None), "_anonymous", None), "options", ()):
+        default = getattr(option, "default", None)
+        value = getattr(config.option, option.dest, default)
+        if value is True and not default:
+            found.append(option.names()[-1])
+        elif type(value) in (str, int, float) and value != default:
+            found += [option.names()[-1], str(value)]
+    return found
+
+
+def taken_names(parser: pytest.Parser) -> frozenset[str]:
+    """Return the names of all options that are there."""
+    groups = [*getattr(parser, "_groups", ()), getattr(parser, "_anonymous", None)]
+    return frozenset(name for group in groups for option in getattr(group, "options", ()) for name in option.names())
+
+
+def _free(names: Iterable[str], taken: frozenset[str]) -> list[str]:
+    return [name for name in names if name not in taken]

@@ -1,0 +1,109 @@
+"""What happens around each test of a suite that asked for a world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from devfix.pytest_gpus import diagnosis_section, options
+from devfix.pytest_gpus.state_isolation import Renewal
+from devfix.pytest_gpus.world import KINDS, SuiteWorld, TooFew, Wanted
+
+
+class Tests:
+    """The hooks that run for every test; registered only where somebody asks for a world."""
+
+    __test__ = False
+
+    def __init__(self, world: SuiteWorld) -> None:
+        self.world = world
+        self.renewal = Renewal(world)
+        self._refused: BaseException | None = None
+        self._letters: frozenset[str] = frozenset()
+
+    def pytest_report_header(self) -> str | None:
+        """Say in which world the tests run."""
+        session = self.world.session
+        if session is None:
+            return None
+        count = f"{session.gpus or 'no'} {session.kind + ' ' if session.gpus else ''}GPU{'s'[session.gpus == 1 :]}"
+        return f"devfix: a world with {count}"
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Give a test the world it asks for, and leave it as new."""
+        self._refused = None
+        entered = False
+        try:
+            entered = self.world.change(asked(item))
+        except (pytest.UsageError, TooFew) as error:
+            self._refused = error
+        self.renewal.begin_test(entered)
+        self._letters = self._written()
+        yield
+        self.renewal.end_test()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Leave out a test whose GPUs are not there; fail one that asks for what cannot be."""
+        if isinstance(self._refused, TooFew):
+            pytest.skip(str(self._refused))
+        if self._refused is not None:
+            pytest.fail(str(self._refused), pytrace=False)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
+        """Tell what a fixture sets for several tests from what a test leaves behind."""
+        if fixturedef.scope == "function":
+            yield
+            return
+        with self.renewal.setting_up(fixturedef):
+            yield
+
+    def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
+        """End what a fixture has set."""
+        self.renewal.torn_down(fixturedef)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Iterator[None]:
+        """Put devfix's diagnosis into the report of a test that fails."""
+        error = call.excinfo.value if call.excinfo is not None else None
+        letter = diagnosis_section.letter_of(error) if error is not None else None
+        outcome: Any = yield
+        report = outcome.get_result()
+        if report.failed and error is not None and self.world.now is not None and not self.world.is_judged:
+            others = [self.world.letters / name for name in sorted(self._written() - self._letters)]
+            if text := diagnosis_section.diagnosis(letter, others, self.world.root) if letter or others else "":
+                report.sections.append(
+                    (
+                        "devfix",
+                        text
+                        + "\n"
+                        + diagnosis_section.advice(item.nodeid, options.chosen(item.config), self.world.now),
+                    )
+                )
+
+    def pytest_unconfigure(self) -> None:
+        """Leave the world."""
+        self.world.end()
+
+    def _written(self) -> frozenset[str]:
+        folder = self.world.letters
+        return frozenset(path.name for path in folder.glob("*.json")) if folder.name else frozenset()
+
+
+def asked(item: pytest.Item) -> Wanted | None:
+    """Return the world that the mark `gpus` of a test, its class or its module asks for; None where there is none."""
+    mark = item.get_closest_marker("gpus")
+    if mark is None:
+        return None
+    given = {**dict(zip(("count", "world"), mark.args, strict=False)), **mark.kwargs}
+    count, kind = given.pop("count", 1), given.pop("world", "auto")
+    whole = isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= 64
+    if given or len(mark.args) > 2 or not whole or kind not in KINDS:
+        raise pytest.UsageError(
+            '@pytest.mark.gpus takes how many GPUs (0 to 64), and world="auto", "real", "simulated"'
+        )
+    return Wanted(kind, count)

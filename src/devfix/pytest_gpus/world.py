@@ -1,0 +1,113 @@
+"""The world of a test process: entered once, changed for a test that asks for another, and left at the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from devfix.pytest_gpus.probe_bridge import Entrance
+
+KINDS = ("auto", "real", "simulated")
+_DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
+
+
+class TooFew(Exception):
+    """Real GPUs were asked for, and the machine has fewer."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A world that somebody asks for: `kind` is one of KINDS, or "cpu" for a world that has no GPUs at all."""
+
+    kind: str
+    gpus: int
+    current: int = 0
+
+
+class SuiteWorld:
+    """The world of this process; `root` is the folder whose files are the suite's own.
+
+    `session` is the world in which all tests run that ask for none themselves, None where that is the plain process.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.session: Wanted | None = None
+        self.letters = Path()
+        self._entrance = Entrance()
+        self._now: Wanted | None = None
+        self._real: int | None = None
+        self._order: dict[str, Any] = {}
+        if not self._entrance.own:  # a worker or a child of one, or a suite under repair: it is in a world already
+            told = self._order = json.loads(os.environ["DEVFIX_PROBE"])
+            world = told.get("world") or {}
+            self.session = self._now = Wanted(world.get("kind", "cpu"), world.get("gpus", 0), world.get("current", 0))
+            self.letters = Path(told.get("letters") or "")
+
+    @property
+    def now(self) -> Wanted | None:
+        """The world that the process is in."""
+        return self._now
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether devfix itself runs a test that it has written: it asks for no diagnosis."""
+        return bool(self._order.get("tests"))
+
+    def begin(self, wanted: Wanted) -> None:
+        """Enter the world of the whole session, unless the process was started in one; TooFew where it cannot be."""
+        if self._entrance.own:
+            self.session = self._settled(wanted)
+            self.change(None)
+
+    def change(self, wanted: Wanted | None) -> bool:
+        """Enter the world that a test asks for, the session's where it asks for none; say whether it is another."""
+        if self._order.get("tests") == "held":
+            return False
+        target = self.session if wanted is None else self._settled(wanted)
+        if target == self._now:
+            return False
+        self._now = target
+        if target is None:
+            self._entrance.withdraw()
+            return True
+        if self._entrance.own and not self.letters.name:
+            self.letters = Path(tempfile.mkdtemp(prefix=f"devfix-suite-{os.getpid()}-"))
+        self._entrance.order(target.kind, target.gpus, target.current, str(self.letters), self.root)
+        return True
+
+    def end(self) -> None:
+        """Leave the world and remove what was written."""
+        if self._entrance.own:
+            if self._now is not None:
+                self._now = None
+                self._entrance.withdraw()
+            if self.letters.name:
+                shutil.rmtree(self.letters, ignore_errors=True)
+
+    def _settled(self, wanted: Wanted) -> Wanted:
+        if not wanted.gpus:
+            return replace(wanted, kind="cpu")
+        if wanted.kind == "auto" and self.session is not None and self.session.kind == "simulated":
+            return replace(wanted, kind="simulated")
+        if wanted.kind == "simulated":
+            return wanted
+        enough = self._real_gpus() >= wanted.gpus
+        if wanted.kind == "real" and not enough:
+            raise TooFew(f"{wanted.gpus} real GPUs were asked for, and this machine has {self._real_gpus()}")
+        return replace(wanted, kind="real" if enough else "simulated")
+
+    def _real_gpus(self) -> int:
+        if self._real is None:
+            self._real = 0
+            if any(map(os.path.exists, _DRIVERS)):
+                from devfix.discovery import examine
+
+                self._real = examine(Path(sys.executable), self.root).gpus
+        return self._real

@@ -1,0 +1,88 @@
+"""All rules: those of the installed packs, by entry point, and local ones that the user named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from devfix.errors import RuleError, UserError
+from devfix.registry.loading import pack_rules, rule_at, rule_files
+from devfix.registry.precedence import troubles_of
+from devfix.registry.rule import Rule, rule_from
+
+__all__ = ["GROUP", "Catalog", "Rule", "collect", "rule_from"]
+
+GROUP = "devfix.rules"
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The rules, sorted by id, and what went wrong with those that were set aside, a line each."""
+
+    rules: tuple[Rule, ...]
+    troubles: tuple[str, ...] = ()
+
+    def find(self, identifier: str) -> Rule:
+        """The rule with an id. Raises UserError where there is none."""
+        for rule in self.rules:
+            if rule.id == identifier:
+                return rule
+        near = [rule.id for rule in self.rules if identifier.split("/")[-1] in rule.id]
+        hint = f"did you mean {', '.join(near[:3])}?" if near else "`devfix rules` lists them"
+        raise UserError(f"{identifier}: no such rule; {hint}")
+
+
+def collect(
+    paths: Iterable[Path] = (),
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Catalog:
+    """Collect the installed rules, and the local ones at `paths`; each gets its options.
+
+    `select` and `ignore` hold ids or packs; `options` maps ids to what is configured for them. A module that is no rule
+    is told in `troubles`, the others go on. Raises UserError for a path without rules, a selected name that nothing
+    has, and options that a rule does not have.
+    """
+    troubles: list[str] = []
+    every: dict[str, Rule] = {}
+    for rule in [*_installed(troubles), *_local(paths, troubles)]:
+        known = every.setdefault(rule.id, rule)
+        if known.path.resolve() != rule.path.resolve():
+            troubles.append(f"{rule.path}: set aside, since {known.origin} has a rule {rule.id} as well")
+    _check(select, every, "select")
+    chosen = [rule for rule in every.values() if (not select or _named(rule, select)) and not _named(rule, ignore)]
+    troubles += [f"options for {name}: there is no such rule" for name in options or {} if name not in every]
+    troubles += troubles_of(sorted(every.values(), key=lambda rule: rule.id))
+    ready = (rule.with_options((options or {}).get(rule.id, {})) for rule in chosen)
+    return Catalog(tuple(sorted(ready, key=lambda rule: rule.id)), tuple(troubles))
+
+
+def _installed(troubles: list[str]) -> Iterator[Rule]:
+    points = sorted(
+        entry_points(group=GROUP), key=lambda point: (not point.value.startswith("devfix_rules."), point.name)
+    )
+    for point in points:
+        yield from pack_rules(point, troubles)
+
+
+def _local(paths: Iterable[Path], troubles: list[str]) -> Iterator[Rule]:
+    for file in (file for path in paths for file in rule_files(path)):
+        try:
+            yield rule_at(file)
+        except RuleError as error:
+            troubles.append(str(error))
+
+
+def _named(rule: Rule, names: Sequence[str]) -> bool:
+    return rule.id in names or rule.pack in names
+
+
+def _check(names: Sequence[str], rules: Mapping[str, Rule], key: str) -> None:
+    known = {*rules, *(rule.pack for rule in rules.values())}
+    for name in names:
+        if name not in known:
+            raise UserError(f"{key}: no rule or pack is called {name!r}; `devfix rules` lists them")

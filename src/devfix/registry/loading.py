@@ -1,0 +1,115 @@
+"""Import rules: those of an installed pack, and those in a folder that the user named."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import ModuleType
+from typing import TypeVar
+
+from devfix.errors import RuleError, UserError
+from devfix.registry.rule import Rule, rule_from
+
+Loaded = TypeVar("Loaded")
+
+
+def pack_rules(point: EntryPoint, troubles: list[str]) -> Iterator[Rule]:
+    """Yield the rules of an installed pack; what cannot be imported or is no rule is named in `troubles`."""
+    origin = point.dist.name if point.dist else point.value
+    try:
+        pack = _imported(point.load, f"pack {point.name!r} ({point.value}, from {origin})")
+        folders = list(getattr(pack, "__path__", ()))
+        if not folders:
+            raise RuleError(f"pack {point.name!r} ({point.value}, from {origin}): is no package of rules")
+    except RuleError as error:
+        troubles.append(str(error))
+        return
+    for found in sorted(pkgutil.iter_modules(folders), key=lambda each: each.name):
+        if found.name.startswith("_"):
+            continue
+        dotted = f"{pack.__name__}.{found.name}"
+        try:
+            yield rule_from(_imported(partial(importlib.import_module, dotted), dotted), point.name, origin)
+        except RuleError as error:
+            troubles.append(str(error))
+
+
+def rule_files(path: Path) -> list[Path]:
+    """The modules of rules at a path: a module or page, a pack's folder, or a folder of packs.
+
+    Raises UserError where there is none.
+    """
+    if path.suffix in (".py", ".md"):
+        module = path.with_suffix(".py")
+        if module.is_file():
+            return [module]
+        raise UserError(f"{path}: no rule's module lies there ({module.name} is missing)")
+    if not path.is_dir():
+        raise UserError(f"{path}: no such folder, module or page of rules")
+    files = [*path.glob("*.py"), *path.glob("*/*.py")]
+    found = sorted(file for file in files if not file.name.startswith("_") and not file.parent.name.startswith("_"))
+    if not found:
+        raise UserError(f"{path}: no rule's module lies in this folder or the folders below it")
+    return found
+
+
+def rule_at(file: Path) -> Rule:
+    """The rule in a module file; its pack is its folder. Raises RuleError where it cannot be imported or is none."""
+    file = file.resolve()
+    packages: list[str] = []
+    folder = file.parent
+    while (folder / "__init__.py").is_file():
+        packages.insert(0, folder.name)
+        folder = folder.parent
+    module = _imported(lambda: _module(file, folder, packages), str(file))
+    return rule_from(module, file.parent.name.replace("_", "-"), str(file.parent))
+
+
+def _module(file: Path, root: Path, packages: list[str]) -> ModuleType:
+    if not packages:
+        return _loaded(f"devfix_local_rules.{file.parent.name}.{file.stem}", file)
+    # A module of a package may import its neighbours, so its packages come first.
+    top = root / packages[0]
+    if packages[0] not in sys.modules:
+        sys.path.insert(0, str(root))
+        try:
+            importlib.import_module(packages[0])
+        finally:
+            sys.path.remove(str(root))
+    elif str(top) not in map(str, getattr(sys.modules[packages[0]], "__path__", ())):
+        # Another copy of the package is imported, the installed one of a pack at work: this one gets a name of its own.
+        packages = [f"devfix_local_{zlib.crc32(bytes(top)):08x}_{packages[0]}", *packages[1:]]
+        if packages[0] not in sys.modules:
+            _loaded(packages[0], top / "__init__.py")
+    return importlib.import_module(".".join([*packages, file.stem]))
+
+
+def _loaded(name: str, file: Path) -> ModuleType:
+    folder = [str(file.parent)] if file.name == "__init__.py" else None
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folder)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _imported(load: Callable[[], Loaded], what: str) -> Loaded:
+    """What `load` gives; whatever it raises, an exit included, is a RuleError that names it."""
+    try:
+        return load()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise RuleError(f"{what}: cannot be imported: {type(error).__name__}: {error}") from error

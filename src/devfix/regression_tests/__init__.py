@@ -1,0 +1,20 @@
+"""Failure and fix -> a test that was seen to fail before the fix, and to pass with it."""
+
+from devfix.regression_tests.candidates import Candidate, candidates, program
+from devfix.regression_tests.existing_test import own_words
+from devfix.regression_tests.layout import Home, find_home
+from devfix.regression_tests.pytest_runner import LAUNCHER, launcher
+from devfix.regression_tests.verifier import Judge, Kept
+
+__all__ = [
+    "LAUNCHER",
+    "Candidate",
+    "Home",
+    "Judge",
+    "Kept",
+    "candidates",
+    "find_home",
+    "launcher",
+    "own_words",
+    "program",
+]

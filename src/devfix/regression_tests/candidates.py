@@ -1,0 +1,101 @@
+"""Failure and fix -> tests that may guard it, the smallest first: calls of what was mended, then the program itself."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from devfix.model import Call, Edit, Failure, Recipe, Target
+from devfix.regression_tests.builder import Unwritable
+from devfix.regression_tests.program_test import body_of_program
+from devfix.regression_tests.render import Body, body_of_call, shown
+from devfix.regression_tests.shrink import smaller
+
+QUICK = 10.0  # seconds that a program may run to be run in a test
+CALLS = 3  # functions on the stack that are tried, innermost first
+_TESTS = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A test that may guard a fix: what it drives, in words, and what it does; `gpus` is how many it needs."""
+
+    drives: str
+    body: Body
+    gpus: int
+
+
+def candidates(failure: Failure, edits: Sequence[Edit], target: Target, reasons: list[str]) -> Iterator[Candidate]:
+    """Yield tests, the smallest first; why there is none of a kind goes into `reasons`."""
+    calls = list(_calls(failure, edits))
+    if not calls:
+        reasons.append("nothing on the failure's stack can be called from a test")
+    for call in calls[:CALLS]:
+        words = f"calls `{shown(call)}`"
+        for each in filter(None, (smaller(call), call)):
+            try:
+                yield Candidate(words, body_of_call(each, shown(call)), _gpus(each, target.world.gpus))
+            except Unwritable as error:
+                reasons.append(f"`{shown(call)}`: {error}")
+                break
+
+
+def program(target: Target, seconds: float, reasons: list[str]) -> Iterator[Candidate]:
+    """Yield the tests that run the program which failed, where that is quick and its words mean something elsewhere."""
+    if seconds > QUICK:
+        reasons.append(f"the program runs for {seconds:.0f} s, which is long for a test")
+        return
+    for aside in (False, True):
+        body = body_of_program(target, aside)
+        if body is not None:
+            yield Candidate(f"runs {body.about}", body, target.world.gpus)
+        elif not aside:
+            reasons.append("the command of the program cannot be written into a test")
+
+
+def _gpus(call: Call, most: int) -> int:
+    """How many GPUs a call's values lie on; none, for a failure of a machine without."""
+    values = [each.value for each in call.arguments] + ([call.instance] if call.instance else [])
+    devices = {device for value in values for device in _devices(value)}
+    found = [int(device.partition(":")[2] or 0) + 1 for device in devices if device.startswith("cuda")]
+    return min(max([1, *found]), most)
+
+
+def _devices(recipe: Recipe) -> Iterator[str]:
+    yield from (recipe.device, *(device for _, device in recipe.moves))
+    if recipe.kind == "device":
+        yield recipe.text
+    for part in (*recipe.items, *(value for _, value in recipe.keywords)):
+        yield from _devices(part)
+
+
+def _calls(failure: Failure, edits: Sequence[Edit]) -> Iterator[Call]:
+    """Yield the calls that run what was mended, innermost first; all, where that is not on the stack."""
+    inner = [number for number, frame in enumerate(failure.frames) if _holds(frame.place.path, frame.place.line, edits)]
+    deepest = max(inner, default=len(failure.frames))
+    for call in failure.calls:
+        path = failure.frames[call.frame].place.path if call.frame < len(failure.frames) else ""
+        if call.frame <= deepest and not _TESTS.search(path):
+            yield call
+
+
+def _holds(path: str, line: int, edits: Sequence[Edit]) -> bool:
+    """Whether a frame's function is the innermost one around an edited line."""
+    here = [edit for edit in edits if edit.path == path]
+    return any(_function(edit.before, edit.line) == _function(edit.before, line) for edit in here)
+
+
+def _function(source: bytes, line: int) -> tuple[int, int] | None:
+    """The first and last line of the innermost function around a line."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    found = [
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    return max(found, default=None)

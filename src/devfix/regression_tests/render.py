@@ -1,0 +1,152 @@
+"""A test's parts -> the text of its file."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from devfix.model import Argument, Call, Failure, Recipe
+from devfix.regression_tests.builder import Source, wrapped
+
+LINES = 40  # of a whole file: a longer test is no small one
+_SKIP = 'pytest.importorskip("devfix")  # gives the test its GPUs, also where there are none'
+
+
+@dataclass(frozen=True)
+class Body:
+    """What a test does: the lines in its function, and what they need.
+
+    `name` becomes the function's; `imports` are made in the function, which runs in the world that it asks for; `top`
+    are modules of Python's own. `root` is the folder from which the imports come, relative to the repository;
+    `fixtures` are pytest's that it takes, `above` is what stands before the function.
+    """
+
+    name: str
+    about: str
+    lines: tuple[str, ...]
+    imports: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    top: tuple[str, ...] = ()
+    root: str = ""
+    fixtures: tuple[str, ...] = ()
+    needs_top: bool = False
+    uses_torch: bool = True
+
+
+def body_of_call(call: Call, shown: str) -> Body:
+    """Return the body of a test that makes a call; Unwritable where an argument cannot be written."""
+    source = Source()
+    owner = ""
+    if call.how in ("method", "property") and call.instance is not None:
+        owner = source.variable(call.instance, _snake(call.instance.text))
+    called = _called(source, call, owner)
+    given: list[str] = []
+    named = False
+    optimizers = [each for each in call.arguments if any(item.kind == "parameters" for item in each.value.items)]
+    written = {id(each): source.variable(each.value, each.name or "item") for each in _in_order(call, optimizers)}
+    for each in call.arguments:
+        if each.is_default and each.how != "positional":
+            named = True
+            continue
+        value = written[id(each)]
+        positional = each.how in ("positional", "more") or (each.how == "plain" and not named)
+        given.append(value if positional else f"{each.name}={value}")
+    ending = called if call.how == "property" else f"{called}({', '.join(given)})"
+    lines = (["torch.manual_seed(0)"] if source.random else []) + source.lines + wrapped(ending)
+    return Body(
+        name=_snake(shown.replace(".", "_")),
+        about=f"`{shown}`",
+        lines=tuple(lines),
+        imports=source.imports,
+        root=call.root,
+        uses_torch=any("torch." in line for line in lines),
+    )
+
+
+def _in_order(call: Call, optimizers: Sequence[Argument]) -> Iterator[Argument]:
+    """Yield the arguments that are written, optimizers last: they need the modules whose parameters they step."""
+    for each in (*(each for each in call.arguments if each not in optimizers), *optimizers):
+        if not each.is_default or each.how == "positional":
+            yield each
+
+
+def _called(source: Source, call: Call, owner: str) -> str:
+    if call.how == "make" and call.instance is not None:
+        return source.imported(call.instance.module, call.instance.text)
+    if owner:
+        return owner if call.function in ("forward", "__call__") else f"{owner}.{call.function}"
+    return source.imported(call.module, call.function)
+
+
+def text_of(body: Body, failure: Failure, gpus: int, path: str, typed: bool, on_path: bool) -> str:
+    """Return the file of a test at `path`; `on_path`: it puts the folder of its imports on Python's path itself."""
+    inserted = on_path and bool(body.imports)
+    fixtures = [*body.fixtures, *(["monkeypatch"] if inserted else [])]
+    top = sorted({*body.top, *(["from pathlib import Path"] if inserted or body.needs_top else [])})
+    top = [line for line in top if line.startswith("import")] + [line for line in top if line.startswith("from")]
+    up = f"Path(__file__).resolve().parents[{len(PurePosixPath(path).parts) - 1}]"
+    machine = "on a GPU" if gpus else "without a GPU"
+    lines = [f'"""What failed {machine} until it was mended: {body.about}{_where(failure)}."""', ""]
+    lines += [*top, *([""] if top else []), "import pytest", "", _SKIP]
+    lines += ["", f"ROOT = {up}"] if body.needs_top else []
+    lines += [
+        "",
+        "",
+        f"@pytest.mark.gpus({gpus})",
+        f"def test_{body.name}_{machine.replace(' ', '_').lower()}({_signature(fixtures, typed)}",
+    ]
+    inner = []
+    if inserted:
+        folder = "".join(f' / "{part}"' for part in PurePosixPath(body.root).parts)
+        inner += [f"monkeypatch.syspath_prepend({up}{folder})", ""]
+    inner += ["import torch", ""] if body.uses_torch else []
+    inner += [line for module in sorted(body.imports) for line in _imported(module, body.imports[module])]
+    inner += [""] if body.imports else []
+    inner += [*body.lines[: _last(body.lines)], *_comment(failure), *body.lines[_last(body.lines) :]]
+    return "\n".join([*lines, *("    " + line if line else "" for line in inner)]) + "\n"
+
+
+def _signature(fixtures: Sequence[str], typed: bool) -> str:
+    kinds = {"monkeypatch": "pytest.MonkeyPatch", "tmp_path": "Path"}
+    names = [f"{name}: {kinds[name]}" if typed else name for name in fixtures]
+    return ", ".join(names) + (") -> None:" if typed else "):")
+
+
+def _imported(module: str, names: Sequence[str]) -> list[str]:
+    return [f"from {module} import {', '.join(sorted(names))}"]
+
+
+def _last(lines: Sequence[str]) -> int:
+    """The index at which the last statement begins."""
+    at = len(lines) - 1
+    while at and lines[at].startswith((" ", ")", "]", "}")):
+        at -= 1
+    return at
+
+
+def _comment(failure: Failure) -> list[str]:
+    said = re.sub(r"\s+", " ", f"{failure.exception}: {failure.message}").strip()
+    said = "".join(letter for letter in said if letter.isascii() and letter.isprintable())
+    return [f"# {line}" for line in textwrap.wrap(said, 80, max_lines=2, placeholder=" ...")]
+
+
+def _where(failure: Failure) -> str:
+    at = failure.at
+    shown = "".join(letter for letter in at.path if letter.isprintable() and letter not in '"\\') if at else ""
+    return f", in {PurePosixPath(shown).name}" if at else ""
+
+
+def _snake(name: str) -> str:
+    snaked = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.rpartition(".")[2]).lower().strip("_")
+    return re.sub(r"\W+|__+", "_", snaked) or "value"
+
+
+def shown(call: Call) -> str:
+    """Return how people name what a call runs: `Decoder.forward`."""
+    if call.how == "make" and call.instance is not None:
+        return call.instance.text
+    owner: Recipe | None = call.instance
+    name = owner.text if owner is not None and owner.kind == "made" else ""
+    return f"{name}.{call.function}" if name and call.how != "static" else call.function

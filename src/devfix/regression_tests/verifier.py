@@ -1,0 +1,161 @@
+"""Candidates -> the test that guards a fix: the first that fails without it as the program did, and passes with it.
+
+The pipeline hands over the function that runs one test, so this stage knows nothing of processes or worktrees.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from devfix.model import Failure, Outcome, Run, World
+from devfix.regression_tests.candidates import Candidate
+from devfix.regression_tests.pytest_runner import WROTE
+from devfix.regression_tests.render import LINES, text_of
+
+# A world, the changed files, the words for pytest, and whether the test's own mark is kept from changing the world.
+Runner = Callable[[World, Mapping[str, bytes], Sequence[str], bool], Run]
+TRIES = 5  # candidates that are run for one fix
+LONG = 30.0  # seconds that no test may take, on a machine that may be busy
+SECONDS = 30.0  # after which no other candidate is begun
+PLAIN = World("cpu")  # a machine without GPUs, on which the test's mark gives it its own
+_NOT_FOUND = re.compile(r"ModuleNotFoundError: No module named|ImportError: (?:cannot import name|attempted relative)")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A test that holds: its text, and what it did in each world before the fix and after it.
+
+    `since` counts the states after which it was tried: 0 for the fix's own, 1 for that of all fixes.
+    """
+
+    candidate: Candidate
+    text: str
+    worlds: Mapping[str, tuple[str, str]]
+    since: int
+
+
+class Judge:
+    """Judges the candidates for one fix.
+
+    `states` are changed files without the fix, with it, and with every fix of the repair; the first of `worlds` is the
+    one that failed.
+    """
+
+    def __init__(
+        self,
+        run: Runner,
+        failure: Failure,
+        states: tuple[Mapping[str, bytes], Mapping[str, bytes], Mapping[str, bytes]],
+        worlds: Sequence[World],
+        path: str,
+        typed: bool,
+    ) -> None:
+        self.run, self.failure, self.path, self.typed = run, failure, path, typed
+        self.before, self.after, self.last = states
+        self.gpus = worlds[0].gpus
+        self.worlds = [world for world in worlds if world.kind != "cpu"]
+        self.on_path = False
+        self.why = ""
+        self._began = time.monotonic()
+        self._tries = 0
+
+    def choose(self, candidates: Iterable[Candidate]) -> Kept | None:
+        """Return the first candidate that holds; None where none does, and then `why` says why not."""
+        for candidate in candidates:
+            if self._tries >= TRIES or time.monotonic() - self._began > SECONDS:
+                break
+            if kept := self._tried(candidate):
+                return kept
+        return None
+
+    def own(self, words: Sequence[str], home: World) -> bool:
+        """Say whether one of the suite's own tests fails without the fix and passes with it, in the world `home`.
+
+        `words` are what pytest is told to run it.
+        """
+        if not self._is_same(self.run(home, self.before, words, False)):
+            return False
+        return self.run(home, self.last, words, False).outcome is Outcome.CLEAN
+
+    def _tried(self, candidate: Candidate) -> Kept | None:
+        self._tries += 1
+        text = self._text(candidate)
+        if text.count("\n") > LINES:
+            self.why = f"a test that {candidate.drives} would be long"
+            return None
+        first = self._run(PLAIN, self.before, text, False)
+        if not self.on_path and _NOT_FOUND.search(first.stdout + first.stderr):
+            self.on_path = True
+            text = self._text(candidate)
+            first = self._run(PLAIN, self.before, text, False)
+        if first.outcome is Outcome.CLEAN and candidate.gpus < self.gpus:
+            candidate = replace(candidate, gpus=self.gpus)
+            text = self._text(candidate)
+            first = self._run(PLAIN, self.before, text, False)
+        if not self._is_same(first):
+            self.why = f"a test that {candidate.drives} {_did(first)} without the fix"
+            return None
+        for since, files in enumerate((self.after, self.last)):
+            then = self._run(PLAIN, files, text, False)
+            if then.outcome is Outcome.CLEAN and then.seconds > LONG:
+                self.why = f"a test that {candidate.drives} would run for {then.seconds:.0f} s"
+                return None
+            if then.outcome is Outcome.CLEAN:
+                return self._elsewhere(candidate, text, files, since, (first, then))
+            if self.after == self.last:
+                break
+        self.why = f"a test that {candidate.drives} {_did(then)} with the fix too"
+        return None
+
+    def _elsewhere(
+        self, candidate: Candidate, text: str, files: Mapping[str, bytes], since: int, plain: tuple[Run, Run]
+    ) -> Kept | None:
+        """Judge in the other worlds a test that does on a machine without GPUs what it should."""
+        found = {PLAIN.name: (plain[0].outcome.value, plain[1].outcome.value)}
+        with ThreadPoolExecutor(2) as pool:
+            # A test that needs two GPUs has them from its mark where the world has fewer.
+            held = {world: world.gpus >= candidate.gpus for world in self.worlds}
+            before = {world: pool.submit(self._run, world, self.before, text, held[world]) for world in self.worlds}
+            after = {world: pool.submit(self._run, world, files, text, held[world]) for world in self.worlds}
+            for world in self.worlds:
+                old, new = before[world].result(), after[world].result()
+                found[world.name] = (old.outcome.value, new.outcome.value)
+                if not self._is_same(old) and old.outcome is not Outcome.CLEAN:
+                    self.why = self.why or f"a test that {candidate.drives} {_did(old)} on {world.name} without the fix"
+                elif new.outcome is not Outcome.CLEAN:
+                    self.why = self.why or f"a test that {candidate.drives} {_did(new)} on {world.name} with the fix"
+                else:
+                    continue
+                return None
+        return Kept(candidate, text, found, since)
+
+    def _text(self, candidate: Candidate) -> str:
+        return text_of(candidate.body, self.failure, candidate.gpus, self.path, self.typed, self.on_path)
+
+    def _run(self, world: World, files: Mapping[str, bytes], text: str, held: bool) -> Run:
+        return self.run(world, {**files, self.path: text.encode()}, [self.path], held)
+
+    def _is_same(self, run: Run) -> bool:
+        """Whether a run fails as the program did: the same kind, operator and exception at the same place."""
+        told, known = run.failure, self.failure
+        if run.outcome is not Outcome.FAILED or told is None or told.at is None or known.at is None:
+            return False
+        place = (told.at.path, told.at.line) == (known.at.path, known.at.line)
+        return place and (told.kind, told.op, told.exception) == (known.kind, known.op, known.exception)
+
+
+def _did(run: Run) -> str:
+    """Say in words what a test did."""
+    if run.outcome is Outcome.CLEAN:
+        return "passes"
+    if run.outcome is Outcome.FAILED and run.failure is not None:
+        at = run.failure.at
+        return f"fails otherwise{f', at {at.path}:{at.line},' if at else ''}"
+    lines = [line for line in (run.stdout + run.stderr).splitlines() if line.startswith((WROTE, "E  "))]
+    if lines and lines[-1].startswith(WROTE):
+        return f"leaves files behind ({lines[-1].removeprefix(WROTE)[:80]})"
+    return f"{run.outcome.value}{f' ({lines[-1][1:].strip()[:120]})' if lines else ''}"

@@ -1,0 +1,79 @@
+"""The message of the commit that a fix becomes."""
+
+from __future__ import annotations
+
+import textwrap
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from devfix.model import Failure, Fix, Guard, World
+from devfix.report.render.failure import operand_name
+from devfix.report.render.plain import one_line, plain
+
+SUBJECT = 72  # git log and most forges cut longer ones
+
+
+def commit_message(failure: Failure, fix: Fix, command: str, world: World) -> str:
+    """Return the commit message of a fix: what it does, the rule, the reason, the failure before, the verdict after.
+
+    `command` is what was run, as a shell would take it, in `world`.
+    """
+    return (
+        _templates()
+        .get_template("message.txt.jinja")
+        .render(
+            subject=one_line(fix.patch.title[:1].upper() + fix.patch.title[1:], SUBJECT).rstrip("."),
+            patch=fix.patch,
+            failure=failure,
+            operands=[(operand_name(operand, failure), operand) for operand in failure.operands],
+            verdict=fix.verdict,
+            command=command,
+            world=world,
+        )
+    )
+
+
+def test_message(guard: Guard, fix: Fix) -> str:
+    """Return the commit message of a test: what it guards, what it drives, and what it did before the fix and after."""
+    return (
+        _templates()
+        .get_template("test.txt.jinja")
+        .render(
+            subject=one_line(f"Test: {fix.patch.title}", SUBJECT).rstrip("."),
+            drives=guard.drives,
+            worlds=[(name, before, after) for name, (before, after) in guard.worlds.items()],
+        )
+    )
+
+
+@cache
+def _templates() -> Environment:
+    # Plain text: there is nothing to escape for, and `plain` is put on what the program said in the template itself.
+    environment = Environment(
+        loader=PackageLoader("devfix.report"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["wrap"] = wrapped
+    environment.filters["one_line"] = one_line
+    environment.filters["plain"] = plain
+    return environment
+
+
+def wrapped(text: str, columns: int = 72, indent: str = "") -> str:
+    """Wrap a paragraph, without breaking words: a path or an expression must stay one piece.
+
+    No line begins with "#": git would drop it as a comment when a person edits the message.
+    """
+    lines = textwrap.wrap(
+        one_line(text, 2000),
+        columns,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(" " + line if line.startswith("#") else line for line in lines)

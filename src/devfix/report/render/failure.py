@@ -1,0 +1,82 @@
+"""The record of one failure: where it is, which tensors met there, where each was born and moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from devfix.model import Diagnosis, Event, Failure, Held, Operand, Place
+from devfix.report.render.source_lines import Lines
+
+
+def failure_record(failure: Failure, diagnoses: Sequence[Diagnosis], lines: Lines) -> dict[str, Any]:
+    """Return a failure, with the blame that each rule laid."""
+    return {
+        "kind": failure.kind,
+        "exception": failure.exception,
+        "message": failure.message,
+        "op": failure.op,
+        "thread": failure.thread,
+        "at": place_record(failure.at, lines) if failure.at else None,
+        "operands": [_operand(operand, failure, lines) for operand in failure.operands],
+        "blamed": [
+            {
+                "rule": diagnosis.rule,
+                "title": diagnosis.title,
+                "operand": diagnosis.blame.operand,
+                "because": diagnosis.blame.because,
+            }
+            for diagnosis in diagnoses
+        ],
+        "traceback": failure.traceback,
+    }
+
+
+def place_record(place: Place, lines: Lines) -> dict[str, Any]:
+    """Return a place, with its line of source."""
+    return {
+        "path": place.path,
+        "line": place.line,
+        "function": place.function,
+        "owned": place.owned,
+        "source": lines(place.path, place.line).strip(),
+    }
+
+
+def operand_name(operand: Operand, failure: Failure) -> str:
+    """Return what the program calls the operand: its name in the deepest frame of the repository, else its owner's.
+
+    An operand without any name is called by the operator's argument.
+    """
+
+    def order(held: Held) -> tuple[bool, bool, int, int]:
+        owned = 0 <= held.frame < len(failure.frames) and failure.frames[held.frame].place.owned
+        return (not owned, held.relation != "same", -held.frame, len(held.expression))
+
+    if operand.names:
+        return min(operand.names, key=order).expression
+    if operand.owner:
+        return f"{operand.owner.expression}.{operand.owner.attribute}"
+    return operand.argument
+
+
+def _operand(operand: Operand, failure: Failure, lines: Lines) -> dict[str, Any]:
+    return {
+        "name": operand_name(operand, failure),
+        "argument": operand.argument,
+        "device": operand.device,
+        "dtype": operand.dtype,
+        "shape": list(operand.shape),
+        "held_as": operand.owner.kind if operand.owner else "",
+        "born": _event(operand.birth, lines) if operand.birth else None,
+        "moves": [_event(move, lines) for move in operand.moves],
+    }
+
+
+def _event(event: Event, lines: Lines) -> dict[str, Any]:
+    """Return an event at its place in the repository, else at the innermost place outside of torch."""
+    place = event.owned_place or (event.places[0] if event.places else None)
+    where = (
+        place_record(place, lines) if place else {"path": "", "line": 0, "function": "", "owned": False, "source": ""}
+    )
+    return {**where, "kind": event.kind, "op": event.op, "device": event.device}

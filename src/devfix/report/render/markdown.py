@@ -1,0 +1,57 @@
+"""Put text that comes from a program into GitHub's Markdown so that it stays text: no mention, link, HTML or markup."""
+
+from __future__ import annotations
+
+import re
+
+from markupsafe import Markup
+
+from devfix.report.render.plain import one_line, plain
+
+GAP = "\u200b"  # a space of no width: it parts what GitHub would link after Markdown is done, where `\` cannot reach
+_ACTIVE = re.compile(r"[\\`*_{}\[\]<>()#+!|~&^]")
+_LINE_START = re.compile(r"^(?:[-+=:]|\d+(?=[.)]))")
+# What GitHub changes in finished text: people, issues, commits, addresses, advisories; and names of emoji.
+_LINKED = re.compile(
+    r"@|#(?=\d)|\b(?:GH|gh)(?=-\d)|:(?=//)|\b(?:www|WWW)(?=\.)|\b(?:mailto|xmpp)(?=:)|\b(?:CVE|GHSA)(?=-)|"
+    r"[0-9a-f]{6}(?=[0-9a-f])|:(?=[\d+-]*[a-z_][\w+-]*:)",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def prose(text: str, limit: int = 1000) -> Markup:
+    """Return a text as one line of a paragraph, heading or table cell; what stands between backticks becomes code."""
+    pieces = _CODE.split(one_line(text, limit))
+    return Markup("".join(str(code(piece)) if index % 2 else _words(piece) for index, piece in enumerate(pieces)))
+
+
+def code(text: str, limit: int = 300) -> Markup:
+    """Return a text as code within a line; nothing in it is linked or interpreted."""
+    shown = one_line(text, limit)
+    if not shown:
+        return Markup("")
+    if re.search(r"[|`\\<>&]", shown):  # a table ends its cell at any `|`, and backticks end code: entities do neither
+        return Markup("<code>" + re.sub(r"[^\w .,/=-]", lambda found: f"&#{ord(found[0])};", shown) + "</code>")
+    return Markup(f"`{shown}`")
+
+
+def fence(text: str, language: str = "", limit: int = 6000) -> Markup:
+    """Return a text as a block of code, its fence longer than any in it; of long text the head and the tail."""
+    shown = plain(text).strip("\n")
+    if len(shown) > limit:
+        shown = f"{shown[: limit // 2]}\n… {len(shown) - limit} characters left out …\n{shown[-limit // 2 :]}"
+    marks = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", shown)), default=0))
+    return Markup(f"{marks}{language}\n{shown}\n{marks}")
+
+
+def unlinked(text: str) -> str:
+    """Return a text in which GitHub links and closes nothing, for titles and commit messages."""
+    return _LINKED.sub(lambda found: found[0] + GAP, text)
+
+
+def _words(text: str) -> str:
+    escaped = _ACTIVE.sub(lambda found: "\\" + found[0], text.replace("$", "\0"))
+    escaped = _LINE_START.sub(lambda found: "\\" + found[0] if not found[0][0].isdigit() else found[0] + GAP, escaped)
+    # An entity and not a backslash: `\$` still opens mathematics on GitHub.
+    return unlinked(escaped.replace("\\#", "#")).replace("#", "\\#").replace(GAP, "&#8203;").replace("\0", "&#36;")

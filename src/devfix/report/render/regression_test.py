@@ -1,0 +1,45 @@
+"""The test that guards a fix: its record, and how a person reads of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from devfix.model import Repair
+from devfix.report.render.plain import one_line, plain
+
+Record = Mapping[str, Any]
+
+
+def guard_record(repair: Repair) -> dict[str, Any]:
+    """Return what a fix's record says of its test: "test", else "untested" with the reason, where there is one."""
+    guard = repair.guard
+    if guard is None:
+        return {"untested": repair.unguarded} if repair.unguarded else {}
+    worlds = {name: {"before": before, "after": after} for name, (before, after) in guard.worlds.items()}
+    told = {"path": guard.path, "text": guard.text, "drives": guard.drives, "since": guard.since, "worlds": worlds}
+    return {"test": told}
+
+
+def guarded(fix: Record, whole: bool) -> Iterator[RenderableType]:
+    """Yield what guards a fix, with the text of the test where that is asked for."""
+    if why := fix.get("untested"):
+        yield Text(f"\nNo test was written: {one_line(why, 300)}")
+    if test := fix.get("test"):
+        yield Text.assemble("\nTest ", (plain(test["path"]), "bold"), f": {one_line(test['drives'])}; {seen(test)}")
+        if whole:
+            lines = "\n".join(f"+{line}" for line in plain(test["text"]).splitlines())
+            yield Padding(Text(lines, style="green"), (1, 0, 0, 0))
+
+
+def seen(test: Record) -> str:
+    """Say what devfix has seen the test do."""
+    before = [each["before"] for each in test["worlds"].values()]
+    count, passed = len(before), before.count("clean")
+    if not passed:
+        return f"seen to fail without the fix and to pass with it, in all {count} worlds"
+    return f"seen to fail without the fix in {count - passed} of {count} worlds, and to pass with it in all"

@@ -1,0 +1,68 @@
+"""Jinja2 for reports: whatever a template prints is made harmless unless it was already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from jinja2 import BaseLoader, ChoiceLoader, FileSystemLoader, PackageLoader, StrictUndefined, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
+
+from devfix.errors import UserError
+from devfix.report.render.commit_message import wrapped
+from devfix.report.render.headline import world
+from devfix.report.render.markdown import code, fence, prose
+from devfix.report.render.plain import one_line, plain
+from devfix.report.render.regression_test import seen
+
+
+def markdown(package: str, folder: Path | None = None) -> ImmutableSandboxedEnvironment:
+    """Return an environment for Markdown: `{{ x }}` prints prose, `{{ x | code }}` and `{{ x | fence }}` print code.
+
+    Templates come from `folder`, where it has them, else from the package. They may come from a repository, so that
+    they are rendered in Jinja2's sandbox.
+    """
+    environment = _environment(package, folder, lambda value: value if isinstance(value, Markup) else prose(str(value)))
+    environment.filters.update(code=code, fence=fence, prose=prose, seen=seen, world=world)
+    return environment
+
+
+def text(package: str, folder: Path | None = None) -> ImmutableSandboxedEnvironment:
+    """Return an environment for plain text: each `{{ x }}` prints one line without control characters."""
+    environment = _environment(
+        package, folder, lambda value: value if isinstance(value, Markup) else one_line(str(value))
+    )
+    environment.filters.update(
+        wrap=lambda *given: Markup(wrapped(*given)),
+        one_line=lambda *given: Markup(one_line(*given)),
+        plain=plain,
+        world=world,
+    )
+    return environment
+
+
+def render(environment: ImmutableSandboxedEnvironment, template: str, **values: object) -> str:
+    """Render a template; what is wrong with one of the user's is a UserError that names it."""
+    try:
+        return environment.get_template(template).render(values).strip() + "\n"
+    except TemplateError as error:
+        number = getattr(error, "lineno", None)
+        line = f", line {number}" if number else ""
+        raise UserError(f"template {template}{line}: {error.message or type(error).__name__}") from error
+
+
+def _environment(package: str, folder: Path | None, finalize: Callable[[object], str]) -> ImmutableSandboxedEnvironment:
+    if folder is not None and not folder.is_dir():
+        raise UserError(f"{folder}: no such folder of templates")
+    loaders: list[BaseLoader] = [PackageLoader(package)]
+    if folder is not None:
+        loaders.insert(0, FileSystemLoader(folder))
+    return ImmutableSandboxedEnvironment(
+        loader=ChoiceLoader(loaders),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=finalize,
+    )

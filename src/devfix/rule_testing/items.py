@@ -1,0 +1,109 @@
+"""What pytest collects of a rule's page: a file, a test of its form, and a test of each case."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devfix.errors import DevfixError
+from devfix.registry import Rule
+from devfix.report.render.plain import plain
+from devfix.rule_testing.case import Case
+from devfix.rule_testing.page import read_page
+from devfix.rule_testing.page_check import page_troubles
+from devfix.rule_testing.results import Result, Trouble
+from devfix.rule_testing.runner import Bench
+from devfix.rule_testing.selection import rule_for_page
+from devfix.rule_testing.writing import written
+
+_BENCH = pytest.StashKey[Bench]()
+
+
+class PageFile(pytest.File):
+    """A page: one test for its form, one for each case."""
+
+    def collect(self) -> Iterable[pytest.Item]:
+        """Yield the tests of the page."""
+        try:
+            rule, page = rule_for_page(self.path), read_page(self.path)
+        except DevfixError as error:
+            raise self.CollectError(str(error)) from error
+        yield FormItem.from_parent(self, name="page", troubles=page_troubles(rule, page))
+        for case in page.cases:
+            yield CaseItem.from_parent(self, name=case.name, rule=rule, case=case)
+
+
+class CaseFailure(Exception):
+    """A case that did not pass."""
+
+
+class FormItem(pytest.Item):
+    """The test of what a page needs beside its cases."""
+
+    def __init__(self, *, troubles: tuple[Trouble, ...], **rest: Any) -> None:
+        super().__init__(**rest)
+        self.troubles = troubles
+
+    def runtest(self) -> None:
+        """Fail where the page lacks something."""
+        if self.troubles:
+            raise CaseFailure("\n".join(trouble.what for trouble in self.troubles))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Show the trouble, and no stack of ours."""
+        return plain(str(excinfo.value)) if isinstance(excinfo.value, CaseFailure) else super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Say where the test stands."""
+        return self.path, 0, f"page {self.path.name}"
+
+
+class CaseItem(pytest.Item):
+    """The test of one case."""
+
+    result: Future[Result] | None = None
+
+    def __init__(self, *, rule: Rule, case: Case, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.rule, self.case = rule, case
+
+    def runtest(self) -> None:
+        """Wait for the case's result, and fail where something is wrong."""
+        pending = self.result or bench(self.config).submit(self.rule, self.case)
+        result = pending.result()
+        if result.troubles:
+            raise CaseFailure(written(result))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Show the trouble, and no stack of ours."""
+        return plain(str(excinfo.value)) if isinstance(excinfo.value, CaseFailure) else super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Say where the case stands."""
+        return self.path, self.case.line - 1, f"{self.rule.id}: {self.name}"
+
+
+def bench(config: pytest.Config) -> Bench:
+    """The bench of this test run, made when it is first needed."""
+    if _BENCH not in config.stash:
+        config.stash[_BENCH] = Bench(Path(sys.executable))
+    return config.stash[_BENCH]
+
+
+def start_all(session: pytest.Session) -> None:
+    """Start all cases that were selected: they run side by side, while pytest goes through its tests in order."""
+    for item in session.items:
+        if isinstance(item, CaseItem):
+            item.result = bench(session.config).submit(item.rule, item.case)
+
+
+def close(config: pytest.Config) -> None:
+    """End the warm process and everything that it started."""
+    if _BENCH in config.stash:
+        config.stash[_BENCH].close()
+        del config.stash[_BENCH]

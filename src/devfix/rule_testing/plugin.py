@@ -1,0 +1,62 @@
+"""The pytest plugin of rule packs: a page that lies beside a rule's module is a test file, each of its cases a test.
+
+Every pytest in an environment with devfix loads this module, so it imports the rest of devfix when a page is met.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+from devfix.rule_testing.headings import HEADINGS
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the settings of the plugin."""
+    parser.addini("devfix_rules", "folders of devfix rules whose pages are run beside the tests", type="paths")
+    parser.addini("devfix_rule_pages", "run the pages that lie beside rules (default true)", type="bool", default=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Add the folders of `devfix_rules` to what is collected, where nothing else was asked for."""
+    folders = [str(path) for path in config.getini("devfix_rules")]
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        config.args += [folder for folder in folders if folder not in config.args]
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect a page of a rule."""
+    if file_path.suffix != ".md" or not parent.config.getini("devfix_rule_pages") or not is_rule_page(file_path):
+        return None
+    from devfix.rule_testing.items import PageFile
+
+    page: PageFile = PageFile.from_parent(parent, path=file_path)
+    return page
+
+
+def is_rule_page(path: Path) -> bool:
+    """Whether beside the page a module of the same stem has `diagnose` and `propose`, or the page has all headings."""
+    try:
+        tree = ast.parse(path.with_suffix(".py").read_bytes())
+        headings = {line.removeprefix("## ").strip() for line in path.read_text("utf-8").splitlines()}
+    except (OSError, SyntaxError, ValueError):
+        return False
+    defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return {"diagnose", "propose"} <= defined or headings.issuperset(HEADINGS)
+
+
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Start the cases; in a worker of pytest-xdist, which has all tests and runs some, each is run when it comes."""
+    items = sys.modules.get("devfix.rule_testing.items")
+    if items is not None and not session.config.option.collectonly and not hasattr(session.config, "workerinput"):
+        items.start_all(session)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End what was started."""
+    items = sys.modules.get("devfix.rule_testing.items")
+    if items is not None:
+        items.close(config)

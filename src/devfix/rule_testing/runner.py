@@ -1,0 +1,94 @@
+"""The bench on which rules are tried: programs run by the real probe, from a warm process, in simulated worlds."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+
+from devfix.errors import UserError
+from devfix.execution import Observer
+from devfix.execution.prefork import Warm
+from devfix.model import Failure, Outcome, Target
+from devfix.process import child_environment, run
+from devfix.registry import Rule
+from devfix.rule_testing.case import PROGRAM, Case
+from devfix.rule_testing.check import check, looked
+from devfix.rule_testing.folders import Folders
+from devfix.rule_testing.results import Result, Trouble
+
+TIMEOUT = 60.0  # seconds for one run of a case's program, which should take a tenth of one
+JOBS = 2
+
+
+def check_torch(python: Path) -> None:
+    """Raise UserError where an interpreter has no torch that the bench can use."""
+    look = "import importlib.util; raise SystemExit(importlib.util.find_spec('torch') is None)"
+    done = run((str(python), "-c", look), Path.cwd(), child_environment(), TIMEOUT)
+    if done.exit_code != 0:
+        why = done.trouble or "it has no torch, which rules' cases need"
+        raise UserError(f"{python}: {why}; name an interpreter that has it: --python PATH")
+
+
+class Bench:
+    """Runs cases with one interpreter, which needs torch; everything it started and wrote is gone when it is closed."""
+
+    def __init__(self, python: Path, timeout: float = TIMEOUT, jobs: int = JOBS) -> None:
+        self.python, self.timeout = python, timeout
+        self._folder = tempfile.TemporaryDirectory(prefix=f"devfix-cases-{os.getpid()}-")
+        self._pool = ThreadPoolExecutor(jobs)
+        self._warm = Warm(python, child_environment())
+
+    def check(self, rule: Rule, case: Case) -> Result:
+        """Run a case of a rule's page; trouble of our own is told as the case's."""
+        try:
+            return check(rule, case, self._observer(case))
+        except (OSError, UserError) as error:
+            return Result(rule.id, case, (Trouble("cannot be run", str(error)),))
+
+    def failure(self, case: Case) -> Failure | None:
+        """How a case's program fails, with all that a rule may ask; None where it does not fail on a device."""
+        observer = self._observer(case)
+        run = observer.run(case.world, fresh=False)
+        return looked(case, observer, run.failure) if run.outcome is Outcome.FAILED and run.failure else None
+
+    def _observer(self, case: Case) -> Observer:
+        root = Path(self._folder.name)
+        target = Target(
+            root=root,
+            commit="",
+            command=(str(self.python), PROGRAM),
+            python=self.python,
+            world=case.world,
+            timeout=self.timeout,
+        )
+        folders = Folders(root, {**case.before, **case.foreign})
+        return Observer(target, folders, frozenset(case.before), self._warm)
+
+    def submit(self, rule: Rule, case: Case) -> Future[Result]:
+        """Have a case run as soon as one of the jobs is free."""
+        return self._pool.submit(self.check, rule, case)
+
+    def check_all(self, cases: Iterable[tuple[Rule, Case]]) -> Iterator[Result]:
+        """Run cases side by side, and yield their results in the order in which they were given."""
+        for pending in [self.submit(*pair) for pair in cases]:
+            yield pending.result()
+
+    def close(self) -> None:
+        """Leave out what has not begun, end the warm process and remove the folders."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._warm.close()
+        self._folder.cleanup()
+
+    def __enter__(self) -> Bench:
+        """Return the bench itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the bench."""
+        self.close()

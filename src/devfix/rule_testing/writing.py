@@ -1,0 +1,39 @@
+"""Results in words: what passed, what failed, and the difference that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from devfix.rule_testing.page_check import Judgement
+from devfix.rule_testing.results import Result, Trouble
+
+
+def written(result: Result) -> str:
+    """What is wrong with a case, one trouble below the other, each with what shows it set in."""
+    return "\n".join(_lines(result.troubles, ""))
+
+
+def judged(judgement: Judgement) -> str:
+    """A rule and its cases, a line each, with the troubles of those that failed."""
+    lines = [judgement.rule.id, *_lines(judgement.troubles, "  FAIL  ")]
+    for result in judgement.results:
+        word = "FAIL" if result.troubles else "ok  "
+        lines += [f"  {word}  {result.case.name}", *_lines(result.troubles, "        ")]
+    return "\n".join(lines)
+
+
+def summed(judgements: Sequence[Judgement], seconds: float, broken: int = 0) -> str:
+    """How many rules and cases there were, how many failed, how many modules are no rule, and how long it took."""
+    results = [result for judgement in judgements for result in judgement.results]
+    failed = sum(bool(result.troubles) for result in results)
+    pages = sum(bool(judgement.troubles) for judgement in judgements)
+    counted = ((failed, "failed"), (pages, "pages not in order"), (broken, "modules that are no rule"))
+    bad = ", ".join(f"{number} {what}" for number, what in counted if number)
+    return f"\n{len(judgements)} rules, {len(results)} cases: {bad or 'all pass'} ({seconds:.1f} s)"
+
+
+def _lines(troubles: Sequence[Trouble], start: str) -> Iterator[str]:
+    for trouble in troubles:
+        yield start + trouble.what
+        for line in trouble.shown.split("\n") if trouble.shown else ():
+            yield f"{' ' * len(start)}    {line}".rstrip()

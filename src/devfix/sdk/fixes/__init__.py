@@ -1,0 +1,1 @@
+"""Edits that rules propose: moves, devices of creations, buffers and containers."""

@@ -1,0 +1,175 @@
+"""Tensors that come together, moved together: what one statement unpacks, what one container holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import libcst as cst
+
+from devfix.model import Binding, Diagnosis
+from devfix.sdk.changes import Change, change
+from devfix.sdk.fixes.call_result import occurrences
+from devfix.sdk.fixes.device_expressions import anchors, is_bound
+from devfix.sdk.trace.operands import blamed
+from devfix.sdk.trace.sites import Spot
+from devfix.source import File, Sources
+from devfix.source.edits.expressions import MOVES
+from devfix.source.edits.statements import inserted_after, inserted_before
+from devfix.source.queries.loops import outside_loops
+from devfix.source.queries.reading import assignments, is_read, parameters
+
+ELEMENT = re.compile(r"(\w+(?:\.\w+)*)\[[^\[\]]+\]")
+ALONE = (*MOVES, "numpy", "tolist", "item", "pin_memory")
+SINGLE = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
+
+
+def batch_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+    """Yield the tensors that came with the one at a spot moved with it, by one edit where they are unpacked or held.
+
+    `states, actions = replay.sample(4)` moves all that it unpacks, `batch["ids"]` all that `batch` holds. Such a change
+    moves more than the tensor that failed: it is `joint`, and kept only where none of the others is missed on the host.
+
+    >>> list(batch_moved(diagnosis, spots(diagnosis)[-1], source))
+    []
+    """
+    file = source.file(spot.place)
+    root = file.root_at(spot.place) if file is not None else None
+    if file is None or root is None:
+        return
+    for text in spot.expressions:
+        if text.isidentifier() and occurrences(file, root, text):
+            yield from _unpacked(diagnosis, spot, file, root, text)
+        elif (match := ELEMENT.fullmatch(text)) is not None:
+            yield from _held(diagnosis, spot, file, root, match[1])
+
+
+def _unpacked(diagnosis: Diagnosis, spot: Spot, file: File, root: cst.CSTNode, name: str) -> Iterator[Change]:
+    statement = _unpacking(file, root, name)
+    if statement is None:
+        return
+    target = statement.target if isinstance(statement, cst.For) else statement.targets[0].target
+    every = list(_leaves(target))
+    wrong = _on(spot, blamed(diagnosis).device)
+    names = [each.value for each in every if isinstance(each, cst.Name) and each.value in wrong]
+    names = [each for each in names if each == name or _is_used(file, statement, each)]
+    if len(names) < 2 or name not in names:
+        return
+    for anchor in anchors(diagnosis, spot, file):
+        if not is_bound(file, statement, anchor) or anchor.startswith(tuple(f"{each}." for each in names)):
+            continue
+        module = _moved(file, statement, names, len(every) == len(names), anchor)
+        told = f"{', '.join(f'`{each}`' for each in names[:-1])} and `{names[-1]}`"
+        found = change(file, module, f"Move {told} to `{anchor}` where they are unpacked", "likely")
+        if found:
+            yield replace(found, joint=True)
+
+
+def _unpacking(file: File, root: cst.CSTNode, name: str) -> cst.For | cst.Assign | None:
+    """The statement that gives a name its value with others: a loop around a node, or the one assignment above it."""
+    for loop in file.loops_around(root):
+        if isinstance(loop, cst.For) and name in _names(loop.target):
+            return loop if isinstance(loop.target, cst.Tuple) else None
+    function = file.function_of(root)
+    found = [
+        each
+        for each in file.within(function or file.module)
+        if isinstance(each, cst.Assign) and any(name in _names(one.target) for one in each.targets)
+    ]
+    if len(found) != 1 or file.line_of(found[0]) >= file.line_of(root) or file.function_of(found[0]) is not function:
+        return None
+    only = found[0].targets[0].target
+    unpacks = len(found[0].targets) == 1 and isinstance(only, cst.Tuple) and isinstance(found[0].value, SINGLE)
+    return found[0] if unpacks else None
+
+
+def _moved(
+    file: File, statement: cst.For | cst.Assign, names: list[str], is_all: bool, anchor: str
+) -> cst.Module | None:
+    """The module with the names moved behind what unpacks them; within it where it unpacks nothing else."""
+    line = f"{', '.join(names)} = {', '.join(f'{each}.to({anchor})' for each in names)}"
+    if isinstance(statement, cst.For):
+        first = statement.body.body[0]
+        return inserted_before(file, first, [line]) if isinstance(statement.body, cst.IndentedBlock) else None
+    if is_all and all(isinstance(each, cst.Name) for each in _leaves(statement.targets[0].target)):
+        moved = cst.parse_expression(f"(each.to({anchor}) for each in {file.code(statement.value)})")
+        return file.replaced({statement.value: moved})
+    around = file.statement_of(statement)
+    return inserted_after(file, around, [line]) if around is not None else None
+
+
+def _held(diagnosis: Diagnosis, spot: Spot, file: File, root: cst.CSTNode, whole: str) -> Iterator[Change]:
+    elements = [each for each in spot.scope if (match := ELEMENT.fullmatch(each.expression)) and match[1] == whole]
+    tensors = [each for each in elements if each.kind == "tensor"]
+    function = file.function_of(root)
+    if len(tensors) < 2 or len(tensors) < len(elements) or not _are_on(tensors, blamed(diagnosis).device):
+        return
+    if function is None or whole in parameters(function):  # whoever made it knows what else it holds
+        return
+    scope = file.class_of(function) if whole.startswith("self.") else function
+    reads = [each for each in file.find(scope or function, whole) if is_read(file, each)]
+    here = [each for each in file.find(file.statement_of(root) or root, whole) if is_read(file, each)]
+    if len(reads) < 2 or not here or any(_is_read_alone(file, each) for each in reads):
+        return
+    for anchor in anchors(diagnosis, spot, file):
+        statement = outside_loops(file, here[0], whole, anchor)
+        if (
+            statement is None
+            or anchor.startswith((f"{whole}.", f"{whole}["))
+            or file.function_of(statement) != function
+        ):
+            continue
+        line = f"{whole} = {_rebuilt(file, whole, tensors[0].expression, anchor)}"
+        found = change(
+            file, inserted_before(file, statement, [line]), f"Move what `{whole}` holds to `{anchor}`", "likely"
+        )
+        if found:
+            yield replace(found, joint=True)
+
+
+def _is_read_alone(file: File, whole: cst.CSTNode) -> bool:
+    """Whether an element of a container is moved, or read on the host, where the container is read."""
+    element = file.parent(whole)
+    parent = file.parent(element) if isinstance(element, cst.Subscript) else None
+    return isinstance(parent, cst.Attribute) and parent.attr.value in ALONE
+
+
+def _rebuilt(file: File, whole: str, element: str, anchor: str) -> str:
+    """The expression that makes a container of the same kind, with each tensor moved."""
+    if element.endswith(("']", '"]')):
+        return f"{{key: value.to({anchor}) for key, value in {whole}.items()}}"
+    given = [each.value for each in assignments(file, whole)]
+    listed = f"each.to({anchor}) for each in {whole}"
+    return f"tuple({listed})" if given and all(isinstance(each, cst.Tuple) for each in given) else f"[{listed}]"
+
+
+def _are_on(tensors: list[Binding], device: str) -> bool:
+    return all(each.device == device for each in tensors)
+
+
+def _on(spot: Spot, device: str) -> set[str]:
+    return {each.expression for each in spot.scope if each.kind == "tensor" and each.device == device}
+
+
+def _is_used(file: File, statement: cst.CSTNode, name: str) -> bool:
+    """Whether a name that a statement binds is read in its function below it, and never moved or read out there.
+
+    What is used beside other tensors as it is must be where they are.
+    """
+    scope, line = file.function_of(statement) or file.module, file.line_of(statement)
+    reads = [each for each in file.find(scope, name) if is_read(file, each) and file.line_of(each) > line]
+    return bool(reads) and not any(getattr(file.parent(each), "attr", cst.Name("_")).value in ALONE for each in reads)
+
+
+def _names(target: cst.CSTNode) -> set[str]:
+    return {each.value for each in _leaves(target) if isinstance(each, cst.Name)}
+
+
+def _leaves(target: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield what stands in a target such as `i, (x, y)`; a starred name stands for no tensor."""
+    if isinstance(target, cst.Tuple | cst.List):
+        for element in target.elements:
+            yield from _leaves(element.value) if isinstance(element, cst.Element) else iter((element,))
+    else:
+        yield target

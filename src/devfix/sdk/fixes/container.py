@@ -1,0 +1,78 @@
+"""Moves of what a dictionary holds, where the whole is handed on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.model import Diagnosis
+from devfix.sdk.changes import Change, change
+from devfix.sdk.fixes.device_expressions import anchors
+from devfix.sdk.trace.sites import Spot
+from devfix.source import File, Sources, last_name
+from devfix.source.edits.statements import inserted_before
+from devfix.source.queries.loops import outside_loops
+from devfix.source.queries.reading import assignments, parameters
+
+GATHERERS = ("cat", "stack", "concat", "hstack", "vstack")
+KEPT = re.compile(r"self(\.\w+)+(\[\w+\])?")
+
+
+def container_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+    """Yield all values of a dictionary moved, in front of the call at a spot that takes `**batch` or `batch`.
+
+    >>> list(container_moved(diagnosis, spots(diagnosis)[-1], source))
+    []
+    """
+    file = source.file(spot.place)
+    root = file.root_at(spot.place) if file else None
+    if file is None or root is None:
+        return
+    for name in dict.fromkeys(text.partition("[")[0] for text in spot.expressions if '["' in text):
+        if not name.isidentifier() or not any(
+            file.code(each.value) == name for each in file.within(root) if isinstance(each, cst.Arg)
+        ):
+            continue
+        function = file.function_of(root)
+        if function is not None and name in parameters(function):  # whoever made it knows what else it holds
+            continue
+        for anchor in anchors(diagnosis, spot, file):
+            statement = outside_loops(file, root, name, anchor)
+            if statement is None:
+                continue
+            for line in _lines(file, name, anchor):
+                found = change(file, inserted_before(file, statement, [line]), f"Move `{name}` to `{anchor}`")
+                if found:
+                    yield found
+
+
+def _lines(file: File, name: str, anchor: str) -> list[str]:
+    """The move as a comprehension and as a method, which tokenizers' batches have; the likelier one first."""
+    each = f"{name} = {{key: value.to({anchor}) for key, value in {name}.items()}}"
+    whole = f"{name} = {name}.to({anchor})"
+    plain = any(isinstance(made.value, cst.Dict | cst.DictComp) for made in assignments(file, name))
+    return [each, whole] if plain else [whole, each]
+
+
+def list_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+    """Yield all elements of a list moved to the first one's device, where `torch.cat(parts)` and its like take it.
+
+    >>> list(list_moved(diagnosis, spots(diagnosis)[-1], source))
+    []
+    """
+    file = source.file(spot.place)
+    root = file.root_at(spot.place) if file else None
+    if file is None or not isinstance(root, cst.Call) or not root.args:
+        return
+    whole = root.args[0].value
+    name = file.code(whole)
+    is_listed = name.isidentifier() and any(text.startswith(f"{name}[") for text in spot.expressions)
+    # What an object keeps in lists of lists is too deep to be seen in scope: that its elements met shows what it is.
+    is_kept = last_name(root.func) in GATHERERS and KEPT.fullmatch(name) is not None
+    if is_listed or is_kept:
+        moved = cst.parse_expression(f"[each.to({name}[0].device) for each in {name}]")
+        found = change(file, file.replaced({whole: moved}), f"Move what `{name}` holds to where its first element is")
+        if found:
+            yield found

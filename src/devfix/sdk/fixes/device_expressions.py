@@ -1,0 +1,221 @@
+"""Expressions in scope that name the right device, in the idiom of the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.model import Binding, Diagnosis
+from devfix.sdk.trace.history import frame_of
+from devfix.sdk.trace.operands import SAYS, target_device
+from devfix.sdk.trace.sites import Spot
+from devfix.source import File
+from devfix.source.queries.optional import is_optional
+from devfix.source.queries.style import habit, is_somebody_elses, says_nothing, steps
+
+DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
+BIAS = re.compile(r"bias\w*$")
+PRIVATE = re.compile(r"\._\w*device$")
+OPTIONAL = 2.0  # how much worse a parameter is that need not be given, or be a tensor, in other calls
+UNUSED = 5.0  # how much worse a global device is in a function that reads it nowhere: a peer at hand is better
+REACH = 3.0  # how much worse than the best an anchor may be
+
+
+def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> list[str]:
+    """The expressions for the right device at a spot, best first, at most `limit`.
+
+    A `device` variable or argument comes before the peer's own `.device`, that before another tensor's, a module's
+    parameters last; what the file itself uses to place tensors gains. Only names bound before the spot count.
+    """
+    node = file.root_at(spot.place)
+    if node is None:
+        return []
+    wanted = target_device(diagnosis)
+    given = {each.expression for each in spot.scope if each.type == "Property"}
+    scored = [
+        (score - habit(file, text) + _doubt(file, node, text, text in given), len(text), text)
+        for score, text in _texts(diagnosis, spot, wanted)
+        if is_bound(file, node, text) and not says_nothing(file, text)
+    ]
+    if not scored:
+        return []
+    best = min(scored)[0]
+    # Where something names the device outright, the weights of the modules in reach add nothing but candidates.
+    near = sorted(each for each in scored if each[0] <= best + REACH)
+    return list(dict.fromkeys(text for _, _, text in near))[:limit]
+
+
+def _doubt(file: File, node: cst.CSTNode, text: str, is_property: bool = False) -> float:
+    """How much speaks against an anchor: it may be no tensor in other calls, or its function knows nothing of it.
+
+    What a property of the class gives is there in every call; what is private to a class that the file does not
+    define is for that class to read.
+    """
+    function = file.function_of(node)
+    root = text.partition(".")[0]
+    if function is None or is_property:
+        return 0.0
+    if PRIVATE.search(text) and not re.search(rf"{re.escape(text)}\b", file.module.code):
+        return UNUSED
+    if text.endswith(".device"):
+        return OPTIONAL * is_optional(function, root) + UNUSED * is_somebody_elses(file, text)
+    return UNUSED * (text.isidentifier() and not _is_known(file, function, text))
+
+
+def _is_known(file: File, function: cst.FunctionDef, name: str) -> bool:
+    """Whether a function binds or reads a name, and not only has keywords or attributes that are called so."""
+    parents = ((node, file.parent(node)) for node in file.find(function, name))
+    return any(
+        node is not (getattr(parent, "keyword", None) or getattr(parent, "attr", None)) for node, parent in parents
+    )
+
+
+def device_names(spot: Spot, file: File) -> list[str]:
+    """The expressions for a device, whatever it is, that are bound before a spot: the plainest first.
+
+    >>> device_names(spots(diagnosis)[-1], source.file(failure.at))
+    []
+    """
+    node = file.root_at(spot.place)
+    if node is None:
+        return []
+    found = [
+        each.expression
+        for each in spot.scope
+        if each.kind in ("device", "string") and re.search(r"(device|dev|map_location)$", each.expression)
+    ]
+    known = (text for text in found if is_bound(file, node, text) and not _doubt(file, node, text))
+    return sorted(known, key=lambda text: (text.count("."), len(text)))
+
+
+def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[float, str]]:
+    frame = spot.frame if spot.frame is not None else frame_of(diagnosis.failure, spot.place)
+    named = {held.expression for each in diagnosis.failure.operands for held in each.names if held.frame == frame}
+    # Where two GPUs meet, an unindexed "cuda" names one of them here and the other elsewhere.
+    two = wanted.startswith("cuda:") and any(
+        each.device.startswith("cuda:") and each.device != wanted for each in diagnosis.failure.operands
+    )
+    if wanted == "cpu" and spot.frame is not None:  # what was made elsewhere is never made on the host for good
+        yield 1.0, '"cpu"'
+    for binding in spot.scope:
+        text = binding.expression
+        if binding.kind in SAYS and means(binding, wanted) and not (two and binding.device == "cuda"):
+            yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * steps(text), text
+        elif binding.kind == "tensor" and binding.device == wanted:
+            # A weight is always there; a bias may be None elsewhere.
+            parameter = binding.type.endswith("Parameter") * (1.2 if BIAS.search(text) else 1.0)
+            # An element says less to a reader than a name does: `packed[2]` less than `frames`. Where two GPUs meet,
+            # what it met says where it is wanted in every call, and another tensor only in this one.
+            far = 0.2 * steps(text) if two and text in named else 0.5 * steps(text) + parameter
+            yield (2.0 if text in named else 3.0) + far, f"{text}.device"
+        elif binding.kind == "module" and binding.device == wanted and _has_parameters(spot, text):
+            yield 6.0 + 0.5 * steps(text), f"next({text}.parameters()).device"
+
+
+def _has_parameters(spot: Spot, module: str) -> bool:
+    """Whether a module is known to have parameters, and lies in no other module that is an anchor as well."""
+    inside = [each for each in spot.scope if each.expression.startswith(f"{module}.") and each.kind == "tensor"]
+    around = [
+        each.expression for each in spot.scope if each.kind == "module" and module.startswith(f"{each.expression}.")
+    ]
+    return not around and (not inside or any(each.type.endswith("Parameter") for each in inside))
+
+
+def means(binding: Binding, device: str) -> bool:
+    """Whether a device or string binding names `device`; an unindexed "cuda" means the current GPU."""
+    return binding.device == device or (binding.device == "cuda" and device.startswith("cuda"))
+
+
+def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:
+    """Whether the name that an expression starts with is bound before `node` runs.
+
+    What a comprehension or a lambda binds is bound within it alone.
+
+    >>> file = File("m.py", b"def f(xs, m):\\n    y = [x + 1 for x in xs]\\n    return [z * m for z in y]\\n")
+    >>> node = file.find(file.module, "z * m")[0]
+    >>> [is_bound(file, node, f"{name}.device") for name in ("xs", "m", "y", "z", "x")]
+    [True, True, True, True, False]
+    """
+    if text.startswith(("'", '"')):
+        return True
+    name = re.split(r"\W", text.removeprefix("next("))[0]
+    function = file.function_of(node)
+    if file.is_bound_within(node, name) or (function is not None and name in _parameters(function)):
+        return True
+    lines = [file.line_of(each) for each in _bindings(function or file.module, name)]
+    if not lines:
+        # A name that nothing in the file binds comes from a star import, or is put there by somebody else.
+        given = function is not None and not file.binds_anywhere(name)
+        return name == "self" or given or (bool(file.bindings_of(node, name)) and _is_deferred(file, node))
+    # A loop's or a with's own target is bound on the statement's line; everything else must come earlier.
+    statement = file.statement_of(node)
+    return statement is not None and min(lines) < file.line_of(statement)
+
+
+def _is_deferred(file: File, node: cst.CSTNode) -> bool:
+    """Whether a node runs in a function or lambda, which is called when the rest of the module has run."""
+    return any(isinstance(each, cst.FunctionDef | cst.Lambda) for each in file.ancestors(node))
+
+
+def is_local(function: cst.FunctionDef, name: str) -> bool:
+    """Whether a name is a variable of a function itself: a parameter, or bound in its body.
+
+    >>> function = definition(File("m.py", b"def f(x):\\n    y = x + scale\\n    return y\\n"), "f")
+    >>> [is_local(function, name) for name in ("x", "y", "scale")]
+    [True, True, False]
+    """
+    return name in _parameters(function) or bool(_bindings(function, name))
+
+
+def _parameters(function: cst.FunctionDef) -> set[str]:
+    every = function.params
+    stars = [each for each in (every.star_arg, every.star_kwarg) if isinstance(each, cst.Param)]
+    return {each.name.value for each in (*every.posonly_params, *every.params, *every.kwonly_params, *stars)}
+
+
+def _bindings(scope: cst.CSTNode, name: str) -> list[cst.CSTNode]:
+    """The nodes in a scope that bind a name: assignments, loops, with, imports, definitions."""
+    found: list[cst.CSTNode] = []
+
+    class Collect(cst.CSTVisitor):
+        def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+            if node is not scope and node.name.value == name:
+                found.append(node)
+            return node is scope
+
+        def visit_ClassDef(self, node: cst.ClassDef) -> bool:
+            return node is scope
+
+        def visit_Lambda(self, node: cst.Lambda) -> bool:
+            return False
+
+        def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
+            self._target(node.target)
+
+        def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+            self._target(node.target)
+
+        def visit_For(self, node: cst.For) -> None:
+            self._target(node.target)
+
+        def visit_NamedExpr(self, node: cst.NamedExpr) -> None:
+            self._target(node.target)
+
+        def visit_AsName(self, node: cst.AsName) -> None:
+            self._target(node.name)
+
+        def visit_ImportAlias(self, node: cst.ImportAlias) -> None:
+            if node.asname is None and node.evaluated_name.split(".")[0] == name:
+                found.append(node)
+
+        def _target(self, target: cst.CSTNode) -> None:
+            if isinstance(target, cst.Name) and target.value == name:
+                found.append(target)
+            elif isinstance(target, cst.Tuple | cst.List):
+                for element in target.elements:
+                    self._target(element.value)
+
+    scope.visit(Collect())
+    return found

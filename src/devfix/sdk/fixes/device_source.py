@@ -1,0 +1,169 @@
+"""Where the device of a tensor was decided: from the call that placed it, through parameters, to who named it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from devfix.model import Diagnosis, Failure, Place
+from devfix.sdk.changes import Change, change
+from devfix.sdk.fixes.device_expressions import anchors
+from devfix.sdk.trace.sites import Spot, scope_at
+from devfix.source import File, Sources, last_name
+from devfix.source.edits.device_arguments import device_replaced, given_argument
+from devfix.source.edits.expressions import argument, expression, keyword_added
+from devfix.source.queries.reading import assignments, parameters
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The call at which the device of a tensor was decided, and what it says.
+
+    `named` is the expression that names the device, None where nothing does: then `.cuda()` means the current GPU, or
+    `parameter` is one of the callee's that the call leaves to its default.
+    """
+
+    file: File
+    call: cst.Call
+    spot: Spot
+    named: cst.BaseExpression | None = None
+    parameter: str = ""
+
+
+def origins(failure: Failure, places: Sequence[Place], source: Sources) -> list[Origin]:
+    """Where the device of a call was decided, the outermost first: a parameter leads to what the next caller passes.
+
+    `places` begins with the placing call, as those of an event do; that call comes last. Empty where no editable call
+    stands there. A caller that passes `**options` is not looked through.
+
+    >>> found = origins(failure, placing(failure.operands[1]).places, source)
+    >>> [(each.file.code(each.call), each.named, each.parameter) for each in found]
+    [('torch.arange(x.shape[1])', None, '')]
+    """
+    calls = [(place, file, call) for place in places if place.owned for file, call in _call(source, place)]
+    found: list[Origin] = []
+    for number, (place, file, call) in enumerate(calls):
+        if not number:
+            given = given_argument(call)
+            found = [Origin(file, call, _spot(failure, place), given.value if given is not None else None)]
+            continue
+        inner, name = found[0], found[0].named
+        function = inner.file.function_of(inner.call)
+        if not isinstance(name, cst.Name) or function is None or not is_passed_in(inner.file, function, name.value):
+            break
+        if not calls_function(file, call, inner.file, function) or any(each.star == "**" for each in call.args):
+            break
+        position = parameters(function).index(name.value) - leading_parameters(inner.file, function)
+        if position < 0:  # the object itself, which nobody passes
+            break
+        passed = argument(call, name.value, position)
+        if passed is None:
+            return [Origin(file, call, _spot(failure, place), parameter=name.value), *found]
+        found = [Origin(file, call, _spot(failure, place), passed.value), *found]
+    return found
+
+
+def origins_changed(diagnosis: Diagnosis, found: Sequence[Origin], because: str = "") -> Iterator[Change]:
+    """Yield the device named anew: where it was decided, for each anchor, then in each callee on the way.
+
+    Where it was decided by the default of a parameter, and no caller can be edited, the innermost callee comes first.
+
+    >>> found = origins(failure, placing(failure.operands[1]).places, source)
+    >>> [each.title for each in origins_changed(diagnosis, found)][0]
+    'Name the device `x.device` in `torch.arange`'
+    """
+    outer = found[0] if found else None
+    function = outer.file.function_of(outer.call) if outer else None
+    if (
+        outer
+        and function
+        and isinstance(outer.named, cst.Name)
+        and is_passed_in(outer.file, function, outer.named.value)
+    ):
+        found = found[::-1]
+    for number, each in enumerate(found):
+        for anchor in anchors(diagnosis, each.spot, each.file, limit=1 if number else 3):
+            made = named_anew(each, anchor)
+            if made:
+                yield replace(made, because=because)
+
+
+def named_anew(found: Origin, device: str) -> Change | None:
+    """The change that names `device` where the device of a tensor was decided.
+
+    >>> found = origins(failure, placing(failure.operands[1]).places, source)
+    >>> named_anew(found[0], "x.device").edits[0].after.count(b"device=x.device")
+    1
+    """
+    file = found.file
+    text = " ".join(file.code(found.call.func).split())
+    if found.named is not None and file.code(found.named) == device:
+        return None
+    if found.parameter:
+        module = file.replaced({call: keyword_added(call, found.parameter, device) for call in _alike(found)})
+        return change(file, module, f"Pass `{device}` on to `{text}`")
+    nodes: dict[cst.CSTNode, cst.CSTNode] = {found.call: device_replaced(found.call, device)}
+    if found.named is not None and last_name(found.call.func) != "cuda":
+        nodes = {node: expression(device) for node in _named_alike(found, found.named)}
+    return change(file, file.replaced(nodes), f"Name the device `{device}` in `{text}`")
+
+
+def is_passed_in(file: File, function: cst.FunctionDef, name: str) -> bool:
+    """Whether a name is a parameter of a function that its body never assigns.
+
+    >>> file = File("m.py", b"def f(x, device=None):\\n    x = x.to(device)\\n")
+    >>> [is_passed_in(file, definition(file, "f"), name) for name in ("x", "device", "y")]
+    [False, True, False]
+    """
+    return name in parameters(function) and not assignments(file, name, function.body)
+
+
+def _alike(found: Origin) -> list[cst.Call]:
+    """The call, and the others of the same callee in its function that have as much to say and not the parameter."""
+    file, call = found.file, found.call
+    return [
+        each
+        for each in file.within(file.module)
+        if isinstance(each, cst.Call)
+        and file.code(each.func) == file.code(call.func)
+        and file.function_of(each) is file.function_of(call)
+        and len(each.args) == len(call.args)
+        and not any(arg.star == "**" for arg in each.args)
+        and argument(each, found.parameter) is None
+    ]
+
+
+def _named_alike(found: Origin, named: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """The argument that names the device, and those of calls alike that stand in its place and say the same."""
+    number = [each.value for each in found.call.args].index(named)
+    given = [call.args[number].value for call in _alike(found)]
+    return [each for each in given if found.file.code(each) == found.file.code(named)]
+
+
+def _call(source: Sources, place: Place) -> Iterator[tuple[File, cst.Call]]:
+    file = source.file(place)
+    if file is not None and (call := file.call_at(place)) is not None:
+        yield file, call
+
+
+def calls_function(outer_file: File, outer: cst.Call, file: File, function: cst.FunctionDef) -> bool:
+    """Whether a call is one of a function: by its name, its class's, or through `__call__`."""
+    name, called = function.name.value, last_name(outer.func)
+    if name in ("forward", "__call__"):
+        return True
+    owner = file.class_of(function) if name == "__init__" else None
+    names = [name] if owner is None else [name, owner.name.value]
+    whole = outer_file.qualified_name(outer.func)
+    return called in names or any(whole.endswith(f".{each}") for each in names)
+
+
+def leading_parameters(file: File, function: cst.FunctionDef) -> int:
+    """How many leading parameters a call does not pass: the `self` or `cls` of a method."""
+    static = any(last_name(each.decorator) == "staticmethod" for each in function.decorators)
+    return int(isinstance(file.parent(file.parent(function) or function), cst.ClassDef) and not static)
+
+
+def _spot(failure: Failure, place: Place) -> Spot:
+    return Spot("birth", place, scope_at(failure, place))

@@ -1,0 +1,121 @@
+"""Give a factory the device that it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import libcst as cst
+
+from devfix.model import Binding, Diagnosis, Failure, Place
+from devfix.sdk.changes import Change, change
+from devfix.sdk.fixes.device_expressions import anchors, means
+from devfix.sdk.trace.operands import SAYS
+from devfix.sdk.trace.sites import Spot, scope_at
+from devfix.source import File, Sources, last_name
+from devfix.source.edits.expressions import argument, keyword_added
+from devfix.source.queries.reading import definition, parameters
+
+# Factories that take `device=`; those that draw random numbers do not stand here: another device is another stream.
+FACTORIES = frozenset(
+    {
+        "zeros",
+        "ones",
+        "empty",
+        "full",
+        "arange",
+        "range",
+        "linspace",
+        "logspace",
+        "eye",
+        "tensor",
+        "as_tensor",
+        "asarray",
+        "zeros_like",
+        "ones_like",
+        "empty_like",
+        "full_like",
+        "new_zeros",
+        "new_ones",
+        "new_empty",
+        "new_full",
+        "new_tensor",
+        "tril_indices",
+        "triu_indices",
+        "scalar_tensor",
+        "empty_strided",
+        "sparse_coo_tensor",
+        "hann_window",
+        "hamming_window",
+        "blackman_window",
+        "bartlett_window",
+        "kaiser_window",
+        "fftfreq",
+        "rfftfreq",
+        "frombuffer",
+    }
+)
+
+
+def factory_given_device(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+    """Yield the factory call at a birth spot with `device=`, one change for each anchor.
+
+    Yields nothing where the call is no factory that takes a device.
+    """
+    file = source.file(spot.place)
+    call = file.call_at(spot.place, tuple(FACTORIES)) if file else None
+    if file is None or call is None:
+        return
+    for anchor in anchors(diagnosis, spot, file):
+        for group in dict.fromkeys([(call, *_beside(file, call)), (call,)]):
+            module = file.replaced({each: keyword_added(each, "device", anchor) for each in group})
+            both = f" and {len(group) - 1} beside it" if len(group) > 1 else ""
+            found = change(file, module, f"Give `{file.code(call.func)}`{both} the device `{anchor}`")
+            if found:
+                yield found
+
+
+def told_device(spot: Spot, device: str, source: Sources) -> str:
+    """The parameter by which the function at a spot was told a device; "" where none was.
+
+    >>> place = failure.at
+    >>> told_device(Spot("birth", place, scope_at(failure, place)), "cuda:0", source)
+    ''
+    """
+    file = source.file(spot.place)
+    function = definition(file, spot.place.function) if file is not None else None
+    names = parameters(function) if isinstance(function, cst.FunctionDef) else []
+    return next((each.expression for each in _naming(spot.scope, device) if each.expression in names), "")
+
+
+def names_device(failure: Failure, place: Place, device: str) -> bool:
+    """Whether anything in scope at a place names a device.
+
+    >>> names_device(failure, failure.at, "cuda:0")
+    False
+    """
+    return any(_naming(scope_at(failure, place), device))
+
+
+def _naming(scope: Iterable[Binding], device: str) -> Iterator[Binding]:
+    return (each for each in scope if each.kind in SAYS and means(each, device))
+
+
+def _beside(file: File, call: cst.Call) -> list[cst.Call]:
+    """The factories without a device that are arguments of the same call: `torch.meshgrid` wants them all alike."""
+    outer: cst.CSTNode | None = file.parent(call)
+    while isinstance(outer, cst.Element | cst.List | cst.Tuple | cst.Arg):
+        outer = file.parent(outer)
+    if not isinstance(outer, cst.Call) or outer.func is call:
+        return []
+    given = [each.value for each in outer.args]
+    lists = [each for each in given if isinstance(each, cst.List | cst.Tuple)]
+    given = [*given, *(part.value for each in lists for part in each.elements)]
+    return [
+        each
+        for each in given
+        if isinstance(each, cst.Call)
+        and each is not call
+        and last_name(each.func) in FACTORIES
+        and argument(each, "device") is None
+        and isinstance(each.func, cst.Attribute)
+    ]

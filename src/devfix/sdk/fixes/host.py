@@ -1,0 +1,71 @@
+"""Copies for code that works on the host alone: of the tensor itself, where it is handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.model import Diagnosis
+from devfix.sdk.changes import Change, change
+from devfix.sdk.fixes.call_result import occurrences
+from devfix.sdk.trace.operands import blamed, names_in
+from devfix.source import File, Sources, normalised
+from devfix.source.edits.expressions import expression, moved
+
+HOST = '"cpu"'
+
+
+def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
+    """Yield the blamed tensor copied to the host where the deepest owned frame hands it over; its name keeps it.
+
+    Of a list of tensors, each is copied; a tensor without a name is copied behind the expression that made it.
+
+    >>> [each.title for each in host_copies(diagnosis, source)]
+    ['Copy `positions` to the host where it is handed over']
+    """
+    failure = diagnosis.failure
+    place = failure.at
+    if place is None or not failure.operands:
+        return
+    file = source.file(place)
+    root = file.root_at(place) if file is not None else None
+    if file is None or root is None:
+        return
+    frame = max(index for index, each in enumerate(failure.frames) if each.place == place)
+    held = names_in(blamed(diagnosis), frame)
+    nodes = [node for each in held if each.relation == "same" for node in occurrences(file, root, each.expression)[:1]]
+    given = [each.value for each in root.args] if isinstance(root, cst.Call) else []
+    lists = [
+        value
+        for value in given
+        if any(normalised(each.expression).startswith(f"{normalised(file.code(value))}[") for each in held)
+    ]
+    around = [value for value in given if _is_made_in(diagnosis, file, value, {each.expression for each in held})]
+    # A tensor that has no name here is what one of the calls gave, and no other argument.
+    called = [value for value in given if isinstance(_element(value), cst.Call)]
+    for node in dict.fromkeys((*nodes, *lists, *around)) or called:
+        copied = _each(file, node) if node in lists else moved(_element(node), HOST)
+        module = file.replaced({_element(node): copied})
+        text = " ".join(file.code(node).split())
+        found = change(file, module, f"Copy `{text}` to the host where it is handed over")
+        if found:
+            yield found
+
+
+def _element(node: cst.BaseExpression) -> cst.BaseExpression:
+    """What stands for the tensor: the element of a list that is made on the spot."""
+    return node.elt if isinstance(node, cst.ListComp | cst.GeneratorExp) else node
+
+
+def _each(file: File, node: cst.BaseExpression) -> cst.BaseExpression:
+    return expression(f"[each.cpu() for each in {file.code(node)}]")
+
+
+def _is_made_in(diagnosis: Diagnosis, file: File, value: cst.BaseExpression, names: set[str]) -> bool:
+    """Whether an argument is an expression that computes the tensor, in a call or not, or takes it out of a name."""
+    below = list(file.within(value))
+    places = [place for event in blamed(diagnosis).history[-1:] for place in event.places if place.path == file.path]
+    made = [node for place in places for node in file.expressions_at(place)]
+    named = isinstance(value, cst.Subscript | cst.Attribute) and any(file.find(value, name) for name in names)
+    return named or any(node in below for node in made)

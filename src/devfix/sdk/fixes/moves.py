@@ -1,0 +1,193 @@
+"""Candidate edits at a spot: give a factory its device, or move the tensor on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import libcst as cst
+
+from devfix.model import Diagnosis, Event, Failure, Operand, Place
+from devfix.sdk.changes import Change, change
+from devfix.sdk.fixes.attribute_copy import bound_locally
+from devfix.sdk.fixes.call_result import is_on_device, moved_at, occurrences
+from devfix.sdk.fixes.device_expressions import anchors, is_bound, is_local
+from devfix.sdk.trace.history import frame_of
+from devfix.sdk.trace.operands import blamed
+from devfix.sdk.trace.sites import Spot, spots
+from devfix.source import File, Sources
+from devfix.source.edits.statements import inserted_before
+from devfix.source.queries.loops import outside_loops
+from devfix.source.queries.optional import may_be_no_tensor
+from devfix.source.queries.reading import is_given, is_read, parameters
+from devfix.source.queries.writes import is_written_below
+
+BRANCHES = (cst.If, cst.For, cst.While, cst.Try, cst.Match)
+
+
+def argument_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+    """Yield the named tensor moved where a handover or use spot passes it on.
+
+    A name that is used again below is moved once, by a statement in front (outside of the loops in which it does not
+    change), an attribute under a local name; one that is not is moved where it stands.
+    """
+    file = source.file(spot.place)
+    root = file.root_at(spot.place) if file else None
+    if file is None or root is None:
+        return
+    written = is_written_to(diagnosis.failure, blamed(diagnosis))
+    for text in spot.expressions:
+        nodes = occurrences(file, root, text)
+        if not nodes or (written and _is_parameter(file, nodes[0], text)) or may_be_no_tensor(file, nodes[0], text):
+            continue
+        for anchor in anchors(diagnosis, spot, file):
+            if anchor.startswith((f"{text}.", f"next({text}.")):
+                continue
+            rebound = None if is_written_below(file, nodes[0], text) else _rebound(file, nodes[0], text, anchor)
+            rebound = rebound or bound_locally(file, nodes[0], text, anchor)
+            inline = None if written else moved_at(file, nodes[0], anchor, _beside(file, nodes[0], text))
+            again = _used_below(file, root, nodes[0], text) or _is_hoisted(file, nodes[0], text, anchor)
+            both = None if written else _together(diagnosis, spot, file, nodes[0], text, anchor)
+            yield from (each for each in ((rebound, inline, both) if again else (inline, both, rebound)) if each)
+
+
+def is_written_to(failure: Failure, operand: Operand) -> bool:
+    """Whether the failing operator writes into the operand, so that a copy of it would take the result away.
+
+    >>> is_written_to(failure, failure.operands[0])
+    False
+    """
+    in_place = failure.op.endswith("_") and not failure.op.endswith("__")
+    return operand.argument == "out" or (in_place and operand.argument in ("self", "input"))
+
+
+def _is_parameter(file: File, node: cst.BaseExpression, text: str) -> bool:
+    function = file.function_of(node)
+    return function is not None and text in parameters(function)
+
+
+def _together(
+    diagnosis: Diagnosis, spot: Spot, file: File, node: cst.BaseExpression, text: str, anchor: str
+) -> Change | None:
+    """The tensor and its like in one statement moved at once: `(x - self.mean.to(…)) / self.deviation.to(…)`.
+
+    Its like are those on the same device that the same object holds, or that the same import made.
+    """
+    statement, operand = file.statement_of(node), blamed(diagnosis)
+    wrong, whole, born = operand.device, text.rpartition(".")[0], _born(operand.history)
+    if not isinstance(statement, cst.SimpleStatementLine):
+        return None
+    names = [
+        each.expression
+        for each in spot.scope
+        if each.kind == "tensor" and each.device == wrong and each.shape and each.expression.rpartition(".")[0] == whole
+        # Bare names are alike where one import made both; a function's own have each a reason of its own.
+        if whole or (born == _born(each.history) and _is_import(diagnosis.failure, operand))
+    ]
+    others = [found for name in names if name != text for found in occurrences(file, statement, name)]
+    if not others:
+        return None
+    every = [*_beside(file, node, text), *others]
+    found = moved_at(file, node, anchor, every)
+    return found and replace(found, title=f"{found.title}, and its like beside it", safety="likely")
+
+
+def _born(history: Sequence[Event]) -> tuple[str, str] | None:
+    places = history[0].places if history else ()
+    return (places[0].path, places[0].function) if places else None
+
+
+def _is_import(failure: Failure, operand: Operand) -> bool:
+    """Whether the operand was made by the import of a file, which is over."""
+    place = operand.birth.places[0] if operand.birth and operand.birth.places else None
+    return place is not None and place.function == "<module>" and frame_of(failure, place) is None
+
+
+def _beside(file: File, node: cst.BaseExpression, text: str) -> list[cst.BaseExpression]:
+    """The other places in a node's statement that read an expression which no statement in front can bind anew."""
+    statement = file.statement_of(node)
+    if text.isidentifier() or not isinstance(statement, cst.SimpleStatementLine):
+        return []
+    return [each for each in occurrences(file, statement, text) if each is not node and is_on_device(file, each)]
+
+
+def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Change | None:
+    function, statement = file.function_of(node), outside_loops(file, node, text, anchor)
+    if statement is None or function is not file.function_of(statement):
+        return None
+    if not text.isidentifier() or file.is_bound_within(node, text) or not is_bound(file, statement, anchor):
+        return None
+    # To bind a module's name in a function would make a new, unbound variable of it.
+    if function is not None and not is_local(function, text):
+        return None
+    move = f"{text}.cpu()" if anchor == '"cpu"' else f"{text}.to({anchor})"
+    module = inserted_before(file, statement, [f"{text} = {move}"])
+    return change(file, module, f"Move `{text}` to `{anchor}` before it is used")
+
+
+def _is_hoisted(file: File, node: cst.BaseExpression, text: str, anchor: str) -> bool:
+    """Whether a move in front can stand outside of a loop in which one where it stands would copy each time."""
+    return outside_loops(file, node, text, anchor) is not file.statement_of(node)
+
+
+def _used_below(file: File, failed: cst.CSTNode, node: cst.BaseExpression, text: str) -> bool:
+    """Whether a name is read again in its function, in another statement further down, or in the same one.
+
+    What an expression that failed was given had been worked out before it, and has done with the name as it is.
+    """
+    scope, line = file.function_of(node) or file.module, file.line_of(node)
+    reads = [each for each in file.find(scope, text) if each is not node and file.line_of(each) >= line]
+    if isinstance(failed, cst.BaseExpression):
+        reads = [each for each in reads if not any(around is failed for around in file.ancestors(each))]
+    return any(is_read(file, each) for each in reads)
+
+
+def result_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+    """Yield the whole call at a birth, returned or derived spot with `.to(anchor)`, one change for each anchor.
+
+    Where a view is taken of a name that is read again below, the name is moved in front first, for all of them.
+    """
+    file = source.file(spot.place)
+    if file is None:
+        return
+    calls = [node for node in file.expressions_at(spot.place) if isinstance(node, cst.Call | cst.Subscript)]
+    if not calls or (spot.place.column is None and len(calls) > 1) or _is_aside(diagnosis, spot, file, source):
+        return
+    if isinstance(file.parent(calls[0]), cst.Expr):  # `noise.normal_()` stands alone: nobody gets what it returns
+        return
+    for anchor in anchors(diagnosis, spot, file):
+        before = _receiver_moved(file, calls[0], anchor) if spot.kind == "derived" else None
+        yield from (each for each in (before, moved_at(file, calls[0], anchor)) if each)
+
+
+def _receiver_moved(file: File, call: cst.BaseExpression, anchor: str) -> Change | None:
+    """The name moved of which a call takes a view, where another statement below reads that name as well."""
+    func = call.func if isinstance(call, cst.Call) else None
+    receiver = func.value if isinstance(func, cst.Attribute) and isinstance(func.value, cst.Name) else None
+    if receiver is None or anchor.startswith(f"{receiver.value}.") or may_be_no_tensor(file, receiver, receiver.value):
+        return None
+    statement = file.statement_of(receiver)
+    if statement is None or (
+        isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[-1], cst.Return)
+    ):
+        return None  # what stands below does not run after it
+    scope, line = file.function_of(receiver) or file.module, file.line_of(statement)
+    later = [each for each in file.find(scope, receiver.value) if file.line_of(each) >= line]
+    below = [each for each in later if is_read(file, each) and file.statement_of(each) is not statement]
+    # What is given another value in between is another tensor.
+    if not below or any(is_given(file, each) for each in later) or is_written_below(file, receiver, receiver.value):
+        return None
+    return _rebound(file, receiver, receiver.value, anchor)
+
+
+def _is_aside(diagnosis: Diagnosis, spot: Spot, file: File, source: Sources) -> bool:
+    """Whether a derivation lies in a branch that need not run, while what uses its result below can be moved itself."""
+    running = frame_of(diagnosis.failure, spot.place) if spot.kind == "derived" else None
+    if running is None or _branches(file, spot.place) <= _branches(file, diagnosis.failure.frames[running].place):
+        return False
+    uses = [each for each in spots(diagnosis) if each.frame == running]
+    return any(True for each in uses for _ in argument_moved(diagnosis, each, source))
+
+
+def _branches(file: File, place: Place) -> set[cst.CSTNode]:
+    return {each for each in file.ancestors(file.root_at(place) or file.module) if isinstance(each, BRANCHES)}

@@ -1,0 +1,33 @@
+"""A device without an index, pinned to one GPU where it gets its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from devfix.model import Diagnosis
+from devfix.sdk.changes import Change, change
+from devfix.sdk.trace.holders import files_of
+from devfix.source import Sources
+from devfix.source.edits.expressions import expression
+from devfix.source.queries.naming import imported_name
+from devfix.source.queries.reading import assignments
+
+
+def pinned_where_assigned(diagnosis: Diagnosis, source: Sources, name: str) -> Iterator[Change]:
+    """Yield the assignment of an attribute with its device resolved there and then: `torch.empty(0, device=…).device`.
+
+    The current GPU is that of the thread which assigns, from then on wherever the attribute is used.
+
+    >>> list(pinned_where_assigned(diagnosis, source, "self.device"))
+    []
+    """
+    for file in files_of(diagnosis.failure, source):
+        empty = imported_name(file, "torch.empty")
+        found = [each for each in assignments(file, name) if each.value is not None]
+        if not empty or len(found) != 1 or found[0].value is None:
+            continue
+        value = expression(f"{empty}(0, device={file.code(found[0].value)}).device")
+        module = file.replaced({found[0].value: value})
+        made = change(file, module, f"Resolve `{name}` to one GPU where it is assigned", safety="likely")
+        if made:
+            yield made

@@ -1,0 +1,1 @@
+"""Questions to the trace of a failure: operands, histories, scopes and owners."""

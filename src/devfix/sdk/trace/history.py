@@ -1,0 +1,103 @@
+"""How a tensor came to be what it is: what made it, in which call that still runs, and out of which loop it came."""
+
+from __future__ import annotations
+
+import re
+
+from devfix.model import Event, Failure, Operand, Place
+from devfix.sdk.trace.operands import birthplace
+from devfix.source.queries.reading import enclosing
+
+# A result that is the same data as its argument: a cast, a copy, another shape. Views are known by their kind.
+SAME_DATA = re.compile(
+    r"(^|[:.])(_to_copy|to|clone|contiguous|detach|float|half|double|long|int|bool|bfloat16|type_as|alias|lift\w*|"
+    r"parameter|deepcopy|data|_unsafe_view|_reshape_(alias|copy))$"
+)
+
+
+def keeps_data(event: Event) -> bool:
+    """Whether an event left a tensor's data what it was: a view, a cast, a move.
+
+    >>> [keeps_data(Event("op", f"aten::{op}", "cpu")) for op in ("_to_copy", "mul")]
+    [True, False]
+    """
+    return event.kind in ("view", "move") or SAME_DATA.search(event.op) is not None
+
+
+def maker(operand: Operand) -> Event | None:
+    """The last event that made new data: the birth, or an operator on the way that is no view, cast or move.
+
+    >>> maker(failure.operands[1]).op
+    'aten::arange'
+    """
+    made = [event for event in operand.history if not keeps_data(event)]
+    return made[-1] if made else operand.birth
+
+
+def frame_of(failure: Failure, place: Place) -> int | None:
+    """The number of the deepest frame that still runs the function in which a place lies; None where none does.
+
+    >>> failure.frames[frame_of(failure, failure.at)].place == failure.at
+    True
+    """
+    for number in reversed(range(len(failure.frames))):
+        running = failure.frames[number].place
+        if running.owned and function_at(running) == function_at(place):
+            return number
+    return None
+
+
+def function_at(place: Place) -> tuple[str, str]:
+    """The file and function of a place; a comprehension runs in its function, and sees what that sees."""
+    return place.path, enclosing(place.function)
+
+
+def loop_event(failure: Failure, operand: Operand) -> int | None:
+    """The number of the event by which a loop that still runs handed the operand out: a loader's next batch.
+
+    >>> loop_event(failure, failure.operands[0]) is None
+    True
+    """
+    for number in reversed(range(len(operand.history))):
+        for place in operand.history[number].places:
+            frame = frame_of(failure, place) if place.loop else None
+            if frame is not None and _is_turn(place, failure.frames[frame].place):
+                return number
+    return None
+
+
+def _is_turn(loop: Place, running: Place) -> bool:
+    """Whether what runs is in the body of a loop, and not the loop itself, which asks for the next item."""
+    (first, last), (begin, end) = _span(loop), _span(running)
+    return running != loop and first <= begin and end <= last
+
+
+def _span(place: Place) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (place.line, place.column or 0), (place.end_line or place.line, place.end_column or 0)
+
+
+def is_born_in_reach(failure: Failure, operand: Operand, device: str) -> bool:
+    """Whether the function that made the operand still runs, or had something on `device` at hand when it did.
+
+    >>> is_born_in_reach(failure, failure.operands[1], "cuda:0")
+    True
+    """
+    if is_born_where_used(failure, operand):
+        return True
+    place = birthplace(operand)
+    if place is None or loop_event(failure, operand) is not None:
+        return False
+    scopes = [scope for seen, scope in failure.scopes if function_at(seen) == function_at(place)]
+    return any(each.device == device for scope in scopes for each in scope)
+
+
+def is_born_where_used(failure: Failure, operand: Operand) -> bool:
+    """Whether the function that made the operand, all the way from its birth, still runs, and no loop handed it out.
+
+    >>> [is_born_where_used(failure, each) for each in failure.operands]
+    [True, True]
+    """
+    if not operand.history or loop_event(failure, operand) is not None:
+        return False
+    made = [event for event in operand.history if not keeps_data(event)] or operand.history[:1]
+    return all(event.places and frame_of(failure, event.places[0]) is not None for event in made)

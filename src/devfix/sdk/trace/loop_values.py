@@ -1,0 +1,56 @@
+"""Tensors that a loop hands out: each turn has one of its own, so nothing before the loop is to be mended for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+
+import libcst as cst
+
+from devfix.model import Diagnosis
+from devfix.sdk.trace.operands import blamed, names_in
+from devfix.source import File, Sources
+from devfix.source.queries.loops import bound
+
+SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
+
+
+def turn_frame(diagnosis: Diagnosis, source: Sources) -> int | None:
+    """The number of the outermost frame in which the blamed operand is what a loop around the running line binds.
+
+    >>> turn_frame(diagnosis, source) is None
+    True
+    """
+    failure, operand = diagnosis.failure, blamed(diagnosis)
+    for number, frame in enumerate(failure.frames):
+        for held in names_in(operand, number):
+            file = source.file(frame.place)
+            node = file.root_at(frame.place) if file is not None else None
+            if file is not None and node is not None and is_turned(file, node, held.expression):
+                return number
+    return None
+
+
+def is_turned(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Whether a `for`, or a comprehension, around a node binds a name, and nothing else in the loop binds it anew.
+
+    >>> file = File("m.py", b"for x, y in pairs:\\n    y = y + 1\\n    f(x, y)\\n")
+    >>> call = file.find(file.module, "f(x, y)")[0]
+    >>> is_turned(file, call, "x"), is_turned(file, call, "y")
+    (True, False)
+    """
+    for around in takewhile(lambda each: not isinstance(each, SCOPES), file.ancestors(node)):
+        names = {each.value for each in _targets(file, around) if isinstance(each, cst.Name)}
+        if name in names:
+            return not isinstance(around, cst.For) or name not in bound(file, around.body)
+    return False
+
+
+def _targets(file: File, loop: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield the nodes of what a loop or comprehension binds each turn; none of other code."""
+    if isinstance(loop, cst.For):
+        yield from file.within(loop.target)
+    turn = loop.for_in if isinstance(loop, cst.BaseComp) else None
+    while turn is not None:
+        yield from file.within(turn.target)
+        turn = turn.inner_for_in

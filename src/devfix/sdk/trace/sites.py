@@ -1,0 +1,106 @@
+"""The places at which an edit could put the blamed tensor right, in the order in which the data flows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from devfix.model import Binding, Diagnosis, Failure, Place
+from devfix.sdk.trace.derived import made_of
+from devfix.sdk.trace.history import function_at, keeps_data, loop_event
+from devfix.sdk.trace.operands import blamed, names_in
+from devfix.source.queries.reading import is_comprehension
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One place on the blamed tensor's way.
+
+    `kind` is "birth" (owned code calls the factory), "returned" (a call in owned code through which the new tensor
+    comes back), "derived" (a cast or view on the way), "handover" (an argument of a call) or "use" (the failing
+    expression). `expressions` name the tensor at handovers and uses; elsewhere the whole expression at the place is
+    meant. `scope` is what was seen in scope there.
+    """
+
+    kind: str
+    place: Place
+    scope: tuple[Binding, ...]
+    expressions: tuple[str, ...] = ()
+    frame: int | None = None
+
+
+def spots(diagnosis: Diagnosis) -> list[Spot]:
+    """Every spot in owned code: the birth first, the failing expression last."""
+    return [*_birth(diagnosis), *_way(diagnosis)]
+
+
+def scope_at(failure: Failure, place: Place) -> tuple[Binding, ...]:
+    """What is known to be in scope at a place: a second look's record, else that of a frame of the same function."""
+    records = [(seen, scope) for seen, scope in failure.scopes if function_at(seen) == function_at(place)]
+    here = next((scope for seen, scope in records if seen.line == place.line), None)
+    if here is not None:
+        return here
+    same = [frame for frame in reversed(failure.frames) if function_at(frame.place) == function_at(place)]
+    # A comprehension that is a frame of its own sees less than the function around it.
+    own = is_comprehension(place.function)
+    same.sort(key=lambda frame: is_comprehension(frame.place.function) != own)
+    frames = (frame.scope for frame in same)
+    return next(filter(None, (*frames, *(scope for _, scope in records))), ())
+
+
+def unseen(failure: Failure) -> Iterator[Place]:
+    """The owned places on the operands' ways whose scope nobody recorded yet: what a second look is for."""
+    functions = {function_at(frame.place) for frame in failure.frames if frame.scope}
+    lines = {(place.path, place.line) for place, _ in failure.scopes}
+    for operand in failure.operands:
+        for event in operand.history:
+            for place in event.places:
+                if place.owned and function_at(place) not in functions and (place.path, place.line) not in lines:
+                    lines.add((place.path, place.line))
+                    yield place
+
+
+def _birth(diagnosis: Diagnosis) -> Iterator[Spot]:
+    operand = blamed(diagnosis)
+    # What a loop handed out is a tensor of its own each turn, so that nothing before the loop is its birth.
+    out = loop_event(diagnosis.failure, operand)
+    birth = operand.birth if not out else None
+    # A call that is still under way has returned nothing; without columns two calls on one line look the same.
+    under_way = {frame.place for frame in diagnosis.failure.frames if frame.place.column is not None}
+    for depth, place in enumerate(birth.places if birth else ()):
+        if place.owned and not (depth and place in under_way):
+            kind = "returned" if depth else "birth"
+            yield Spot(kind, place, scope_at(diagnosis.failure, place))
+
+
+def _way(diagnosis: Diagnosis) -> Iterator[Spot]:
+    failure, operand = diagnosis.failure, blamed(diagnosis)
+    made = [number for number, event in enumerate(operand.history) if not keeps_data(event)]
+    since = operand.history[max([loop_event(failure, operand) or 0, *made]) + 1 :]
+    derived = [
+        Spot("derived", event.owned_place, scope_at(failure, event.owned_place))
+        for event in since
+        # What was derived within the failing expression is no place to mend it before.
+        if event.owned_place is not None and event.owned_place != failure.at
+    ]
+    owned = [index for index, frame in enumerate(failure.frames) if frame.place.owned]
+    first = {function_at(failure.frames[index].place): index for index in reversed(owned)}
+    yield from (spot for spot in derived if function_at(spot.place) not in first)
+    for index in owned:
+        frame = failure.frames[index]
+        yield from (spot for spot in derived if first.get(function_at(spot.place)) == index)
+        named = [held.expression for held in names_in(operand, index)]
+        expressions = tuple(dict.fromkeys([*named, *(each.expression for each in made_of(failure, operand, index))]))
+        kind = "use" if index == owned[-1] else "handover"
+        yield Spot(kind, frame.place, _scope_around(failure, index), expressions, index)
+
+
+def _scope_around(failure: Failure, index: int) -> tuple[Binding, ...]:
+    """What a frame sees: a comprehension that is a frame of its own (until Python 3.11) sees its function's names."""
+    frame = failure.frames[index]
+    seen = {each.expression for each in frame.scope}
+    others: list[Binding] = []
+    if is_comprehension(frame.place.function):
+        around = [each for each in failure.frames[:index] if function_at(each.place) == function_at(frame.place)]
+        others = [each for each in (around[-1].scope if around else ()) if each.expression not in seen]
+    return (*frame.scope, *others)

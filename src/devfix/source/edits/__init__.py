@@ -1,0 +1,1 @@
+"""Change expressions and statements of a file."""

@@ -1,0 +1,150 @@
+"""How code names the device of what it makes or moves: literally, by a name, or not at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.source import File, last_name
+from devfix.source.edits.expressions import DTYPE, argument, code, expression, keyword_added
+from devfix.source.queries.reading import assignments
+
+LITERAL = re.compile(r"(cuda|cpu)(:\d+)?")
+STEPS = 4  # names followed from one assignment to the next
+
+
+def device_given(call: cst.Call) -> str:
+    """How a call names the device of its result, as source text; "" where it does not.
+
+    `.cuda()` names the current GPU, as `"cuda"` does.
+
+    >>> [device_given(expression(text)) for text in ("x.cuda()", "x.cuda(1)", "x.to(device, torch.half)", "x.cpu()")]
+    ['"cuda"', '1', 'device', '"cpu"']
+    >>> [device_given(expression(text)) for text in ("torch.zeros(3, device=x.device)", "x.to(torch.half)")]
+    ['x.device', '']
+    """
+    name = last_name(call.func)
+    if name == "cpu":
+        return '"cpu"'
+    given = given_argument(call)
+    if given is not None:
+        return code(given.value)
+    return '"cuda"' if name == "cuda" else ""
+
+
+def device_replaced(call: cst.Call, device: str) -> cst.Call:
+    """The call with another device for its result; `.cuda()` and `.cpu()` become `.to(…)`.
+
+    >>> code(device_replaced(expression("x.cuda(non_blocking=True)"), "y.device"))
+    'x.to(y.device, non_blocking=True)'
+    >>> code(device_replaced(expression("torch.zeros(3, device='cuda')"), "y.device"))
+    'torch.zeros(3, device=y.device)'
+    """
+    given = given_argument(call)
+    method = call.func if isinstance(call.func, cst.Attribute) and call.func.attr.value in ("cuda", "cpu") else None
+    if method is not None:
+        rest = [each for each in call.args if each is not given]
+        moved = cst.Arg(expression(device))
+        return call.with_changes(func=method.with_changes(attr=cst.Name("to")), args=[moved, *rest])
+    if given is not None:
+        return call.with_deep_changes(given, value=expression(device))
+    return keyword_added(call, "device", device)
+
+
+def given_argument(call: cst.Call) -> cst.Arg | None:
+    """The argument with which a call names the device of its result; None where it has none.
+
+    >>> code(given_argument(expression("x.to(device, torch.half)")).value)
+    'device'
+    """
+    name = last_name(call.func)
+    found = argument(call, "device", 0 if name in ("to", "cuda", "Generator", "device") else None)
+    if found is None or found.keyword is not None or name != "to":
+        return found
+    return None if DTYPE.search(code(found.value)) else found
+
+
+def literal_device(file: File, node: cst.BaseExpression, steps: int = STEPS) -> str:
+    """The GPU, else the host, that an expression spells out: "cuda", "cuda:1", "cpu"; "" where it spells out none.
+
+    Names are followed to their one assignment or default value; of `"cuda" if … else "cpu"` the GPU counts.
+
+    >>> file = File("m.py", b'd = "cuda:0" if gpus else "cpu"\\nx = x.to(d)\\ny = y.to(z.device)\\n')
+    >>> [literal_device(file, file.find(file.module, text)[-1]) for text in ("d", "z.device")]
+    ['cuda:0', '']
+    """
+    if isinstance(node, cst.SimpleString):
+        value = node.evaluated_value
+        return value if isinstance(value, str) and LITERAL.fullmatch(value) else ""
+    if isinstance(node, cst.IfExp):
+        found = [literal_device(file, each, steps) for each in (node.body, node.orelse)]
+        return max(found, key=lambda each: each.startswith("cuda")) if all(found) else ""
+    if isinstance(node, cst.BooleanOperation):
+        return literal_device(file, node.right, steps)
+    if isinstance(node, cst.Call) and last_name(node.func) == "device" and node.args:
+        kind = literal_device(file, node.args[0].value, steps)
+        index = argument(node, "index", 1)
+        return f"{kind}:{code(index.value)}" if kind and index and isinstance(index.value, cst.Integer) else kind
+    values = list(_values(file, node)) if steps and isinstance(node, cst.Name | cst.Attribute) else []
+    return literal_device(file, values[0], steps - 1) if len(values) == 1 else ""
+
+
+def literal_node(file: File, node: cst.BaseExpression, steps: int = STEPS) -> cst.SimpleString | None:
+    """The string in the source that an expression takes its device from, over names that are assigned once.
+
+    None where there is none, or it is the default of a parameter, or a choice (`"cuda" if … else "cpu"`).
+
+    >>> file = File("m.py", b'd = torch.device("cuda")\\nx = x.to(d)\\n')
+    >>> file.code(literal_node(file, file.find(file.module, "d")[-1]))
+    '"cuda"'
+    """
+    if isinstance(node, cst.SimpleString):
+        return node if literal_device(file, node) else None
+    if isinstance(node, cst.Call) and last_name(node.func) == "device" and len(node.args) == 1:
+        return literal_node(file, node.args[0].value, steps)
+    values = list(_values(file, node)) if steps and isinstance(node, cst.Name | cst.Attribute) else []
+    if len(values) != 1 or isinstance(file.parent(values[0]), cst.Param):
+        return None
+    return literal_node(file, values[0], steps - 1)
+
+
+def _values(file: File, node: cst.Name | cst.Attribute) -> Iterator[cst.BaseExpression]:
+    """Yield what a name may hold: the values assigned to it where it is bound, and a parameter's default."""
+    text = file.code(node)
+    function = file.function_of(node)
+    if isinstance(node, cst.Attribute):
+        yield from _assigned(file, text, file.class_of(node) if text.startswith("self.") else file.module)
+        return
+    if function is not None:
+        every = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
+        parameter = next((each for each in every if each.name.value == text), None)
+        inside = list(_assigned(file, text, function))
+        if parameter is not None or inside:
+            yield from inside
+            if parameter is not None and parameter.default is not None:
+                yield parameter.default
+            return
+    yield from (value for value in _assigned(file, text) if file.function_of(value) is None)
+
+
+def _assigned(file: File, text: str, scope: cst.CSTNode | None = None) -> Iterator[cst.BaseExpression]:
+    for each in assignments(file, text, scope):
+        if each.value is not None:
+            yield each.value
+
+
+def named_device(file: File, call: cst.Call) -> str:
+    """The device that a call spells out for its result: "cuda", "cuda:1", "cpu"; "" where it takes it from elsewhere.
+
+    >>> file = File("m.py", b"x = x.cuda()\\ny = y.to(x.device)\\nz = z.cuda(1)\\n")
+    >>> [named_device(file, call) for call in file.within(file.module) if isinstance(call, cst.Call)]
+    ['cuda', '', 'cuda:1']
+    """
+    given = given_argument(call)
+    if given is None:
+        return device_given(call).strip('"')
+    if last_name(call.func) == "cuda" and isinstance(given.value, cst.Integer):
+        return f"cuda:{given.value.value}"
+    return literal_device(file, given.value)

@@ -1,0 +1,124 @@
+"""Codemods that add, replace and remove whole statements. Each gives a new module, or None where it does not apply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from devfix.source import File
+from devfix.source.queries.loops import outside_loops as outside_loops
+
+Block = cst.IndentedBlock | cst.Module
+Line = cst.SimpleStatementLine | cst.BaseCompoundStatement
+
+
+def inserted_before(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
+    """The module with statements before one; None where it stands in a suite on one line (`if x: y`).
+
+    Comments and blank lines above the statement stay above it, since they mostly speak of what follows; a comment
+    directly above a loop or a branch stays with it.
+
+    >>> file = File("m.py", b"def f(x):\\n    # add\\n    return x + y\\n")
+    >>> print(inserted_before(file, file.statement_of(file.find(file.module, "x + y")[0]), ["x = x.cuda()"]).code)
+    def f(x):
+        # add
+        x = x.cuda()
+        return x + y
+    <BLANKLINE>
+    """
+    found = _block_of(file, statement)
+    if found is None:
+        return None
+    parent, index, old = found
+    new = _parsed(lines)
+    above, own = _parted(old)
+    new[0] = new[0].with_changes(leading_lines=above)
+    old = old.with_changes(leading_lines=own)
+    return _with_body(file, parent, [*parent.body[:index], *new, old, *parent.body[index + 1 :]])
+
+
+def inserted_after(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
+    """The module with statements after one; None where it stands in a suite on one line.
+
+    >>> file = File("m.py", b"model = Net()\\nrun(model)\\n")
+    >>> print(inserted_after(file, file.module.body[0], ["model.to(device)"]).code)
+    model = Net()
+    model.to(device)
+    run(model)
+    <BLANKLINE>
+    """
+    found = _block_of(file, statement)
+    if found is None:
+        return None
+    parent, index, _ = found
+    return _with_body(file, parent, [*parent.body[: index + 1], *_parsed(lines), *parent.body[index + 1 :]])
+
+
+def replaced_by(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
+    """The module with statements in place of one, which leaves its comments to the first.
+
+    None where it stands in a suite on one line.
+
+    >>> file = File("m.py", b"# set up\\nself.mask = m  # causal\\n")
+    >>> print(replaced_by(file, file.module.body[0], ["self.register_buffer('mask', m)"]).code)
+    # set up
+    self.register_buffer('mask', m)  # causal
+    <BLANKLINE>
+    """
+    found = _block_of(file, statement)
+    if found is None:
+        return None
+    parent, index, old = found
+    new = _parsed(lines)
+    new[0] = new[0].with_changes(leading_lines=old.leading_lines)
+    if isinstance(old, cst.SimpleStatementLine) and isinstance(new[-1], cst.SimpleStatementLine):
+        new[-1] = new[-1].with_changes(trailing_whitespace=old.trailing_whitespace)
+    return _with_body(file, parent, [*parent.body[:index], *new, *parent.body[index + 1 :]])
+
+
+def removed(file: File, statement: cst.CSTNode) -> cst.Module | None:
+    """The module without a statement and the comments directly above it; `pass` where a block would be empty.
+
+    None where it stands in a suite on one line.
+
+    >>> file = File("m.py", b"if cuda:\\n    model.cuda()\\n")
+    >>> print(removed(file, file.statement_of(file.find(file.module, "model.cuda()")[0])).code)
+    if cuda:
+        pass
+    <BLANKLINE>
+    """
+    found = _block_of(file, statement)
+    if found is None:
+        return None
+    parent, index, _ = found
+    body = [*parent.body[:index], *parent.body[index + 1 :]]
+    return _with_body(file, parent, body or _parsed(["pass"]))
+
+
+def _block_of(file: File, statement: cst.CSTNode) -> tuple[Block, int, Line] | None:
+    parent = file.parent(statement)
+    if not isinstance(parent, Block):
+        return None
+    assert isinstance(statement, Line)
+    return parent, next(index for index, each in enumerate(parent.body) if each is statement), statement
+
+
+def _parted(statement: Line) -> tuple[Sequence[cst.EmptyLine], Sequence[cst.EmptyLine]]:
+    """The lines above a statement that stay above what is put in front of it, and those that stay with it."""
+    lines = statement.leading_lines
+    if isinstance(statement, cst.SimpleStatementLine):
+        return lines, ()
+    blank = max((number + 1 for number, line in enumerate(lines) if line.comment is None), default=0)
+    return lines[:blank], lines[blank:]
+
+
+def _parsed(lines: Sequence[str]) -> list[Line]:
+    # Without the file's own configuration: what is indented by four spaces here is indented there as all of the file.
+    return [cst.parse_statement(line) for line in lines]
+
+
+def _with_body(file: File, parent: Block, body: Sequence[cst.BaseStatement]) -> cst.Module:
+    if isinstance(parent, cst.Module):
+        return file.module.with_changes(body=body)
+    return file.replaced({parent: parent.with_changes(body=body)})

@@ -1,0 +1,1 @@
+"""Read names, calls, loops and assignments of a file."""

@@ -1,0 +1,71 @@
+"""Whether a name that held a tensor in this run may hold something else in another: a number, None, a list."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+
+import libcst as cst
+
+from devfix.source import File
+from devfix.source.edits.expressions import code
+from devfix.source.queries.loops import bound
+
+TENSOR_ALONE = re.compile(r"""["']?(torch\.)?(\w*Tensor|nn\.Parameter|Parameter)["']?""")
+
+
+def may_be_no_tensor(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Whether a name is a parameter of the function around a node that its default or annotation lets be no tensor.
+
+    False where a test around the node, or one above it that gives the name another value, has settled the question.
+
+    >>> file = File("m.py", b"def f(x, limit=0.5):\\n    return x * limit\\n")
+    >>> use = file.find(file.module, "x * limit")[0]
+    >>> may_be_no_tensor(file, use, "limit"), may_be_no_tensor(file, use, "x")
+    (True, False)
+    """
+    function = file.function_of(node)
+    return function is not None and is_optional(function, name) and not _is_settled(file, function, node, name)
+
+
+def is_optional(function: cst.FunctionDef, name: str) -> bool:
+    """Whether a parameter's default or annotation speaks of something else than a tensor.
+
+    >>> function = cst.parse_statement("def f(a, b=None, c: Tensor, d: float | Tensor, e: torch.Tensor = ORIGIN): ...")
+    >>> [each for each in "abcde" if is_optional(function, each)]
+    ['b', 'd']
+    """
+    groups = function.params
+    for each in (*groups.posonly_params, *groups.params, *groups.kwonly_params):
+        if each.name.value == name:
+            told = code(each.annotation.annotation) if each.annotation is not None else ""
+            plain = isinstance(each.default, cst.BaseNumber | cst.BaseString) or (
+                isinstance(each.default, cst.Name) and each.default.value in ("None", "True", "False")
+            )
+            return plain or bool(told and not TENSOR_ALONE.fullmatch(told))
+    return False
+
+
+def _is_settled(file: File, function: cst.FunctionDef, node: cst.CSTNode, name: str) -> bool:
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    child, parent = node, file.parent(node)
+    while parent is not None and parent is not function.body and parent is not function:
+        if isinstance(parent, cst.If | cst.IfExp) and child is not parent.test and word.search(code(parent.test)):
+            return True
+        child, parent = parent, file.parent(parent)
+    above = takewhile(lambda each: each is not child, function.body.body)
+    return any(_settles(file, each, name) for each in above)
+
+
+def _settles(file: File, statement: cst.CSTNode, name: str) -> bool:
+    """Whether a statement leaves the name with a tensor: it gives it a value, or ends the function for all else."""
+    if not isinstance(statement, cst.If):
+        return isinstance(statement, cst.SimpleStatementLine | cst.With) and name in bound(file, statement)
+    test = code(statement.test)
+    # What is done to tensors alone (`if isinstance(x, Tensor) and x.ndim:`) says nothing of the rest.
+    tensors = rf"(?<!not )(isinstance|torch\.is_tensor)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
+    if not re.search(rf"\b{re.escape(name)}\b", test) or re.search(tensors, test):
+        return False
+    alone = rf"{re.escape(name)} is None|not (torch\.is_tensor|isinstance)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
+    ends = any(isinstance(each, cst.Raise | cst.Return) for each in file.within(statement.body))
+    return name in bound(file, statement.body) or (ends and re.fullmatch(alone, test) is not None)

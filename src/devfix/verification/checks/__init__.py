@@ -1,0 +1,1 @@
+"""Checks of a run with a patch against the run that failed."""

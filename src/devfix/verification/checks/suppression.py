@@ -1,0 +1,86 @@
+"""Whether a patch hides a failure instead of mending it: the operator that failed must run at its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from devfix.model import Edit, Failure, Operand, Outcome, Place, Run
+from devfix.verification.edit_map import blocks, is_edited, place_before, same_cause
+
+# With all tensors on one device a backend may choose another operator for the same call: attention, matrix products,
+# convolutions, norms, recurrent layers and optimizers have several.
+_CHOSEN = re.compile(r"mm$|bmm|matmul|linear|mv$|scaled_dot_product|cudnn|convolution|_norm|rnn|lstm|gru|fused|foreach")
+
+# What moves a tensor is what patches put in; it says nothing of the work that failed.
+_MOVES = frozenset({"aten::_to_copy", "aten::copy_", "aten::to", "aten::lift_fresh", "aten::detach"})
+
+_SEEN = frozenset({"torch.Tensor.numpy"})  # functions outside of PyTorch's dispatcher whose success the probe sees too
+
+
+def places_after(place: Place, edits: Iterable[Edit]) -> tuple[Place, ...]:
+    """The lines in the edited files that stand where a place stood before: the lines that were put in for them.
+
+    Where its lines were taken out, they are all the lines that came in elsewhere in the file: it may have been moved.
+    """
+    edit = next((each for each in edits if each.path == place.path), None)
+    first, last = place.line, place.end_line or place.line
+    plain = replace(place, column=None, end_column=None)
+    if edit is None:
+        return (plain,)
+    found = []
+    for tag, old_from, old_to, new_from, new_to in blocks(edit):
+        begin, end = max(first - 1, old_from), min(last, old_to)
+        if begin < end and tag == "equal":
+            found.append((begin + new_from - old_from, end + new_from - old_from))
+        elif begin < end and new_from < new_to:
+            found.append((new_from, new_to))
+    found = found or [(start, stop) for tag, _, _, start, stop in blocks(edit) if tag != "equal" and start < stop]
+    return tuple(replace(plain, line=start + 1, end_line=stop) for start, stop in found)
+
+
+def hidden(before: Run, wrong: Operand | None, after: Run, edits: Sequence[Edit]) -> str:
+    """How the run of a patched program shows that its failure was hidden; "" where nothing speaks for it.
+
+    Both runs have counted what operators did at the place of the failure, `after` at `places_after`. It takes a failing
+    run that saw the operator fail there: without, nothing is said.
+    """
+    failure = before.failure
+    if failure is None or failure.at is None:
+        return ""
+    if any(same_cause(failure, wrong, each, edits) for each in after.handled):
+        return "it hides the failure: it is raised as before, and caught"
+    failed = {visit.op: visit.failed for visit in before.visits}
+    if not failed.get(failure.op):
+        return ""
+    # The run before ended with one that nobody caught; a run that fails at the same place has another such.
+    caught = failed[failure.op] - 1 + fails_there(after, failure, edits)
+    if any(visit.op == failure.op and visit.failed > caught for visit in after.visits):
+        return "it hides the failure: it is raised as before, and caught"
+    if ("::" not in failure.op and failure.op not in _SEEN) or fails_there(after, failure, edits):
+        return ""
+    ran = {visit.op: visit.ran for visit in before.visits}
+    # An operator may fail in another inside of it (embedding in index_select), which a clean run does not show.
+    names = [name for name, count in failed.items() if count]
+    more = [visit.op for visit in after.visits if visit.ran > ran.get(visit.op, 0)]
+    if any(_stands_for(op, name) for op in more for name in names):
+        return ""
+    # Where the failing lines are as they were, any work that goes on there speaks for them.
+    if not any(is_edited(place, edits) for place in places_after(failure.at, edits)) and set(more) - _MOVES:
+        return ""
+    return f"it hides the failure: {failure.op} does not run any more where it failed"
+
+
+def _stands_for(op: str, failed: str) -> bool:
+    """Whether an operator does the work of another: itself, in place or not, or one chosen for it."""
+    return op.rstrip("_") == failed.rstrip("_") or bool(_CHOSEN.search(op) and _CHOSEN.search(failed))
+
+
+def fails_there(after: Run, failure: Failure, edits: Sequence[Edit]) -> bool:
+    """Whether a run ends with a failure at the same place as another run."""
+    if after.outcome is not Outcome.FAILED or after.failure is None or after.failure.at is None or failure.at is None:
+        return False
+    there = place_before(after.failure.at, edits)
+    last = failure.at.end_line or failure.at.line
+    return there.path == failure.at.path and failure.at.line <= there.line <= last

@@ -1,0 +1,1 @@
+"""Static checks of a patch in code that no run has reached."""

@@ -1,0 +1,186 @@
+"""What speaks against a new buffer: values, casts and loops over buffers that now reach it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from devfix.model import Failure
+from devfix.verification.evidence import Objection
+from devfix.verification.objections.callers import with_passed
+from devfix.verification.objections.code import Code, functions, instances
+from devfix.verification.objections.introduced import Introduced
+from devfix.verification.objections.value_kinds import is_of_numbers, kind_of
+
+NO_TENSOR = "and a buffer takes tensors alone"
+_CASTS = {"half": "float16", "bfloat16": "bfloat16", "double": "float64"}
+_DTYPE = re.compile(r"\b(float16|half|bfloat16|float64|double|float8\w*|\w*dtype)\b")
+_MODULE_NAMES = frozenset({"model", "module", "net", "network", "backbone", "encoder", "decoder", "unet", "vae"})
+_KEEPS = frozenset({"copy_", "to", "cpu", "cuda", "detach", "clone", "requires_grad_", "numel", "element_size"})
+
+
+def of_buffers(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield what speaks against a tensor that becomes a buffer of a module."""
+    if what.kind != "buffer":
+        return
+    family = code.family(what.owner) if what.owner else frozenset[str]()
+    dtype = _dtype(what.name, failure)
+    yield from _assignments(what.name, family, code)
+    yield from _members(what, family, code)
+    if not dtype or dtype in ("torch.float32", "torch.float64", "torch.float16", "torch.bfloat16", "torch.complex64"):
+        yield from _casts(what, failure, code)
+    yield from _loops(what, dtype, code)
+
+
+def _dtype(name: str, failure: Failure) -> str:
+    """Return the dtype of the operand that the attribute holds; "" where it is not known."""
+    for operand in failure.operands:
+        held = [operand.owner, *operand.holders] if operand.owner else list(operand.holders)
+        names = [each.expression.rpartition(".")[2] for each in operand.names]
+        if name in names or any(each is not None and each.attribute == name for each in held):
+            return operand.dtype if operand.dtype.startswith("torch.") else f"torch.{operand.dtype}"
+    return ""
+
+
+def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield where an attribute, of which a method is now called, is given something without it."""
+    holder, _, name = what.root.rpartition(".")
+    if what.kind != "call" or holder != "self" or not what.owner:
+        return
+    for each in _assignments(name, code.family(what.owner), code):
+        if each.strength == "strong":
+            yield Objection("strong", each.because.replace(NO_TENSOR, f"which has no `.{what.name}`"), each.numbers)
+
+
+def _assignments(name: str, family: frozenset[str], code: Code) -> Iterator[Objection]:
+    """Values that are no tensors, by themselves or by what callers pass: a buffer takes none of them."""
+    for path, tree in code.trees(name):
+        made = instances(tree, family)
+        for owner, function, node in functions(tree):
+            for target, value in _given(node, name):
+                receiver = ast.unparse(target)
+                if receiver == "self" and (owner not in family or (function and function.name == "__init__")):
+                    continue
+                value = with_passed(value, path, owner, function, code)
+                kind = kind_of(value, function)
+                if kind not in ("other", "unknown") or (
+                    kind == "unknown" and receiver != "self" and receiver not in made
+                ):
+                    continue
+                is_sure = kind == "other" and (receiver == "self" or receiver in made)
+                told = f"{path}:{getattr(node, 'lineno', 0)} assigns `{ast.unparse(value)}` to `{name}`"
+                ends = NO_TENSOR if kind == "other" else "which may be no tensor"
+                numbers = f"self.{name}" if is_of_numbers(value, function) else ""
+                yield Objection("strong" if is_sure else "weak", f"{told}, {ends}", numbers)
+
+
+def _given(node: ast.AST, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield the object and the value where an attribute is given one."""
+    if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Attribute) and target.attr == name:
+                yield target.value, node.value
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                for one, value in zip(target.elts, node.value.elts, strict=False):
+                    if isinstance(one, ast.Attribute) and one.attr == name:
+                        yield one.value, value
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr" and len(node.args) == 3:
+        word = node.args[1]
+        if isinstance(word, ast.Constant) and word.value == name:
+            yield node.args[0], node.args[2]
+
+
+def _members(what: Introduced, family: frozenset[str], code: Code) -> Iterator[Objection]:
+    """Class members of the name: `register_buffer` refuses a name that is taken."""
+    for path, tree in code.trees(what.name):
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ClassDef) or node.name not in family:
+                continue
+            for child in node.body:
+                names = [child.name] if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else []
+                if isinstance(child, ast.Assign):
+                    names = [each.id for each in child.targets if isinstance(each, ast.Name)]
+                if isinstance(child, ast.AnnAssign) and child.value is not None and isinstance(child.target, ast.Name):
+                    names = [child.target.id]
+                if what.name in names:
+                    told = f"{path}:{child.lineno}: {node.name} has a member `{what.name}`"
+                    yield Objection("strong", f"{told}, and register_buffer refuses a name that is taken")
+
+
+def _casts(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Casts of whole modules, which an attribute is spared, and a buffer is not."""
+    modules = {each.expression for frame in failure.frames for each in frame.scope if each.kind == "module"}
+    for path, tree in code.trees(*(f".{name}(" for name in _CASTS), ".to("):
+        known = modules | _made_modules(tree)
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            name, receiver = node.func.attr, ast.unparse(node.func.value)
+            args = " ".join(ast.unparse(each) for each in (*node.args, *(word.value for word in node.keywords)))
+            cast = (name in _CASTS and not node.args) or (name in ("to", "type") and _DTYPE.search(args))
+            if not cast:
+                continue
+            last = receiver.rpartition(".")[2]
+            if receiver in known or last in _MODULE_NAMES or _is_made(node.func.value, known):
+                told = f"{path}:{node.lineno}: `{ast.unparse(node)}` casts the buffers of a module"
+                yield Objection("strong", f"{told}, `{what.name}` with them, which the attribute was spared")
+
+
+def _made_modules(tree: ast.Module) -> set[str]:
+    """Return the names that a file gives what looks like a new module: the call of a class, moved or not."""
+    classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name[:1].isupper()
+    }
+    return {
+        ast.unparse(target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _is_made(node.value, set(), classes | imported)
+        for target in node.targets
+    }
+
+
+def _is_made(value: ast.expr, known: set[str], classes: set[str] | None = None) -> bool:
+    """Whether an expression is a call of a class, or a known module, with calls like `.to(device)` behind it."""
+    while isinstance(value, ast.Call):
+        called = ast.unparse(value.func).rpartition(".")[2]
+        if isinstance(value.func, ast.Name) or called[:1].isupper():
+            return called in classes if classes is not None else called[:1].isupper()
+        if not isinstance(value.func, ast.Attribute):
+            return False
+        value = value.func.value
+    return ast.unparse(value) in known
+
+
+def _loops(what: Introduced, dtype: str, code: Code) -> Iterator[Objection]:
+    """Loops over all buffers, which the new one joins."""
+    is_float = not dtype or "float" in dtype or "complex" in dtype
+    for path, tree in code.trees(".buffers(", ".named_buffers("):
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.For | ast.comprehension):
+                continue
+            asked = [each for each in ast.walk(node.iter) if isinstance(each, ast.Attribute)]
+            if not any(each.attr in ("buffers", "named_buffers") for each in asked):
+                continue
+            body = node.body if isinstance(node, ast.For) else []
+            done = {
+                each.func.attr
+                for statement in body
+                for each in ast.walk(statement)
+                if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
+            }
+            is_changed = any(isinstance(each, ast.AugAssign) for statement in body for each in ast.walk(statement))
+            works = is_changed or {name for name in done if name.endswith("_")} - _KEEPS
+            if done and done <= _KEEPS and not is_changed:
+                continue
+            line = node.iter.lineno
+            told = f"{path}:{line} goes over all buffers, which `{what.name}` joins"
+            if works and not is_float:
+                yield Objection("strong", f"{told}; it holds {dtype}, with which what is done there fails or rounds")
+            else:
+                yield Objection("weak", told)

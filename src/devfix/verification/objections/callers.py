@@ -1,0 +1,182 @@
+"""What speaks against a method that is called, or an attribute that is read, of what others may give another type."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from collections.abc import Iterator
+
+from devfix.model import Failure
+from devfix.verification.evidence import Objection
+from devfix.verification.objections.code import Code, functions, instances
+from devfix.verification.objections.introduced import Introduced
+from devfix.verification.objections.value_kinds import Function, is_of_numbers, kind_of, of_parameter, parameters
+
+_QUANTISES = re.compile(
+    r"quantize_dynamic|ao\.quantization|torchao|bitsandbytes|load_in_[48]bit|prepare_qat|convert_fx"
+)
+_TEXTS = (
+    "quantize_dynamic",
+    "ao.quantization",
+    "torchao",
+    "bitsandbytes",
+    "load_in_8bit",
+    "load_in_4bit",
+    "convert_fx",
+)
+_WITHOUT_WEIGHT = frozenset(
+    {"Identity", "Sequential", "ModuleList", "ModuleDict", "ReLU", "GELU", "Dropout", "Flatten"}
+)
+
+
+def of_calls(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield callers that pass something without the method that is now called on a parameter."""
+    function = what.function
+    if what.kind not in ("call", "read") or function is None:
+        return
+    name = what.root.split(".")[0].split("[")[0]
+    if what.root != name and not (what.kind == "call" and what.root.startswith(f"{name}.")):
+        return
+    if name not in parameters(function) and name not in [each.arg for each in function.args.kwonlyargs]:
+        return
+    if what.root != name or _is_guarded(function, name, what.node):
+        return
+    if of_parameter(name, function) == "other":
+        told = f"{what.path}:{function.lineno}: `{name}` need not be a tensor"
+        yield Objection("strong", f"{told}, as its default or annotation says, and `.{what.name}` is asked of it")
+    yield from _callers(what, function, name, code)
+
+
+def _is_guarded(function: Function, name: str, node: ast.AST | None) -> bool:
+    """Whether the call stands below a test of the parameter's type."""
+    for each in ast.walk(function):
+        if isinstance(each, ast.If | ast.IfExp):
+            test = ast.unparse(each.test)
+            asks = f"isinstance({name}," in test or f"hasattr({name}," in test or "is_tensor" in test
+            if asks and any(inner is node for inner in ast.walk(each)):
+                return True
+    return False
+
+
+def _callers(what: Introduced, function: Function, name: str, code: Code) -> Iterator[Objection]:
+    for path, call, given, around in passed(what.path, what.owner, function, name, code):
+        kind = kind_of(given, around)
+        if kind in ("other", "none"):
+            told = f"{path}:{call.lineno} passes `{ast.unparse(given)}` as `{name}`"
+            numbers = what.root if what.kind == "call" and is_of_numbers(given, around) else ""
+            yield Objection("strong", f"{told}, which has no `.{what.name}`", numbers)
+
+
+def passed(
+    path: str, owner: str, function: Function, name: str, code: Code
+) -> Iterator[tuple[str, ast.Call, ast.expr, Function]]:
+    """Yield what the calls of a function give one of its parameters: their file, the call, the value, who calls.
+
+    `path` is the function's own file, `owner` its class, "" for none.
+    """
+    called = owner if function.name == "__init__" else function.name
+    if not called or (called.startswith("__") and called.endswith("__")) or called == "forward":
+        return
+    order = parameters(function)
+    at = order.index(name) if name in order else None
+    family = code.family(owner) if owner else frozenset[str]()
+    for file, tree in code.trees(f"{called}("):
+        known = instances(tree, family) if family else frozenset[str]()
+        for around_owner, around, node in functions(tree):
+            if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] != called:
+                continue
+            receivers = known | ({"self"} if around_owner in family else set())
+            is_method = bool(owner) and function.name != "__init__"
+            if not _means(node.func, owner if is_method else "", path, file, tree, receivers):
+                continue
+            given = next((each.value for each in node.keywords if each.arg == name), None)
+            if given is None and at is not None and at < len(node.args):
+                plain = not any(isinstance(each, ast.Starred) for each in node.args[: at + 1])
+                given = node.args[at] if plain else None
+            if given is not None:
+                yield file, node, given, around or _as_function(tree)
+
+
+def with_passed(value: ast.expr, path: str, owner: str, function: Function | None, code: Code) -> ast.expr:
+    """Return an expression in a function with what callers pass for its parameters, where that is surely no tensor.
+
+    `1 / value` is `1 / 2.0` where some caller says so.
+    """
+    names = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
+    for name in sorted(names & set(parameters(function) if function is not None else ())):
+        for _, _, given, around in passed(path, owner, function, name, code) if function is not None else ():
+            if kind_of(given, around) == "other":
+                stands_alone = not any(isinstance(each, ast.Name) for each in ast.walk(given))
+                number: ast.expr = ast.Constant(1.0)  # what a name of the caller's holds, as far as it counts
+                plain = given if stands_alone or not is_of_numbers(given, around) else number
+                value = _Replaced(name, plain).visit(copy.deepcopy(value))
+                break
+    return value
+
+
+class _Replaced(ast.NodeTransformer):
+    """Puts an expression in the place of a name."""
+
+    def __init__(self, name: str, value: ast.expr) -> None:
+        self.name, self.value = name, value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.value if node.id == self.name else node
+
+
+def _means(func: ast.expr, owner: str, defined: str, path: str, tree: ast.Module, receivers: frozenset[str]) -> bool:
+    """Whether a call in a file is one of the function in question, and not of another with its name.
+
+    `owner` is the class of a method, "" for a function, which is `defined` in a file.
+    """
+    if isinstance(func, ast.Attribute) and owner:
+        value = func.value
+        made = ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
+        return ast.unparse(value) in receivers or made == owner
+    stem = defined.rpartition("/")[2].removesuffix(".py")
+    imports = [each for each in ast.walk(tree) if isinstance(each, ast.Import | ast.ImportFrom)]
+    names = {alias.asname or alias.name for each in imports for alias in each.names}
+    if isinstance(func, ast.Name):
+        return path == defined or func.id in names or "*" in names
+    modules = {
+        alias.asname or alias.name for each in imports for alias in each.names if alias.name.rpartition(".")[2] == stem
+    }
+    return isinstance(func, ast.Attribute) and ast.unparse(func.value) in modules
+
+
+def _as_function(tree: ast.Module) -> Function:
+    """Return a module's top level as if it were a function, whose names can be looked up."""
+    plain = [each for each in tree.body if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
+    arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return ast.FunctionDef(name="<module>", args=arguments, body=plain or [ast.Pass()], decorator_list=[])
+
+
+def of_reads(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield layers of the repository that lack the weight or bias which is now read."""
+    if what.kind != "read" or what.name not in ("weight", "bias"):
+        return
+    layer = what.root.rpartition(".")[2].partition("[")[0]
+    for path, tree in code.trees(*_TEXTS):
+        nodes = [each for each in ast.walk(tree) if isinstance(each, ast.Attribute | ast.ImportFrom | ast.Call)]
+        line = next((each.lineno for each in nodes if _QUANTISES.search(ast.unparse(each))), 0)
+        if line:
+            told = f"{path}:{line} quantises modules, whose `{what.name}` is no tensor then"
+            yield Objection("strong", f"{told}, and `{what.root}.{what.name}.device` is read")
+    for path, tree in code.trees(f".{layer} =", f".{layer}:"):
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Assign) or node.value is None:
+                continue
+            if not any(isinstance(each, ast.Attribute) and each.attr == layer for each in node.targets):
+                continue
+            for value in _choices(node.value):
+                made = ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
+                is_none = isinstance(value, ast.Constant) and value.value is None
+                no_bias = what.name == "bias" and re.search(r"bias=(?!True)", ast.unparse(value))
+                if made in _WITHOUT_WEIGHT or is_none or no_bias:
+                    told = f"{path}:{node.lineno} makes `{layer}` `{ast.unparse(value)}`"
+                    yield Objection("strong", f"{told}, which has no `{what.name}`")
+
+
+def _choices(value: ast.expr) -> list[ast.expr]:
+    return [*_choices(value.body), *_choices(value.orelse)] if isinstance(value, ast.IfExp) else [value]

@@ -1,0 +1,87 @@
+"""What speaks against a device that a value is given for good, where it is kept for later calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from devfix.model import Failure
+from devfix.verification.evidence import Objection
+from devfix.verification.objections.code import Code
+from devfix.verification.objections.introduced import Introduced
+from devfix.verification.objections.value_kinds import Function, parameters
+
+
+def of_kept_values(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield where a value is made on the device of one call's argument, and kept for the next ones."""
+    function = what.function
+    if what.kind not in ("device", "call") or function is None or function.name == "__init__":
+        return
+    yield from _shared(what, function)
+    if what.kind == "call" and what.name not in ("to", "cuda"):
+        return
+    device = what.root if what.kind == "device" else _given(what.node)
+    name = device.split(".")[0].split("[")[0]
+    if name not in [*parameters(function), *(each.arg for each in function.args.kwonlyargs)]:
+        return
+    for kind in ("cache", "lru_cache"):
+        if any(kind in ast.unparse(each).rpartition(".")[2] for each in function.decorator_list):
+            if name == device:
+                return  # the device itself is a part of the key
+            told = f"{what.path}:{function.lineno}: `{function.name}` keeps its results"
+            yield Objection("weak", f"{told}, also for arguments that lie elsewhere")
+            return
+    statement, test = _kept_by(function, what.node)
+    if statement is None:
+        return
+    target = ast.unparse(statement.targets[0])
+    if "device" in target or "device" in test:
+        return
+    told = f"{what.path}:{statement.lineno}: `{target}` is kept on the device of the first call"
+    strength = "weak" if target.startswith("self.") and "[" not in target else "strong"
+    yield Objection("strong" if strength == "strong" else "weak", f"{told}, and later ones may lie elsewhere")
+
+
+def _shared(what: Introduced, function: Function) -> Iterator[Objection]:
+    """Yield where a tensor that goes to a device is shared with processes: a forked one sees no memory of a GPU."""
+    for each in ast.walk(function):
+        if not isinstance(each, ast.Assign) or not any(inner is what.node for inner in ast.walk(each.value)):
+            continue
+        names = {ast.unparse(target) for target in each.targets}
+        for call in ast.walk(function):
+            if (
+                isinstance(call, ast.Call)
+                and isinstance(call.func, ast.Attribute)
+                and call.func.attr == "share_memory_"
+            ) and ast.unparse(call.func.value) in names:
+                told = f"{what.path}:{call.lineno} shares `{ast.unparse(call.func.value)}` with other processes"
+                yield Objection("strong", f"{told}, which do not see the memory of a GPU")
+
+
+def _given(node: ast.AST | None) -> str:
+    """Return the device that `.to(…)` is given, "" where there is none."""
+    if not isinstance(node, ast.Call):
+        return ""
+    words = [each.value for each in node.keywords if each.arg == "device"]
+    given = [*node.args[:1], *words]
+    return ast.unparse(given[0]) if given else ""
+
+
+def _kept_by(function: Function, node: ast.AST | None) -> tuple[ast.Assign | None, str]:
+    """Return the statement that keeps what a node makes beyond the call, and the test under which it does."""
+    shared = {name for each in ast.walk(function) if isinstance(each, ast.Global | ast.Nonlocal) for name in each.names}
+    local = {
+        each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    } - shared
+    for around in ast.walk(function):
+        if not isinstance(around, ast.If):
+            continue
+        for each in ast.walk(around):
+            if not isinstance(each, ast.Assign) or not any(inner is node for inner in ast.walk(each)):
+                continue
+            target = each.targets[0]
+            root = ast.unparse(target).split(".")[0].split("[")[0]
+            is_container = isinstance(target, ast.Subscript | ast.Attribute)
+            if (is_container and root not in local) or root in shared:
+                return each, ast.unparse(around.test)
+    return None, ""

@@ -1,0 +1,1 @@
+"""Compare the repository's other commands before and after a patch."""

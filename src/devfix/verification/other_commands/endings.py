@@ -1,0 +1,35 @@
+"""Whether two runs of a program end in the same failure of the program's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from devfix.model import Edit, Outcome, Run
+from devfix.verification.checks.stdout import last_line
+from devfix.verification.edit_map import place_before
+
+_DEVICE = re.compile(r"\b(cuda|cpu)(:\d+)?\b")
+
+
+def ends_alike(run: Run, before: Run, edits: Iterable[Edit] = ()) -> bool:
+    """Return whether a run ends as one did before some edits: the same exception at the same place, or the same exit.
+
+    Only runs that fail for a reason of their own are compared. The names of devices in their messages may differ.
+    """
+    if run.outcome is not Outcome.OTHER or before.outcome is not Outcome.OTHER or run.exit_code != before.exit_code:
+        return False
+    if run.failure is None or before.failure is None:
+        return run.failure is before.failure and _told(run) == _told(before)
+    if run.failure.exception != before.failure.exception or _told(run) != _told(before):
+        return False
+    at, known = run.failure.at, before.failure.at
+    if at is None or known is None:
+        return at is known
+    place = place_before(at, edits)
+    return (place.path, place.line, place.function) == (known.path, known.line, known.function)
+
+
+def _told(run: Run) -> str:
+    message = run.failure.message if run.failure is not None else last_line(run)
+    return _DEVICE.sub("device", message)

@@ -1,0 +1,48 @@
+"""A patch as it would stand on a state of the files before other edits that came first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from devfix.model import Edit, Patch
+from devfix.verification.edit_map import blocks
+
+
+def rebased(patch: Patch, earlier: Sequence[Edit]) -> Patch | None:
+    """Return a patch without the edits before it (oldest first); None where it changes lines that they have changed."""
+    edits: list[Edit] = []
+    for edit in patch.edits:
+        moved: Edit | None = edit
+        for before in reversed([each for each in earlier if each.path == edit.path]):
+            moved = _without(before, moved) if moved is not None else None
+        if moved is None:
+            return None
+        edits.append(moved)
+    return replace(patch, edits=tuple(edits))
+
+
+def _without(before: Edit, edit: Edit) -> Edit | None:
+    """Make an edit in the file as it was before another one, on whose result it stands."""
+    if not before.before.endswith((b"\n", b"\r")):
+        return None  # what comes after the last line would come into it
+    lines, new = before.before.splitlines(keepends=True), edit.after.splitlines(keepends=True)
+    changes = [(start, stop, new[begin:end]) for tag, start, stop, begin, end in blocks(edit) if tag != "equal"]
+    first = None
+    for start, stop, put in reversed(changes):
+        at = _line_before(before, start, stop)
+        if at is None:
+            return None
+        lines[at : at + stop - start] = put
+        first = at
+    if first is None:
+        return None
+    return replace(edit, line=first + 1, before=before.before, after=b"".join(lines))
+
+
+def _line_before(edit: Edit, start: int, stop: int) -> int | None:
+    """The index before an edit of the lines from `start` to `stop` after it; None where the edit has changed them."""
+    for tag, old_from, _, new_from, new_to in blocks(edit):
+        if tag == "equal" and new_from <= start and stop <= new_to:
+            return old_from + start - new_from
+    return None

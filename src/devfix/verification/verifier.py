@@ -1,0 +1,298 @@
+"""Patches -> the fix: run each candidate, in the world that failed and then in every other.
+
+The pipeline hands over the function that runs the program, so this stage knows nothing of processes or worktrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+
+from devfix.model import NOWHERE, Diagnosis, Outcome, Patch, Reach, Run, Verdict, VerdictOutcome, World
+from devfix.verification.candidate import Trial, copies_in_loop, dropped, in_vain, is_no_better, spread, where
+from devfix.verification.checks.computation import computes_apart, computes_else, edited_places, leaves_device
+from devfix.verification.checks.model_summaries import registered, tells_of_children
+from devfix.verification.checks.operand_values import hands_else, lacks, looked_for
+from devfix.verification.checks.stdout import last_line, numbers_apart, prints_apart, prints_else, unseeded_note
+from devfix.verification.checks.suppression import fails_there, hidden, places_after
+from devfix.verification.edit_map import astray, fails_in_edits, same_cause
+from devfix.verification.evidence import Objection
+from devfix.verification.other_commands.endings import ends_alike
+
+# A world, changed files, whether the process must be a fresh one, and where operators are counted.
+Runner = Callable[[World, Mapping[str, bytes], bool, Reach], Run]
+Review = Callable[[Patch, Mapping[str, bytes]], Sequence[Objection]]
+CANDIDATES = 24
+BETTER = 6  # more looked at for fewer copies, after one that holds but copies in a loop
+CPU = World("cpu")
+FURTHER = 6  # more looked at for one that holds, after one that gets to a failure with another cause
+
+
+class Verifier:
+    """Judges candidates against one failing run; `run` is called from up to `jobs` threads at once."""
+
+    def __init__(
+        self,
+        run: Runner,
+        before: Run,
+        files: Mapping[str, bytes],
+        worlds: Sequence[World],
+        baseline: Callable[[World], Run],
+        jobs: int = 2,
+        seeded: Runner | None = None,
+        review: Review | None = None,
+        tell: Callable[[int, int, int, str], None] | None = None,
+    ) -> None:
+        """Judge by `run`; by `seeded`, which seeds random generators, where a program draws from unseeded ones.
+
+        `review` finds what else speaks against a patch that holds, given the files that it leads to.
+        """
+        self.run, self.before, self.files, self.worlds, self.baseline = run, before, files, worlds, baseline
+        self.jobs, self.tell = jobs, tell
+        self.seeded = seeded or run
+        self.review = review
+        self.flaky: list[str] = []
+        self.untried: list[Patch] = []  # taken from the candidates and never run
+        self.is_flaky = False  # the failure itself comes and goes: no run of a patch says anything
+
+    def choose(self, patches: Iterable[Patch], diagnoses: Sequence[Diagnosis]) -> tuple[Trial | None, list[Trial]]:
+        """The trial to keep, and those that were dropped.
+
+        The first candidate that holds in every world is kept, unless its edit copies in a loop, or moves more than the
+        tensor that failed, and one of the next makes fewer copies. Where none holds, or only one of weaker evidence,
+        the first that gets further, to a failure with another cause, is kept.
+        """
+        held: Trial | None = None
+        trials, further = list[Trial](), list[Trial]()
+        blamed = {each.rule: each for each in diagnoses}
+        source = iter(patches)
+        left, queue = CANDIDATES, source
+        with ThreadPoolExecutor(self.jobs) as pool:
+            while left > 0 and (batch := list(islice(queue, min(left, self.jobs) if trials else 1))):
+                if self.tell is not None:
+                    self.tell(len(trials) + 1, len(trials) + len(batch), len(trials) + left, batch[0].title)
+                left -= len(batch)
+                for trial in pool.map(lambda patch: self.attempt(patch, blamed[patch.rule]), batch):
+                    if trial.verdict.outcome == "holds" and not (held and is_no_better(trial, held)):
+                        trial = self._reviewed(self.elsewhere(trial, pool))
+                    elif trial.verdict.outcome == "holds":
+                        trial = dropped(trial, "another candidate that holds makes no more copies or stands nearer")
+                    trials.append(trial)
+                    if trial.verdict.outcome == "moved":
+                        if not further:
+                            queue = iter(spread(islice(queue, left), [trial.patch]))
+                            left = min(left, FURTHER)
+                        further.append(trial)
+                    if trial.verdict.outcome == "holds" and not (held and is_no_better(trial, held)):
+                        if held is None:
+                            left = min(left, BETTER)
+                        held = trial
+                if self.is_flaky or (held is not None and _is_settled(held)):
+                    break
+            stronger = [trial for trial in further if held is None or trial.patch.rank[:1] < held.patch.rank[:1]]
+            if stronger and not self.is_flaky:
+                held = self._furthest(stronger, pool) or held
+        if held is not None and held.verdict.outcome == "holds":
+            trials = [in_vain(trial) for trial in trials]
+        self.untried = list(queue) if queue is not source else []
+        return held, [trial for trial in trials if trial is not held and trial.patch is not (held and held.patch)]
+
+    def attempt(self, patch: Patch, diagnosis: Diagnosis) -> Trial:
+        """Run one candidate in the world that failed."""
+        files = {**self.files, **{edit.path: edit.after for edit in patch.edits}}
+        failed, home = self.before.failure, self.before.world
+        places = places_after(failed.at, patch.edits) if failed and failed.at else ()
+        reach = Reach(places, looked_for(failed, diagnosis))
+        run = self.run(home, files, False, reach)
+        outcome, because = self._outcome(patch, diagnosis, run)
+        if outcome in ("holds", "moved") and (other := self._hands_else(diagnosis, reach, run, files)):
+            outcome, because = "differs", other
+        copies, worlds = (self.before.copies, run.copies), {home.name: run.outcome.value}
+        return Trial(patch, files, run, Verdict(outcome, worlds, *copies, because, run.failure))
+
+    def _hands_else(self, diagnosis: Diagnosis, reach: Reach, after: Run, files: Mapping[str, bytes]) -> str:
+        before, runner, home = self.before, self.run, self.before.world
+        if before.failure is None or not lacks(before.failure, reach, after):
+            return ""
+        if self._draws_unseeded(before, after):
+            runner = self.seeded
+            before = runner(home, self.files, False, NOWHERE)
+            reach = replace(reach, given=looked_for(before.failure, diagnosis))
+            after = runner(home, files, False, reach)
+        plain, patched = partial(runner, home, self.files, False, NOWHERE), partial(runner, home, files, False)
+        return hands_else(before, diagnosis, reach, after, plain, patched)
+
+    def _draws_unseeded(self, *runs: Run) -> bool:
+        """Whether runs drew from generators without a seed, so that what they have in common may be chance."""
+        names = sorted({name for run in runs for name in run.unseeded})
+        if names:
+            self.flaky.append(unseeded_note(names))
+        return bool(names)
+
+    def _outcome(self, patch: Patch, diagnosis: Diagnosis, run: Run) -> tuple[VerdictOutcome, str]:
+        failure = self.before.failure
+        operands = failure.operands if failure is not None else ()
+        wrong = operands[diagnosis.blame.operand] if operands else None
+        if run.outcome is Outcome.CLEAN or self._ends_as_without_gpu(run, patch):
+            wrongs = hidden(self.before, wrong, run, patch.edits) or leaves_device(self.before, wrong, run)
+            ending = "" if run.outcome is Outcome.CLEAN else f"then it fails as it does without a GPU: {last_line(run)}"
+            return ("broken", wrongs) if wrongs else ("holds", ending)
+        if run.outcome is not Outcome.FAILED or run.failure is None or failure is None:
+            return "broken", f"the program {run.outcome.value}: {last_line(run)}"
+        there = where(run.failure)
+        if same_cause(failure, wrong, run.failure, patch.edits):
+            same = run.failure.at == failure.at and run.failure.operations == failure.operations
+            return "same", "the same failure comes again" if same else f"it only moves the crash to {there}: same cause"
+        if run.failure.operations < failure.operations:
+            return "broken", f"it fails earlier, at {there}"
+        if wrongs := hidden(self.before, wrong, run, patch.edits) or leaves_device(self.before, wrong, run):
+            return "broken", wrongs
+        if patch.joint and astray(run.failure, patch.edits):
+            return "broken", f"it moves more than what failed, and one of the others fails at {there}"
+        return "moved", f"the next failure has a cause of its own, at {there}"
+
+    def _ends_as_without_gpu(self, run: Run, patch: Patch) -> bool:
+        """Whether a program that fails for a reason of its own does so in the world without GPUs too, unpatched."""
+        if run.outcome is not Outcome.OTHER or self.before.world == CPU or CPU not in self.worlds:
+            return False
+        return ends_alike(run, self.baseline(CPU), patch.edits)
+
+    def _furthest(self, trials: Sequence[Trial], pool: ThreadPoolExecutor) -> Trial | None:
+        doubtful: Trial | None = None
+        for trial in trials:
+            judged = self._reviewed(self.elsewhere(trial, pool))
+            if judged.verdict.outcome == "moved" and not judged.verdict.against:
+                return judged
+            if judged.verdict.outcome == "moved":
+                doubtful = doubtful or judged
+        return doubtful
+
+    def _reviewed(self, trial: Trial) -> Trial:
+        """Look for what else speaks against a candidate that did well: strong evidence drops it."""
+        if trial.verdict.outcome not in ("holds", "moved"):
+            return trial
+        found = self.review(trial.patch, trial.files) if self.review is not None else ()
+        verdict = replace(trial.verdict, against=(*trial.verdict.against, *(each.because for each in found)))
+        strong = [each for each in found if each.strength == "strong"]
+        if strong:
+            verdict = replace(verdict, outcome="worse", because=strong[0].because)
+        numbers = tuple(dict.fromkeys(each.numbers for each in strong))
+        return replace(trial, verdict=verdict, is_reviewed=True, numbers=numbers if all(numbers) else ())
+
+    def confirm(self, trial: Trial) -> Trial:
+        """Judge a trial in the other worlds that was passed over at first."""
+        with ThreadPoolExecutor(self.jobs) as pool:
+            return self._reviewed(self.elsewhere(trial, pool))
+
+    def elsewhere(self, trial: Trial, pool: ThreadPoolExecutor) -> Trial:
+        """Run a candidate that did well in the other worlds, and afresh in the one that failed."""
+        home = self.before.world
+        others = [world for world in self.worlds if world != home]
+        edited = Reach(edited_places(trial.patch.edits))
+        runs: dict[World, Future[Run]] = {
+            world: pool.submit(self.run, world, trial.files, world == home, edited if world in (home, CPU) else NOWHERE)
+            for world in [home, *others]
+        }
+        control = pool.submit(self.run, home, self.files, False, NOWHERE)
+        worlds, outcome, because, lame = {}, trial.verdict.outcome, trial.verdict.because, 0
+        for world, future in runs.items():
+            run = future.result()
+            worlds[world.name] = run.outcome.value
+            if outcome in ("worse", "differs", "broken"):
+                continue
+            lame += (
+                world != home
+                and self.before.failure is not None
+                and (fails_there(run, self.before.failure, trial.patch.edits) or fails_in_edits(run, trial.patch.edits))
+            )
+            if world == home and not _ends_as(run, trial.run):
+                outcome, because = "broken", f"it does not repeat: {run.outcome.value} in a fresh process"
+            elif world != home and (worse := self._worse(world, trial, run)):
+                outcome, because = worse
+            elif world == CPU and (apart := computes_apart(runs[home].result(), run, trial.patch.edits)):
+                outcome, because = "differs", apart
+        if control.result().outcome is Outcome.CLEAN:
+            outcome, because = "broken", "the failure is flaky: without the patch the program ran clean as well"
+            self.flaky.append("the failure is flaky: a later run of the same program was clean; it is left alone")
+            self.is_flaky = True
+        against = trial.verdict.against
+        if outcome in ("holds", "moved") and CPU in runs:
+            pair = [trial.run, runs[home].result()]
+            against += prints_apart(self.before, pair, runs[CPU].result())
+            if numbers := numbers_apart(self.before, pair, runs[CPU].result()):
+                outcome, because = "differs", f"on a GPU the program prints {numbers}"
+        before = {home.name: self.before.outcome.value}
+        if outcome in ("holds", "moved"):  # the CPU world was run for its output; the others only where a patch fails
+            before |= {world.name: self.baseline(world).outcome.value for world in others if world == CPU}
+        verdict = replace(
+            trial.verdict, outcome=outcome, worlds=worlds, because=because, before=before, against=against
+        )
+        return replace(trial, verdict=verdict, lame=lame)
+
+    def _worse(self, world: World, trial: Trial, run: Run) -> tuple[VerdictOutcome, str] | None:
+        if run.outcome is Outcome.CLEAN and world != CPU:
+            return None
+        before = self.baseline(world)
+        if run.outcome is not Outcome.CLEAN and before.outcome is Outcome.CLEAN:
+            return "worse", f"{world.name} ran before, now it {run.outcome.value}: {last_line(run)}"
+        ended = before.outcome is Outcome.OTHER and trial.run.outcome is Outcome.OTHER and world == CPU
+        if ended and not ends_alike(run, before, trial.patch.edits):
+            return "worse", f"{world.name} ended with {last_line(before)}, now it {run.outcome.value}: {last_line(run)}"
+        if run.outcome is not Outcome.CLEAN and not ended:
+            return None
+        if (before.outcome is Outcome.CLEAN or ended) and before.torch and not run.torch:
+            return "differs", f"nothing is seen of the program any more in the world {world.name}"
+        if not (before.outcome is Outcome.CLEAN or ended):
+            return None
+        if before.stdout == run.stdout and not computes_else([before], run):
+            return None
+        if not self._draws_unseeded(before, run):
+            return self._differs(world, trial, before, run, self.run)
+        before, run = (self.seeded(world, files, False, NOWHERE) for files in (self.files, trial.files))
+        if before.outcome is not (Outcome.OTHER if ended else Outcome.CLEAN):
+            return None  # with these numbers the program ends otherwise, and nothing can be compared
+        if run.outcome is not before.outcome:
+            return "worse", f"{world.name} ran before, with a seed, now it {run.outcome.value}: {last_line(run)}"
+        return self._differs(world, trial, before, run, self.seeded)
+
+    def _differs(
+        self, world: World, trial: Trial, before: Run, run: Run, runner: Runner
+    ) -> tuple[VerdictOutcome, str] | None:
+        if before.stdout == run.stdout and not computes_else([before], run):
+            return None
+        again = runner(world, self.files, False, NOWHERE)
+        alike = before.stdout == run.stdout or self._is_summary(trial, before, run)
+        if not alike and self._prints_else(world, trial, [before, again], run, runner):
+            return "differs", f"the program prints something else in the world {world.name}"
+        plain = [before, again]
+        if computes_else(plain, run):  # once more, against chance
+            plain.append(runner(world, self.files, False, NOWHERE))
+        if computes := computes_else(plain, run):
+            return "differs", f"the program computes something else in the world {world.name}: {computes}"
+        return None
+
+    def _is_summary(self, trial: Trial, before: Run, run: Run) -> bool:
+        """Whether what a patch prints differs by the modules alone that it registers, in a summary of the model."""
+        return tells_of_children(before.stdout, run.stdout, registered(trial.patch.edits))
+
+    def _prints_else(self, world: World, trial: Trial, plain: Sequence[Run], run: Run, runner: Runner) -> bool:
+        before = [each.stdout for each in plain]
+        if len(set(before)) == 1:
+            return True
+        where = f"what the program prints in the world {world.name}"
+        self.flaky.append(f"{where} changes from run to run: only the lines that repeat are compared")
+        third, other = (runner(world, files, False, NOWHERE).stdout for files in (self.files, trial.files))
+        return prints_else([*before, third], [run.stdout, other])
+
+
+def _is_settled(held: Trial) -> bool:
+    """Whether no other candidate can be better than one that holds: it moves what failed alone, and not in a loop."""
+    return not held.lame and not held.verdict.against and not held.patch.joint and not copies_in_loop(held)
+
+
+def _ends_as(run: Run, known: Run) -> bool:
+    """Whether a run ends as another of the same program did."""
+    return run.outcome is known.outcome and (run.outcome is not Outcome.OTHER or ends_alike(run, known))

@@ -1,0 +1,1 @@
+"""Git commands, repositories and remotes."""

@@ -1,0 +1,71 @@
+"""Git over a network: a token that stays out of sight, limits to waiting, and patience with servers."""
+
+from __future__ import annotations
+
+import base64
+import re
+import time
+from collections.abc import Callable
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from devfix.errors import UserError
+from devfix.workspace.git.command import GitError
+
+Result = TypeVar("Result")
+
+WAITS = (1.0, 5.0, 20.0)  # seconds between attempts
+_PASSING = re.compile(
+    r"returned error: (?:429|5\d\d)|HTTP (?:429|5\d\d)|Could not resolve host|Connection (?:reset|refused|timed out)|"
+    r"early EOF|unexpected disconnect|the remote end hung up|Operation too slow|TLS|GnuTLS|Failed to connect"
+)
+_REFUSED = re.compile(
+    r"returned error: 40[13]|HTTP 40[13]|Authentication failed|could not read Username|Permission denied"
+)
+
+
+def settings(address: str, token: str | None) -> dict[str, str]:
+    """Return the environment in which git may reach `address`, and that address alone gets the token.
+
+    Raises UserError where the token would go over an open line, or is part of the address.
+    """
+    parts = urlsplit(address)
+    kind = parts.scheme if "://" in address else ("ssh" if re.match(r"[\w.-]+@?[\w.-]*:", address) else "file")
+    if kind not in ("https", "http", "ssh", "file"):
+        raise UserError(f"{kind}: not a way to a repository that is taken; give an address with https or ssh")
+    if parts.password:
+        raise UserError("the address holds a password; take it out and put the token into GITHUB_TOKEN")
+    if kind == "http" and token and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
+        raise UserError(f"{address}: over http the token could be read on the way; use https")
+    config = [
+        ("credential.helper", ""),  # the token, or nothing: no helper is asked, and none is told
+        ("http.followRedirects", "false"),
+        ("http.lowSpeedLimit", "1000"),
+        ("http.lowSpeedTime", "60"),
+    ]
+    if token and kind in ("https", "http"):
+        words = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+        # A header for this address, in the environment: arguments can be read by everybody on the machine.
+        config.append((f"http.{address}.extraHeader", f"Authorization: Basic {words}"))
+    numbered = {
+        f"GIT_CONFIG_{what}_{number}": text
+        for number, pair in enumerate(config)
+        for what, text in zip(("KEY", "VALUE"), pair, strict=True)
+    }
+    return {"GIT_ALLOW_PROTOCOL": kind, "GIT_CONFIG_COUNT": str(len(config)), **numbered}
+
+
+def patiently(call: Callable[[], Result], address: str) -> Result:
+    """Call git, and again where the server or the network was at fault; raise GitError, or UserError when refused."""
+    for wait in (*WAITS, None):
+        try:
+            return call()
+        except GitError as error:
+            if _REFUSED.search(str(error)):
+                raise UserError(
+                    f"{address}: refused ({error.line}); give a token with `contents: write` in GITHUB_TOKEN"
+                ) from error
+            if wait is None or not _PASSING.search(str(error)):
+                raise
+            time.sleep(wait)
+    raise AssertionError("unreachable")

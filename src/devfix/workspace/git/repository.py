@@ -1,0 +1,179 @@
+"""The user's repository: asked, and given a finished branch; its files, index, HEAD and configuration stay."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from devfix.errors import UserError
+from devfix.process.tempdirs import scratch_folder
+from devfix.workspace.git.command import DamagedError, Git, GitError
+from devfix.workspace.git.listing import REGULAR, SUBMODULE, Entry, list_commit
+from devfix.workspace.worktrees.pool import Worktrees
+from devfix.workspace.worktrees.shadow import Origin
+
+_ROOM = 100_000  # bytes; where less is free, that is why git fails, whatever it says of it
+
+
+class Repository:
+    """A git repository at one commit; made by `Repository.open`."""
+
+    def __init__(self, root: Path, subfolder: str) -> None:
+        """Take the top folder of a working tree; use `open`, which checks it."""
+        self.root, self.subfolder = root, subfolder
+        plain = Git(root)
+        self.git = plain.also(*_filters_off(plain))
+        try:
+            self.commit = self.git.text("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        except GitError as error:
+            if known := self.git.says("rev-parse", "--verify", "--quiet", "HEAD"):
+                raise DamagedError(("rev-parse",), f"no commit {known}".encode()) from error
+            raise UserError(f"{root}: the repository has no commit yet; commit your work first") from error
+        self.head = self.git.says("symbolic-ref", "--quiet", "--short", "HEAD") or None
+
+    @classmethod
+    def open(cls, path: Path) -> Repository:
+        """Open the repository that `path` (a folder) lies in; raise UserError where there is none to work in."""
+        if not path.exists():
+            raise UserError(f"{path}: no such folder")
+        if not path.is_dir():
+            raise UserError(f"{path}: not a folder; give the repository or a folder of it")
+        path = path.resolve()
+        git = Git(path)
+        try:
+            bare, inside = git.text("rev-parse", "--is-bare-repository", "--is-inside-git-dir").split("\n")
+            if bare == "true" or inside == "true":
+                raise UserError(f"{path}: a bare repository has no files to run; give a clone with a working tree")
+            root = Path(git.text("rev-parse", "--show-toplevel"))
+        except GitError as error:
+            raise UserError(_why_not(path, error)) from error
+        if not path.is_relative_to(root):
+            raise UserError(f"{path}: not in the working tree of its repository, which is {root}")
+        repository = cls(root, "" if path == root else path.relative_to(root).as_posix())
+        below = f"{repository.subfolder}/"
+        if repository.subfolder and not any(tracked.startswith(below) for tracked in repository.entries):
+            raise UserError(f"{path}: nothing in this folder is committed; commit it first")
+        return repository
+
+    @cached_property
+    def entries(self) -> dict[str, Entry]:
+        """Every path at the commit, from the root of the repository."""
+        return list_commit(self.git, self.commit)
+
+    def tracked(self) -> frozenset[str]:
+        """Return the paths of the regular files at the commit: no symbolic links, no submodules."""
+        return frozenset(path for path, entry in self.entries.items() if entry.mode in REGULAR)
+
+    def submodules(self) -> tuple[str, ...]:
+        """Return the paths of the submodules at the commit."""
+        return tuple(path for path, entry in self.entries.items() if entry.mode == SUBMODULE)
+
+    def content(self, path: str) -> bytes:
+        """Return a file as it is at the commit; raise FileNotFoundError where there is no such file."""
+        entry = self.entries.get(path)
+        if entry is None or entry.mode == SUBMODULE:
+            raise FileNotFoundError(path)
+        return self.git.call("cat-file", "blob", entry.object_id)
+
+    def containing(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Return the paths of the text files that have, at the commit, one of the texts in a line."""
+        patterns = [part for text in texts for part in ("-e", text)]
+        if not patterns:
+            return ()
+        said = self.git.says("grep", "--full-name", "--fixed-strings", "-l", "-I", "-z", *patterns, self.commit)
+        return tuple(path.partition(":")[2] for path in said.split("\0") if path)
+
+    @cached_property
+    def _status(self) -> tuple[tuple[str, str], ...]:
+        """What git says of the working tree: pairs of a two-letter state and a path ("!!" is ignored)."""
+        listed = os.fsdecode(
+            self.git.call(
+                *("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal"),
+                *("--ignored=traditional", "--ignore-submodules=dirty"),
+            )
+        )
+        return tuple((record[:2], record[3:]) for record in listed.split("\0") if record)
+
+    @property
+    def dirty(self) -> tuple[str, ...]:
+        """The paths with changes that are not committed, untracked ones included: the commit does not have them."""
+        return tuple(sorted(path for state, path in self._status if state != "!!"))
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The paths that git ignores; a folder ends in "/" and stands for all that is in it."""
+        return tuple(sorted(path for state, path in self._status if state == "!!"))
+
+    def patches(self, commits: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield a file name and content for each commit, as `git am` takes them."""
+        for number, commit in enumerate(commits, 1):
+            subject = self.git.text("show", "--no-patch", "--format=%f", commit)[:60].strip("-.") or "fix"
+            patch = self.git.call("format-patch", "--stdout", "--no-signature", "--no-renames", "-1", commit)
+            yield f"{number:04}-{subject}.patch", patch
+
+    def branch_exists(self, name: str) -> bool:
+        """Say whether the repository has a branch of that name."""
+        return bool(self.git.says("rev-parse", "--verify", "--quiet", f"refs/heads/{name}"))
+
+    def check_branch(self, name: str) -> None:
+        """Raise UserError where a branch of that name cannot be made: wrong, taken, or in the way of another."""
+        if not self.git.says("check-ref-format", "--branch", name) or name.startswith("-"):
+            raise UserError(f"--branch {name}: not a name that git allows for a branch")
+        if self.branch_exists(name):
+            raise UserError(f"--branch {name}: the branch exists; name another or delete it: git branch -D {name}")
+        parts = name.split("/")
+        above = ["/".join(parts[:count]) for count in range(1, len(parts))]
+        if taken := next(filter(self.branch_exists, above), None):
+            raise UserError(f"--branch {name}: git cannot make it beside the branch {taken}; name another")
+        if below := self.git.says("for-each-ref", "--count=1", "--format=%(refname:short)", f"refs/heads/{name}/"):
+            raise UserError(f"--branch {name}: git cannot make it beside the branch {below}; name another")
+
+    @contextlib.contextmanager
+    def worktrees(self, count: int) -> Iterator[Worktrees]:
+        """Give up to `count` worktrees at the commit, outside of the repository; all are gone afterwards."""
+        origin = Origin(self.root, self.commit, self.head, self.git, self.entries, self.ignored, self.submodules())
+        with scratch_folder() as folder:
+            try:
+                yield Worktrees(origin, folder, count)
+            except (OSError, GitError) as error:
+                if isinstance(error, GitError) and (said := self._lacking(error)):
+                    raise UserError(said) from error
+                if shutil.disk_usage(folder).free >= _ROOM:
+                    raise
+                where = folder.parent
+                said = f"No space left on device for temporary files in {where}: free some, or set TMPDIR"
+                raise UserError(said) from error
+
+    def _lacking(self, error: GitError) -> str:
+        """Say what to do where git lacks a file of the commit; "" where the error is another."""
+        if not re.search(
+            r"unable to read sha1 file|cannot read object|missing blob|bad (object|file)|could not get object info",
+            str(error),
+        ):
+            return ""
+        lacks = f"{self.root}: git lacks files of the commit ({error.line[:200]})"
+        if self.git.says("config", "--get-regexp", r"^remote\..*\.promisor$"):
+            return f"{lacks}: it is a partial clone; fetch them: git fetch --refetch --no-filter"
+        return f"{lacks}: git fsck tells more"
+
+
+def _filters_off(git: Git) -> Iterator[str]:
+    """Yield settings that turn off each filter that the configuration defines: filters are commands."""
+    names = git.says("config", "--name-only", "--null", "--get-regexp", r"^filter\..*\.")
+    for name in {key.rpartition(".")[0] for key in names.split("\0") if key}:
+        yield from (f"{name}.clean=", f"{name}.smudge=", f"{name}.process=", f"{name}.required=false")
+
+
+def _why_not(path: Path, error: GitError) -> str:
+    if "dubious ownership" in str(error) or "unsafe repository" in str(error):
+        where = re.search(r"repository (?:at )?'([^']+)'", str(error))
+        named = where[1] if where else str(path)
+        return f"{named}: belongs to another user; to trust it: git config --global --add safe.directory '{named}'"
+    if "not a git repository" in str(error):
+        return f"{path}: not in a git repository; make it one: git init && git add -A && git commit -m start"
+    return f"{path}: git cannot read the repository: {error.line}"

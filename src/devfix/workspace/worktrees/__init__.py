@@ -1,0 +1,1 @@
+"""Worktrees beside a repository, in which programs run."""

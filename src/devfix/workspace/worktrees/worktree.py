@@ -1,0 +1,111 @@
+"""One worktree: the files of the commit and the data beside them, put back as they were between uses."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+
+from devfix.errors import DevfixError
+from devfix.process.tempdirs import remove
+from devfix.workspace.git.command import GitError
+from devfix.workspace.worktrees.shadow import Shadow
+
+# To make a file costs the kernel 0.14 ms on ext4: 10,000 take 1.3 s, and 0.6 s with four at work, also on two cores.
+_WORKERS = "checkout.workers=4"
+_State = bytes  # a tuple of numbers would take three times the memory, for every file of a repository
+_FOLDER, _FILE = struct.Struct("<I"), struct.Struct("<IQqqQ")
+
+
+class Worktree:
+    """A folder with the repository's files at the commit, in which the program may do what it likes."""
+
+    def __init__(self, shadow: Shadow, path: Path, index: Path) -> None:
+        """Fill the folder `path`; `index` is where git keeps what it knows of these files."""
+        self.path, self._shadow, self._index = path, shadow, index
+        self._git = shadow.git.also(_WORKERS, GIT_WORK_TREE=str(path), GIT_INDEX_FILE=str(index))
+        self._made: dict[str, _State] = {}
+        self._build()
+
+    def write(self, files: Mapping[str, bytes]) -> None:
+        """Write contents (paths relative to the repository) until the next reset; modes stay as they are."""
+        for name, content in files.items():
+            target = Path(os.path.normpath(self.path / name))
+            if os.path.realpath(target) != str(target) or not target.is_relative_to(self.path):
+                raise DevfixError(f"{name}: lies behind a symbolic link, or outside of the repository")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+            # Python trusts a cached module of the same second and size: the next run would not see this edit.
+            for cached in (target.parent / "__pycache__").glob(f"{target.stem}.*.pyc"):
+                cached.unlink(missing_ok=True)
+
+    def reset(self) -> None:
+        """Put every file back as it was, and remove what has come; make it anew where a program wrecked it."""
+        try:
+            self._mend()
+        except (OSError, GitError):
+            self._build()
+
+    def _build(self) -> None:
+        remove(self.path)
+        self.path.mkdir(parents=True)
+        shutil.copyfile(self._shadow.index, self._index)
+        self._git.call("checkout-index", "--all", "--force", "--index")
+        self._shadow.data.bring_all(self.path)
+        self._give_git()
+        self._made = _survey(self.path)
+
+    def _give_git(self) -> None:
+        """Make the repository that the program sees; devfix itself never reads it."""
+        remove(self.path / ".git")
+        shutil.copytree(self._shadow.seen, self.path / ".git", symlinks=True)
+        shutil.copyfile(self._index, self.path / ".git" / "index")
+
+    def _mend(self) -> None:
+        found = _survey(self.path)
+        changed = [path for path, state in self._made.items() if found.get(path) != state]
+        extra = [path for path in found if path not in self._made]
+        if any(_is_folder(self._made[path]) for path in changed):  # one is gone, closed, or a link now
+            self._build()
+            return
+        lost = []
+        for path in [*extra, *changed]:
+            if path.startswith(".git/"):
+                continue
+            remove(self.path / path)
+            if path in self._shadow.data.files:
+                self._shadow.data.bring(path, self.path)
+            elif path in self._made:
+                lost.append(path)
+        if lost:
+            given = "".join(f"{path}\0" for path in lost)
+            self._git.call("checkout-index", "--force", "--index", "-z", "--stdin", given=os.fsencode(given))
+        if changed or extra:
+            self._give_git()
+            self._made = _survey(self.path)
+
+
+def _is_folder(state: _State) -> bool:
+    return stat.S_ISDIR(_FOLDER.unpack_from(state)[0])
+
+
+def _survey(folder: Path) -> dict[str, _State]:
+    """Return the state of everything below the folder; the change time cannot be set back, unlike the others."""
+    states: dict[str, _State] = {}
+
+    def look(inner: str, prefix: str) -> None:
+        with os.scandir(inner) as entries:
+            for entry in entries:
+                status = entry.stat(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    states[prefix + entry.name] = _FOLDER.pack(status.st_mode)
+                    look(entry.path, f"{prefix}{entry.name}/")
+                else:
+                    numbers = (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+                    states[prefix + entry.name] = _FILE.pack(*numbers)
+
+    look(str(folder), "")
+    return states

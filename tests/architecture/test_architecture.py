@@ -1,0 +1,148 @@
+"""The laws of the house that no other tool guards."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[2]
+LONGEST = 300  # lines
+PROBE_MAY = {"torch"}
+NAMELESS = {"utils", "util", "core", "base", "manager", "context", "misc", "common"}
+
+
+def files(*suffixes: str) -> list[Path]:
+    """The files of the repository as git knows them, so that environments and caches do not count."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    return [path for name in listed if name.endswith(suffixes) and (path := ROOT / name).is_file()]
+
+
+def python_below(folder: str) -> list[Path]:
+    found = sorted((ROOT / folder).rglob("*.py"))
+    assert found, f"{folder} has no Python files: has it moved?"
+    return found
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The full names of the modules that a file imports, anywhere in it; relative ones start with a dot."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or "")
+
+
+def strangers(path: Path, allowed: set[str]) -> list[str]:
+    """The imports that are neither allowed, nor relative, nor of the standard library."""
+    return [
+        name
+        for name in imports(path)
+        if not name.startswith(".")
+        and name.split(".")[0] not in sys.stdlib_module_names
+        and not any(name == known or name.startswith(f"{known}.") for known in allowed)
+    ]
+
+
+def test_files_fit_the_eye() -> None:
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files(".py")}
+    long = {path: length for path, length in lengths.items() if length > LONGEST}
+    # It is a little over: one file, since a process starts from it by its path.
+    assert long.keys() <= {"src/devfix/probe/prefork/server.py"}, long
+
+
+def test_names_say_something() -> None:
+    places = [path for path in files(".py") if "corpus" not in path.parts]
+    assert not [path for path in places if path.stem in NAMELESS or path.parent.name in NAMELESS]
+
+
+def test_the_probe_knows_torch_and_the_standard_library_only() -> None:
+    found = {path.name: names for path in python_below("src/devfix/probe") if (names := strangers(path, PROBE_MAY))}
+    assert not found
+
+
+def test_what_the_tower_imports_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = [*project["dependencies"], *project["optional-dependencies"]["publish"]]
+    declared = {re.split(r"[^\w-]", line)[0].lower() for line in lines} - {"hishel"}  # named to be held back
+    tower = [path for path in python_below("src/devfix") if "probe" not in path.relative_to(ROOT).parts]
+    used = {name.split(".")[0] for path in tower for name in strangers(path, {"devfix"})}
+    # The keeper's own files; pytest loads our plugins, and the suite under test has torch, or they are not there.
+    used -= {"mounts", "limit_monitor", "witness", "pytest", "torch"}
+    provided = packages_distributions()
+    assert {name.lower() for module in used for name in provided.get(module, [module])} == declared | ({"tomli"} & used)
+
+
+def test_rules_come_in_by_the_door() -> None:
+    found = {path.name: names for path in python_below("rules") if (names := strangers(path, {"devfix.sdk", "libcst"}))}
+    assert not found
+
+
+def test_each_rule_has_its_page_and_each_pack_its_entry_point() -> None:
+    rules = [path for path in python_below("rules") if not path.name.startswith("_")]
+    assert not [path.name for path in rules if not path.with_suffix(".md").is_file()]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    packs = {path.parent.name.replace("_", "-"): f"devfix_rules.{path.parent.name}" for path in rules}
+    assert project["entry-points"]["devfix.rules"] == packs
+
+
+def test_nothing_speaks_of_one_machine_or_one_registry() -> None:
+    machine = re.compile(r"(?<![\w.])/(?:" + "|".join(["wo" + "rk", "ro" + "ot", "op" + "t"]) + r")/")
+    registry = re.compile("|".join(["py" + r"pi\.org", "python" + "hosted", "download.py" + "torch"]))
+    texts = [path for path in files("") if b"\0" not in path.read_bytes()[:4096]]
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
+        for path in texts
+        for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1)
+        if machine.search(line) or registry.search(line)
+    ]
+    assert not found
+
+
+WALL_CLOCKS = {"monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "time", "time_ns"}
+ENDED_BY_A_CLOCK = {"run", "check_output", "check_call", "call", "communicate", "wait", "wait_for", "join", "get"}
+ENDED_BY_A_CLOCK |= {"runpytest_subprocess", "HTTPConnection", "create_connection"}
+
+
+def judging_by_the_clock(path: Path) -> Iterator[int]:
+    """The lines of a file that read a clock on the wall, or that end what they wait for after some seconds."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        owner = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+        limits = [each.value for each in node.keywords if each.arg == "timeout"]
+        if owner == "time" and node.func.attr in WALL_CLOCKS:
+            yield node.lineno
+        if node.func.attr in ENDED_BY_A_CLOCK and any(isinstance(limit, ast.Constant) for limit in limits):
+            yield node.lineno
+
+
+def test_no_test_judges_by_the_clock() -> None:
+    """A busy machine takes ten times as long; tests/helpers/waiting.py says how to wait for what happens."""
+    tests = [path for path in files(".py") if (path.relative_to(ROOT)).parts[0] == "tests"]
+    found = {
+        path.relative_to(ROOT / "tests").as_posix(): lines for path in tests if (lines := [*judging_by_the_clock(path)])
+    }
+    # Two readings of one clock around a run, which must hold what the run says; and the time that each mutant takes.
+    assert found.keys() == {"process/test_run.py", "mutation/mutants.py"}, found
+    assert len(found["process/test_run.py"]) == 2
+
+
+def test_the_floors_hold() -> None:
+    command = Path(sys.executable).with_name("lint-imports")
+    if not command.exists():
+        pytest.skip("import-linter is not installed beside this interpreter")
+    done = subprocess.run([command, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

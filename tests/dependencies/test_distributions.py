@@ -1,0 +1,82 @@
+"""Whose file it is, and how a release is pinned in the requirements that there are."""
+
+from pathlib import Path
+
+import pytest
+
+from devfix.dependencies import Distribution, distribution_of, laid_over, pinned
+
+
+def test_names_the_distribution_of_an_installed_file() -> None:
+    import libcst
+
+    found = distribution_of(libcst.__file__)
+    assert found is not None and (found.name, found.package) == ("libcst", "libcst")
+    assert found.version and found.site == Path(libcst.__file__).parents[1]
+
+
+def test_knows_no_distribution_of_loose_files(tmp_path: Path) -> None:
+    import json
+
+    assert distribution_of(json.__file__) is None
+    loose = tmp_path / "site-packages" / "loose.py"
+    assert distribution_of(str(loose)) is None
+
+
+def test_lays_changed_files_over_what_is_installed(tmp_path: Path) -> None:
+    site, folder = tmp_path / "site-packages", tmp_path / "over"
+    (site / "pack" / "sub").mkdir(parents=True)
+    (site / "pack" / "__init__.py").write_bytes(b"old")
+    (site / "pack" / "sub" / "data.bin").write_bytes(b"data")
+    over = laid_over(Distribution("pack", "1", site, "pack"), {"pack/__init__.py": b"new"}, folder)
+    assert (over / "pack" / "__init__.py").read_bytes() == b"new"
+    assert (over / "pack" / "sub" / "data.bin").read_bytes() == b"data"
+    assert (site / "pack" / "__init__.py").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("requirements.txt", "torch\ndiffusers\n", "torch\ndiffusers==1.0\n"),
+        ("requirements.txt", "diffusers>=0.30,<2  # ours\n", "diffusers==1.0  # ours\n"),
+        (
+            "requirements/dev.txt",
+            "Diffusers[torch] ~= 0.30 ; python_version > '3'\n",
+            "Diffusers[torch]==1.0 ; python_version > '3'\n",
+        ),
+        (
+            "pyproject.toml",
+            'name = "x"\ndependencies = ["diffusers>=0.3", "a"]\n',
+            'name = "x"\ndependencies = ["diffusers==1.0", "a"]\n',
+        ),
+        ("requirements.txt", "diffusers-extra\nnot-diffusers\n", None),
+        ("pyproject.toml", "[tool.diffusers]\ndiffusers = 1\n", None),
+        ("notes.txt", "diffusers\n", None),
+        (
+            "requirements.txt",
+            "torch\ngit+https://github.com/huggingface/diffusers.git@main\n",
+            "torch\ndiffusers==1.0\n",
+        ),
+        ("requirements.txt", "git+https://github.com/huggingface/diffusers # newest\n", "diffusers==1.0 # newest\n"),
+        ("requirements.txt", "diffusers @ git+https://github.com/a/b.git#egg=x\n", "diffusers==1.0\n"),
+        ("requirements.txt", "git+https://github.com/huggingface/diffusers-extras.git\n", None),
+        (
+            "pyproject.toml",
+            'dependencies = ["diffusers @ git+https://e.org/b"]\n',
+            'dependencies = ["diffusers==1.0"]\n',
+        ),
+        (
+            "pyproject.toml",
+            '[tool.poetry.dependencies]\ndiffusers = "^0.31"\n',
+            '[tool.poetry.dependencies]\ndiffusers = "==1.0"\n',
+        ),
+        (
+            "pyproject.toml",
+            'diffusers = {version = "^0.31", extras = ["torch"]}\n',
+            'diffusers = {version = "==1.0", extras = ["torch"]}\n',
+        ),
+    ],
+)
+def test_pins_a_release(path: str, before: str, after: str | None) -> None:
+    pin = pinned("diffusers", "1.0", [path], lambda name: before.encode())
+    assert [edit.after.decode() for edit in pin.edits] == ([after] if after else [])

@@ -1,0 +1,65 @@
+"""After a fix, the same fault elsewhere is shown, and nothing that would not hold there."""
+
+from devfix.diagnosis.similar_code import advise
+from devfix.model import Edit, Patch
+
+BEFORE = """import torch
+
+
+def encode(x):
+    return x + torch.arange(x.size(1))
+
+
+def decode(x, n):
+    steps = torch.zeros(n)
+    other = torch.ones(n, device="cpu")
+    return x + torch.arange(x.size(1)), steps, other
+
+
+def count(y):
+    return torch.zeros(3)
+"""
+LINE = "    return x + torch.arange(x.size(1))\n"
+AFTER = BEFORE.replace(LINE, LINE.replace("(1))", "(1), device=x.device)"), 1)
+COPY = BEFORE.replace("decode", "translate")
+FOREIGN = "import torch\n\n\ndef encode(z):\n    return x + torch.arange(x.size(1))\n"
+
+
+def changed(patch: Patch, files: dict[str, str]) -> list[tuple[str, str]]:
+    found = advise(
+        patch,
+        lambda path: files[path].encode() if path in files else None,
+        lambda texts: [path for path, code in files.items() if any(text in code for text in texts)],
+    )
+    lines = []
+    for edit in found:
+        assert edit.before == files[edit.path].encode()
+        new = set(edit.after.decode().splitlines()) - set(edit.before.decode().splitlines())
+        lines.append((edit.path, new.pop().strip()))
+    return lines
+
+
+def patch_of(before: str, after: str) -> Patch:
+    return Patch("p/r", "", "", "safe", (Edit("m.py", 5, before.encode(), after.encode()),))
+
+
+def test_shows_copies_and_siblings_that_lack_the_same() -> None:
+    found = changed(patch_of(BEFORE, AFTER), {"m.py": AFTER, "copy.py": COPY, "other.txt": COPY})
+    assert ("copy.py", "return x + torch.arange(x.size(1), device=x.device)") in found
+    assert ("m.py", "steps = torch.zeros(n, device=x.device)") in found
+    assert ("m.py", "return x + torch.arange(x.size(1), device=x.device), steps, other") in found
+    assert not any("torch.zeros(3" in line or "cpu" in line for _, line in found)
+
+
+def test_shows_nothing_where_a_name_of_the_new_line_is_not_bound() -> None:
+    before = BEFORE.replace("torch.arange(x.size(1))", "torch.arange(4)")
+    after = before.replace("torch.arange(4)", "torch.arange(4, device=x.device)", 1)
+    foreign = FOREIGN.replace("torch.arange(x.size(1))", "torch.arange(4)").replace("return x", "return z")
+    assert ("f.py", "return z") not in changed(patch_of(before, after), {"m.py": after, "f.py": foreign})
+    copies = [path for path, _ in changed(patch_of(before, after), {"m.py": after, "f.py": foreign})]
+    assert "f.py" not in copies
+
+
+def test_shows_nothing_after_a_line_that_was_only_inserted() -> None:
+    after = BEFORE.replace(LINE, "    x = x.to(torch.float32)\n" + LINE, 1)
+    assert changed(patch_of(BEFORE, after), {"m.py": after, "copy.py": COPY}) == []

@@ -1,0 +1,46 @@
+"""Diagnoses and runs for tests of the verifier's checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, told
+
+from devfix.model import Blame, Diagnosis, Reach, Run, World
+from devfix.verification.verifier import Verifier
+
+DIAGNOSIS = Diagnosis("p/r", "", FIRST, Blame(1, ""))
+FIX = b"a = make(d)\nb = other()\nuse(a)\nuse(b)\n"
+THREE = World("simulated", 2, 1)
+Call = tuple[World, bool, bool, tuple[tuple[str, int, int | None], ...]]
+
+
+class Asked:
+    """A program that does as it is told in each world, with the patch and without, and the runs that were asked for."""
+
+    def __init__(self, plain: Callable[[World], Run], fixed: Callable[[World], Run], before: Run) -> None:
+        self.plain, self.fixed = plain, fixed
+        self.calls: list[Call] = []
+        self.verifier = Verifier(self.run, before, FILES, [HOME, CPU, TWO, THREE], self.baseline)
+
+    def baseline(self, world: World) -> Run:
+        assert isinstance(world, World)
+        return self.plain(world)
+
+    def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+        assert isinstance(world, World) and isinstance(fresh, bool)
+        is_plain = files["m.py"] == SOURCE
+        self.calls.append(
+            (world, is_plain, fresh, tuple((each.path, each.line, each.end_line) for each in reach.places))
+        )
+        return self.plain(world) if is_plain else self.fixed(world)
+
+
+def plainly(world: World) -> Run:
+    return told(world, FIRST if world == HOME else None)
+
+
+def asked(fixed: Callable[[World], Run] = told, plain: Callable[[World], Run] = plainly, **before: Any) -> Asked:
+    return Asked(plain, fixed, replace(told(HOME, FIRST), **before))

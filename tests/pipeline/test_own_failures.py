@@ -1,0 +1,65 @@
+"""A program that fails for a reason of its own behind its device failure: the device failure is repaired."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from git_repositories import git
+from verdict_programs import PROGRAM, RIGHT, dropped, judged
+from verifier_cases import CPU, HOME, SOURCE, patch, told
+
+from devfix.model import Edit, Failure, Frame, Outcome, Place, Run
+from devfix.report.render.json import read, write
+from devfix.report.render.summary import summary
+from devfix.report.render.text import text
+from devfix.verification.other_commands.endings import ends_alike
+
+OWN = PROGRAM + 'raise ValueError(f"no such file on {device.type}")\n'
+
+
+def ended(line: int = 4, message: str = "no file", world: object = CPU, exit_code: int = 1) -> Run:
+    failure = Failure("other", "ValueError", message, frames=(Frame(Place("m.py", line, "f", owned=True)),))
+    return replace(told(CPU), outcome=Outcome.OTHER, exit_code=exit_code, failure=failure, stderr=message)
+
+
+def test_runs_end_alike_by_exception_message_and_place() -> None:
+    assert ends_alike(ended(), ended())
+    assert ends_alike(ended(message="on cuda:0"), ended(message="on cpu"))
+    assert not ends_alike(ended(message="other"), ended())
+    assert not ends_alike(ended(line=5), ended())
+    assert not ends_alike(ended(exit_code=2), ended())
+    assert not ends_alike(ended(), told(CPU)) and not ends_alike(told(HOME), told(HOME))
+    moved = Edit("m.py", 1, SOURCE, b"one more\n" + SOURCE)
+    assert ends_alike(ended(line=3), ended(line=2), patch(moved.after).edits)
+
+
+def test_runs_that_exit_without_an_exception_end_alike_by_their_last_words() -> None:
+    exits = replace(ended(), failure=None)
+    assert ends_alike(exits, exits) and not ends_alike(exits, ended())
+    assert not ends_alike(replace(exits, stderr="usage: other"), exits)
+
+
+def test_the_device_failure_before_a_failure_of_its_own_is_repaired(tmp_path: Path) -> None:
+    report = judged(tmp_path, RIGHT, program=OWN)
+    assert report.outcome == "repaired" and report.branch and len(report.commits) == 1, dropped(report)
+    assert "device) * 1" not in report.diff and ".to(device)" in report.diff
+    assert git(Path(report.root), "rev-parse", report.branch) == report.commits[-1]
+    data = read(write(report))
+    assert data["behind"]["exception"] == "ValueError" and data["behind"]["at"]["path"] == "main.py"
+    assert data["behind"]["exit_code"] == 1 and "Traceback" in data["behind"]["text"]
+    verdict = data["fixes"][0]["verdict"]
+    assert verdict["outcome"] == "holds" and "as it does without a GPU: ValueError" in verdict["because"]
+    for shown in (text(data), summary(data)):
+        words = " ".join(shown.replace("\\", "").split())
+        assert "Then the program fails for a reason of its own, as it does without a GPU (exit code 1)." in words
+        assert "ValueError: no such file on cuda" in words
+    assert json.dumps(data["last_run"]["outcome"]) == '"failed otherwise"'
+
+
+def test_a_change_that_brings_about_another_end_is_dropped(tmp_path: Path) -> None:
+    wrong = ("return (first + bias).sum()", 'raise ValueError("another")')
+    report = judged(tmp_path, wrong, program=OWN)
+    assert report.outcome == "unrepaired" and not report.branch
+    assert dropped(report)[0].startswith("broken: ")

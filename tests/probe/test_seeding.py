@@ -1,0 +1,97 @@
+"""Programs that draw random numbers without a seed: told by the probe, and compared in runs that are seeded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from check_cases import DIAGNOSIS, FIX
+from probe_programs import run_program
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, patch, told
+
+from devfix.execution.prefork import Warm
+from devfix.model import NOWHERE, Computed, Reach, Run, World
+from devfix.verification.verifier import Verifier
+
+DRAWS = {
+    "import torch\ntorch.rand(3)": ["torch"],
+    "import torch\ntorch.nn.Linear(2, 2)": ["torch"],
+    "import torch\ntorch.ones(3, device='cuda').uniform_()": ["torch"],
+    "import torch\ntorch.nn.functional.dropout(torch.ones(9))": ["torch"],
+    "import torch\ntorch.seed(), torch.randperm(5)": ["torch"],
+    "import torch\ntorch.randperm(5), torch.manual_seed(0)": ["torch"],
+    "import torch, random\nrandom.random()": ["random"],
+    "import torch, random\nrandom.shuffle([1, 2, 3]), random.seed(0)": ["random"],
+    "import torch, random\nrandom.seed(), random.random()": ["random"],
+    "import torch, numpy\nnumpy.random.rand(2)": ["numpy"],
+    "import torch, numpy\nnumpy.random.default_rng().random()": ["numpy"],
+    "import torch, numpy\nnumpy.random.shuffle([1, 2, 3]), numpy.random.seed(3)": ["numpy"],
+    "import torch, numpy, random\nrandom.choice([1, 2]), torch.rand(1), numpy.random.rand()": [
+        "numpy",
+        "random",
+        "torch",
+    ],
+}
+SEEDED = [
+    "import torch\ntorch.manual_seed(3)\ntorch.rand(3), torch.nn.Linear(2, 2), torch.ones(3, device='cuda').uniform_()",
+    "import torch\ntorch.cuda.manual_seed(3)\ntorch.rand(3, device='cuda')",
+    "import torch\ntorch.rand(3, generator=torch.Generator().manual_seed(3))",
+    "import torch\ntorch.ones(3), torch.zeros(2).fill_(1)",
+    "import torch, random\nrandom.seed(3), random.random(), random.Random(2).random()",
+    "import torch, numpy\nnumpy.random.seed(3), numpy.random.rand(), numpy.random.default_rng(3).random()",
+    "import torch, numpy, random\nnumpy.random, random.getstate()",
+    "import torch\nfrom torch.utils.data import DataLoader\nlist(DataLoader(torch.ones(4, 2)))",
+]
+
+
+@pytest.mark.parametrize(("program", "names"), DRAWS.items())
+def test_a_draw_without_a_seed_is_told(program: str, names: list[str], tmp_path: Path, warm: Warm) -> None:
+    assert run_program(tmp_path, program, warm=warm, tally=True).letter["unseeded"] == names
+
+
+@pytest.mark.parametrize("program", SEEDED)
+def test_a_draw_from_a_seeded_generator_is_not(program: str, tmp_path: Path, warm: Warm) -> None:
+    ran = run_program(tmp_path, program, warm=warm, tally=True)
+    assert ran.done.exit_code == 0 and ran.letter["unseeded"] == [], ran.done.stderr
+
+
+def test_runs_with_a_seed_draw_the_same_numbers(tmp_path: Path) -> None:
+    program = """
+        import random, torch, numpy
+        torch.seed(), random.seed()
+        print(torch.rand(2).tolist(), torch.rand(1, device="cuda").tolist(), random.random())
+        print(numpy.random.rand(), numpy.random.default_rng().random())
+    """
+    first, again = (run_program(tmp_path, program, tally=True, seed=seed).done for seed in (5, 5))
+    assert first.exit_code == 0 and first.stdout == again.stdout, first.stderr
+    assert run_program(tmp_path, program, tally=True).done.stdout != first.stdout
+
+
+def unseeded(run: Run, total: float) -> Run:
+    """A run whose results are one number, as it was drawn."""
+    return replace(run, unseeded=("torch",), computed=(Computed("aten::mul", 1, 0, total, total),))
+
+
+@pytest.mark.parametrize("seeded_total", [7.0, 8.0])
+def test_runs_of_a_program_without_a_seed_are_compared_with_one(seeded_total: float) -> None:
+    """All runs before agree by chance, and the run of the patch does not: only what seeded runs say counts."""
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+        if files["m.py"] == SOURCE:
+            return unseeded(told(world, FIRST if world == HOME else None), 1.0)
+        return unseeded(told(world), 2.0)
+
+    def seeded(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+        assert world == CPU
+        return unseeded(told(world), 7.0 if files["m.py"] == SOURCE else seeded_total)
+
+    verifier = Verifier(
+        run, run(HOME, FILES, False, NOWHERE), FILES, [HOME, CPU], lambda world: run(world, FILES, False, NOWHERE),
+        seeded=seeded,
+    )  # fmt: skip
+    kept, dropped = verifier.choose([patch(FIX)], [DIAGNOSIS])
+    assert (kept is not None) == (seeded_total == 7.0)
+    assert kept is not None or "aten::mul has other results" in dropped[0].verdict.because
+    assert any("torch.manual_seed(0)" in note for note in verifier.flaky)

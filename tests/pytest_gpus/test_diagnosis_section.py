@@ -1,0 +1,136 @@
+"""What the report of a failing test says, and what `devfix repair` makes of a suite."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from git_repositories import make_repository
+from suite_runs import NAMED, run
+
+from devfix.report.render.json import read
+
+MODEL = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        bias = torch.ones(4)
+        return self.linear(x) + bias
+"""
+TEST = """
+import torch
+from model import Model
+
+
+def test_forward():
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    assert Model().to(device)(torch.ones(2, 4, device=device)).shape == (2, 4)
+"""
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> pytest.Pytester:
+    pytester.makepyfile(model=MODEL, test_model=TEST)
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    return pytester
+
+
+def test_a_failing_test_is_diagnosed(suite: pytest.Pytester) -> None:
+    done = run(suite, "--gpus", "1", "--world", "simulated")
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["To repair it: devfix repair --run 'pytest test_model.py::test_forward'"])
+    text = str(done.stdout)
+    assert "-- devfix --" in text
+    told = text[text.index("-- devfix --") :]
+    assert "> return self.linear(x) + bias" in told
+    assert "cuda:0" in told and "cpu" in told and "model.py:10" in told
+    assert "/probe/" not in text, "the probe's own frames are nobody's business"
+
+
+def test_workers_of_xdist_tell_it_too(suite: pytest.Pytester) -> None:
+    pytest.importorskip("xdist")
+    done = run(suite, "-n", "1", "--gpus", "1", "--world", "simulated")
+    done.assert_outcomes(failed=1)
+    assert "> return self.linear(x) + bias" in str(done.stdout)
+
+
+def test_other_failures_and_expected_ones_are_not(suite: pytest.Pytester) -> None:
+    suite.makepyfile(
+        test_model="""
+        import pytest, torch
+
+        def test_other():
+            assert torch.ones(2, device="cuda").sum() == 3
+
+        def test_expected():
+            with pytest.raises(RuntimeError):
+                torch.ones(1, device="cuda") + torch.ones(3)
+                torch.ones(2, device="cuda") + torch.ones(2)
+        """
+    )
+    done = run(suite, "--gpus", "1", "--world", "simulated")
+    done.assert_outcomes(failed=1, passed=1)
+    assert "-- devfix --" not in str(done.stdout)
+
+
+def test_the_advice_has_the_options_of_the_suite_itself(suite: pytest.Pytester) -> None:
+    suite.makeconftest(
+        """
+        def pytest_addoption(parser):
+            parser.addoption("--device", default="cpu")
+            parser.addoption("--sizes", type=int, default=3)
+
+        def pytest_generate_tests(metafunc):
+            metafunc.parametrize("device", [metafunc.config.getoption("--device")])
+        """
+    )
+    suite.makepyfile(
+        test_model="""
+        import torch
+        from model import Model
+
+        def test_forward(device):
+            Model().to(device)(torch.ones(2, 4, device=device))
+        """
+    )
+    done = run(suite, "--gpus", "1", "--world", "simulated", "--device", "cuda", "-q")
+    assert "devfix repair --run \"pytest --device cuda 'test_model.py::test_forward[cuda]'\"" in str(done.stdout)
+
+
+def test_a_failure_of_a_process_that_a_test_starts(suite: pytest.Pytester) -> None:
+    suite.makepyfile(
+        test_model="""
+        import subprocess, sys
+
+        PROGRAM = "import torch; from model import Model; Model().cuda()(torch.ones(2, 4, device='cuda'))"
+
+        def test_good():
+            pass
+
+        def test_program():
+            subprocess.run([sys.executable, "-c", PROGRAM], check=True)
+        """
+    )
+    done = run(suite, "--gpus", "1", "--world", "simulated")
+    done.assert_outcomes(passed=1, failed=1)
+    text = str(done.stdout)
+    assert "> return self.linear(x) + bias" in text[text.index("-- devfix --") :]
+
+
+@pytest.mark.slow
+def test_repair_mends_what_a_suite_finds(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "suite", {"model.py": MODEL, "test_model.py": TEST})
+    words = "python -m pytest " + " ".join([*NAMED, "-q", "test_model.py", "--gpus", "1"])
+    command = [sys.executable, "-m", "devfix", "repair", str(root), "--world", "simulated", "--run", words]
+    done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True)
+    data = read(done.stdout)
+    assert (done.returncode, data["outcome"]) == (0, "repaired"), done.stdout + done.stderr
+    assert [edit["path"] for fix in data["fixes"] for edit in fix["edits"]] == ["model.py"]

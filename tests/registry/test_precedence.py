@@ -1,0 +1,116 @@
+"""Rules with equally strong evidence: which is asked first, and what is told of the candidates that lose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from rule_packs import RULE, write_rule
+from sample_report import failure, patch, report
+
+from devfix.diagnosis.diagnose import diagnose
+from devfix.diagnosis.propose import propose
+from devfix.model import Blame, Diagnosis, Edit, Outcome, Patch, Rejected, Run, Verdict, World
+from devfix.pipeline.attempt import _untried
+from devfix.registry import Rule, collect
+from devfix.registry.precedence import by_precedence, troubles_of
+from devfix.report.render.json import read, write
+from devfix.sdk import Change, Sources
+from devfix.verification.candidate import Trial
+
+
+def rule(name: str, *supersedes: str, strength: int = 1, changes: tuple[Change, ...] = ()) -> Rule:
+    module = ModuleType(name)
+    module.SUPERSEDES = supersedes  # type: ignore[attr-defined]
+    return Rule(name, "", "", Path(), lambda _: Blame(0, "", strength), lambda *_: changes, module)
+
+
+@pytest.mark.parametrize(
+    ("rules", "order"),
+    [
+        ([rule("p/b"), rule("p/a")], "ab"),
+        ([rule("p/a"), rule("p/b", "p/a")], "ba"),
+        ([rule("p/a", "p/c"), rule("p/b", "p/a"), rule("p/c")], "bac"),
+        ([rule("p/a"), rule("p/b"), rule("p/c", "p/a")], "bca"),
+        ([rule("p/a", "p/none"), rule("p/b", "q/none")], "ab"),
+        ([rule("p/c"), rule("p/a", "p/b"), rule("p/b", "p/a")], "cab"),
+    ],
+)
+def test_a_rule_comes_before_those_that_it_supersedes(rules: list[Rule], order: str) -> None:
+    assert "".join(each.id[-1] for each in by_precedence(rules)) == order
+    assert "".join(each.rule[-1] for each in diagnose(failure(), rules, [])) == order
+
+
+def test_stronger_evidence_comes_before_any_precedence() -> None:
+    rules = [rule("p/a", strength=1), rule("p/b", "p/a", strength=2)]
+    assert [each.rule for each in diagnose(failure(), rules, [])] == ["p/a", "p/b"]
+
+
+def test_unknown_ids_and_circles_are_told(tmp_path: Path) -> None:
+    rules = [rule("p/a", "p/b"), rule("p/b", "p/c"), rule("p/c", "p/a", "p/none")]
+    unknown, circle = troubles_of(rules)
+    assert unknown == "rule p/c supersedes 'p/none', which is no rule: that counts for nothing"
+    assert circle == "rules supersede each other in a circle: p/a > p/b > p/c > p/a; none counts"
+    write_rule(
+        tmp_path, "first", RULE.replace("\n\n\ndef diagnose", '\n\nSUPERSEDES = ("acme/gone",)\n\n\ndef diagnose')
+    )
+    found = collect([tmp_path])
+    assert any("'acme/gone', which is no rule" in trouble for trouble in found.troubles)
+
+
+def test_shipped_rules_declare_a_precedence_that_holds() -> None:
+    rules = collect().rules
+    assert not troubles_of(rules)
+    assert any(each.supersedes for each in rules)
+
+
+def test_candidates_that_another_rule_makes_too_are_rejected_with_its_name() -> None:
+    before = b"a = 1\n"
+    change = Change("Do it", "safe", (Edit("m.py", 1, before, b"a = 2\n"),))
+    rules = {each.id: each for each in (rule("p/a", changes=(change,)), rule("p/b", changes=(change,)))}
+    diagnoses = [Diagnosis(name, "", failure(), Blame(0, "")) for name in rules]
+    rejected: list[Rejected] = []
+    kept = list(propose(diagnoses, rules, Sources({"m.py": before}.get), [], rejected=rejected))
+    assert [each.rule for each in kept] == ["p/a"]
+    assert [(each.patch.rule, each.because) for each in rejected] == [
+        ("p/b", "the same change as that of p/a, which comes first")
+    ]
+
+
+def test_a_rules_candidates_beyond_the_limit_are_rejected() -> None:
+    edits = [Edit("m.py", 1, b"a = 1\n", b"a = %d\n" % number) for number in range(2, 40)]
+    many = rule("p/a", changes=tuple(Change(f"Try {number}", "safe", (edit,)) for number, edit in enumerate(edits)))
+    rejected: list[Rejected] = []
+    diagnoses = [Diagnosis("p/a", "", failure(), Blame(0, ""))]
+    assert len(list(propose(diagnoses, {"p/a": many}, Sources({"m.py": b"a = 1\n"}.get), [], rejected=rejected))) == 16
+    assert [each.because for each in rejected] == ["only the first 16 candidates of a rule are taken"]
+
+
+def test_candidates_that_were_never_run_are_told_with_what_they_lost_to() -> None:
+    run = Run(World("simulated", 1), (), Outcome.CLEAN, 0, 0.1)
+    held = Trial(replace(patch(), rule="p/a", rank=(1, 0)), {}, run, Verdict("holds"))
+    left = [
+        replace(patch(), rule=name, rank=rank) for name, rank in (("p/a", (1, 1)), ("p/b", (1, 0)), ("p/c", (2, 0)))
+    ]
+    assert [each.because for each in _untried(held, [], left, [])] == [
+        "not tried: an earlier candidate of the rule holds",
+        "not tried: p/a takes precedence, and its candidate holds",
+        "not tried: p/a has stronger evidence, and its candidate holds",
+    ]
+    (limit,) = _untried(None, [held] * 24, left[:1], [])
+    assert limit.because == "not tried: 24 candidates were tried before it, and no more are"
+
+
+def test_the_json_lists_every_rejected_candidate_with_its_reason() -> None:
+    whole = report()
+    lost = Patch("p/z", "Lose", "", "safe", (Edit("model.py", 7, b"a\n", b"b\n"),))
+    repairs = (replace(whole.repairs[0], untried=(Rejected(lost, "not tried: why"),)), *whole.repairs[1:])
+    rejected = read(write(replace(whole, repairs=repairs)))["rejected"]
+    assert [each["tried"] for each in rejected] == [True, False, True]
+    assert rejected[1] == {
+        "failure": 0, "rule": "p/z", "title": "Lose", "path": "model.py", "line": 7, "tried": False,
+        "reason": "not tried: why",
+    }  # fmt: skip
+    assert all(each["reason"] and each["title"] and each["path"] for each in rejected)

@@ -1,0 +1,219 @@
+"""Rules from packs and folders; what is no rule is named, and the others go on."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+from rule_packs import RULE, write_rule
+
+from devfix import registry
+from devfix.config import Config
+from devfix.errors import RuleError, UserError
+from devfix.registry import Catalog, collect, selection
+from devfix.registry.loading import rule_at
+from devfix.registry.options import read_options, shown
+
+OPTIONS = """
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Options:
+    wrappers: tuple[str, ...] = ("Scaled",)
+    deep_search: bool = False
+    most: int = 3
+    share: float = 0.5
+    name: str = "x"
+"""
+WITH_OPTIONS = (
+    RULE.replace("(failure: Failure)", "(failure, options)")
+    .replace("source: Sources)", "source: Sources, options)")
+    .replace("\n\ndef diagnose", f"{OPTIONS}\n\ndef diagnose", 1)
+)
+
+
+def installed(monkeypatch: pytest.MonkeyPatch, folder: Path, *packages: str) -> None:
+    """Have packages in `folder` stand as the installed packs."""
+    monkeypatch.syspath_prepend(str(folder))
+    points = [EntryPoint(name, name, registry.GROUP) for name in packages]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    for name in [*sys.modules]:
+        if name.split(".")[0] in packages:
+            monkeypatch.delitem(sys.modules, name)
+
+
+def ids(found: Catalog) -> list[str]:
+    return [rule.id for rule in found.rules]
+
+
+def test_a_folder_of_packs_a_pack_a_module_and_a_page_give_rules(tmp_path: Path) -> None:
+    module = write_rule(tmp_path)
+    (tmp_path / "acme" / "_shared.py").write_text("raise RuntimeError\n")
+    for path in (tmp_path, tmp_path / "acme", module, module.with_suffix(".md")):
+        assert "acme/bias-left" in ids(collect([path]))
+    rule = collect([tmp_path]).find("acme/bias-left")
+    assert (rule.title, rule.pack, rule.page) == ("The bias stays behind.", "acme", module.with_suffix(".md"))
+    with pytest.raises(UserError, match=r"did you mean acme/bias-left\?"):
+        collect([tmp_path]).find("other/bias-left")
+
+
+def test_a_pack_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_rule(tmp_path)
+    (tmp_path / "acme" / "__init__.py").write_text("")
+    (tmp_path / "acme" / "helping.py").write_text(RULE + "\nfrom ._words import WORD\n")
+    (tmp_path / "acme" / "_words.py").write_text("WORD = 1\n")
+    installed(monkeypatch, tmp_path, "acme")
+    assert ids(collect()) == ["acme/bias-left", "acme/helping"]
+    assert collect().troubles == ()
+    # Named by its path as well, it is the same rule and not a second one.
+    assert collect([tmp_path / "acme"]).troubles == ()
+
+
+def test_another_copy_of_an_installed_pack_is_taken_from_where_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        module = write_rule(tmp_path / name, rule=RULE + f"\nfrom ._words import WORD\nassert WORD == {name!r}\n")
+        (module.parent / "__init__.py").write_text("")
+        (module.parent / "_words.py").write_text(f"WORD = {name!r}\n")
+    installed(monkeypatch, tmp_path / "one", "acme")
+    assert collect().find("acme/bias-left").path == tmp_path / "one" / "acme" / "bias_left.py"
+    assert rule_at(tmp_path / "two" / "acme" / "bias_left.py").path == tmp_path / "two" / "acme" / "bias_left.py"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("raise KeyError('x')", "cannot be imported: KeyError: 'x'"),
+        ("import sys; sys.exit(3)", "cannot be imported: SystemExit: 3"),
+        ("def (", "cannot be imported: SyntaxError"),
+        ("x = 1", "is no rule, it lacks diagnose, propose"),
+        (RULE.replace('"""The bias stays behind."""', ""), "is no rule, it lacks a docstring, which is its title"),
+        (RULE.replace("def propose", "def suggest"), "is no rule, it lacks propose"),
+        (RULE + "\nOptions = {'a': 1}\n", "`Options` must be a dataclass"),
+        (WITH_OPTIONS.replace("    wrappers", "    first: int\n    wrappers"), "needs a default"),
+        (WITH_OPTIONS.replace('name: str = "x"', "name: object = None"), "option name has a default of type NoneType"),
+    ],
+)
+def test_what_is_no_rule_is_named_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: str
+) -> None:
+    write_rule(tmp_path)
+    write_rule(tmp_path, "wrong", rule=text)
+    (tmp_path / "acme" / "__init__.py").write_text("")
+    installed(monkeypatch, tmp_path, "acme", "missing")
+    found = collect()
+    assert ids(found) == ["acme/bias-left"]
+    assert any(words in trouble and "wrong" in trouble for trouble in found.troubles), found.troubles
+    assert any("pack 'missing'" in trouble for trouble in found.troubles)
+
+
+def test_two_rules_with_one_id_are_told(tmp_path: Path) -> None:
+    write_rule(tmp_path / "one")
+    write_rule(tmp_path / "two")
+    found = collect([tmp_path / "one", tmp_path / "two"])
+    assert found.find("acme/bias-left").path == tmp_path / "one" / "acme" / "bias_left.py"
+    assert any("set aside" in trouble and "two" in trouble for trouble in found.troubles)
+
+
+@pytest.mark.parametrize("path", ["nowhere", "nothing.md", "empty"])
+def test_a_path_without_rules_is_wrong_usage(tmp_path: Path, path: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError, match=path):
+        collect([tmp_path / path])
+
+
+def test_select_and_ignore_name_rules_and_packs(tmp_path: Path) -> None:
+    write_rule(tmp_path)
+    write_rule(tmp_path, "other")
+    assert ids(collect([tmp_path], select=["acme"])) == ["acme/bias-left", "acme/other"]
+    assert ids(collect([tmp_path], select=["acme/other"])) == ["acme/other"]
+    assert "acme/other" not in ids(collect([tmp_path], ignore=["acme/other"]))
+    assert not any(name.startswith("acme/") for name in ids(collect([tmp_path], ignore=["acme"])))
+    with pytest.raises(UserError, match="select: no rule or pack is called 'acne'"):
+        collect([tmp_path], select=["acne"])
+
+
+def test_options_reach_the_rule(tmp_path: Path) -> None:
+    said = WITH_OPTIONS.replace("    for index, operand", "    raise ValueError(str(options))\n    for index, operand")
+    write_rule(tmp_path, rule=said)
+
+    def told(values: dict[str, object]) -> str:
+        rule = collect([tmp_path], options={"acme/bias-left": values}).find("acme/bias-left")
+        with pytest.raises(ValueError, match="Options") as caught:
+            rule.diagnose(None)  # type: ignore[arg-type]
+        return str(caught.value)
+
+    assert told({}) == "Options(wrappers=('Scaled',), deep_search=False, most=3, share=0.5, name='x')"
+    assert "wrappers=('A', 'B'), deep_search=True" in told({"wrappers": ["A", "B"], "deep-search": True})
+    assert "share=2.0" in told({"share": 2})
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"wraper": []}, "unknown option 'wraper'; did you mean 'wrappers'?"),
+        ({"zzz": 1}, "unknown option 'zzz'; it has deep-search, most, name, share, wrappers"),
+        ({"wrappers": "A"}, "option 'wrappers' must be a list of strings, not 'A'"),
+        ({"wrappers": [1]}, "must be a list of strings"),
+        ({"most": True}, "option 'most' must be a whole number, not True"),
+        ({"share": "1"}, "must be a number"),
+        ({"deep-search": 1}, "must be true or false"),
+    ],
+)
+def test_wrong_options_are_wrong_usage(tmp_path: Path, values: dict[str, object], words: str) -> None:
+    write_rule(tmp_path, rule=WITH_OPTIONS)
+    with pytest.raises(UserError) as caught:
+        collect([tmp_path], options={"acme/bias-left": values})
+    assert words in str(caught.value)
+    write_rule(tmp_path / "without")
+    with pytest.raises(UserError, match="rule acme/bias-left has no options"):
+        collect([tmp_path / "without"], options={"acme/bias-left": values})
+
+
+def test_options_are_shown_as_toml(tmp_path: Path) -> None:
+    write_rule(tmp_path, rule=WITH_OPTIONS)
+    options = collect([tmp_path]).find("acme/bias-left").options
+    assert options is not None
+    told = shown(options)
+    assert told == {
+        "wrappers": '["Scaled"]',
+        "deep-search": "false",
+        "most": "3",
+        "share": "0.5",
+        "name": '"x"',
+    }
+    assert read_options(options, {}, "acme/bias-left").most == 3
+
+
+def test_a_repository_does_not_load_rules_by_having_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    repository = tmp_path / "repository"
+    write_rule(repository / "tools" / "rules", rule="raise SystemExit('loaded')\n")
+    config = Config(rule_paths=("tools/rules",), source=repository / "pyproject.toml")
+    found = selection.rules_for(config)
+    assert not any("SystemExit" in trouble for trouble in found.troubles)
+    assert any("--rules tools/rules" in trouble for trouble in found.troubles)
+
+
+def test_the_command_line_and_the_users_own_configuration_name_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    repository = tmp_path / "repository"
+    module = write_rule(repository / "tools" / "rules")
+    config = Config(rule_paths=("tools/rules",), source=repository / "pyproject.toml")
+    found = selection.rules_for(config, [module.parent.parent])
+    assert "acme/bias-left" in ids(found)
+    assert not any("tools/rules" in trouble for trouble in found.troubles)
+    write_rule(tmp_path / "home" / "devfix" / "mine", "own")
+    (tmp_path / "home" / "devfix" / "devfix.toml").write_text('rule-paths = ["mine"]\n')
+    assert "acme/own" in ids(selection.rules_for(config))
+
+
+def test_a_rule_that_is_none_raises_for_who_asks_for_it_alone(tmp_path: Path) -> None:
+    with pytest.raises(RuleError, match="is no rule"):
+        rule_at(write_rule(tmp_path, rule="x = 1\n"))

@@ -1,0 +1,57 @@
+"""Every page of this repository's rules: `devfix test rules`, as tests, with the cases of all pages side by side."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from waiting import HANGS
+
+from devfix.registry import Rule
+from devfix.registry.loading import rule_files
+from devfix.rule_testing.format import is_told
+from devfix.rule_testing.page import read_page
+from devfix.rule_testing.page_check import Judgement, judge
+from devfix.rule_testing.runner import Bench
+from devfix.rule_testing.selection import rule_for_page
+from devfix.rule_testing.writing import judged
+
+ROOT = Path(__file__).resolve().parents[2] / "rules"
+FILES = rule_files(ROOT)
+
+
+@pytest.fixture(scope="module")
+def judgements() -> Iterator[dict[str, Judgement]]:
+    rules: list[Rule] = [rule_for_page(file.with_suffix(".md")) for file in FILES]
+    with Bench(Path(sys.executable), HANGS) as bench:
+        yield {judgement.rule.id: judgement for judgement in judge(rules, bench)}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_the_page_holds(file: Path, judgements: dict[str, Judgement]) -> None:
+    judgement = judgements[f"{file.parent.name.replace('_', '-')}/{file.stem.replace('_', '-')}"]
+    assert judgement.passed, "\n" + judged(judgement)
+
+
+WITHOUT_A_GPU = [
+    "AssertionError: Torch not compiled with CUDA enabled",
+    "AttributeError: module 'torch._C' has no attribute '_cuda_setDevice'",
+    "RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU",
+    "RuntimeError: No CUDA GPUs are available",
+]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_a_page_quotes_no_message_that_only_one_build_of_torch_has(file: Path) -> None:
+    for case in read_page(file.with_suffix(".md")).cases:
+        failure = case.failure or ""
+        if failure.startswith("no-device"):
+            first = failure.splitlines()[0]
+            assert all(is_told(failure, f"{first}\n{message}") for message in WITHOUT_A_GPU), (case.name, failure)
+
+
+def test_there_are_rules() -> None:
+    assert len(FILES) >= 2
+    assert {file.parent.parent for file in FILES} == {ROOT}

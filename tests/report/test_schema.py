@@ -1,0 +1,116 @@
+"""The JSON of a report: what its readers can count on."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from json_schemas import closed
+from sample_report import AFTER, BEFORE, HOSTILE, lines, patch, report
+
+from devfix.errors import UserError
+from devfix.model import Edit
+from devfix.report.diff import unified
+from devfix.report.record import failed, record
+from devfix.report.render.json import dump, read, schema, write
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+
+@pytest.mark.parametrize("text", ["", HOSTILE])
+def test_what_is_written_is_all_described_and_reads_back(text: str) -> None:
+    written = write(report(text), lines)
+    jsonschema.validate(json.loads(written), closed(copy.deepcopy(schema())), jsonschema.Draft202012Validator)
+    assert read(written) == record(report(text), lines)
+
+
+def test_an_error_is_a_report_too() -> None:
+    data = failed("python train.py", "no git repository here")
+    jsonschema.validate(data, closed(copy.deepcopy(schema())), jsonschema.Draft202012Validator)
+    assert read(dump(data))["outcome"] == "error"
+
+
+def test_json_has_the_members_that_were_promised() -> None:
+    data = record(report(), lines)
+    first = data["failures"][0]
+    assert data["schema"] == "devfix-report/1"
+    assert (first["at"]["path"], first["at"]["line"], first["at"]["source"]) == ("train.py", 4, "model(x)")
+    ids = first["operands"][1]
+    assert (ids["name"], ids["device"], ids["dtype"], ids["shape"]) == ("x", "cpu", "float32", [2, 16])
+    assert (ids["born"]["path"], ids["born"]["line"]) == ("train.py", 3)
+    assert data["fixes"][0]["verdict"]["transfers"] == {"before": 3, "after": 4}
+    assert [fix["failure"] for fix in data["dropped"]] == [0, 1]
+
+
+def test_a_later_failure_quotes_the_source_with_the_fixes_before_it() -> None:
+    first, second = record(report(), lines)["failures"]
+    assert first["at"]["source"] == "model(x)"
+    assert second["at"]["source"] == "model(x.to(device))"
+
+
+def test_json_is_ascii_so_that_no_escape_reaches_a_terminal() -> None:
+    written = write(report(HOSTILE + "\udc80"), lines)
+    assert written.isascii()
+    assert "\x1b" not in written
+    assert read(written)["branch"] == "devfix/x" + HOSTILE + "\udc80"
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"schema": "devfix-report/2"}, "devfix-report/1"),
+        ({"outcome": "fine"}, "outcome"),
+        ({"commit": "--upload-pack=x"}, "commit"),
+        ({"failures": {}}, "failures"),
+        ({"fixes": [{"rule": "x"}]}, "fixes"),
+    ],
+)
+def test_what_is_no_report_is_refused_in_one_line(change: dict[str, Any], word: str) -> None:
+    with pytest.raises(UserError, match=word) as caught:
+        read(json.dumps({**record(report()), **change}))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "[" * 100_000, "null"])
+def test_what_is_no_json_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match="no devfix report"):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (BEFORE, AFTER),
+        (BEFORE.replace(b"\n", b"\r\n"), AFTER.replace(b"\n", b"\r\n")),
+        (b"a\x0cb\r\nx", b"a\x0cc\r\nx"),
+        (b"x = 1", b"x = 2"),
+        (b"x = 1", b"x = 1\ny = 2"),
+        (b"# caf\xe9\nx = 1\n", b"# caf\xe9\nx = 2\n"),
+        (b"\xef\xbb\xbfx = 1\n", b"\xef\xbb\xbfx = 2\n"),
+    ],
+)
+def test_git_takes_the_diff_and_gets_the_same_bytes(tmp_path: Path, before: bytes, after: bytes) -> None:
+    (tmp_path / "train.py").write_bytes(before)
+    diff = unified(Edit("train.py", 1, before, after))
+    given = json.loads(json.dumps(diff)).encode("utf-8", "surrogateescape")
+    subprocess.run(["git", "apply", "--whitespace=nowarn", "-"], cwd=tmp_path, input=given, check=True)
+    assert (tmp_path / "train.py").read_bytes() == after
+
+
+def test_a_patch_of_two_files_has_a_diff_for_each() -> None:
+    sample = report()
+    both = replace(patch(), edits=(Edit("a.py", 1, b"1\n", b"2\n"), Edit("b.py", 1, b"1\n", b"2\n")))
+    fix = sample.repairs[0].fix
+    assert fix is not None
+    changed = replace(sample, repairs=(replace(sample.repairs[0], fix=replace(fix, patch=both)),))
+    edits = record(changed)["fixes"][0]["edits"]
+    assert [edit["path"] for edit in edits] == ["a.py", "b.py"]
+    assert all(f"+++ b/{edit['path']}\n" in edit["diff"] for edit in edits)

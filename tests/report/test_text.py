@@ -1,0 +1,158 @@
+"""The report that a person reads."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from sample_report import HOSTILE, lines, report, run
+
+from devfix.model import Outcome, Report, World
+from devfix.report.record import failed, record
+from devfix.report.render.plain import one_line, plain, short_path, tail
+from devfix.report.render.text import text
+
+EMPTY = Report("clean", World("simulated", 1), "python train.py", "/x", "a" * 40)
+
+
+def shown(sample: Report, width: int = 100, color: bool = False) -> str:
+    return text(record(sample, lines), color=color, width=width)
+
+
+def test_a_stranger_finds_everything_to_check() -> None:
+    words = shown(report())
+    for needed in (
+        "Failure 1 of 2 at train.py:4 in main",
+        "> model(x)",
+        "RuntimeError: Expected all tensors",
+        "aten::addmm",
+        "x          cpu     float32 [2, 16]",
+        "self.bias  cuda:0  float32 [16], parameter of a module",
+        "made at train.py:3   x = torch.ones(2, 16)",
+        "never moved",
+        "moved to cuda:0 at train.py:2",
+        "placement/input-not-moved  Move `x` to the model's device (safe)",
+        "-model(x)",
+        "+model(x.to(device))",
+        "cuda x2, current 1",
+        "3 until the failure, 4 now",
+        "Tried and dropped:",
+        "another failure came instead",
+        "note: the tree is dirty",
+        "git diff HEAD...devfix/x",
+        "git merge devfix/x",
+    ):
+        assert needed in words, needed
+
+
+def test_a_world_that_failed_before_the_fix_too_is_none_that_it_broke() -> None:
+    data = record(report(), lines)
+    verdict = data["fixes"][-1]["verdict"]
+    verdict.update(outcome="holds", worlds={"cuda x1": "clean", "cpu": "failed"}, before={"cpu": "failed"})
+    assert "failed, as before" in text(data)
+    verdict["before"] = {"cpu": "clean"}
+    assert "failed" in text(data) and "as before" not in text(data)
+
+
+@pytest.mark.parametrize("color", [False, True])
+@pytest.mark.parametrize("width", [40, 100])
+def test_nothing_that_a_program_says_drives_the_terminal(color: bool, width: int) -> None:
+    words = shown(report(HOSTILE), width, color)
+    left = re.sub(r"\x1b\[[0-9;]*m", "", words)  # colours of our own
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", left)
+    assert color == ("\x1b[" in words)
+    if width == 100:
+        assert "\\x1b[2J" in left
+        assert "[bold red]" in left
+        assert "{{ 7 * 7 }}" in left
+
+
+def test_a_program_that_fails_by_itself_is_quoted() -> None:
+    words = shown(replace(EMPTY, outcome="unrepaired", last_run=run(outcome=Outcome.OTHER)))
+    assert "not by its devices (exit code 1)" in words
+    assert "KeyError: 'ids'" in words
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (Outcome.TIMEOUT, "stopped after 2 s (give it more with --timeout)"),
+        (Outcome.SIGNAL, "killed by SIGSEGV"),
+        (Outcome.NOT_STARTED, "did not start"),
+    ],
+)
+def test_an_ending_without_a_failure_is_told(outcome: Outcome, words: str) -> None:
+    last = replace(run(outcome=outcome), signal="SIGSEGV")
+    assert words in shown(replace(EMPTY, outcome="unrepaired", last_run=last))
+
+
+def test_the_first_line_says_what_came_out() -> None:
+    assert shown(EMPTY).startswith("Nothing to repair: the program runs clean.\npython train.py  on a simulated GPU\n")
+    assert "not in this repository" in shown(replace(EMPTY, outcome="not-yours"))
+    assert "on 2 simulated GPUs, cuda:1 current" in shown(replace(EMPTY, world=World("simulated", 2, 1)))
+    assert "on a machine without GPUs" in shown(replace(EMPTY, world=World("cpu")))
+    assert text(failed("", "no repository")).startswith("devfix could not do its work: no repository")
+
+
+def test_a_part_that_was_kept_is_said_first_with_its_branch() -> None:
+    whole = report()
+    left = replace(whole.repairs[0], fix=None, dropped=())
+    words = shown(replace(whole, outcome="partial", repairs=(*whole.repairs, left)))
+    assert words.startswith(f"Repaired in part: 1 of {len(whole.repairs) + 1} failures, then one remains.\n")
+    assert "Branch " in words and "No branch was made" not in words
+
+
+def test_a_dry_run_says_that_there_is_no_branch() -> None:
+    words = shown(replace(report(), branch="", commits=()))
+    assert "No branch was made" in words
+    assert "git merge" not in words
+
+
+def test_no_line_is_wider_than_the_terminal() -> None:
+    assert max(map(len, shown(report("word " * 40), 60).splitlines())) <= 60
+
+
+def test_plain_spells_out_and_keeps() -> None:
+    assert plain("a\tb\r\nc\x1b[0m\x85\u2028\udcff") == "a\tb\nc\\x1b[0m\\x85\\u2028\\udcff"
+    assert plain("naïve 日本 [x]") == "naïve 日本 [x]"
+    assert one_line("a\n  b" + "c" * 500, 20) == "a b" + "c" * 16 + "…"
+    assert tail("1\n2\n3\n", 2) == "2\n3"
+
+
+def test_installed_files_are_named_from_their_package_on() -> None:
+    for start in ("/x/.venv/lib/python3.11/site-packages/", "/usr/lib/python3/dist-packages/", "/usr/lib/python3.12/"):
+        assert short_path(start + "torch/nn/linear.py") == "torch/nn/linear.py"
+    assert short_path("/home/ann/code/linear.py") == "/home/ann/code/linear.py"
+    assert short_path("lib/python3.11/linear.py") == "lib/python3.11/linear.py"
+
+
+def test_a_fix_that_only_comes_further_and_its_equals_are_told_apart() -> None:
+    data = record(report(), lines)
+    data["fixes"][0]["verdict"]["outcome"] = "moved"
+    words = text(data)
+    assert "this failure is gone, the next is below" in words
+    assert "Move the model back at train.py:4: does no more than the one that was kept" in words
+
+
+def test_of_many_candidates_some_are_shown() -> None:
+    data = record(report(), lines)
+    data["dropped"] = data["dropped"][:1] * 20
+    words = text(data)
+    assert words.count("Move the model back") == 8
+    assert "and 12 more" in words
+
+
+def test_trouble_of_our_own_is_not_kept_quiet() -> None:
+    last = replace(run(outcome=Outcome.CLEAN), trouble=("the letter is torn\x07",) * 4 + ("b", "c", "d"))
+    words = shown(replace(EMPTY, last_run=last))
+    assert words.count("the letter is torn\\x07") == 1
+    assert words.count("could not see everything") == 3
+
+
+def test_where_nothing_was_changed_the_last_words_say_what_can_be_done() -> None:
+    assert "run again with --gpus 2" in shown(EMPTY)
+    assert "--gpus" not in shown(replace(EMPTY, world=World("cpu")))
+    assert "--gpus" not in shown(replace(EMPTY, world=World("simulated", 2)))
+    left = replace(EMPTY, outcome="unrepaired", repairs=(replace(report().repairs[0], fix=None),))
+    assert "devfix new-rule NAME" in shown(left)

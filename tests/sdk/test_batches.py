@@ -1,0 +1,85 @@
+"""Tensors that come together, moved together where they are unpacked or held."""
+
+from __future__ import annotations
+
+import pytest
+from mismatch_factory import after, meeting, spot_at, tensor
+
+from devfix.sdk import batch_moved
+
+UNPACKED = """def f(x, replay, device):
+    mask, other = replay.sample(4)
+    y = x + mask
+    return y * other
+"""
+
+
+def moved(code: str, failing: str, *names: str, expression: str = "mask") -> list[str]:
+    scope = [tensor(name) for name in names]
+    diagnosis, source = meeting(code, failing, expression, scope)
+    spot = spot_at(diagnosis, expression)
+    changes = list(batch_moved(diagnosis, spot, source))
+    assert all(each.joint for each in changes)
+    return [after(each) for each in changes]
+
+
+def test_all_that_a_statement_unpacks() -> None:
+    found = moved(UNPACKED, "x + mask", "other")
+    assert found[0] == UNPACKED.replace("replay.sample(4)", "(each.to(x.device) for each in replay.sample(4))")
+
+
+def test_only_what_is_on_the_wrong_device_and_used() -> None:
+    code = UNPACKED.replace("mask, other =", "mask, other, name, unused =")
+    found = moved(code, "x + mask", "other", "unused")
+    line = "    mask, other = mask.to(x.device), other.to(x.device)\n"
+    assert found[0] == code.replace("replay.sample(4)\n", "replay.sample(4)\n" + line)
+
+
+def test_what_a_loop_hands_out_each_turn() -> None:
+    loop = "    for i, (mask, other) in enumerate(loader):\n"
+    code = f"def f(x, loader):\n{loop}        y = x + mask\n        z = y * other\n"
+    found = moved(code, "x + mask", "other")
+    assert f"{loop}        mask, other = mask.to(x.device), other.to(x.device)\n" in found[0]
+
+
+@pytest.mark.parametrize("use", ["other.to(x.device)", "other.tolist()", "other.cpu()", "1"])
+def test_what_is_moved_already_or_read_on_the_host_stays(use: str) -> None:
+    assert moved(UNPACKED.replace("y * other", use), "x + mask", "other") == []
+
+
+def test_one_tensor_alone_is_no_batch() -> None:
+    assert moved(UNPACKED, "x + mask") == []
+
+
+def test_what_a_dictionary_holds() -> None:
+    code = "def f(x, make):\n    batch = make()\n    y = x + batch['mask']\n    return y * batch['other']\n"
+    found = moved(code, "x + batch['mask']", 'batch["other"]', expression='batch["mask"]')
+    line = "    batch = {key: value.to(x.device) for key, value in batch.items()}\n"
+    assert found[0] == code.replace("    y = x", line + "    y = x")
+
+
+@pytest.mark.parametrize("use", ["batch['other'].to(x.device)", "batch['other'].tolist()"])
+def test_a_dictionary_of_which_one_is_moved_alone_is_left_alone(use: str) -> None:
+    code = f"def f(x, make):\n    batch = make()\n    y = x + batch['mask']\n    return y, {use}\n"
+    assert moved(code, "x + batch['mask']", 'batch["other"]', expression='batch["mask"]') == []
+
+
+def test_what_an_attribute_holds_in_a_list_for_all_methods() -> None:
+    code = (
+        "class A:\n    def __init__(self):\n        self.tables = [a, b]\n\n    def f(self, x):\n"
+        "        y = x + self.tables[0]\n        return self.g(y)\n\n"
+        "    def g(self, y):\n        return y + self.tables[1]\n"
+    )
+    found = moved(code, "x + self.tables[0]", "self.tables[1]", expression="self.tables[0]")
+    line = "        self.tables = [each.to(x.device) for each in self.tables]\n"
+    assert found[0] == code.replace("        y = x", line + "        y = x")
+
+
+def test_a_container_that_came_as_an_argument_is_left_to_who_made_it() -> None:
+    code = "def f(x, batch):\n    y = x + batch[0]\n    return y * batch[1]\n"
+    assert moved(code, "x + batch[0]", "batch[1]", expression="batch[0]") == []
+
+
+def test_a_container_of_which_some_lie_elsewhere_is_left_alone() -> None:
+    code = "def f(x, make):\n    batch = make()\n    y = x + batch[0]\n    return y * batch[1]\n"
+    assert moved(code, "x + batch[0]", expression="batch[0]") == []

@@ -1,0 +1,170 @@
+"""A call is moved whole where its result is wrong, and what it takes a view of in front where that is read as well."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from mismatch_factory import after, main, meeting, place, spot_at
+
+from devfix.model import Event, Place
+from devfix.sdk import assigned_moved, occurrences, result_moved
+from devfix.sdk.fixes.call_result import moved_at
+
+
+def results(code: str, failing: str, kind: str = "derived", **met: object) -> list[str]:
+    diagnosis, source = meeting(code, failing, **met)  # type: ignore[arg-type]
+    return [after(each) for each in result_moved(diagnosis, spot_at(diagnosis, kind=kind), source)]
+
+
+def test_a_call_is_moved_whole() -> None:
+    code = "def f(x):\n    mask = make(3)\n    return x + mask\n"
+    assert results(code, "make(3)", "birth") == [code.replace("make(3)", "make(3).to(x.device)")]
+
+
+def test_what_stands_alone_is_not_moved() -> None:
+    assert results("def f(x, mask):\n    mask.normal_()\n    return x + mask\n", "mask.normal_()") == []
+
+
+def test_of_two_calls_on_a_line_without_columns_none_is_chosen() -> None:
+    code = "def f(x):\n    mask = make(size(3))\n    return x + mask\n"
+    diagnosis, source = meeting(code, "make(size(3))")
+    spot = replace(spot_at(diagnosis, kind="birth"), place=Place("main.py", 2, "f", owned=True))
+    assert list(result_moved(diagnosis, spot, source)) == []
+    alone = replace(spot, place=Place("main.py", 3, "f", owned=True))
+    assert list(result_moved(diagnosis, alone, source)) == []
+
+
+def test_the_name_is_moved_in_front_where_a_view_of_it_is_not_all_that_is_read() -> None:
+    code = "def f(x, mask):\n    row = mask.view(-1)\n    return x + row + mask\n"
+    assert results(code, "mask.view(-1)") == [
+        "def f(x, mask):\n    mask = mask.to(x.device)\n    row = mask.view(-1)\n    return x + row + mask\n",
+        code.replace("mask.view(-1)", "mask.view(-1).to(x.device)"),
+    ]
+    assert results(code, "mask.view(-1)", "birth") == [code.replace("mask.view(-1)", "mask.view(-1).to(x.device)")]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(x, mask):\n    row = mask.view(-1)\n    return x + row\n",
+        "def f(x, mask):\n    row = mask.view(-1)\n    mask = x\n    return x + row + mask\n",
+        "def f(x, mask):\n    if x:\n        return x + mask.view(-1)\n    return mask\n",
+        "def f(x, mask):\n    row = mask.view(-1)\n    mask += 1\n    return x + row + mask\n",
+        "def f(x, mask=None):\n    row = mask.view(-1)\n    return x + row + mask\n",
+    ],
+)
+def test_else_the_view_is_moved(code: str) -> None:
+    assert results(code, "mask.view(-1)") == [code.replace("mask.view(-1)", "mask.view(-1).to(x.device)")]
+
+
+ASIDE = "def f(x, mask, flip):\n    if flip:\n        mask = mask.flip(0)\n    return x + mask\n"
+
+
+@pytest.mark.parametrize(("code", "is_aside"), [(ASIDE, True), (ASIDE.replace("    if flip:\n    ", ""), False)])
+def test_a_derivation_in_a_branch_is_left_to_the_use_below(code: str, is_aside: bool) -> None:
+    derived = Event("op", "aten::flip", "cpu", (place(code, "mask.flip(0)"),))
+    diagnosis, source = meeting(code, "x + mask", history=[derived])
+    spot = replace(spot_at(diagnosis, kind="derived"), place=place(code, "mask.flip(0)"), frame=None)
+    found = [after(each) for each in result_moved(diagnosis, spot, source)]
+    assert found == ([] if is_aside else [code.replace("mask.flip(0)", "mask.flip(0).to(x.device)")])
+
+
+def assigned(code: str, *expressions: str, failing: str = "x + mask", at: Place | None = None) -> list[str]:
+    diagnosis, source = meeting(code, failing)
+    spot = spot_at(diagnosis, *(expressions or ("mask",)))
+    spot = replace(spot, place=at) if at is not None else spot
+    return [after(each) for each in assigned_moved(diagnosis, spot, source)]
+
+
+@pytest.mark.parametrize(
+    ("code", "failing"),
+    [
+        ("def f(x):\n    mask = make(3)\n    return x + mask\n", "x + mask"),
+        ("def f(x, mask):\n    mask = make(3)\n    mask = x + mask\n", ""),
+        ("def f(x):\n    mask: T = make(3)\n    x += mask\n", "x += mask"),
+        ("def f(x):\n    mask = make(3)\n    return x + mask\ndef g(x):\n    mask = 1\n", "x + mask"),
+        ("x = y\nmask = make(3)\nx + mask\n", "x + mask"),
+        ("def f(x, self):\n    self.mask = make(3)\n    x + self.mask\n", "x + self.mask"),
+    ],
+)
+def test_what_a_name_was_given_is_moved(code: str, failing: str) -> None:
+    name = "self.mask" if "self" in code else "mask"
+    expected = [code.replace("make(3)", "make(3).to(x.device)")] if failing else []
+    assert assigned(code, "y", name, failing=failing or "x + mask") == expected
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(x, mask):\n    y = x + mask\n    mask = make(3)\n",
+        "def f(x, mask):\n    mask = x + mask\n",
+        "def f(x):\n    for i in x:\n        mask = make(3)\n    return x + mask\n",
+        "def f(x):\n    mask = make(3)\n    if x:\n        mask = make(4)\n    return x + mask\n",
+        "def f(y):\n    mask = make(3)\n    x = y.sin()\n    return x + mask\n",
+        "def f(x, mask):\n    return x + mask\n",
+        "mask = make(3)\ndef f(x):\n    return x + mask\n",
+        "def f(x):\n    mask = make(3)\n    return x + mask.table\n",
+    ],
+)
+def test_unless_it_comes_later_again_or_in_a_loop_or_before_the_device(code: str) -> None:
+    name = "mask.table" if "table" in code else "mask"
+    assert assigned(code, name) == []
+
+
+def test_of_what_cannot_be_read_nothing_was_given() -> None:
+    code = "def f(x):\n    mask = make(3)\n\n    return x + mask\n"
+    assert assigned(code, at=Place("/torch/nn.py", 4, "f")) == []
+    assert assigned(code, at=Place("main.py", 9, "f", owned=True)) == []
+    other = code.replace("x + mask", "x + y")
+    assert assigned(other, failing="x + y") == []
+
+
+@pytest.mark.parametrize(
+    ("code", "root", "text", "found"),
+    [
+        ("y = f(g(mask), mask)", "f(g(mask), mask)", "mask", [(1, 15), (1, 8)]),
+        ("y = f(x) + mask", "f(x)", "mask", [(1, 11)]),
+        ("y = f(\n    x,\n    mask=mask)", "f(\n    x,\n    mask=mask)", "mask", [(3, 9)]),
+        ("if f(x):\n    g(mask)", "f(x)", "mask", []),
+        ("mask = f(x)", "f(x)", "mask", []),
+        ("y = f(x) + a.shadow[name]", "f(x)", 'a.shadow["w"]', [(1, 11)]),
+        ("if x + a.shadow[name]: pass", "x + a.shadow[name]", 'a.shadow["w"]', [(1, 7)]),
+        ("y = f(a['k'][name])", "f(a['k'][name])", 'a["k"]["w"]', [(1, 6)]),
+        ("y = f(x, a[name], a[0], a[i, name], a[name:], b[name])", "x", "a[3]", [(1, 9)]),
+        ("y = f(a[name])", "f(a[name])", "a[0].b", []),
+        ("a[name] = f(x)", "f(x)", "a[0]", []),
+        ("y = f(a[name])", "f(a[name])", "a", [(1, 6)]),
+    ],
+)
+def test_where_an_expression_is_read(code: str, root: str, text: str, found: list[tuple[int, int]]) -> None:
+    file = main(f"{code}\n")
+    node = (file.find(file.module, root) or file.find(file.module, "f(a[name], a[0], a[i, name], a[name:], b[name])"))[
+        0
+    ]
+    places = [file.place_of(each) for each in occurrences(file, node, text)]
+    assert [(each.line, each.column) for each in places] == found
+
+
+LONG = "f(" + ", ".join(["argument"] * 7) + ")"  # 71 letters
+
+
+@pytest.mark.parametrize(
+    ("code", "moved", "told"),
+    [
+        ("make(3)", "make(3).to(d)", "make(3)"),
+        ("make(\n    3)", "make(\n    3).to(d)", "make( 3)"),
+        (f"{LONG}[0]", f"{LONG}[0].to(d)", f"{LONG}[0]"),
+        (f"a{LONG}", f"a{LONG}.to(d)", f"a{LONG}"),
+        (f"a.b{LONG}", f"a.b{LONG}.to(d)", "a.bf(…)"),
+        (f"(a\n    .{LONG[0]}){LONG[1:]}", f"(a\n    .f){LONG[1:]}.to(d)", "(a .f)(…)"),
+        ("nn.Parameter(make(3))", "nn.Parameter(make(3).to(d))", "make(3)"),
+        ("Parameter(make(3), False)", "Parameter(make(3).to(d), False)", "make(3)"),
+        ("Parameter()", "Parameter().to(d)", "Parameter()"),
+    ],
+)
+def test_an_expression_is_moved_and_told(code: str, moved: str, told: str) -> None:
+    file = main(f"y = {code}\n")
+    found = moved_at(file, file.module.body[0].body[0].value, "d")  # type: ignore[union-attr, attr-defined]
+    assert after(found) == f"y = {moved}\n"
+    assert found is not None and found.title == f"Move `{told}` to `d`"

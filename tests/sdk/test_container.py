@@ -1,0 +1,119 @@
+"""What a dictionary or a list holds is moved where the whole of it is handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from mismatch_factory import after, meeting, place, spot_at, tensor
+
+from devfix.model import Diagnosis, Place
+from devfix.sdk import Change, Sources, Spot, container_moved, factory_given_device, list_moved
+
+Move = Callable[[Diagnosis, Spot, Sources], Iterator[Change]]
+EACH = "{name} = {{key: value.to(x.device) for key, value in {name}.items()}}"
+WHOLE = "{name} = {name}.to(x.device)"
+
+
+def lines(code: str, failing: str, *expressions: str) -> list[str]:
+    """The lines that moves of a dictionary add, each with the number of the line in front of which it stands."""
+    diagnosis, source = meeting(code, failing)
+    found = []
+    for each in container_moved(diagnosis, spot_at(diagnosis, *expressions), source):
+        before, made = code.splitlines(), after(each).splitlines()
+        at = next(number for number, line in enumerate(made) if line != before[number])
+        assert made[:at] + made[at + 1 :] == before
+        found.append(f"{at + 1}: {made[at].strip()}")
+    return found
+
+
+def moves(*names: str, line: int, plain: bool = False) -> list[str]:
+    order = [EACH, WHOLE] if plain else [WHOLE, EACH]
+    return [f"{line}: {each.format(name=name)}" for name in names for each in order]
+
+
+@pytest.mark.parametrize(("made", "plain"), [("{'a': x}", True), ("{k: x for k in x}", True), ("tokens(x)", False)])
+def test_what_a_dictionary_holds_is_moved_in_front_of_the_call(made: str, plain: bool) -> None:
+    code = f"def f(x):\n    batch = {made}\n    return g(**batch)\n"
+    assert lines(code, "g(**batch)", 'batch["a"]') == moves("batch", line=3, plain=plain)
+    assert lines(code.replace("**", ""), "g(batch)", 'batch["a"]', 'batch["b"]') == moves("batch", line=3, plain=plain)
+    # An element of an element is handed on with the whole as well.
+    assert lines(code, "g(**batch)", 'batch["a"]["b"]') == moves("batch", line=3, plain=plain)
+
+
+def test_a_dictionary_of_the_module_is_moved_too() -> None:
+    code = "x = make()\nbatch = tokens(x)\ng(**batch)\n"
+    assert lines(code, "g(**batch)", 'batch["a"]') == moves("batch", line=3)
+
+
+def test_it_is_moved_once_and_not_once_a_turn() -> None:
+    code = "def f(x):\n    batch = tokens(x)\n    for n in range(3):\n        g(n, **batch)\n"
+    assert lines(code, "g(n, **batch)", 'batch["a"]') == moves("batch", line=3)
+    turned = code.replace("range(3)", "x").replace("    batch = tokens(x)\n    for n", "    for batch")
+    assert lines(turned, "g(n, **batch)", 'batch["a"]') == moves("batch", line=3)
+    # The device that it is moved to is another one each turn.
+    each = code.replace("n in range(3)", "x in data").replace("(n, ", "(x, ").replace("f(x)", "f(data)")
+    assert lines(each.replace("tokens(x)", "tokens()"), "g(x, **batch)", 'batch["a"]') == moves("batch", line=4)
+
+
+@pytest.mark.parametrize(
+    ("code", "expression"),
+    [
+        # Whoever made a parameter knows what else it holds.
+        ("def f(x, batch):\n    return g(**batch)\n", 'batch["a"]'),
+        ("def f(self, x):\n    return g(**self.batch)\n", 'self.batch["a"]'),
+        ("def f(x):\n    batch = tokens(x)\n    return g(batch['a'])\n", 'batch["a"]'),
+        ("def f(x):\n    batch = tokens(x)\n    return g(**batch)\n", "batch[0]"),
+        ("def f(x):\n    if x: return g(**batch)\n", 'batch["a"]'),
+    ],
+)
+def test_what_else_is_read_is_left_alone(code: str, expression: str) -> None:
+    failing = code[code.index("g(") :].strip()
+    assert lines(code, failing, expression) == []
+
+
+def test_each_of_several_dictionaries_is_tried() -> None:
+    code = "def f(x, given):\n    batch = tokens(x)\n    last = tokens(x)\n    return g(batch, given, last)\n"
+    names = ('self.kept["a"]', 'absent["a"]', 'given["a"]', 'batch["a"]', 'last["a"]')
+    assert lines(code, "g(batch, given, last)", *names) == moves("batch", "last", line=4)
+
+
+def test_where_one_device_is_of_no_use_the_next_is_tried() -> None:
+    code = "def f(x, y):\n    batch = tokens(y)\n    for x in y: g(x, **batch)\n"
+    diagnosis, source = meeting(code, "g(x, **batch)", scope=[tensor("y", "cuda:0")])
+    made = [after(each) for each in container_moved(diagnosis, spot_at(diagnosis, 'batch["a"]'), source)]
+    lines = [each.format(name="batch").replace("x.device", "y.device") for each in (WHOLE, EACH)]
+    assert made == [code.replace("    for", f"    {each}\n    for") for each in lines]
+
+
+@pytest.mark.parametrize(
+    ("given", "expression", "is_moved"),
+    [
+        ("parts", "parts[1]", True),
+        ("parts", "whole[1]", False),
+        ("self.parts", "x", True),
+        ("self.parts[i]", "x", True),
+        ("self.parts()", "x", False),
+    ],
+)
+def test_the_elements_of_a_list_are_moved_to_the_first(given: str, expression: str, is_moved: bool) -> None:
+    code = f"def f(self, x, parts, i):\n    return torch.cat({given}, 0)\n"
+    diagnosis, source = meeting(code, f"torch.cat({given}, 0)")
+    made = [after(each) for each in list_moved(diagnosis, spot_at(diagnosis, expression), source)]
+    moved = f"[each.to({given}[0].device) for each in {given}]"
+    assert made == ([code.replace(f"cat({given}", f"cat({moved}")] if is_moved else [])
+
+
+@pytest.mark.parametrize("move", [container_moved, list_moved, factory_given_device])
+def test_nothing_is_moved_in_files_that_must_stay_as_they_are(move: Move) -> None:
+    code = "# The first line.\ndef f(x):\n    batch = zeros(3)\n    return g(**batch)\n"
+    diagnosis, source = meeting(code, "g(**batch)")
+    spot = spot_at(diagnosis, 'batch["a"]')
+    calls = (
+        Place("torch/f.py", 3),
+        Place("main.py", 1, "f", owned=True),
+        replace(place(code, "g(**batch)"), path="x.py"),
+    )
+    for each in calls:
+        assert list(move(diagnosis, replace(spot, place=each), source)) == []

@@ -1,0 +1,77 @@
+"""What an operand was computed from, and which attribute keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mismatch_factory import tensor
+
+from devfix.model import Binding, Event, Failure, Frame, Held, Operand, Place
+from devfix.sdk import kept, made_of
+from devfix.sdk.trace.derived import begins
+
+AT = Place("m.py", 9, "use", 9, 4, 20, owned=True)
+BIRTH = Event("factory", "aten::ones", "cpu", (Place("m.py", 3, "use", 3, 8, 22, owned=True), AT))
+MOVE = Event("move", "aten::_to_copy", "cpu", (AT,))
+EQUAL = Event("op", "aten::eq", "cpu", (AT,))
+NET = Binding("self", "module", "cuda:0", "Net")
+
+
+def failure(*scope: Binding) -> Failure:
+    return Failure("device-mismatch", "RuntimeError", "…", "aten::add", (Frame(AT), Frame(AT, scope)), ())
+
+
+def named(name: str, *history: Event, **fields: object) -> Binding:
+    return tensor(name, history=history, **fields)
+
+
+def test_a_history_goes_on_from_a_shorter_one_that_is_the_same_so_far() -> None:
+    elsewhere = Event("factory", "aten::ones", "cpu", (AT,))
+    nowhere = Event("factory", "aten::ones", "cpu")
+    assert begins((BIRTH, EQUAL), (BIRTH,))
+    assert begins((BIRTH, MOVE, EQUAL), (BIRTH, MOVE))
+    assert not begins((BIRTH, EQUAL), (BIRTH, EQUAL))
+    assert not begins((BIRTH,), (BIRTH, EQUAL))
+    assert not begins((BIRTH,), ())
+    assert not begins((BIRTH, EQUAL), (elsewhere,))
+    assert not begins((BIRTH, EQUAL, EQUAL), (BIRTH, MOVE))
+    assert not begins((nowhere, EQUAL), (nowhere,))
+    # One helper made both, but was called from two places.
+    assert not begins((BIRTH, EQUAL), (replace(BIRTH, places=BIRTH.places[:1]),))
+
+
+def test_what_an_operand_was_made_of_nearest_first() -> None:
+    operand = Operand("other", "cpu", history=(BIRTH, MOVE, EQUAL))
+    scope = (
+        named("far", BIRTH),
+        named("a.b", BIRTH, MOVE),
+        named("longer", BIRTH, MOVE),
+        named("near", BIRTH, MOVE),
+        named("elsewhere", BIRTH, device="cuda:0"),
+        named("itself", BIRTH, MOVE, EQUAL),
+        named("unknown"),
+        Binding("owner", "object", "cpu", history=(BIRTH,)),
+    )
+    assert [each.expression for each in made_of(failure(*scope), operand, 1)] == ["near", "longer", "a.b", "far"]
+    assert [made_of(failure(*scope), operand, frame) for frame in (-1, 0, 2)] == [[], [], []]
+
+
+def attributes(*scope: Binding, names: tuple[str, ...] = ()) -> list[tuple[str, str, str]]:
+    operand = Operand("other", "cpu", names=tuple(Held(1, name) for name in names), history=(BIRTH, EQUAL))
+    found = kept(failure(*scope), operand)
+    assert {each.frame for each in found} <= {1}
+    return [(each.whole, each.attribute, each.module.expression if each.module else "") for each in found]
+
+
+def test_the_attribute_that_keeps_an_operand_or_what_it_was_made_of() -> None:
+    assert attributes(NET, named("self.mask", BIRTH)) == [("self", "mask", "self")]
+    assert attributes(NET, named("self.mask", BIRTH, EQUAL), names=("self.mask",)) == [("self", "mask", "self")]
+    assert attributes(NET, named("self.masks[0]", BIRTH)) == [("self", "masks", "self")]
+    assert attributes(NET, named("self.body.mask", BIRTH)) == [("self.body", "mask", "")]
+    assert attributes(Binding("self", "object", ""), named("self.mask", BIRTH)) == [("self", "mask", "")]
+
+
+def test_neither_a_name_nor_a_parameter_nor_what_is_out_of_scope_is_such_an_attribute() -> None:
+    assert attributes(NET, named("mask", BIRTH)) == []
+    assert attributes(NET, named("self.weight", BIRTH, type="Parameter")) == []
+    assert attributes(NET, names=("self.mask",)) == []

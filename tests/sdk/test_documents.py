@@ -1,0 +1,83 @@
+"""docs/sdk.md and docs/rules.md say what is: made from docstrings and pages, and every example is run."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import libcst as cst
+import pytest
+
+from devfix import sdk
+from devfix.diagnosis.diagnose import diagnose
+from devfix.model import World
+from devfix.registry import collect
+from devfix.rule_testing.case import Case
+from devfix.rule_testing.runner import Bench
+from devfix.sdk import Sources
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from rules_and_sdk import RULES, SDK, fill, index, split_docstring  # noqa: E402
+
+sys.path.remove(str(ROOT / "scripts"))
+MEND = "run: python scripts/rules_and_sdk.py"
+
+
+@pytest.fixture(scope="module")
+def names() -> Iterator[dict[str, Any]]:
+    """What the examples speak of, from a real run of the program that docs/sdk.md shows."""
+    (program,) = re.findall(r"```python\n(.*?)```", SDK.read_text("utf-8"), re.DOTALL)
+    before = {"main.py": program.encode()}
+    case = Case("sample", 1, World("simulated", 1), {}, before, {}, "", None, ())
+    rule = collect([ROOT / "rules"]).find("placement/factory-without-device")
+    with Bench(Path(sys.executable)) as bench:
+        failure = bench.failure(case)
+    assert failure is not None
+    (diagnosis,) = diagnose(failure, [rule], [])
+    public = {name: getattr(sdk, name) for name in sdk.__all__}
+    yield {**public, "cst": cst, "failure": failure, "diagnosis": diagnosis, "source": Sources(before.get)}
+
+
+@pytest.mark.parametrize("name", sdk.__all__)
+def test_every_public_name_is_described_and_its_example_is_true(name: str, names: dict[str, Any]) -> None:
+    prose, example = split_docstring(name)
+    assert prose, f"{name} has no docstring"
+    assert example, f"{name} has no example: give its docstring one"
+    test = doctest.DocTestParser().get_doctest(example + "\n", dict(names), name, "docs/sdk.md", 0)
+    said: list[str] = []
+    doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    assert not said, "".join(said)
+
+
+def test_methods_of_files_are_described_and_their_examples_are_true(names: dict[str, Any]) -> None:
+    for thing in (sdk.File, sdk.Sources):
+        for test in doctest.DocTestFinder().find(thing, thing.__name__, globs=dict(names)):
+            said: list[str] = []
+            doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+            assert not said, "".join(said)
+
+
+def test_the_reference_is_made_from_the_docstrings() -> None:
+    page = SDK.read_text("utf-8")
+    assert page == fill(page), MEND
+
+
+def test_the_index_is_made_from_the_pages() -> None:
+    assert RULES.read_text("utf-8") == index(), MEND
+
+
+def test_the_script_tells_drift() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "rules_and_sdk.py"), "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_sdk_has_a_version() -> None:
+    assert re.fullmatch(r"\d+\.\d+", sdk.__version__)

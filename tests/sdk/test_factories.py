@@ -1,0 +1,54 @@
+"""A device that a constructor was told, and did not hand on to a factory."""
+
+from __future__ import annotations
+
+import pytest
+from mismatch_factory import meeting, place, tensor
+
+from devfix.model import Binding, Place
+from devfix.sdk import Sources, Spot, names_device, told_device
+
+CODE = """class Waves(nn.Module):
+    def __init__(self, size, /, device=None, *, home=None):
+        self.waves = torch.zeros(size)
+
+DEVICE = choose()
+"""
+BORN = place(CODE, "torch.zeros(size)", "Waves.__init__")
+SOURCE = Sources({"main.py": CODE.encode()}.get)
+
+
+def told(*scope: Binding, at: Place = BORN, device: str = "cuda:0") -> str:
+    return told_device(Spot("birth", at, scope), device, SOURCE)
+
+
+@pytest.mark.parametrize("name", ["device", "home", "size"])
+def test_a_parameter_tells_a_device(name: str) -> None:
+    assert told(Binding(name, "device", "cuda:0")) == name
+    assert told(Binding(name, "string", "cuda")) == name, "without a number it is the current GPU"
+    assert told(Binding(name, "index", "cuda:0")) == name
+    assert told(Binding(name, "device", "cpu"), Binding(name, "device", "cuda:1")) == ""
+
+
+def test_what_else_lies_there_tells_nothing() -> None:
+    assert told(tensor("device", "cuda:0"), Binding("device", "module", "cuda:0")) == ""
+    assert told(Binding("DEVICE", "device", "cuda:0"), Binding("self.device", "device", "cuda:0")) == ""
+    assert told(Binding("DEVICE", "device", "cuda:0"), Binding("home", "string", "cuda:0")) == "home"
+    assert told() == ""
+
+
+def test_only_a_function_of_a_known_file_is_told_anything() -> None:
+    device = Binding("device", "device", "cuda:0")
+    for name in ("Waves", "<module>", "other"):
+        assert told(device, at=place(CODE, "DEVICE = choose()", name)) == ""
+    assert told(device, at=place(CODE, "torch.zeros(size)", "Waves.__init__", "other.py")) == ""
+
+
+def test_any_name_for_the_device_in_scope_counts() -> None:
+    for binding in (Binding("DEVICE", "device", "cuda:0"), Binding("self.home", "string", "cuda")):
+        failure = meeting(CODE, "torch.zeros(size)", scope=[binding], function="Waves.__init__")[0].failure
+        assert names_device(failure, BORN, "cuda:0") and not names_device(failure, BORN, "cpu")
+        assert not names_device(failure, place(CODE, "choose()", "other"), "cuda:0")
+    assert not names_device(
+        meeting(CODE, "torch.zeros(size)", scope=[tensor("y", "cuda:0")])[0].failure, BORN, "cuda:0"
+    )

@@ -1,0 +1,78 @@
+"""The simulation against what real GPUs did, where that was recorded; and the recorder against the simulation."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from devfix.probe.conformance import __main__ as truth
+
+ROOT = Path(__file__).parents[2]
+RECORDINGS = sorted((ROOT / "corpus" / "cuda-truth").glob("*.json"))
+NUMBERS = torch.__version__.split("+")[0]
+
+
+def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [
+        sys.executable,
+        "-m",
+        "devfix.probe.conformance",
+        *arguments,
+        "--snippets",
+        str(ROOT / "tests" / "simulation"),
+    ]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.stem)
+def test_does_what_the_gpu_did(recording: Path) -> None:
+    told = json.loads(recording.read_text(encoding="utf-8"))
+    if told["torch"].split("+")[0] != NUMBERS:
+        pytest.skip(f"this recording is of torch {told['torch']}")
+    done = run("compare", str(recording))
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+
+
+@pytest.mark.slow
+def test_the_recorder_records_the_simulation(tmp_path: Path) -> None:
+    file = tmp_path / "simulated.json"
+    done = run("record", str(file), "--world", "simulated", "--samples", "1")
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(file.read_text(encoding="utf-8"))
+    assert told["torch"] == torch.__version__ and told["world"] == "simulated" and len(told["gpus"]) == 2
+    assert len(told["snippets"]) >= 150 and set(told["operators"]) >= {"cpu in cuda:0", "cuda:0 in cpu"}
+    assert run("compare", str(file)).returncode == 0
+
+
+def test_a_recording_of_a_few_operators_is_what_comes_again(tmp_path: Path) -> None:
+    file = tmp_path / "few.json"
+    done = run("record", str(file), "--world", "simulated", "--samples", "1", "--only", "addmm", "where", "add")
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(file.read_text(encoding="utf-8"))
+    rows = told["operators"]["cpu in cuda:0"]
+    assert set(rows) >= {"addmm", "where", "add"} and all(text != "ok" for text in rows["addmm"].values())
+    assert run("compare", str(file)).returncode == 0
+    told["operators"]["cpu in cuda:0"]["addmm"] = dict.fromkeys(rows["addmm"], "ok")
+    file.write_text(json.dumps(told), encoding="utf-8")
+    done = run("compare", str(file))
+    assert done.returncode == 1 and "cpu in cuda:0: addmm" in done.stdout
+
+
+def test_tells_a_changed_row() -> None:
+    before = {"operators": {"cpu in cuda:0": {"add": {"sample 0": "ok"}}}, "snippets": {"a": "ok", "b": "ok"}}
+    after = {"operators": {"cpu in cuda:0": {"add": {"sample 0": "RuntimeError: no"}}}, "snippets": {"a": "ok"}}
+    assert truth.differences(before, before) == []
+    assert truth.differences(before, after) == [
+        "cpu in cuda:0: add, sample 0: ok | RuntimeError: no",
+        "snippet b: ok | not told",
+    ]
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_says_that_there_is_no_gpu(tmp_path: Path) -> None:
+    done = run("record", str(tmp_path / "real.json"))
+    assert done.returncode == 2 and "there is no GPU here" in done.stderr

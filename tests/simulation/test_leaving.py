@@ -1,0 +1,14 @@
+"""No patch outlives its world: what the probe replaces in any module is put back when the world is left."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = Path(__file__).parent / "leaving.py"
+
+
+def test_leaving_a_world_puts_everything_back() -> None:
+    done = subprocess.run([sys.executable, str(PROGRAM)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout.splitlines()[-1]) == {"simulated 0": [], "cpu 1": [], "simulated 2": []}

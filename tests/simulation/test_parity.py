@@ -1,0 +1,127 @@
+"""The parity program: a suite on the CPU and in a world, and the table of where they differ."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).parents[2] / "benchmarks" / "parity.py"
+SUITE = """
+import os
+import pytest
+import torch
+
+DEVICE = os.environ["TEST_DEVICE"]
+
+def test_adds():
+    assert (torch.ones(2, device=DEVICE) + 1).sum() == 4
+
+def test_meets():
+    torch.ones(2, device=DEVICE) + torch.ones(2)
+
+@pytest.mark.parametrize("device", [DEVICE])
+def test_numpy(device):
+    torch.ones(2, device=device).numpy()
+
+def test_second_gpu():
+    assert DEVICE == "cpu" or torch.cuda.device_count() == 2
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="needs a GPU")
+def test_on_gpus_alone():
+    pass
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="needs a GPU")
+def test_fails_on_gpus():
+    assert not torch.cuda.is_available()
+
+def test_default():
+    assert torch.ones(1).device.type == os.environ["TEST_DEFAULT"]
+"""
+SUITES = """
+[small]
+folder = {folder!r}
+revision = "0123456789abcdef"
+tests = ["test_small.py"]
+gpus = 2
+cpu_environment = {{ TEST_DEVICE = "cpu", TEST_DEFAULT = "cpu" }}
+cuda_environment = {{ TEST_DEVICE = "cuda", TEST_DEFAULT = "cpu" }}
+told = "A line about it."
+[small.causes]
+"on the same device" = "theirs"
+
+[defaults]
+folder = {folder!r}
+tests = ["test_small.py::test_default"]
+default_device = true
+environment = {{ TEST_DEVICE = "cpu" }}
+cpu_environment = {{ TEST_DEFAULT = "cpu" }}
+cuda_environment = {{ TEST_DEFAULT = "cuda" }}
+"""
+
+
+def test_a_table_tells_each_difference_and_its_cause(tmp_path: Path) -> None:
+    """Three tests differ, one for a known cause, and one needs a GPU; a device by default is one that the tests see."""
+    (tmp_path / "test_small.py").write_text(SUITE)
+    (tmp_path / "suites.toml").write_text(SUITES.format(folder=str(tmp_path)))
+    command = [sys.executable, str(PROGRAM), str(tmp_path / "suites.toml"), "--out", str(tmp_path / "results")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = [line.split(" | ") for line in ended.stdout.splitlines() if line.startswith("| ")][1:]
+    row, defaults = ([cell.strip("| ") for cell in row] for row in rows if row[0] != "| ---")
+    assert 0 <= float(row[9]) < 1000
+    assert [row[0], row[1], row[2], row[5], row[10], row[11], row[12]] == [
+        "small 0123456789",
+        "2",
+        "5",
+        "4",
+        "3 of 5",
+        "1",
+        "1 of 3",
+    ]
+    assert [defaults[0], defaults[2], defaults[5]] == ["defaults", "1", "1"]
+    assert "A line about it." in ended.stdout
+    assert "- theirs (1): `test_small.py::test_meets`" in ended.stdout
+    assert "- not looked into yet: `failed: TypeError: can't convert cuda:0 device type tensor to numpy" in ended.stdout
+    assert "failed (skipped on the CPU): AssertionError: assert not True" in ended.stdout
+    assert "`test_small.py::test_numpy[*]`" in ended.stdout
+
+
+def test_times_are_those_of_tests_on_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Left out are tests of one side, tests that are skipped on one, and results that do not tell."""
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    comparing = importlib.import_module("suites.comparing")
+    host = {"a": (1.0, "passed"), "b": (1.0, "skipped"), "c": (2.0, "failed")}
+    cuda = {"a": (2.0, "passed"), "b": (90.0, "passed"), "c": (4.0, "passed"), "d": (90.0, "passed")}
+    sides = [
+        {name: {"outcome": outcome, "worked": worked} for name, (worked, outcome) in side.items()}
+        for side in (host, cuda)
+    ]
+    assert comparing.times(*sides) == "2.00"
+    assert comparing.times({"a": {"outcome": "passed"}}, sides[1]) == ""
+
+
+def test_names_are_the_same_with_every_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Devices in a name and the padding of numbered cases do not tell tests apart; the worst of one name is told."""
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    comparing = importlib.import_module("suites.comparing")
+    for where, names in (("cpu", ("a[cpu]", "b_07")), ("cuda", ("a[cpu]", "a[cuda:0]", "b_007", "b_107"))):
+        told = [{"test": name, "outcome": "failed" if name == "a[cuda:0]" else "passed", "words": ""} for name in names]
+        lines = [json.dumps(each) for each in [*told, {"seconds": 1.0, "exit": 0}]]
+        (tmp_path / where).write_text("\n".join(lines), "utf-8")
+    host, cuda = (comparing.read(tmp_path / where)[0] for where in ("cpu", "cuda"))
+    assert [set(host), set(cuda)] == [{"a[*]", "b_7"}, {"a[*]", "b_7", "b_107"}]
+    assert list(comparing.differences(host, cuda)) == ["a[*]"]
+
+
+def test_a_suite_tells_what_else_varies_in_its_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    comparing = importlib.import_module("suites.comparing")
+    for where, number in (("cpu", "03_small"), ("cuda", "005_small")):
+        told = {"test": f"test_case_{number}", "outcome": "passed", "words": ""}
+        (tmp_path / where).write_text(json.dumps(told), "utf-8")
+    host, cuda = (comparing.read(tmp_path / where, r"(?<=_case_)\d+")[0] for where in ("cpu", "cuda"))
+    assert set(host) == set(cuda) == {"test_case_*_small"} and not comparing.differences(host, cuda)

@@ -1,0 +1,36 @@
+"""Assignments of attributes that become registrations of buffers."""
+
+from __future__ import annotations
+
+import libcst as cst
+import pytest
+from mismatch_factory import main
+
+from devfix.sdk import code, registered_as_buffer
+
+
+def registered(text: str) -> str | None:
+    file = main(text)
+    (found,) = (each for each in file.within(file.module) if isinstance(each, cst.Assign | cst.AnnAssign))
+    call = registered_as_buffer(file, found)
+    return code(call) if call is not None else None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("self.mask = ones(3)\n", 'self.register_buffer("mask", ones(3), persistent=False)'),
+        ("self.mask: Tensor = ones(3)\n", 'self.register_buffer("mask", ones(3), persistent=False)'),
+        ("net.mask = ones(3)\n", 'net.register_buffer("mask", ones(3), persistent=False)'),
+        # In the quotes that the file has more of.
+        ("self.mask = load('mask')\n", "self.register_buffer('mask', load('mask'), persistent=False)"),
+        ("self.mask = load('a', \"b\")\n", 'self.register_buffer("mask", load(\'a\', "b"), persistent=False)'),
+        ("self.mask: Tensor\n", None),
+        ("self.mask = self.copy = ones(3)\n", None),
+        ("mask = ones(3)\n", None),
+        ("self.mask, self.bias = ones(3)\n", None),
+        ("self.net.mask = ones(3)\n", None),
+    ],
+)
+def test_one_attribute_of_one_name_becomes_a_buffer(text: str, expected: str | None) -> None:
+    assert registered(text) == expected

@@ -1,0 +1,78 @@
+"""What the defaults, annotations and tests of a function say of a parameter that held a tensor in one run."""
+
+from __future__ import annotations
+
+import libcst as cst
+import pytest
+
+from devfix.source import File
+from devfix.source.queries.optional import is_optional, may_be_no_tensor
+
+
+@pytest.mark.parametrize(
+    ("parameter", "optional"),
+    [
+        ("x", False),
+        ("x: torch.Tensor", False),
+        ('x: "Tensor"', False),
+        ("x: Tensor = ORIGIN", False),
+        ("x: torch.LongTensor", False),
+        ("x=None", True),
+        ("x=0.5", True),
+        ("x='mean'", True),
+        ("x=True", True),
+        ("x=False", True),
+        ("x: Optional[Tensor]", True),
+        ("x: float | Tensor", True),
+        ("*, x: Union[int, Tensor]", True),
+    ],
+)
+def test_tells_parameters_that_may_be_no_tensor(parameter: str, optional: bool) -> None:
+    function = cst.parse_statement(f"def f({parameter}): ...")
+    assert isinstance(function, cst.FunctionDef)
+    assert is_optional(function, "x") is optional
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    return y * x\n",
+        "    if not isinstance(x, (float, Tensor)):\n        raise TypeError\n    return y * x\n",
+        "    if other is None:\n        return y * x\n",
+        "    print(x == 1)\n    return y * x\n",
+        "    z = 2\n    return y * x\n",
+        "    x: Tensor\n    return y * x\n",
+        "    for _ in other:\n        x = torch.as_tensor(x)\n    return y * x\n",
+        "    x.scale = 2\n    return y * x\n",
+        "    return [y * x, setattr(x, 'scale', 2)]\n    x = torch.as_tensor(x)\n",
+        "    if isinstance(x, torch.Tensor) and x.ndim:\n        x = x.view(-1, 1)\n    return y * x\n",
+        '    """Multiply.\n\n    x = 2 gives twice as much.\n    """\n    return y * x\n',
+    ],
+)
+def test_an_untested_parameter_may_be_no_tensor(body: str) -> None:
+    assert question(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if x is not None:\n        return y * x\n",
+        "    if isinstance(x, Tensor) and x.ndim:\n        y = y * x\n",
+        "    return y if x is None else y * x\n",
+        "    if isinstance(x, float):\n        x = torch.tensor(x)\n    return y * x\n",
+        "    x = torch.as_tensor(x)\n    return y * x\n",
+        "    x: Tensor = torch.as_tensor(x)\n    return y * x\n",
+        "    y, x = broadcast(y, x)\n    return y * x\n",
+        "    with torch.no_grad():\n        x = torch.as_tensor(x)\n    return y * x\n",
+        "    if x is None:\n        (y, *_), x = split(y)\n    return y * x\n",
+        "    if x is None:\n        return y\n    return y * x\n",
+        "    if not torch.is_tensor(x):\n        raise TypeError\n    return y * x\n",
+    ],
+)
+def test_a_test_or_a_new_value_settles_it(body: str) -> None:
+    assert not question(body)
+
+
+def question(body: str) -> bool:
+    file = File("m.py", f"def f(y, x=None, other=None):\n{body}".encode())
+    return may_be_no_tensor(file, file.find(file.module, "y * x")[0], "x")

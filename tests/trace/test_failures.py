@@ -1,0 +1,271 @@
+"""Failures as the letter tells them: kinds, operands, names, owners, births; each by a real program in a real world."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from networks import NET
+from probe_programs import Ran, run_program
+
+from devfix.execution.prefork import Warm
+
+
+@pytest.fixture
+def tell(tmp_path: Path, warm: Warm) -> Any:
+    def run(source: str, **order: Any) -> Ran:
+        ran = run_program(tmp_path, source, warm=warm, **order)
+        assert ran.letter["trouble"] == []
+        return ran
+
+    return run
+
+
+def test_an_input_that_was_not_moved(tell: Any) -> None:
+    ran = tell(NET)
+    failure = ran.failure
+    assert (failure["kind"], failure["exception"], failure["uncaught"]) == ("device-mismatch", "RuntimeError", True)
+    assert failure["op"] == "aten::index_select"
+    index = ran.operand("index")
+    assert (index["device"], index["dtype"], index["owner"]) == ("cpu", "torch.int64", None)
+    owned = [frame for frame in failure["frames"] if frame["place"]["path"].endswith("program.py")]
+    assert [ran.text(frame["place"]) for frame in owned] == [
+        'main(torch.device("cuda"))',
+        'net(batch["ids"])',
+        "self.embedding(ids)",
+    ]
+    names = {(failure["frames"][name["frame"]]["place"]["function"], name["expression"]) for name in index["names"]}
+    assert names == {("main", 'batch["ids"]'), ("Net.forward", "ids")}
+    assert ran.birth("index") == "torch.tensor([[1, 2, 3]])"
+    weight = ran.operand("self")
+    assert weight["owner"]["attribute"] == "weight" and weight["owner"]["kind"] == "parameter"
+    assert weight["owner"]["expression"] == "self.embedding"
+    assert [event["kind"] for event in weight["history"]] == ["factory", "parameter", "move"]
+    assert ran.text(weight["history"][-1]["places"][0]) == "Net().to(device)"
+    assert [event["device"] for event in weight["history"]] == ["cpu", "cpu", "cuda:0"]
+
+
+def test_frames_hold_what_is_in_scope(tell: Any) -> None:
+    ran = tell(NET)
+    main = next(frame for frame in ran.failure["frames"] if frame["place"]["function"] == "main")
+    scope = {binding["expression"]: (binding["kind"], binding["device"]) for binding in main["scope"]}
+    assert scope["device"] == ("device", "cuda")
+    assert scope["net"] == ("module", "cuda:0")
+    assert scope["net.scale"] == ("tensor", "cpu")
+    assert scope["net.shift"] == ("tensor", "cuda:0")
+    assert scope['batch["ids"]'] == ("tensor", "cpu")
+
+
+def test_an_attribute_that_to_does_not_see(tell: Any) -> None:
+    ran = tell(
+        NET.replace(
+            "return self.head(",
+            "ids = ids.to('cuda')\n        return self.scale * self.head(self."
+            "embedding(ids)) if False else self.scale + (",
+        ).replace("(self.embedding(ids))\n\ndef", "(self.embedding(ids))\n\ndef")
+    )
+    owner = ran.operand("self")["owner"]
+    assert (owner["attribute"], owner["kind"], owner["type"]) == ("scale", "attribute", "Net")
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind", "argument", "birth"),
+    [
+        ("x + torch.ones(3)", "device-mismatch", "other", "torch.ones(3)"),
+        ("x.add_(torch.rand(3))", "device-mismatch", "other", "torch.rand(3)"),
+        ("torch.stack([x, torch.full((3,), 2.0)])", "device-mismatch", "tensors[1]", "torch.full((3,), 2.0)"),
+        ("x + torch.from_numpy(np.ones(3))[None]", "device-mismatch", "other", "torch.from_numpy(np.ones(3))"),
+        ("torch.where(x > 0, x, torch.zeros_like(h))", "device-mismatch", "other", "torch.zeros_like(h)"),
+        ("x @ torch.eye(3)", "device-mismatch", "mat2", "torch.eye(3)"),
+        ("h[torch.tensor([0, 1]).cuda()]", "index-device", "indices[0]", "torch.tensor([0, 1])"),
+        ("(x * 2).numpy()", "numpy-on-device", "self", 'torch.ones(3, device="cuda")'),
+        ("x[u > 0] = torch.arange(3.0)[:2]", "device-mismatch", "values", "torch.arange(3.0)"),
+    ],
+)
+def test_births_to_the_column(tell: Any, statement: str, kind: str, argument: str, birth: str) -> None:
+    prelude = (
+        'import torch\nimport numpy as np\nx = torch.ones(3, device="cuda")\nh = torch.ones(3)\nu = torch.ones(3)\n'
+    )
+    ran = tell(f"{prelude}{statement}\n")
+    assert ran.failure["kind"] == kind
+    assert birth in {each["argument"]: ran.birth(each["argument"]) for each in ran.failure["operands"]}[argument]
+    frame = ran.failure["frames"][-1]["place"]
+    assert ran.text(frame).strip() in statement
+
+
+def test_two_factories_on_one_line_are_told_apart(tell: Any) -> None:
+    ran = tell("import torch\na, b = torch.ones(3).cuda(), torch.ones(3)\n(a, b)[0] + (a, b)[1]\n")
+    first, second = (operand["history"] for operand in ran.failure["operands"])
+    assert ran.text(first[-1]["places"][0]) == "torch.ones(3).cuda()"
+    assert first[0]["places"][0]["column"] < second[0]["places"][0]["column"]
+
+
+def test_births_go_outward_through_owned_frames(tell: Any) -> None:
+    ran = tell(
+        """
+        import torch
+        def positions(n):
+            return torch.arange(n)
+        def run(x):
+            return x + positions(len(x))
+        run(torch.ones(3).cuda())
+        """
+    )
+    places = ran.operand("other")["history"][0]["places"]
+    assert [ran.text(place) for place in places] == [
+        "torch.arange(n)",
+        "positions(len(x))",
+        "run(torch.ones(3).cuda())",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "loop", "whole"),
+    [
+        ("for x in batches(): fail(x)", True, "x in batches(): fail(x)"),
+        ("[fail(x) for x in batches()]", True, "fail(x) for x"),
+        ("fail(next(batches()))", False, "next(batches())"),
+    ],
+)
+def test_a_loop_that_asks_for_the_next_item_is_told_as_its_body(tell: Any, line: str, loop: bool, whole: str) -> None:
+    ran = tell(
+        f"""
+        import torch
+
+        def batches():
+            yield torch.zeros(3)
+
+        def fail(x):
+            return torch.ones(3, device="cuda") + x
+
+        def main():
+            {line}
+
+        main()
+        """
+    )
+    asked = ran.operand("other")["history"][0]["places"][1]
+    assert asked["function"].startswith("main")
+    assert (asked.get("loop", False), whole in ran.text(asked)) == (loop, True)
+
+
+def test_a_failure_that_was_handled_is_told_as_such(tell: Any) -> None:
+    ran = tell(
+        'import torch\ntry:\n    torch.ones(2).cuda() + torch.ones(2)\nexcept RuntimeError:\n    print("fine")\n'
+    )
+    assert ran.done.exit_code == 0 and ran.failure["uncaught"] is False
+
+
+def test_a_failure_that_another_exception_wraps(tell: Any) -> None:
+    ran = tell(
+        """
+        import torch
+        try:
+            torch.ones(2).cuda() + torch.ones(2)
+        except RuntimeError as error:
+            raise ValueError("bad input") from error
+        """
+    )
+    assert ran.failure["kind"] == "device-mismatch" and ran.failure["uncaught"]
+    assert "bad input" in ran.failure["traceback"] and len(ran.failure["operands"]) == 2
+
+
+def test_an_excepthook_of_the_program_does_not_hide_the_failure(tell: Any) -> None:
+    ran = tell("import sys, torch\nsys.excepthook = lambda *_: print('mine')\ntorch.ones(2).cuda() + torch.ones(2)\n")
+    assert ran.done.stdout == "mine\n" and ran.done.stderr == "" and ran.failure["uncaught"]
+
+
+def test_holders_by_frame_and_the_root_that_registers_them(tell: Any) -> None:
+    ran = tell(
+        """
+        import torch
+        from torch import nn
+        class Block(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.mask = torch.ones(2)
+            def forward(self, x):
+                return x * self.mask
+        class Net(nn.Module):
+            def __init__(self, block):
+                super().__init__()
+                self.blocks = nn.ModuleList([block])
+            def forward(self, x):
+                for layer in self.blocks:
+                    x = layer(x)
+                return x
+        block = Block()
+        net = Net(block).cuda()
+        net(torch.ones(2).cuda())
+        """
+    )
+    mask = ran.operand("other")
+    assert [(each["expression"], each["attribute"], each["root"], each["kind"]) for each in mask["holders"]] == [
+        ("self", "mask", "self", "attribute"),
+        ("self.blocks[0]", "mask", "self", "attribute"),
+        ("net.blocks[0]", "mask", "net", "attribute"),
+    ]
+    assert mask["owner"] == mask["holders"][0]
+
+
+def test_a_copy_that_nobody_kept(tell: Any) -> None:
+    ran = tell(
+        """
+        import torch
+        x = torch.ones(4)
+        x.to("cuda")
+        x.view(2, 2) + torch.ones(2, 2).cuda()
+        """
+    )
+    first, second = ran.failure["operands"]
+    assert (first["copy"]["device"], ran.text(first["copy"]["places"][0])) == ("cuda:0", 'x.to("cuda")')
+    assert second["copy"] is None
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="groups of exceptions came with Python 3.11")
+def test_a_failure_inside_a_group(tell: Any) -> None:
+    ran = tell(
+        """
+        import asyncio, torch
+        async def work():
+            torch.ones(2).cuda() + torch.ones(2)
+        async def main():
+            async with asyncio.TaskGroup() as group:
+                group.create_task(work())
+        asyncio.run(main())
+        """
+    )
+    assert ran.failure["kind"] == "device-mismatch" and len(ran.failure["operands"]) == 2
+
+
+def test_any_other_exception_has_frames_alone(tell: Any) -> None:
+    ran = tell("import torch\nx = torch.ones(2)\n{}['key']\n")
+    failure = ran.failure
+    assert (failure["kind"], failure["exception"], failure["operands"]) == ("other", "KeyError", [])
+    assert ran.text(failure["frames"][0]["place"]) == "{}['key']"
+
+
+def test_the_world_without_gpus(tell: Any) -> None:
+    ran = tell("import torch\ndef f():\n    return torch.ones(2).cuda()\nf()\n", world="cpu", gpus=0)
+    assert ran.failure["kind"] == "no-device"
+    assert ran.text(ran.failure["frames"][1]["place"]) == "torch.ones(2).cuda()"
+
+
+def test_copies_are_counted_by_line(tell: Any) -> None:
+    ran = tell(
+        """
+        import torch
+        x = torch.ones(8)
+        for _ in range(3):
+            y = x.cuda()
+        y.cpu(); y.sum().item(); y.tolist()
+        y.to("cuda:1")
+        """,
+        gpus=2,
+    )
+    told = {
+        (each["place"]["line"], each["direction"]): (each["count"], each["bytes"]) for each in ran.letter["transfers"]
+    }
+    assert told == {(4, "to-device"): (3, 96), (5, "to-host"): (3, 68), (6, "between-devices"): (1, 32)}

@@ -1,0 +1,77 @@
+"""Messages of PyTorch, old and new, and the kind of failure that each tells."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+_PATH = Path(__file__).parents[2] / "src" / "devfix" / "probe" / "capture" / "kinds.py"
+_SPEC = importlib.util.spec_from_file_location("probe_kinds", _PATH)
+assert _SPEC is not None and _SPEC.loader is not None
+kinds = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(kinds)
+
+
+DDP_ON = (
+    "DistributedDataParallel device_ids and output_device arguments only work with single-device/multiple-device GPU"
+    " modules or CPU modules, but got device_ids [0], output_device 0, and module parameters "
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("device-mismatch", "Expected all tensors to be on the same device, but found at least two devices, cuda:0 "),
+        ("device-mismatch", "Expected all tensors to be on the same device, but got index is on cpu, different from"),
+        ("device-mismatch", "Expected tensor for argument #1 'input' to have the same device as tensor for argument"),
+        ("device-mismatch", "Expected all tensors to be on the same device. Expected NPU tensor, please check"),
+        ("device-mismatch", "expected device cuda:0 but got device cpu"),
+        ("device-mismatch", "Expected object of device type cuda but got device type cpu for argument #2 'mat2'"),
+        ("device-mismatch", "boundaries and input value tensors should have same device type, but got boundaries te"),
+        ("device-mismatch", "grid_sampler(): expected input and grid to be on same device, but input is on cuda:0 a"),
+        ("device-mismatch", "masked_scatter: expected self and source to be on same device"),
+        ("index-device", "indices should be either on cpu or on the same device as the indexed tensor (cpu)"),
+        ("index-device", "indices should be either on 'cpu' or on the same device as the indexed tensor (cuda:0)"),
+        ("input-weight-type", "Input type (CPUFloat) and weight type (torch.cuda.FloatTensor) should be the same"),
+        ("input-weight-type", "Input type (torch.cuda.FloatTensor) and bias type (CPUFloat) should be the same"),
+        ("numpy-on-device", "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor "),
+        ("deserialize", "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. "),
+        ("deserialize", "Attempting to deserialize object on CUDA device 1 but torch.cuda.device_count() is 1. Plea"),
+        ("generator-device", "Expected a 'cuda' device type for generator but found 'cpu'"),
+        ("generator-device", "Expected a 'cpu' device type for generator but found 'cuda'"),
+        ("invalid-ordinal", "CUDA error: invalid device ordinal\nCUDA kernel errors might be asynchronously reporte"),
+        ("no-device", "Torch not compiled with CUDA enabled"),
+        ("no-device", "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU"),
+        ("no-device", "No CUDA GPUs are available"),
+        ("lengths-device", "'lengths' argument should be a 1D CPU int64 tensor, but got 1D cuda:0 Long tensor"),
+        ("recurrent-state", "Input and hidden tensors are not at the same device, found input tensor at cuda:0 and "),
+        ("recurrent-state", "Input and parameter tensors are not at the same device, found input tensor at cuda:0 a"),
+        ("pin-memory", "cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned"),
+        ("data-parallel", "module must have its parameters and buffers on device cuda:0 (device_ids[0]) but found o"),
+        ("data-parallel", DDP_ON + "{device(type='cpu')}."),
+        ("data-parallel", "DistributedDataParallel's input module must be on the same type of devices, but input modu"),
+        ("", DDP_ON + "{device(type='cuda', index=0), device(type='cuda', index=1)}."),
+        ("collective", "No backend type associated with device type cpu"),
+        ("collective", "Tensors must be CUDA and dense"),
+        ("gradient-device", "attempting to assign a gradient with device type 'cpu' to a tensor with device type 'c"),
+        ("incompatible-data", "set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type."),
+        ("optimizer-state", "Tensors of the same index must be on the same device and the same dtype except `step` "),
+        ("fork", "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use th"),
+        ("autocast-device", "User specified an unsupported autocast device_type 'cuda:0'"),
+        ("meta", "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty()"),
+        ("", "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)"),
+        ("", "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 0"),
+        ("", "list index out of range"),
+        ("", "expected scalar type Half but found Float"),
+        ("", "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 15.78 GiB"),
+        ("", "No such file or directory: 'device.txt'"),
+        ("", "Expected input batch_size (4) to match target batch_size (2)."),
+        ("", "'NoneType' object has no attribute 'device'"),
+        ("", "a leaf Variable that requires grad is being used in an in-place operation."),
+        ("", "index 5 is out of bounds for dimension 0 with size 3"),
+    ],
+)
+def test_kinds(kind: str, message: str) -> None:
+    assert kinds.kind_of(message) == kind

@@ -1,0 +1,66 @@
+"""A change that takes numbers too, out of one that was dropped for code that gives numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from sample_report import patch
+
+from devfix.model import Edit, Outcome, Patch, Run, Verdict, World
+from devfix.pipeline.accept_numbers import converted, with_numbers
+from devfix.verification.candidate import Trial
+
+HEAD = "import torch\n\n\n"
+
+
+def patch_of(before: str, after: str, head: str = HEAD) -> Patch:
+    return replace(patch(), edits=(Edit("main.py", 4, (head + before).encode(), (head + after).encode()),))
+
+
+def trial_of(given: Patch, numbers: tuple[str, ...], outcome: str = "worse") -> Trial:
+    run = Run(World("simulated", 1), (), Outcome.CLEAN, 0, 0.1)
+    return Trial(given, {}, run, Verdict(outcome), numbers=numbers)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("f(x, n.to(x.device))", "f(x, torch.as_tensor(n, device=x.device))"),
+        ("f(x, n.to(device=x.device))", "f(x, torch.as_tensor(n, device=x.device))"),
+        ("f(x, n.cpu())", 'f(x, torch.as_tensor(n, device="cpu"))'),
+    ],
+)
+def test_a_move_becomes_a_conversion(after: str, expected: str) -> None:
+    found = with_numbers(patch_of("f(x, n)\n", f"{after}\n"), ["n"])
+    assert found is not None
+    assert found.edits[0].after.decode() == f"{HEAD}{expected}\n"
+    assert "`n` may be given as numbers too" in found.because
+
+
+@pytest.mark.parametrize("after", ["f(x, n.to(x.device, torch.half))", "f(x, m.to(x.device))"])
+def test_another_move_stays(after: str) -> None:
+    assert with_numbers(patch_of("f(x, n)\n", f"{after}\n"), ["n"]) is None
+
+
+def test_a_move_that_stood_there_stays() -> None:
+    found = with_numbers(patch_of("g(n.to(d))\nf(x, n)\n", "g(n.to(d))\nf(x, n.cpu())\n"), ["n"])
+    assert found is not None
+    assert found.edits[0].after.decode() == f'{HEAD}g(n.to(d))\nf(x, torch.as_tensor(n, device="cpu"))\n'
+
+
+def test_nothing_is_converted_where_torch_has_no_name() -> None:
+    assert with_numbers(patch_of("f(x, n)\n", "f(x, n.cpu())\n", "import torch as th\n"), ["n"]) is None
+
+
+def test_what_was_dropped_for_numbers_alone_is_tried_again() -> None:
+    tried: list[Patch] = []
+
+    def attempt(given: Patch) -> Trial:
+        tried.append(given)
+        return trial_of(given, (), "holds")
+
+    moved = patch_of("f(x, n)\n", "f(x, n.cpu())\n")
+    assert converted([trial_of(moved, ())], attempt) is None and not tried
+    found = converted([trial_of(moved, ("n",))], attempt)
+    assert found is not None and found.patch is tried[0]

@@ -1,0 +1,73 @@
+"""A change that mends every use of a tensor, out of candidates that mend one use each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from devfix.model import Edit, Failure, Outcome, Patch, Run, Verdict, World
+from devfix.pipeline.all_uses import EVERYWHERE, extended, with_later
+from devfix.verification.candidate import Trial
+
+WORLD = World("simulated", 1)
+USES = 3
+
+
+def text(mended: int) -> bytes:
+    return b"".join(b"moved\n" if number < mended else b"use\n" for number in range(USES))
+
+
+def patch_of(before: int, after: int) -> Patch:
+    edit = Edit("main.py", before + 1, text(before), text(after))
+    return Patch("placement/input-not-moved", "Move `gn` to `box.device`", "…", "safe", (edit,), (3, 0))
+
+
+def attempt(patch: Patch) -> Trial:
+    """A program that uses a tensor three times: it fails at the first use that the patch leaves as it was."""
+    after = patch.edits[0].after
+    mended = after.count(b"moved")
+    failure = None if mended == USES else Failure("device-mismatch", "RuntimeError", "…", operations=10 + mended)
+    outcome = "holds" if failure is None else "same"
+    because = "" if failure is None else f"it only moves the crash to main.py:{mended + 1}: same cause"
+    verdict = Verdict(outcome, because=because, next_failure=failure)
+    run = Run(WORLD, (), Outcome.CLEAN if failure is None else Outcome.FAILED, 0, 0.1, failure=failure)
+    return Trial(patch, {"main.py": after}, run, verdict)
+
+
+def following(trial: Trial) -> Iterator[Patch]:
+    mended = trial.files["main.py"].count(b"moved")
+    yield patch_of(mended, mended + 1)
+
+
+def test_every_use_is_mended_by_one_change() -> None:
+    found = extended([attempt(patch_of(0, 1))], following, attempt)
+    assert found is not None and found.verdict.outcome == "holds"
+    (edit,) = found.patch.edits
+    assert (edit.before, edit.after, edit.line) == (text(0), text(USES), 1)
+    assert found.patch.title == f"Move `gn` to `box.device`{EVERYWHERE}"
+
+
+def test_what_ends_where_it_began_is_not_carried_on() -> None:
+    trial = attempt(patch_of(0, 1))
+    stuck = Trial(trial.patch, trial.files, trial.run, Verdict("same", because="the same failure comes again"))
+    assert extended([stuck], following, attempt) is None
+
+
+def test_a_use_without_a_candidate_ends_it() -> None:
+    assert extended([attempt(patch_of(0, 1))], lambda trial: iter(()), attempt) is None
+
+
+def test_a_candidate_that_does_not_get_further_ends_it() -> None:
+    asked = []
+
+    def again(trial: Trial) -> Iterator[Patch]:
+        asked.append(trial)
+        yield patch_of(1, 1)
+
+    assert extended([attempt(patch_of(0, 1))], again, attempt) is None
+    assert len(asked) == 1
+
+
+def test_a_later_patch_of_another_file_is_an_edit_of_its_own() -> None:
+    other = Patch("r", "t", "b", "safe", (Edit("other.py", 4, b"x\n", b"y\n"),))
+    edits = {edit.path: (edit.before, edit.after) for edit in with_later(patch_of(0, 1), other).edits}
+    assert edits == {"main.py": (text(0), text(1)), "other.py": (b"x\n", b"y\n")}

@@ -1,0 +1,128 @@
+"""How one of several patches is chosen: how many are made, run at once, and which is kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import pytest
+from check_cases import DIAGNOSIS, FIX, THREE, asked, plainly
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, patch, told
+from waiting import HANGS
+
+from devfix.model import Patch, Reach, Run, World
+from devfix.verification.verifier import Verifier
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_no_more_runs_at_once_than_there_are_jobs(jobs: int) -> None:
+    running, most, waits, changed = [0], [0], [False], threading.Condition()
+
+    def busy(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+        with changed:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+            changed.notify_all()
+            if waits[0]:
+                changed.wait_for(lambda: most[0] >= jobs, timeout=HANGS)
+        with changed:
+            running[0] -= 1
+        return plainly(world) if files["m.py"] == SOURCE else told(world)
+
+    verifier = Verifier(busy, told(HOME, FIRST), FILES, [HOME, CPU, TWO, THREE], plainly, jobs)
+    trial = verifier.choose([patch(FIX)], [DIAGNOSIS])[0]
+    assert trial is not None and most[0] <= jobs
+    most[0], waits[0] = 0, True  # now there is more to run than there are jobs
+    verifier.confirm(trial)
+    assert most == [jobs]
+
+
+def test_of_those_that_hold_the_one_with_the_fewest_lame_worlds() -> None:
+    """Without a patch the line fails with two GPUs too; each candidate mends it in more worlds than the last."""
+    fails = {b"none": (TWO, THREE), b"two": (THREE,), b"all": ()}
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+        data = files["m.py"]
+        lame = world != CPU if data == SOURCE else world in fails[data.split(b"\n")[0]]
+        return told(world, FIRST if lame and data == SOURCE else failure(4, 1, 10) if lame else None)
+
+    verifier = Verifier(
+        run, told(HOME, FIRST), FILES, [HOME, CPU, TWO, THREE], lambda world: run(world, FILES, False, ())
+    )
+    patches = [patch(name + b"\n" + SOURCE) for name in fails]
+    kept, dropped = verifier.choose(patches, [DIAGNOSIS])
+    assert kept is not None and kept.patch is patches[2] and kept.lame == 0
+    assert [trial.lame for trial in dropped] == [2, 1] and len(dropped) == 2
+    said = "another candidate that holds makes fewer copies, or holds in more worlds"
+    assert {trial.verdict.because for trial in dropped} == {said}
+
+
+def test_no_more_candidates_are_made_than_can_be_tried() -> None:
+    made: list[int] = []
+
+    def patches() -> Iterator[Patch]:
+        for number in range(100):
+            made.append(number)
+            yield patch(f"{number}\n".encode() + SOURCE)
+
+    asked(lambda world: told(world, failure(5, 3, 11) if world == HOME else FIRST)).verifier.choose(
+        patches(), [DIAGNOSIS]
+    )
+    assert len(made) == 24
+
+
+def test_what_is_said_of_one_that_is_not_needed() -> None:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+        return plainly(world) if files["m.py"] == SOURCE else told(world, copies=9)
+
+    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME], plainly)
+    kept, dropped = verifier.choose([patch(b"1\n" + SOURCE), patch(b"2\n" + SOURCE)], [DIAGNOSIS])
+    assert kept is not None and [(each.verdict.outcome, each.verdict.because) for each in dropped] == [
+        ("not needed", "another candidate that holds makes no more copies or stands nearer")
+    ]
+
+
+@pytest.mark.parametrize("weaker", [True, False])
+def test_one_that_gets_further_stands_before_one_that_holds_on_weaker_evidence(weaker: bool) -> None:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+        if files["m.py"] == SOURCE:
+            return plainly(world)
+        return told(world, failure(5, 3, 11) if world == HOME and files["m.py"].startswith(b"further") else None)
+
+    first = replace(patch(b"further\n" + SOURCE), rank=(1, 0))
+    second = replace(patch(b"holds\n" + SOURCE), rank=(2 if weaker else 1, 0))
+    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly)
+    kept, dropped = verifier.choose([first, second], [DIAGNOSIS])
+    assert kept is not None and kept.patch is (first if weaker else second)
+    assert [trial.patch for trial in dropped] == [second if weaker else first]
+    assert dropped[0].verdict.outcome == ("holds" if weaker else "same")
+
+
+def test_after_one_that_gets_further_other_lines_come_first() -> None:
+    tried: list[bytes] = []
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+        name = files["m.py"].split(b"\n")[0]
+        if files["m.py"] == SOURCE:
+            return plainly(world)
+        tried.append(name)
+        return told(world, None if world != HOME else failure(5, 3, 11) if name == b"1" else failure(2, 1, 3))
+
+    one, two, three = (patch(name + b"\n" + SOURCE) for name in (b"1", b"2", b"3"))
+    three = replace(three, edits=(replace(three.edits[0], line=4),))
+    Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly, 1).choose([one, two, three], [DIAGNOSIS])
+    assert list(dict.fromkeys(tried)) == [b"1", b"3", b"2"]
+
+
+def test_nothing_is_kept_once_the_failure_has_been_seen_to_be_flaky() -> None:
+    plain = [told(HOME)]
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+        if files["m.py"] == SOURCE:
+            return plain.pop() if plain and world == HOME else plainly(world)
+        return told(world, failure(5, 3, 11) if world == HOME and files["m.py"].startswith(b"further") else None)
+
+    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly, 1)
+    kept, dropped = verifier.choose([patch(b"further\n" + SOURCE), patch(b"holds\n" + SOURCE)], [DIAGNOSIS])
+    assert verifier.is_flaky and kept is None and len(dropped) == 2

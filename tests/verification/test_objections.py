@@ -1,0 +1,246 @@
+"""What speaks against a patch in code that no run has reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from sample_report import failure, patch
+
+from devfix.model import Edit, Held, Operand, Owner
+from devfix.verification.objections.code import Code
+from devfix.verification.objections.collect import Objection, objections
+
+NET = """import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+        self.scale = torch.ones(4)
+
+    def forward(self, x):
+        return self.linear(x) * self.scale
+"""
+BUFFER = ("self.scale = torch.ones(4)", 'self.register_buffer("scale", torch.ones(4), persistent=False)')
+LIST = NET.replace("torch.ones(4)", "[torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)]")
+MODULES = ("self.scale = [torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)]", "self.scale = torch.nn.ModuleList([])")
+HELPER = "def scaled(x, factor):\n    return x * factor\n"
+MOVED = ("x * factor", "x * factor.to(x.device)")
+FORWARD = NET.replace("self.linear(x) * self.scale", "self.linear(torch.ones(x, 4))")
+WEIGHT = ("torch.ones(x, 4)", "torch.ones(x, 4, device=self.linear.weight.device)")
+CACHE = """import torch
+KNOWN = {}
+def positions(n, like):
+    if n not in KNOWN:
+        KNOWN[n] = torch.arange(n)
+    return KNOWN[n]
+"""
+AT_BIRTH = ("torch.arange(n)", "torch.arange(n, device=like.device)")
+
+
+def found(
+    before: str, change: tuple[str, str], others: Mapping[str, str] | None = None, dtype: str = "torch.float32"
+) -> list[Objection]:
+    """What speaks against one replacement in net.py, beside other files of the repository."""
+    assert before.count(change[0]) == 1
+    after = before.replace(*change)
+    files = {name: text.encode() for name, text in {"net.py": before, **(others or {})}.items()}
+
+    def containing(texts: Sequence[str]) -> list[str]:
+        return [path for path, data in files.items() if any(text.encode() in data for text in texts)]
+
+    held = Operand(
+        "other", "cpu", dtype, (4,), (Held(0, "self.scale"),), (), Owner("self", 0, "Net", "scale", "attribute")
+    )
+    failed = replace(failure(), operands=(held,))
+    code = Code({"net.py": after.encode()}, files.get, containing)
+    edit = Edit("net.py", 1, before.encode(), after.encode())
+    return objections(replace(patch(), edits=(edit,)), failed, code)
+
+
+def strengths(*arguments: object, **more: object) -> list[str]:
+    return [each.strength for each in found(*arguments, **more)]  # type: ignore[arg-type]
+
+
+METHOD = "\n    def calibrate(self, value):\n        self.scale = {}\n"
+
+
+@pytest.mark.parametrize("value", ["float(value)", "0.5", "[1.0, 2.0]", "value.item()", "-1", "numpy.ones(4)"])
+def test_a_buffer_that_a_method_gives_something_else(value: str) -> None:
+    (objection,) = found(NET + METHOD.format(value), BUFFER)
+    assert objection.strength == "strong" and "a buffer takes tensors alone" in objection.because
+
+
+@pytest.mark.parametrize("value", ["torch.zeros(4)", "None", "torch.zeros(4) * 2", "torch.rand(4).exp()"])
+def test_a_buffer_that_a_method_gives_a_tensor(value: str) -> None:
+    assert found(NET + METHOD.format(value), BUFFER) == []
+
+
+def test_a_buffer_that_a_method_gives_its_argument_is_doubtful() -> None:
+    assert strengths(NET + METHOD.format("value"), BUFFER) == ["weak"]
+    assert strengths(NET + METHOD.format("value").replace("value)", "value: float)", 1), BUFFER) == ["strong"]
+    assert strengths(NET + METHOD.format("value").replace("value)", "value: torch.Tensor)", 1), BUFFER) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from net import Net\nnet = Net().to('cpu')\nnet.scale = 3.0\n",
+        "from net import Net\nnet = Net()\nsetattr(net, 'scale', 3.0)\n",
+        "from net import Net\nclass Wide(Net):\n    def reset(self):\n        self.scale = 1\n",
+        "from net import Net\nclass Wide(Net):\n    scale = 1\n",
+        "from net import Net\nclass Wide(Net):\n    @property\n    def scale(self):\n        return 1\n",
+    ],
+)
+def test_other_files_that_give_a_buffer_something_else(text: str) -> None:
+    assert strengths(NET, BUFFER, {"other.py": text}) == ["strong"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class Other:\n    def reset(self):\n        self.scale = 1\n",
+        "from net import Net\nnet = Net()\nprint(net.scale)\nscale = 3\n",
+        "import torch\nx = torch.ones(3).half()\nmask = x.to(torch.float64)\n",
+        "from net import Net\nnet = Net()\nfor b in net.buffers():\n    b.copy_(b.cpu())\n",
+    ],
+)
+def test_what_does_not_speak_against_a_buffer(text: str) -> None:
+    assert found(NET, BUFFER, {"other.py": text}) == []
+
+
+@pytest.mark.parametrize(
+    "cast",
+    ["net.half()", "net.bfloat16()", "net.to(torch.float16)", "net.to('cuda', dtype=torch.half)", "net.double()"],
+)
+def test_a_cast_of_a_module_reaches_a_buffer(cast: str) -> None:
+    text = f"from net import Net\nnet = Net()\n{cast}\n"
+    assert strengths(NET, BUFFER, {"other.py": text}) == ["strong"]
+    assert strengths(NET, BUFFER, {"other.py": text}, dtype="torch.int64") == []
+    assert strengths(NET, BUFFER, {"other.py": "from net import Net\nnet = Net().half()\n"}) == ["strong"]
+
+
+def test_a_loop_over_buffers() -> None:
+    text = "def average(a, b):\n    for x, y in zip(a.buffers(), b.buffers()):\n        x.lerp_(y, 0.1)\n"
+    assert strengths(NET, BUFFER, {"ema.py": text}, dtype="torch.int64") == ["strong"]
+    assert strengths(NET, BUFFER, {"ema.py": text}) == ["weak"]
+
+
+def test_modules_that_join_the_state_dict() -> None:
+    strict = {"resume.py": "import torch\nfrom net import Net\nNet().load_state_dict(torch.load('a.pt'))\n"}
+    assert strengths(LIST, MODULES, strict)[:1] == ["strong"]
+    assert strengths(LIST, MODULES, {"resume.py": "Net().load_state_dict(old, strict=False)\n"}) == []
+    assert strengths(LIST, MODULES, {"train.py": "optimizer.load_state_dict(old)\n"}) == []
+    assert strengths(LIST, MODULES, {"train.py": "torch.save(net.state_dict(), 'a.pt')\n"}) == ["weak"]
+    assert found(LIST, MODULES) == []
+    frozen = LIST.replace(
+        "return self.linear(x)", "with torch.no_grad():\n            y = self.scale[0](x)\n        return y"
+    )
+    assert strengths(frozen.replace(" * self.scale\n", "\n"), MODULES) == ["strong"]
+
+
+@pytest.mark.parametrize("given", ["0.5", "[1.0, 2.0]", "None", "weights", "numpy.ones(3)", "factor=2"])
+def test_a_caller_that_passes_no_tensor(given: str) -> None:
+    text = f"from net import scaled\nweights = [1, 2]\nprint(scaled(torch.ones(3), {given}))\n"
+    assert strengths(HELPER, MOVED, {"other.py": text}) == ["strong"]
+
+
+@pytest.mark.parametrize("given", ["torch.ones(3)", "tensor", "other.weights", "net(x)"])
+def test_a_caller_that_may_pass_a_tensor(given: str) -> None:
+    assert found(HELPER, MOVED, {"other.py": f"from net import scaled\nprint(scaled(torch.ones(3), {given}))\n"}) == []
+
+
+def test_a_parameter_that_need_not_be_a_tensor() -> None:
+    assert strengths(HELPER.replace("factor)", "factor=1.0)"), MOVED) == ["strong"]
+    assert strengths(HELPER.replace("factor)", "factor: float)"), MOVED) == ["strong"]
+    assert found(HELPER.replace("factor)", "factor: torch.Tensor = 1.0)"), MOVED) == []
+    guarded = ("x * factor", "x * (factor.to(x.device) if isinstance(factor, torch.Tensor) else factor)")
+    assert found(HELPER.replace("factor)", "factor=1.0)"), guarded) == []
+
+
+def test_a_weight_that_a_layer_may_not_have() -> None:
+    assert found(FORWARD, WEIGHT) == []
+    quantised = (
+        "import torch\nfrom net import Net\nnet = torch.ao.quantization.quantize_dynamic(Net(), {torch.nn.Linear})\n"
+    )
+    assert strengths(FORWARD, WEIGHT, {"quantise.py": quantised}) == ["strong"]
+    layer = "torch.nn.Linear(4, 4)"
+    assert strengths(FORWARD.replace(layer, f"{layer} if True else torch.nn.Identity()"), WEIGHT) == ["strong"]
+    assert strengths(FORWARD, WEIGHT, {"prune.py": "net.linear = torch.nn.Identity()\n"}) == ["strong"]
+
+
+def test_a_value_that_is_kept_on_the_device_of_one_call() -> None:
+    assert strengths(CACHE, AT_BIRTH) == ["strong"]
+    assert (
+        found(CACHE.replace("[n]", "[n, like.device]").replace("n not in", "(n, like.device) not in"), AT_BIRTH) == []
+    )
+    assert found(CACHE.replace("KNOWN[n] = ", "made = "), AT_BIRTH) == []
+
+
+def test_files_that_cannot_be_read_say_nothing() -> None:
+    assert found(NET, BUFFER, {"broken.py": "def scale(:\n", "other.py": "scale = (\n"}) == []
+
+
+def test_a_method_of_an_attribute_that_is_given_a_number_elsewhere() -> None:
+    at_use = ("(x) * self.scale", "(x) * self.scale.to(x.device)")
+    (objection,) = found(NET + METHOD.format("float(value)"), at_use)
+    assert objection.strength == "strong" and "which has no `.to`" in objection.because
+    assert found(NET + METHOD.format("value"), at_use) == []
+
+
+def test_a_call_of_another_function_with_the_name_says_nothing() -> None:
+    for text in (
+        "bar.scaled(1, 2)\n",
+        "def scaled(x, factor):\n    pass\nscaled(1, 2)\n",
+        "import other\nother.scaled(1, 2)\n",
+    ):
+        assert found(HELPER, MOVED, {"plain.py": text}) == [], text
+    for text in ("import net\nnet.scaled(torch.ones(1), 2)\n", "from net import *\nscaled(torch.ones(1), 2)\n"):
+        assert strengths(HELPER, MOVED, {"plain.py": text}) == ["strong"], text
+
+
+def test_calls_of_a_method_are_those_on_objects_of_its_class() -> None:
+    meter = "class Meter:\n    def update(self, value):\n        self.total += value\n"
+    at_use = ("+= value", "+= value.cpu()")
+    assert (
+        found(
+            meter,
+            at_use,
+            {"other.py": "from tqdm import tqdm\nbar = tqdm()\nbar.update(1)\nseen = {}\nseen.update([])\n"},
+        )
+        == []
+    )
+    assert strengths(meter, at_use, {"other.py": "from net import Meter\nmeter = Meter()\nmeter.update(1)\n"}) == [
+        "strong"
+    ]
+    assert strengths(meter, at_use, {"other.py": "from net import Meter\nMeter().update(1)\n"}) == ["strong"]
+
+
+def test_memory_that_is_shared_with_other_processes_stays_on_the_host() -> None:
+    shared = "import torch\ndef main(device):\n    done = torch.zeros(3)\n    done.share_memory_()\n    return done\n"
+    at_birth = ("torch.zeros(3)", "torch.zeros(3, device=device)")
+    assert strengths(shared, at_birth) == ["strong"]
+    assert found(shared.replace("done.share_memory_()", "print(done)"), at_birth) == []
+
+
+SETTER = NET + "\n    def tune(self, value):\n        self.scale = 1 / value\n"
+AT_USE = ("* self.scale", "* self.scale.to(x.device)")
+
+
+@pytest.mark.parametrize(("passed", "expected"), [("2.0", ["strong"]), ("torch.ones(4)", []), ("given", [])])
+def test_what_callers_pass_tells_what_an_attribute_is_given(passed: str, expected: list[str]) -> None:
+    tune = f"from net import Net\n\nnet = Net()\nnet.tune({passed})\n"
+    said = found(SETTER, AT_USE, {"tune.py": tune})
+    assert [each.strength for each in said] == expected
+    assert all(each.numbers == "self.scale" for each in said)
+
+
+@pytest.mark.parametrize(
+    ("given", "numbers"),
+    [("[3, 2]", "factor"), ("lengths.tolist()", "factor"), ("-1.5", "factor"), ("'many'", ""), ("{1: 2}", "")],
+)
+def test_a_caller_that_passes_numbers(given: str, numbers: str) -> None:
+    other = f"from net import scaled\n\nscaled(tensor, {given})\n"
+    assert [each.numbers for each in found(HELPER, MOVED, {"other.py": other})] == [numbers]

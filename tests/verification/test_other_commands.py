@@ -1,0 +1,189 @@
+"""The repository's other commands: which reach a patch, and what their runs before and after it say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from check_cases import DIAGNOSIS, FIX
+from sample_report import report as sample_report
+from verdict_programs import PROGRAM, dropped, rules_that
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, failure, patch, told
+
+import devfix
+from devfix.discovery import reaching
+from devfix.model import Computed, Edit, OtherRun, Others, Outcome, Patch, Reach, Run, World
+from devfix.report.render.json import read, write
+from devfix.report.render.summary import summary
+from devfix.report.render.text import text
+from devfix.verification.checks.stdout import numbers_apart
+from devfix.verification.evidence import Objection
+from devfix.verification.other_commands.compare import compared
+from devfix.verification.verifier import Verifier
+
+from git_repositories import make_repository  # isort: skip
+
+PYTHON = Path("/python")
+OTHER = replace(told(CPU), outcome=Outcome.OTHER, exit_code=1, stderr="ValueError: no")
+EDITS = (Edit("m.py", 3, SOURCE, SOURCE.replace(b"\n", b"\n", 1)),)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "word"),
+    [
+        (told(CPU), told(CPU), "as before"),
+        (told(CPU, stdout="on cpu\n"), told(CPU, stdout="on cuda:0\n"), "as before"),
+        (told(CPU, FIRST), told(CPU), "better"),
+        (told(CPU), OTHER, "worse"),
+        (told(CPU), told(CPU, FIRST), "worse"),
+        (told(CPU, stdout="1\n"), told(CPU, stdout="2\n"), "worse"),
+        (OTHER, OTHER, "as before"),
+        (OTHER, replace(OTHER, stderr="TypeError: other"), "worse"),
+        (told(CPU, FIRST), told(CPU, FIRST), "not mended"),
+        (told(CPU, failure(9, 1, 1)), told(CPU, failure(9, 1, 1)), "as before"),
+    ],
+)
+def test_what_two_runs_say(before: Run, after: Run, word: str) -> None:
+    assert compared(before, after, FIRST, EDITS, lambda: (before, after))[0] == word
+
+
+def test_output_that_does_not_repeat_says_nothing() -> None:
+    runs = [told(CPU, stdout=f"{number}\n") for number in range(4)]
+    assert compared(runs[0], runs[1], FIRST, EDITS, lambda: (runs[2], runs[3]))[0] == "as before"
+
+
+def test_commands_that_reach_a_file(tmp_path: Path) -> None:
+    files = {
+        "net.py": "import torch\nclass Net: pass\n",
+        "main.py": "import net\nif __name__ == '__main__':\n    net.Net()\n",
+        "plain.py": "from net import Net\nprint(Net())\n",
+        "deep.py": "import plain\nfor x in range(3):\n    pass\n",
+        "other.py": "import torch\nprint(1)\n",
+        "names.py": "import net\nVALUE = 3\n",
+        "setup.py": "import net\nprint(1)\n",
+        "tests/test_net.py": "import net\n\n\ndef test_net():\n    net.Net()\n",
+        "tests/test_other.py": "import other\n",
+        "README.md": "    python main.py --fast\n    python other.py\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    found = reaching(tmp_path, frozenset(files), PYTHON, frozenset({"net.py"}))
+    assert [each.shown for each in found] == [
+        "python main.py",
+        "python main.py --fast",
+        "python deep.py",
+        "python -m pytest tests/test_net.py",
+    ]
+
+
+def reviewed(objections: Mapping[bytes, list[Objection]]) -> tuple[bytes | None, list[str]]:
+    """Choose between two patches that hold, of which some have objections against them."""
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+        return told(world, FIRST if files["m.py"] == SOURCE and world == HOME else None)
+
+    def review(candidate: Patch, files: Mapping[str, bytes]) -> list[Objection]:
+        return objections.get(candidate.edits[0].after[:1], [])
+
+    verifier = Verifier(
+        run, told(HOME, FIRST), FILES, [HOME, CPU], lambda world: run(world, FILES, False, Reach()), review=review
+    )
+    kept, rest = verifier.choose([patch(b"1" + FIX), patch(b"2" + FIX)], [DIAGNOSIS])
+    return kept and kept.patch.edits[0].after[:1], [each.verdict.outcome for each in rest]
+
+
+STRONG, WEAK = Objection("strong", "it breaks"), Objection("weak", "it may break")
+
+
+def test_a_candidate_against_which_nothing_speaks_is_preferred() -> None:
+    assert reviewed({}) == (b"1", [])
+    assert reviewed({b"1": [STRONG]}) == (b"2", ["worse"])
+    assert reviewed({b"1": [WEAK]})[0] == b"2"
+    assert reviewed({b"1": [WEAK], b"2": [WEAK]})[0] == b"1"
+    assert reviewed({b"1": [WEAK], b"2": [STRONG]}) == (b"1", ["worse"])
+    assert reviewed({b"1": [STRONG], b"2": [STRONG]}) == (None, ["worse", "worse"])
+
+
+LIB = "def total(weight, bias):\n    return (weight * 2 + bias).sum()\n"
+MAIN = PROGRAM.replace(
+    "def total(weight, bias):\n    first = weight * 2\n    return (first + bias).sum()\n", "from lib import total\n"
+)
+NUMBER = "import torch\n\nfrom lib import total\n\nprint(total(torch.ones(3), sum([1.0, 2.0])).item())\n"
+
+
+@pytest.mark.parametrize("budget", [600.0, 0.0])
+def test_a_fix_that_breaks_another_script_is_dropped(tmp_path: Path, budget: float) -> None:
+    root = make_repository(tmp_path / "project", {"main.py": MAIN, "lib.py": LIB, "number.py": NUMBER})
+    (root / "devfix.toml").write_text('select = ["acme"]\n')
+    rules = rules_that(tmp_path, [("2 + bias", "2 + bias.to(weight.device)")])
+    report = devfix.repair(root, run="python main.py", world="simulated", rules=[rules], others=budget)
+    if budget == 0:
+        assert report.outcome == "repaired" and report.others is not None
+        assert report.others.ran == () and report.others.left_out == (("python number.py", "as asked, none are run"),)
+        return
+    assert report.outcome == "unrepaired" and not report.branch
+    assert "worse: `python number.py`" in dropped(report)[0] and "AttributeError" in dropped(report)[0]
+    data = read(write(report))
+    assert {"worse"} == {each["told"] for each in data["others"]["ran"]}
+    assert "would mend it, and was not kept: `python number.py`" in " ".join(text(data).split()[:40])
+
+
+def test_what_speaks_against_a_fix_stands_in_the_first_lines() -> None:
+    whole = sample_report()
+    repair = whole.repairs[0]
+    assert repair.fix is not None
+    doubtful = replace(repair.fix, verdict=replace(repair.fix.verdict, against=("`python b.py` fails",)))
+    ran = (OtherRun("python b.py", "the script b.py", "cpu", "clean", "clean", "as before"),)
+    others = Others(120.0, ran, (("python c.py", "the budget of 120 s was spent"),))
+    data = read(write(replace(whole, repairs=(replace(repair, fix=doubtful), *whole.repairs[1:]), others=others)))
+    shown, page = text(data), summary(data).replace("\\", "")
+    assert "Look at `Move `x` to the model's device`: `python b.py` fails" in "\n".join(shown.splitlines()[:4])
+    assert "python c.py: left out, the budget of 120 s was spent" in shown
+    assert "python b.py` fails" in "\n".join(page.splitlines()[:4])
+    assert "python c.py" in page and "the budget of 120 s was spent" in page
+
+
+def test_a_candidate_with_which_a_gpu_prints_what_the_cpu_does_is_preferred() -> None:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+        is_apart = files["m.py"][:1] == b"1" and world == HOME
+        return told(
+            world, FIRST if files["m.py"] == SOURCE and world == HOME else None, "left\n" if is_apart else "right\n"
+        )
+
+    verifier = Verifier(
+        run,
+        told(HOME, FIRST),
+        FILES,
+        [HOME, CPU],
+        lambda world: run(world, FILES, False, Reach()),
+        review=lambda *_: [],
+    )
+    kept, _ = verifier.choose([patch(b"1" + FIX), patch(b"2" + FIX)], [DIAGNOSIS])
+    assert kept is not None and kept.patch.edits[0].after[:1] == b"2" and not kept.verdict.against
+    kept, _ = verifier.choose([patch(b"1" + FIX)], [DIAGNOSIS])
+    assert kept is not None and kept.verdict.against == ("the program prints something else on a GPU than without one",)
+
+
+@pytest.mark.parametrize(
+    ("there", "here", "expected"),
+    [
+        ("loss 3.9", "loss 0.6", "3.9, and 0.6 without one"),
+        ("loss 0.637", "loss 0.638", ""),
+        ("loss 0.6 in 3 s", "loss 0.6 in 2 s", ""),
+        ("2 GPUs", "0 GPUs", ""),
+        ("loss nan", "loss 0.6", "nan, and 0.6 without one"),
+        ("left 1", "right 2", ""),
+        ("tensor([1., 2.], device='cuda:0')", "tensor([1., 1.])", "2., and 1. without one"),
+    ],
+)
+def test_other_numbers_on_a_gpu_drop_a_patch(there: str, here: str, expected: str) -> None:
+    runs = [told(HOME, stdout=f"batch 64\n{there}\n")] * 2
+    assert numbers_apart(told(HOME, FIRST, "batch 64\n"), runs, told(CPU, stdout=f"batch 32\n{here}\n")) == expected
+
+
+def test_numbers_that_are_drawn_on_a_gpu_say_nothing() -> None:
+    drawn = replace(told(HOME, None, "loss 3.9\n"), computed=(Computed("aten::dropout", 0, 3),))
+    assert numbers_apart(told(HOME, FIRST, ""), [drawn, drawn], told(CPU, None, "loss 0.6\n")) == ""

@@ -1,0 +1,112 @@
+"""Of several fixes, one that a later one has made needless is taken back; so is one that leads nowhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from git_repositories import git, make_repository
+from rule_packs import write_rule
+from verifier_cases import FIRST, HOME, SOURCE, patch, told
+
+import devfix
+from devfix.model import Edit, Failure, Fix, Repair, Report, Verdict
+from devfix.pipeline.attempt import Step
+from devfix.pipeline.search import Loop
+from devfix.pipeline.session import Session
+from devfix.verification.candidate import Trial
+
+PROGRAM = """\
+import torch
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+place = "cpu"
+scale = torch.ones(3, device=place)
+bias = torch.full((3,), 2.0, device={bias})
+x = torch.ones(3, device=device) * scale
+print((x + bias).sum().item())
+"""
+# Rules of one line each: what fails in an operator is mended by a text in the place of another.
+RULE = '''\
+"""A rule of the tests."""
+
+import libcst
+
+from devfix.sdk import Blame, change, strangers
+
+
+def diagnose(failure):
+    for index, operand, peer in strangers(failure):
+        if failure.op == "aten::{op}" and operand.device == "cpu":
+            return Blame(index, "it is on the CPU", strength={strength})
+
+
+def propose(diagnosis, source):
+    file = source.file(diagnosis.failure.at)
+    yield change(file, libcst.parse_module(file.module.code.replace({old!r}, {new!r})), "Say another device")
+'''
+SCALE = {
+    "op": "mul",
+    "strength": "1",
+    "old": "scale = torch.ones(3, device=place)",
+    "new": "scale = torch.ones(3, device=device)",
+}
+
+
+def repaired(folder: Path, bias: str, later: dict[str, str]) -> Report:
+    root = make_repository(
+        folder / "p", {"main.py": PROGRAM.format(bias=bias), "devfix.toml": 'select = ["acme/first", "acme/later"]\n'}
+    )
+    for name, words in (("first", SCALE), ("later", {"op": "add", "strength": "1", **later})):
+        write_rule(folder / "rules", name, RULE.format(**words))
+    return devfix.repair(root, run="python main.py", world="simulated", rules=[folder / "rules"])
+
+
+def test_a_fix_that_a_later_one_makes_needless_is_taken_back(tmp_path: Path) -> None:
+    report = repaired(tmp_path, "place", {"old": 'place = "cpu"', "new": "place = device"})
+    assert report.outcome == "repaired", report.notes
+    assert len(report.repairs) == len(report.commits) == 1
+    repair = report.repairs[0]
+    assert repair.failure.op == "aten::mul"
+    assert repair.fix is not None and repair.fix.patch.rule == "acme/later"
+    assert repair.fix.verdict.outcome == "holds"
+    assert [each.verdict.outcome for each in repair.dropped] == ["same"]
+    shown = git(Path(report.root), "show", f"{report.branch}:main.py")
+    assert shown == PROGRAM.format(bias="place").replace('place = "cpu"', "place = device").strip()
+
+
+@pytest.mark.slow
+def test_two_fixes_stay_where_each_is_needed(tmp_path: Path) -> None:
+    report = repaired(tmp_path, '"cpu"', {"old": 'device="cpu"', "new": "device=device"})
+    assert report.outcome == "repaired", report.notes
+    assert [each.fix and each.fix.patch.rule for each in report.repairs] == ["acme/first", "acme/later"]
+    assert len(report.commits) == 2
+
+
+@pytest.mark.slow
+def test_weaker_evidence_that_holds_is_the_way_where_the_stronger_leads_nowhere(tmp_path: Path) -> None:
+    report = repaired(
+        tmp_path, "place", {"op": "mul", "old": 'place = "cpu"', "new": "place = device", "strength": "2"}
+    )
+    assert report.outcome == "repaired", report.notes
+    assert [each.fix and each.fix.patch.rule for each in report.repairs] == ["acme/later"]
+    assert len(report.commits) == 1
+
+
+@pytest.mark.parametrize(("last", "fixes"), [(None, 1), (FIRST, 2)])
+def test_a_run_that_ends_in_a_failure_takes_no_fix_back(last: Failure | None, fixes: int) -> None:
+    every = [Fix(patch(name + SOURCE), Verdict("moved"), "") for name in (b"a = 1\n", b"b = 2\n")]
+    every[1] = Fix(replace(every[1].patch, edits=(Edit("n.py", 1, b"a\n", b"b\n"),)), Verdict("holds"), "")
+    loop = Loop.__new__(Loop)
+    loop.session = cast(Session, SimpleNamespace(files={}))
+    loop.repairs, loop.is_stuck, loop._again, loop._baselines = [], False, 6, {}
+    loop.repairs = [Repair(FIRST, (), fix) for fix in every]
+    loop._mend = lambda run: run  # type: ignore[method-assign]  # as for a failure that does not come again
+    trial = Trial(every[1].patch, {}, told(HOME, last), Verdict("moved"))
+    step = Step((), lambda chosen: Repair(FIRST, (), every[1]), lambda confirmed: confirmed, lambda again: trial)
+    clean = told(HOME)
+    assert loop._shorter(step, 0, {}, clean) is (trial.run if fixes == 1 else clean)
+    assert len(loop.fixes) == fixes
