@@ -30,13 +30,13 @@ demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs
 	$(CURDIR)/$(BIN)/devfix repair . --world simulated && \
 	echo && git log --oneline --branches
 
-test: lint ## Check style, types and floors, and run the tests
+test: lint ## Check style, types and layers, and run the tests
 	@$(BIN)/python -m pytest --quiet -n 2 -m "not slow"
 
 test-all: lint ## The same with the tests that take longer: every operator, every program, kills at many points
 	@$(BIN)/python -m pytest --quiet
 
-lint: $(READY) ## Check style, types and floors
+lint: $(READY) ## Check style, types and layers
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . || { echo "try: make format"; exit 1; }
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-cache > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
@@ -63,7 +63,7 @@ harm: $(READY) ## Kill repairs at 200 points, and read and edit every installed 
 
 fuzz: $(READY) ## Feed the readers of letters, messages, settings and sources for a minute each
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3'
-	@for target in letter message config source; do $(BIN)/python tests/fuzz/fuzz.py $$target 60 || exit 1; done
+	@for target in trace message config source; do $(BIN)/python tests/fuzz/fuzz.py $$target 60 || exit 1; done
 
 mutate: $(READY) ## Change the code of verdicts and of rule helpers, one place at a time: a test must fail each time
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[mutation]'

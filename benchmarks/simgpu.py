@@ -92,7 +92,7 @@ def measured(task: str, kind: str) -> dict[str, float]:
     """Run a task in a process of its own; a simulated one has the whole probe, provenance included."""
     environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
     if kind == "simulated":
-        order = {"world": {"kind": "simulated", "gpus": 1, "current": 0}, "letters": os.devnull}
+        order = {"world": {"kind": "simulated", "gpus": 1, "current": 0}, "traces": os.devnull}
         environment |= {"DEVFIX_PROBE": json.dumps(order), "PYTHONPATH": str(ENTRY)}
     command = [sys.executable, __file__, task, kind]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

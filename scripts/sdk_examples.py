@@ -14,10 +14,10 @@ EXAMPLES: dict[str, str | tuple[str, str]] = {
         """>>> SAFETIES
 ('safe', 'likely', 'unsure')""",
     ),
-    "Binding": """>>> found = binding_at(failure, failure.at, "x")
+    "ScopeVariable": """>>> found = binding_at(failure, failure.at, "x")
 >>> found.expression, found.kind, found.device, found.shape
 ('x', 'tensor', 'cuda:0', (2, 8))""",
-    "Blame": """>>> Blame(1, "`positions` was made without a device.", strength=1).device
+    "Finding": """>>> Finding(1, "`positions` was made without a device.", strength=1).device
 ''""",
     "Change": """>>> Change("Do nothing", "safe", ()).edits
 ()""",
@@ -25,7 +25,7 @@ EXAMPLES: dict[str, str | tuple[str, str]] = {
 ('placement/factory-without-device', True)""",
     "Edit": """>>> Edit("m.py", 1, b"x = 1\\n", b"x = 2\\n").path
 'm.py'""",
-    "Event": """>>> birth = blamed(diagnosis).birth
+    "Event": """>>> birth = blamed_operand(diagnosis).creation
 >>> birth.kind, birth.op, birth.device, birth.owned_place.line
 ('factory', 'aten::arange', 'cpu', 11)""",
     "Failure": """>>> failure.kind, failure.exception, failure.at.path, failure.at.line
@@ -37,37 +37,37 @@ EXAMPLES: dict[str, str | tuple[str, str]] = {
 'torch.zeros'""",
     "Frame": """>>> [frame.place.function for frame in failure.owned_frames][-1]
 'Model.forward'""",
-    "Held": """>>> blamed(diagnosis).names[0].expression, blamed(diagnosis).names[0].relation
+    "NameRef": """>>> blamed_operand(diagnosis).names[0].expression, blamed_operand(diagnosis).names[0].relation
 ('positions', 'same')""",
-    "Operand": """>>> wrong = blamed(diagnosis)
->>> wrong.device, wrong.dtype, wrong.shape, wrong.moves, wrong.owner
+    "Operand": """>>> wrong = blamed_operand(diagnosis)
+>>> wrong.device, wrong.dtype, wrong.shape, wrong.transfers, wrong.owner
 ('cpu', 'torch.int64', (8,), (), None)""",
-    "Origin": """>>> found = origins(failure, placing(failure.operands[1]).places, source)[-1]
+    "DeviceSource": """>>> found = device_sources(failure, last_placement(failure.operands[1]).places, source)[-1]
 >>> found.file.path, found.named, found.parameter
 ('main.py', None, '')""",
-    "Owner": """>>> Owner("self", 0, "Linear", "weight", "parameter").kind
+    "ModuleOwner": """>>> ModuleOwner("self", 0, "Linear", "weight", "parameter").kind
 'parameter'""",
-    "Place": """>>> failure.at.path, failure.at.function, failure.at.owned
+    "SourceLocation": """>>> failure.at.path, failure.at.function, failure.at.owned
 ('main.py', 'Model.forward', True)""",
     "Sources": """>>> source.file(failure.at).path
 'main.py'
->>> source.file(Place("lib.py", 1)) is None  # not owned
+>>> source.file(SourceLocation("lib.py", 1)) is None  # not owned
 True""",
-    "Spot": """>>> spots(diagnosis)[0].kind, spots(diagnosis)[-1].kind
+    "FixSite": """>>> fix_sites(diagnosis)[0].kind, fix_sites(diagnosis)[-1].kind
 ('birth', 'use')""",
-    "anchors": """>>> spot = spots(diagnosis)[0]
->>> anchors(diagnosis, spot, source.file(spot.place))[0]
+    "device_expressions": """>>> spot = fix_sites(diagnosis)[0]
+>>> device_expressions(diagnosis, spot, source.file(spot.place))[0]
 'x.device'""",
-    "argument_moved": """>>> first = next(argument_moved(diagnosis, spots(diagnosis)[-1], source))
+    "move_argument": """>>> first = next(move_argument(diagnosis, fix_sites(diagnosis)[-1], source))
 >>> first.title
 'Move `positions` to `x.device`'""",
-    "birthplace": """>>> birthplace(blamed(diagnosis)).line
+    "creation_location": """>>> creation_location(blamed_operand(diagnosis)).line
 11""",
-    "blamed": """>>> blamed(diagnosis).device
+    "blamed_operand": """>>> blamed_operand(diagnosis).device
 'cpu'""",
-    "describe": """>>> describe(blamed(diagnosis))
+    "describe": """>>> describe(blamed_operand(diagnosis))
 '`positions`'""",
-    "factory_given_device": """>>> first = next(factory_given_device(diagnosis, spots(diagnosis)[0], source))
+    "add_device_argument": """>>> first = next(add_device_argument(diagnosis, fix_sites(diagnosis)[0], source))
 >>> first.title
 'Give `torch.arange` the device `x.device`'""",
     "is_bound": """>>> file = source.file(failure.at)
@@ -75,26 +75,26 @@ True""",
 True""",
     "last_name": """>>> last_name(expression("torch.nn.functional.pad"))
 'pad'""",
-    "names_in": """>>> [held.expression for held in names_in(blamed(diagnosis), len(failure.frames) - 1)]
+    "names_in": """>>> [held.expression for held in names_in(blamed_operand(diagnosis), len(failure.frames) - 1)]
 ['positions']""",
     "occurrences": """>>> file = source.file(failure.at)
 >>> [file.code(node) for node in occurrences(file, file.root_at(failure.at), "positions")]
 ['positions']""",
-    "peer": """>>> peer(diagnosis).device
+    "peer_operand": """>>> peer_operand(diagnosis).device
 'cuda:0'""",
-    "result_moved": """>>> first = next(result_moved(diagnosis, spots(diagnosis)[0], source))
+    "move_result": """>>> first = next(move_result(diagnosis, fix_sites(diagnosis)[0], source))
 >>> first.title
 'Move `torch.arange(x.shape[1])` to `x.device`'""",
     "scope_at": """>>> scope = scope_at(failure, failure.at)
 >>> [(each.expression, each.device) for each in scope if each.kind == "tensor"][:2]
 [('x', 'cuda:0'), ('positions', 'cpu')]""",
-    "spots": """>>> first, *_, last = spots(diagnosis)
+    "fix_sites": """>>> first, *_, last = fix_sites(diagnosis)
 >>> first.kind, first.place.line, last.kind, last.place.line, last.expressions
 ('birth', 11, 'use', 12, ('positions',))""",
-    "strangers": """>>> [(operand.device, other.device) for index, operand, other in strangers(failure)][0]
+    "misplaced_operands": """>>> [(wrong.device, other.device) for _, wrong, other in misplaced_operands(failure)][0]
 ('cpu', 'cuda:0')""",
     "target_device": """>>> target_device(diagnosis)
 'cuda:0'""",
-    "was_moved_to": """>>> was_moved_to(blamed(diagnosis), "cuda") is None
+    "was_moved_to": """>>> was_moved_to(blamed_operand(diagnosis), "cuda") is None
 True""",
 }

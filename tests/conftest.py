@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from waiting import HANGS
 
-from devfix.execution.prefork import Warm
+from devfix.execution.prefork import PreforkServer
 from devfix.process import child_environment
 
 pytest_plugins = ["pytester"]
@@ -45,8 +45,8 @@ def _enough_time() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def warm() -> Iterator[Warm]:
+def warm() -> Iterator[PreforkServer]:
     """A process in this interpreter that has imported torch."""
-    warm = Warm(Path(sys.executable), child_environment())
+    warm = PreforkServer(Path(sys.executable), child_environment())
     yield warm
     warm.close()

@@ -5,25 +5,25 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
+    Finding,
     Sources,
     change,
-    given_argument,
+    device_argument,
     is_move,
-    keyword_removed,
-    unmoved,
+    remove_keyword,
+    remove_move,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame the place in the worker."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding the place in the worker."""
     if failure.kind != "fork" or failure.at is None:
         return None
-    because = f"{failure.at.path}:{failure.at.line} runs in a forked process, where CUDA cannot be used."
-    return Blame(0, because, strength=1, device="cpu")
+    reason = f"{failure.at.path}:{failure.at.line} runs in a forked process, where CUDA cannot be used."
+    return Finding(0, reason, strength=1, device="cpu")
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
@@ -33,12 +33,12 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     call = file.call_at(place) if file is not None and place is not None else None
     if file is None or call is None:
         return
-    given = given_argument(call)
+    given = device_argument(call)
     new: cst.BaseExpression = call
     if is_move(call):
-        new = unmoved(call)
+        new = remove_move(call)
     elif given is not None and given.keyword is not None:
-        new = keyword_removed(call, given.keyword.value)
+        new = remove_keyword(call, given.keyword.value)
     made = change(file, file.replaced({call: new}), f"Leave `{file.code(new)}` on the host in the worker")
     if made:
         yield made

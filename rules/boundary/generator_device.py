@@ -6,24 +6,24 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
+    FixSite,
     Sources,
-    Spot,
-    anchors,
     argument,
     assignments,
+    call_method,
     change,
-    device_given,
-    device_replaced,
+    device_expressions,
+    device_text,
     expression,
     files_of,
-    keyword_removed,
     last_name,
-    method_called,
+    remove_keyword,
+    replace_device,
     scope_at,
 )
 
@@ -32,13 +32,13 @@ DRAWING = ("DataLoader", "RandomSampler", "SubsetRandomSampler", "WeightedRandom
 MESSAGE = re.compile(r"Expected a '?(?P<wanted>\w+)'? .*found '?(?P<found>\w+)'?")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame the generator: the numbers are wanted where the code says."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding the generator: the numbers are wanted where the code says."""
     told = MESSAGE.search(failure.message)
     if failure.kind != "generator-device" or told is None or failure.at is None:
         return None
-    because = f"The generator is one of {told['found']}, and the numbers are to be drawn on {told['wanted']}."
-    return Blame(0, because, strength=1, device=told["wanted"])
+    reason = f"The generator is one of {told['found']}, and the numbers are to be drawn on {told['wanted']}."
+    return Finding(0, reason, strength=1, device=told["wanted"])
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
@@ -51,26 +51,26 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         yield from _sampled(diagnosis, source)
     if file is None or call is None or given is None:
         return
-    device = device_given(call)
+    device = device_text(call)
     own = f"{file.code(given.value)}.device"
-    if diagnosis.blame.device == "cpu" and isinstance(given.value, cst.Name | cst.Attribute):
-        drawn = device_replaced(call, own)
-        for each in (drawn, method_called(drawn, "cpu")):
+    if diagnosis.finding.device == "cpu" and isinstance(given.value, cst.Name | cst.Attribute):
+        drawn = replace_device(call, own)
+        for each in (drawn, call_method(drawn, "cpu")):
             made = change(file, file.replaced({call: each}), f"Draw on the generator's device, `{own}`")
             if made:
                 yield made
         return
     # Each device has a stream of its own: the same seed gives the same numbers only where they are drawn on one.
     if device:
-        drawn = method_called(keyword_removed(call, "device"), "to", device)
+        drawn = call_method(remove_keyword(call, "device"), "to", device)
         made = change(file, file.replaced({call: drawn}), f"Draw on the generator's device and move to `{device}`")
         if made:
             yield made
     for construction in _constructions(file, call, given.value):
-        here = Spot("birth", place, scope_at(diagnosis.failure, place)) if place is not None else None
-        texts = [device] if device else anchors(diagnosis, here, file) if here is not None else []
+        here = FixSite("birth", place, scope_at(diagnosis.failure, place)) if place is not None else None
+        texts = [device] if device else device_expressions(diagnosis, here, file) if here is not None else []
         for text in texts:
-            module = file.replaced({construction: device_replaced(construction, text)})
+            module = file.replaced({construction: replace_device(construction, text)})
             made = change(file, module, f"Make the generator on `{text}`", safety="likely")
             if made:
                 yield made
@@ -79,7 +79,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
 def _sampled(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Yield generators of loaders and samplers made on the host, where torch's own samplers draw their indices."""
     deepest = diagnosis.failure.frames[-1].place.path if diagnosis.failure.frames else ""
-    if diagnosis.blame.device != "cpu" or not SAMPLERS.search(deepest):
+    if diagnosis.finding.device != "cpu" or not SAMPLERS.search(deepest):
         return
     for file in files_of(diagnosis.failure, source):
         for call in file.within(file.module):

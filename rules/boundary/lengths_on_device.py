@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator
 
-from devfix.sdk import Blame, Change, Diagnosis, Failure, Sources, argument, change, host_copies, moved
+from devfix.sdk import Change, Diagnosis, Failure, Finding, Sources, argument, change, host_copies, move_to
 
 PACKING = ("pack_padded_sequence",)
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame the lengths."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding the lengths."""
     if failure.kind != "lengths-device":
         return None
     named = [index for index, operand in enumerate(failure.operands) if operand.argument == "lengths"]
     index = named[0] if named else 0
-    because = "The lengths of a padded batch are read on the host when it is packed, and these are on a GPU."
-    return Blame(index, because, strength=1, device="cpu")
+    reason = "The lengths of a padded batch are read on the host when it is packed, and these are on a GPU."
+    return Finding(index, reason, strength=1, device="cpu")
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
@@ -26,7 +26,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     if file is None or given is None:
         yield from host_copies(diagnosis, source)
         return
-    module = file.replaced({given.value: moved(given.value, '"cpu"')})
+    module = file.replaced({given.value: move_to(given.value, '"cpu"')})
     made = change(file, module, f"Copy `{file.code(given.value)}` to the host for packing")
     if made:
         yield made

@@ -5,25 +5,25 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
+    Finding,
     Sources,
     change,
     describe,
     host_copies,
-    moved,
+    move_to,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame the tensor that NumPy wanted; the code that asked for it is never wrong about that."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding the tensor that NumPy wanted; the code that asked for it is never wrong about that."""
     if failure.kind != "numpy-on-device" or not failure.operands:
         return None
     wrong = failure.operands[0]
-    because = f"{describe(wrong)} is on {wrong.device}, and NumPy reads the host's memory alone."
-    return Blame(0, because, strength=1, device="cpu")
+    reason = f"{describe(wrong)} is on {wrong.device}, and NumPy reads the host's memory alone."
+    return Finding(0, reason, strength=1, device="cpu")
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
@@ -33,7 +33,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     call = file.call_at(place, ("numpy", "__array__")) if file is not None and place is not None else None
     if file is not None and call is not None and isinstance(call.func, cst.Attribute):
         receiver = call.func.value
-        module = file.replaced({receiver: moved(receiver, '"cpu"')})
+        module = file.replaced({receiver: move_to(receiver, '"cpu"')})
         made = change(file, module, f"Copy `{file.code(receiver)}` to the host for NumPy")
         if made:
             yield made

@@ -5,25 +5,25 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
+    Finding,
     Sources,
     argument,
     change,
     files_of,
-    keyword_removed,
     last_name,
+    remove_keyword,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame the pinning: the tensors are where they are meant to go."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding the pinning: the tensors are where they are meant to go."""
     if failure.kind != "pin-memory" or not failure.operands or failure.operands[0].device == "cpu":
         return None
     where = failure.operands[0].device
-    return Blame(0, f"Only the host's memory can be pinned, and the tensor is on {where}.", strength=1)
+    return Finding(0, f"Only the host's memory can be pinned, and the tensor is on {where}.", strength=1)
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
@@ -39,7 +39,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     for each in files_of(diagnosis.failure, source):
         for node in each.within(each.module):
             if isinstance(node, cst.Call) and last_name(node.func).endswith("Loader") and argument(node, "pin_memory"):
-                module = each.replaced({node: keyword_removed(node, "pin_memory")})
+                module = each.replaced({node: remove_keyword(node, "pin_memory")})
                 made = change(each, module, f"Let `{each.code(node.func)}` pin nothing")
                 if made:
                     yield made

@@ -5,18 +5,18 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
+    FixSite,
     Sources,
-    Spot,
+    add_keyword,
     argument,
     calls,
     change,
     device_names,
-    keyword_added,
     last_name,
     reads_of,
     scope_at,
@@ -26,12 +26,12 @@ LOADERS = ("torch.load", "torch.jit.load", "torch.hub.load_state_dict_from_url")
 HOST = '"cpu"'
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame the loading: what the file says of devices is of the machine that wrote it."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding the loading: what the file says of devices is of the machine that wrote it."""
     if failure.kind != "deserialize" or failure.at is None:
         return None
-    because = "A checkpoint is loaded onto the device it was saved from, unless the call says where to."
-    return Blame(0, because, strength=1, device="cpu")
+    reason = "A checkpoint is loaded onto the device it was saved from, unless the call says where to."
+    return Finding(0, reason, strength=1, device="cpu")
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
@@ -42,14 +42,14 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     if file is None or call is None or place is None or argument(call, "map_location", 1) is not None:
         return
     known = file.qualified_name(call.func) in LOADERS
-    named = device_names(Spot("birth", place, scope_at(diagnosis.failure, place)), file)
+    named = device_names(FixSite("birth", place, scope_at(diagnosis.failure, place)), file)
     passed = [text for text in named if text.endswith("map_location")]
     # Modules copy what they are given to where they are; a copy on the GPU would only double what it holds there.
     state = _is_state(file, call)
     texts = [*passed, *_habits(file, call), HOST, *named] if state else [*passed, *named, HOST]
     for number, text in enumerate(dict.fromkeys(texts)):
         safety = "safe" if known and (state or not number) else "unsure"
-        module = file.replaced({call: keyword_added(call, "map_location", text)})
+        module = file.replaced({call: add_keyword(call, "map_location", text)})
         made = change(file, module, f"Load onto `{text}`", safety)
         if made:
             yield made

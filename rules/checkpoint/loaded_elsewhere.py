@@ -3,51 +3,57 @@
 from collections.abc import Iterator
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
+    Finding,
+    FixSite,
     Sources,
-    Spot,
-    anchors,
+    add_keyword,
     argument,
-    birthplace,
-    blamed,
+    blamed_operand,
     change,
+    creation_location,
     describe,
+    device_expressions,
     expression,
-    keyword_added,
     last_name,
+    misplaced_operands,
     scope_at,
-    strangers,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame an operand that was loaded and that nobody moved since."""
-    for index, operand, peer in strangers(failure):
-        place = birthplace(operand)
-        if operand.birth is None or operand.birth.kind != "load" or operand.moves or place is None or operand.owner:
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding an operand that was loaded and that nobody moved since."""
+    for index, operand, peer in misplaced_operands(failure):
+        place = creation_location(operand)
+        if (
+            operand.creation is None
+            or operand.creation.kind != "load"
+            or operand.transfers
+            or place is None
+            or operand.owner
+        ):
             continue
-        because = (
+        reason = (
             f"{describe(operand)} was loaded onto {operand.device} in {place.path}:{place.line}, and meets a tensor"
         )
-        return Blame(index, f"{because} on {peer.device}.", strength=1)
+        return Finding(index, f"{reason} on {peer.device}.", strength=1)
     return None
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Load it onto the device of what it meets."""
-    place = birthplace(blamed(diagnosis))
+    place = creation_location(blamed_operand(diagnosis))
     file = source.file(place) if place is not None else None
     call = file.call_at(place) if file is not None and place is not None else None
     if file is None or call is None or place is None or last_name(call.func) not in ("load", "load_file"):
         return
-    spot = Spot("birth", place, scope_at(diagnosis.failure, place))
+    spot = FixSite("birth", place, scope_at(diagnosis.failure, place))
     keyword = "device" if last_name(call.func) == "load_file" else "map_location"
     given = argument(call, keyword, 1)
-    for anchor in anchors(diagnosis, spot, file):
-        changed = {given.value: expression(anchor)} if given else {call: keyword_added(call, keyword, anchor)}
+    for anchor in device_expressions(diagnosis, spot, file):
+        changed = {given.value: expression(anchor)} if given else {call: add_keyword(call, keyword, anchor)}
         made = change(file, file.replaced(changed), f"Load onto `{anchor}`")
         if made:
             yield made

@@ -5,16 +5,27 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Blame, Change, Diagnosis, Failure, Sources, argument, change, expression, imported_name, scope_of
+from devfix.sdk import (
+    Change,
+    Diagnosis,
+    Failure,
+    Finding,
+    Sources,
+    argument,
+    change,
+    expression,
+    imported_name,
+    scope_of,
+)
 
 INDEX = re.compile(r":\d+(?=[\"'])")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame the argument."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding the argument."""
     if failure.kind != "autocast-device" or failure.at is None:
         return None
-    return Blame(0, 'Autocast wants the type of a device, "cuda", and was given a whole device.', strength=1)
+    return Finding(0, 'Autocast wants the type of a device, "cuda", and was given a whole device.', strength=1)
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:

@@ -6,24 +6,24 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
+    CodeWarning,
     Diagnosis,
-    Doubt,
     Failure,
     File,
+    Finding,
     Sources,
     argument,
     change,
     code,
     describe,
-    doubt,
     expression,
     files_of,
     imported_name,
     last_name,
+    misplaced_operands,
     scope_of,
-    strangers,
+    warning,
 )
 
 PLAIN = re.compile(r"[\"'](cuda|cpu|mps|xpu|meta)[\"']")
@@ -33,11 +33,11 @@ DOUBTFUL = tuple(f".device {operator} {quote}" for operator in ("==", "!=") for 
 NAMED = re.compile(r"(^|[._])(device|dev)$")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame what was left where it is; whether a comparison is why can only be read."""
-    for index, operand, peer in strangers(failure):
-        because = f"{describe(operand)} was left on {operand.device}, and meets a tensor on {peer.device}."
-        return Blame(index, because, strength=1)
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding what was left where it is; whether a comparison is why can only be read."""
+    for index, operand, peer in misplaced_operands(failure):
+        reason = f"{describe(operand)} was left on {operand.device}, and meets a tensor on {peer.device}."
+        return Finding(index, reason, strength=1)
     return None
 
 
@@ -49,9 +49,9 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
                 continue
             better = _better(diagnosis.failure, file, node)
             if better is not None:
-                because = f"`{file.code(node)}` compares a device with what it never equals."
+                reason = f"`{file.code(node)}` compares a device with what it never equals."
                 module = file.replaced({node: better})
-                made = change(file, module, f"Compare by `{code(better)}`", because=because)
+                made = change(file, module, f"Compare by `{code(better)}`", reason=reason)
                 if made:
                     yield made
 
@@ -89,8 +89,8 @@ def _better(failure: Failure, file: File, node: cst.Comparison) -> cst.BaseExpre
     return None
 
 
-def doubts(file: File) -> Iterator[Doubt]:
-    """Doubt comparisons of `….device` with a string, which are true of devices that are strings alone."""
+def doubts(file: File) -> Iterator[CodeWarning]:
+    """CodeWarning comparisons of `….device` with a string, which are true of devices that are strings alone."""
     for node in file.within(file.module):
         if not isinstance(node, cst.Comparison) or not isinstance(node.left, cst.Attribute):
             continue
@@ -101,7 +101,7 @@ def doubts(file: File) -> Iterator[Doubt]:
         always = {cst.Equal: "never", cst.NotEqual: "always"}.get(type(target.operator))
         if always and PLAIN.fullmatch(literal):
             better = code(node.with_changes(left=expression(f"{file.code(node.left)}.type")))
-            because = f"`{text}` is {always} true, since a device equals no string; `{better}` may be meant."
-            yield doubt(file, node.left, because)
+            reason = f"`{text}` is {always} true, since a device equals no string; `{better}` may be meant."
+            yield warning(file, node.left, reason)
         elif always and INDEXED.fullmatch(literal):
-            yield doubt(file, node.left, f"`{text}` is {always} true, since a device equals no string.")
+            yield warning(file, node.left, f"`{text}` is {always} true, since a device equals no string.")

@@ -5,40 +5,40 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
+    DeviceSource,
     Diagnosis,
     Failure,
     File,
-    Origin,
+    Finding,
     Sources,
     change,
-    device_given,
     device_names,
-    device_replaced,
+    device_sources,
+    device_text,
     expression,
     imported_name,
     is_passed_in,
     last_name,
     literal_node,
-    named_anew,
-    origins,
-    placing_places,
+    placement_locations,
+    replace_device,
+    replace_device_name,
     with_constant,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame the place that asks for a GPU, in a run without one."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding the place that asks for a GPU, in a run without one."""
     if failure.kind != "no-device" or failure.at is None:
         return None
-    because = f"{failure.at.path}:{failure.at.line} puts something on a GPU, and there is none."
-    return Blame(0, because, strength=1, device="cpu")
+    reason = f"{failure.at.path}:{failure.at.line} puts something on a GPU, and there is none."
+    return Finding(0, reason, strength=1, device="cpu")
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Use the device that the code has a name for; else ask, once a file, whether there is a GPU."""
-    found = origins(diagnosis.failure, placing_places(diagnosis), source)
+    found = device_sources(diagnosis.failure, placement_locations(diagnosis), source)
     if not found or found[0].parameter or found[-1].file.qualified_name(found[-1].call.func).startswith("torch.cuda."):
         return
     outer = found[0]
@@ -51,7 +51,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         yield from _everywhere(outer.file)
 
 
-def _named(found: Origin) -> Iterator[Change]:
+def _named(found: DeviceSource) -> Iterator[Change]:
     """Yield the device that has a name in scope, or that of a tensor which the function was given."""
     function = found.file.function_of(found.call)
     here = {each.expression: each for each in found.spot.scope}
@@ -59,7 +59,7 @@ def _named(found: Origin) -> Iterator[Change]:
     tensors = [text for text, each in here.items() if each.kind == "tensor" and function is not None]
     given = [f"{text}.device" for text in tensors if function is not None and is_passed_in(found.file, function, text)]
     for text in (*names[:1], *given[:1]):
-        made = named_anew(found, text)
+        made = replace_device_name(found, text)
         if made:
             yield made
 
@@ -85,7 +85,7 @@ def _everywhere(file: File) -> Iterator[Change]:
     now = file
     # One after the other, since one may stand in another: `model(x.cuda()).cuda()`.
     while (call := next((each for each in now.within(now.module) if _is_bare(each)), None)) is not None:
-        now = File(file.path, now.replaced({call: device_replaced(call, name)}).bytes)
+        now = File(file.path, now.replaced({call: replace_device(call, name)}).bytes)
     if now is not file:
         line = f'{name} = {torch}.device("cuda" if {torch}.cuda.is_available() else "cpu")'
         made = change(file, with_constant(now, line), "Ask once whether there is a GPU")
@@ -99,7 +99,7 @@ def _is_bare(node: cst.CSTNode) -> bool:
         return False
     if last_name(node.func) == "cuda" and not isinstance(node.func, cst.Attribute):
         return False
-    return device_given(node).replace("'", '"') == '"cuda"'
+    return device_text(node).replace("'", '"') == '"cuda"'
 
 
 def _is_variable(file: File, name: cst.Name) -> bool:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
     Sources,
     assignments,
     change,
@@ -18,17 +18,17 @@ from devfix.sdk import (
     expression,
     files_of,
     last_name,
-    strangers,
+    misplaced_operands,
 )
 
 NUMBER = re.compile(r"(^|[._])(gpu|cuda|device|dev|rank)(_?(id|index|idx|number|no))?$")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame what was left where it is; whether a test for truth is why can only be read."""
-    for index, operand, peer in strangers(failure):
-        because = f"{describe(operand)} was left on {operand.device}, and meets a tensor on {peer.device}."
-        return Blame(index, because, strength=2)
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding what was left where it is; whether a test for truth is why can only be read."""
+    for index, operand, peer in misplaced_operands(failure):
+        reason = f"{describe(operand)} was left on {operand.device}, and meets a tensor on {peer.device}."
+        return Finding(index, reason, strength=2)
     return None
 
 
@@ -45,8 +45,8 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
                 continue
             better = f"{text} is None" if negated else f"{text} is not None"
             module = file.replaced({test: expression(better)})
-            because = f"`{text}` is the number of a GPU, and that of the first is 0, which is false."
-            made = change(file, module, f"Test `{better}`", "likely", because)
+            reason = f"`{text}` is the number of a GPU, and that of the first is 0, which is false."
+            made = change(file, module, f"Test `{better}`", "likely", reason)
             if made:
                 yield made
 

@@ -4,16 +4,27 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Blame, Change, Diagnosis, Failure, File, Sources, change, expression, imported_name, replaced_by
+from devfix.sdk import (
+    Change,
+    Diagnosis,
+    Failure,
+    File,
+    Finding,
+    Sources,
+    change,
+    expression,
+    imported_name,
+    replace_statement,
+)
 
 AVAILABLE = "torch.cuda.is_available"
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame the call, in a run without a GPU."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding the call, in a run without a GPU."""
     if failure.kind != "no-device" or failure.at is None:
         return None
-    return Blame(0, f"{failure.at.path}:{failure.at.line} needs a GPU, and there is none.", strength=1, device="cpu")
+    return Finding(0, f"{failure.at.path}:{failure.at.line} needs a GPU, and there is none.", strength=1, device="cpu")
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
@@ -29,7 +40,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     if asked == "()":
         return
     if alone and statement is not None and len(statement.body) == 1:
-        module = replaced_by(file, statement, [f"if {asked}:\n    {file.code(call)}"])
+        module = replace_statement(file, statement, [f"if {asked}:\n    {file.code(call)}"])
     else:
         module = file.replaced({call: expression(_chosen(file, call, asked))})
     made = change(file, module, f"Call `{file.code(call.func)}` where there is a GPU")

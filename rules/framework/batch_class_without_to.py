@@ -5,47 +5,47 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Binding,
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
     Operand,
+    ScopeVariable,
     Sources,
-    blamed,
+    blamed_operand,
     change,
     classes_called,
     files_of,
-    is_meant,
+    is_intentional,
     is_of,
     loop_event,
+    misplaced_operands,
     objects_of,
-    strangers,
 )
 
 # Each of them calls `to` on what a loader hands out, where that has one.
 MOVERS = ("lightning.LightningModule", "pytorch_lightning.LightningModule", "accelerate.Accelerator")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame a tensor of an object that a loader handed out, in a program whose framework moves its batches."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding a tensor of an object that a loader handed out, in a program whose framework moves its batches."""
     if not objects_of(failure, *MOVERS):
         return None
-    for index, operand, peer in strangers(failure):
+    for index, operand, peer in misplaced_operands(failure):
         found = _batch(failure, operand)
-        if found is None or operand.device != "cpu" or is_meant(failure, operand):
+        if found is None or operand.device != "cpu" or is_intentional(failure, operand):
             continue
         batch, fields = found
-        because = (
+        reason = (
             f"`{batch.expression}` is a {batch.type}, which has no `to` by which the framework could move it:"
             f" `{batch.expression}.{fields[0]}` is on {operand.device} while it meets a tensor on {peer.device}."
         )
-        return Blame(index, because, strength=1)
+        return Finding(index, reason, strength=1)
     return None
 
 
-def _batch(failure: Failure, operand: Operand) -> tuple[Binding, list[str]] | None:
+def _batch(failure: Failure, operand: Operand) -> tuple[ScopeVariable, list[str]] | None:
     """The object that holds the operand in the deepest frame, and its tensors that lie where the operand does."""
     for held in sorted(operand.names, key=lambda each: -each.frame):
         whole, dot, _ = held.expression.partition("[")[0].rpartition(".")
@@ -73,7 +73,7 @@ def _is_hook(failure: Failure, frame: int) -> bool:
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Give the class a `to` that moves what its objects hold."""
-    found = _batch(diagnosis.failure, blamed(diagnosis))
+    found = _batch(diagnosis.failure, blamed_operand(diagnosis))
     if found is None:
         return
     batch, fields = found

@@ -5,27 +5,27 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
+    FixSite,
     Sources,
-    Spot,
-    anchors,
+    add_keyword,
     argument,
     assignments,
     change,
     describe,
+    device_expressions,
     imported_name,
-    inserted_before,
-    is_meant,
+    insert_before,
+    is_intentional,
     is_of,
-    keyword_added,
+    misplaced_operands,
     objects_of,
     parameters,
     scope_at,
-    strangers,
     with_import,
 )
 
@@ -33,17 +33,17 @@ ENGINE = "ignite.Engine"
 MAKERS = ("ignite.engine.create_supervised_trainer", "ignite.engine.create_supervised_evaluator")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame a tensor on the host that nobody moved, where an engine is running."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding a tensor on the host that nobody moved, where an engine is running."""
     if not objects_of(failure, ENGINE):
         return None
-    for index, operand, peer in strangers(failure):
-        if operand.device == "cpu" and operand.owner is None and not is_meant(failure, operand):
-            because = (
+    for index, operand, peer in misplaced_operands(failure):
+        if operand.device == "cpu" and operand.owner is None and not is_intentional(failure, operand):
+            reason = (
                 f"{describe(operand)} comes from the engine's data on {operand.device}, and nothing moves it,"
                 f" while it meets a tensor on {peer.device}."
             )
-            return Blame(index, because, strength=2)
+            return Finding(index, reason, strength=2)
     return None
 
 
@@ -72,8 +72,8 @@ def _converted(diagnosis: Diagnosis, frame: int, file: File, function: cst.Funct
     name = imported_name(file, "ignite.utils.convert_tensor") or "convert_tensor"
     if first is None:
         return
-    for device in _names(diagnosis, Spot("use", place, diagnosis.failure.frames[frame].scope, (), frame), file):
-        module = inserted_before(file, first, [f"{batch} = {name}({batch}, device={device})"])
+    for device in _names(diagnosis, FixSite("use", place, diagnosis.failure.frames[frame].scope, (), frame), file):
+        module = insert_before(file, first, [f"{batch} = {name}({batch}, device={device})"])
         if module is not None and name == "convert_tensor":
             module = with_import(module, "ignite.utils", name)
         made = change(file, module, f"Convert `{batch}` to `{device}` before it is used")
@@ -89,8 +89,8 @@ def _told(diagnosis: Diagnosis, file: File, engine: str) -> Iterator[Change]:
         if file.qualified_name(call.func) not in MAKERS:
             continue
         place = file.place_of(call, _function(file, call))
-        for device in _names(diagnosis, Spot("birth", place, scope_at(diagnosis.failure, place)), file):
-            told = keyword_added(call, "device", device)
+        for device in _names(diagnosis, FixSite("birth", place, scope_at(diagnosis.failure, place)), file):
+            told = add_keyword(call, "device", device)
             made = change(file, file.replaced({call: told}), f"Give `{file.code(call.func)}` the device `{device}`")
             if made:
                 yield made
@@ -106,9 +106,9 @@ def _function(file: File, node: cst.CSTNode) -> str:
     return ".".join(parts) or "<module>"
 
 
-def _names(diagnosis: Diagnosis, spot: Spot, file: File) -> list[str]:
+def _names(diagnosis: Diagnosis, spot: FixSite, file: File) -> list[str]:
     """The expressions for the device: a name for it, else Ignite's own where the file has its `distributed`."""
-    found = anchors(diagnosis, spot, file)
+    found = device_expressions(diagnosis, spot, file)
     own = imported_name(file, "ignite.distributed.device")
     plain = [each for each in found if each.endswith(("device", "dev")) and not each.endswith((".weight.device",))]
     named = [each for each in plain if each.count(".") < 2 and "(" not in each]

@@ -6,55 +6,55 @@ from dataclasses import replace
 import libcst as cst
 
 from devfix.sdk import (
-    Binding,
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
-    Held,
+    Finding,
+    FixSite,
+    NameRef,
     Operand,
+    ScopeVariable,
     Sources,
-    Spot,
-    argument_moved,
-    blamed,
-    is_meant,
+    blamed_operand,
+    is_intentional,
+    misplaced_operands,
+    move_argument,
     on_device,
-    strangers,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame a tensor that a library made during the call that fails, and that no name of the program leads to."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding a tensor that a library made during the call that fails, and that no name of the program leads to."""
     if failure.at is None or not failure.frames or failure.frames[-1].place.owned:
         return None
-    for index, operand, peer in strangers(failure):
+    for index, operand, peer in misplaced_operands(failure):
         if operand.names or operand.owner is not None or not _is_library(failure, operand):
             continue
         others = [each for each in _scope(failure) if each.kind == "tensor" and each.device == operand.device]
         if others:
-            because = (
+            reason = (
                 f"`{failure.at.function}` hands a tensor on {operand.device} to a library, which makes others there,"
                 f" while they meet one on {peer.device}."
             )
-            return Blame(index, because, strength=4)
+            return Finding(index, reason, strength=4)
     return None
 
 
-def _scope(failure: Failure) -> tuple[Binding, ...]:
+def _scope(failure: Failure) -> tuple[ScopeVariable, ...]:
     return next(frame.scope for frame in failure.frames if frame.place == failure.at)
 
 
 def _is_library(failure: Failure, operand: Operand) -> bool:
     """Whether the operand was born in a call of a library that the failing line of the program made."""
-    places = operand.birth.places if operand.birth is not None else ()
+    places = operand.creation.places if operand.creation is not None else ()
     owned = next((place for place in places if place.owned), None)
     return bool(places) and not places[0].owned and owned == failure.at
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Move the arguments of the call that lie where the library's tensor does."""
-    failure, operand = diagnosis.failure, blamed(diagnosis)
+    failure, operand = diagnosis.failure, blamed_operand(diagnosis)
     place = failure.at
     file = source.file(place) if place is not None else None
     call = file.call_at(place) if file is not None and place is not None else None
@@ -66,17 +66,17 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
             binding.expression,
             binding.device,
             shape=binding.shape,
-            names=(Held(frame, binding.expression),),
+            names=(NameRef(frame, binding.expression),),
             history=binding.history,
         )
-        if not _is_given(file, call, binding.expression) or is_meant(failure, taken):
+        if not _is_given(file, call, binding.expression) or is_intentional(failure, taken):
             continue
         operands = list(failure.operands)
-        operands[diagnosis.blame.operand] = taken
+        operands[diagnosis.finding.operand] = taken
         followed = replace(diagnosis, failure=replace(failure, operands=tuple(operands)))
-        spot = Spot("use", place, _scope(failure), (binding.expression,), frame)
-        because = f"The library follows `{binding.expression}`, which is on {binding.device} and was never moved."
-        yield from (replace(each, because=because) for each in argument_moved(followed, spot, source))
+        spot = FixSite("use", place, _scope(failure), (binding.expression,), frame)
+        reason = f"The library follows `{binding.expression}`, which is on {binding.device} and was never moved."
+        yield from (replace(each, reason=reason) for each in move_argument(followed, spot, source))
 
 
 def _is_given(file: File, call: cst.Call, text: str) -> bool:

@@ -6,29 +6,29 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from devfix.sdk import (
-    Binding,
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
     Operand,
+    ScopeVariable,
     Sources,
-    argument_moved,
-    blamed,
+    blamed_operand,
     change,
     describe,
     expression,
+    fix_sites,
     frame_of,
-    inserted_after,
+    insert_after,
     is_bound,
     is_of,
     loop_event,
+    misplaced_operands,
+    move_argument,
     objects_of,
     passed_in,
     scope_at,
-    spots,
-    strangers,
 )
 
 ACCELERATOR = "accelerate.Accelerator"
@@ -46,22 +46,22 @@ class Loop:
     loader: str
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame a tensor of a batch that a loop took from a plain DataLoader in a program that has an Accelerator."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding a tensor of a batch that a loop took from a plain DataLoader in a program that has an Accelerator."""
     if not objects_of(failure, ACCELERATOR):
         return None
-    for index, operand, peer in strangers(failure):
+    for index, operand, peer in misplaced_operands(failure):
         frame = _loop_frame(failure, operand)
         if operand.device == "cpu" and frame is not None and any(map(_is_plain, failure.frames[frame].scope)):
-            because = (
+            reason = (
                 f"{describe(operand)} comes from a loader that `prepare` was not given, so it stays on the host,"
                 f" while it meets a tensor on {peer.device}."
             )
-            return Blame(index, because, strength=1)
+            return Finding(index, reason, strength=1)
     return None
 
 
-def _is_plain(binding: Binding) -> bool:
+def _is_plain(binding: ScopeVariable) -> bool:
     return is_of(binding, LOADER) and not is_of(binding, *PREPARED)
 
 
@@ -76,11 +76,11 @@ def _loop_frame(failure: Failure, operand: Operand) -> int | None:
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Hand the loader to `prepare` where the model is, or behind where it is made; else move the batch."""
     failure = diagnosis.failure
-    for loop in _loops(failure, blamed(diagnosis), source):
+    for loop in _loops(failure, blamed_operand(diagnosis), source):
         yield from _prepared(failure, loop, source)
-    for spot in spots(diagnosis):
+    for spot in fix_sites(diagnosis):
         if spot.kind in ("handover", "use"):
-            for each in argument_moved(diagnosis, spot, source):
+            for each in move_argument(diagnosis, spot, source):
                 if any(f"{one.expression}.device`" in each.title for one in objects_of(failure, ACCELERATOR)):
                     yield replace(each, safety="unsure")  # the rest of the batch may need the same
 
@@ -128,7 +128,7 @@ def _prepared(failure: Failure, loop: Loop, source: Sources) -> Iterator[Change]
     for name in dict.fromkeys(names):
         statement = file.statement_of(given[-1])
         if statement is not None and is_bound(file, given[-1], name) and not file.loops_around(given[-1]):
-            module = inserted_after(file, statement, [f"{loop.loader} = {name}.prepare({loop.loader})"])
+            module = insert_after(file, statement, [f"{loop.loader} = {name}.prepare({loop.loader})"])
             made = change(file, module, title)
             if made:
                 yield made

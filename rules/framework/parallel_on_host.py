@@ -6,22 +6,22 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
+    FixSite,
     Sources,
-    Spot,
-    anchors,
     argument,
     assignments,
-    blamed,
+    blamed_operand,
     calls,
     change,
+    device_expressions,
     files_of,
     imported_name,
-    moved,
+    move_to,
 )
 
 # DataParallel's own words: the first of its GPUs, and where it met a parameter.
@@ -31,18 +31,18 @@ ASKED = re.compile(
 WRAPPERS = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame a parameter on the host, where DataParallel asked for it on its first GPU."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding a parameter on the host, where DataParallel asked for it on its first GPU."""
     asked = ASKED.search(failure.message)
     if failure.kind != "data-parallel" or asked is None:
         return None
     for index, operand in enumerate(failure.operands):
-        if operand.device == "cpu" and operand.owner is not None and not operand.moves:
-            because = (
+        if operand.device == "cpu" and operand.owner is not None and not operand.transfers:
+            reason = (
                 f"`{operand.owner.root}` is on the host: DataParallel copies it from {asked[1]} to the other GPUs,"
                 " and moves inputs alone."
             )
-            return Blame(index, because, strength=1, device=asked[1])
+            return Finding(index, reason, strength=1, device=asked[1])
     return None
 
 
@@ -53,7 +53,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
             for node in (*_made(file, call), call):
                 title = "Move the model to `{}` where it is " + ("wrapped" if node is call else "made")
                 for device in _devices(diagnosis, file, node):
-                    made = change(file, file.replaced({node: moved(node, device)}), title.format(device))
+                    made = change(file, file.replaced({node: move_to(node, device)}), title.format(device))
                     if made:
                         yield made
 
@@ -69,21 +69,23 @@ def _made(file: File, wrapping: cst.Call) -> Iterator[cst.Call]:
 
 
 def _devices(diagnosis: Diagnosis, file: File, call: cst.Call) -> list[str]:
-    owner = blamed(diagnosis).owner
+    owner = blamed_operand(diagnosis).owner
     own = f"{owner.root.partition('.')[0]}." if owner is not None else ""
     found = [
-        each for each in anchors(diagnosis, _spot(diagnosis.failure, file, call), file) if not each.startswith(own)
+        each
+        for each in device_expressions(diagnosis, _spot(diagnosis.failure, file, call), file)
+        if not each.startswith(own)
     ]
     torch = imported_name(file, "torch")
-    first = f'"{diagnosis.blame.device}" if {torch}.cuda.is_available() else "cpu"'
+    first = f'"{diagnosis.finding.device}" if {torch}.cuda.is_available() else "cpu"'
     return [*found, first] if torch and not found else found
 
 
-def _spot(failure: Failure, file: File, call: cst.Call) -> Spot:
+def _spot(failure: Failure, file: File, call: cst.Call) -> FixSite:
     """Where the model is wrapped, with what a frame of the same function has in scope."""
     for number in reversed(range(len(failure.frames))):
         frame = failure.frames[number]
         node = file.root_at(frame.place) if frame.place.path == file.path else None
         if node is not None and file.function_of(node) is file.function_of(call):
-            return Spot("birth", file.place_of(call, frame.place.function), frame.scope, (), number)
-    return Spot("birth", file.place_of(call, ""), ())
+            return FixSite("birth", file.place_of(call, frame.place.function), frame.scope, (), number)
+    return FixSite("birth", file.place_of(call, ""), ())

@@ -3,47 +3,47 @@
 from collections.abc import Iterator
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Event,
     Failure,
+    Finding,
+    FixSite,
     Operand,
-    Place,
+    SourceLocation,
     Sources,
-    Spot,
-    anchors,
+    add_keyword,
     argument,
-    argument_moved,
-    blamed,
+    blamed_operand,
     change,
-    is_meant,
-    keyword_added,
+    device_expressions,
+    fix_sites,
+    is_intentional,
     last_name,
+    misplaced_operands,
+    move_argument,
     objects_of,
     scope_at,
-    spots,
-    strangers,
 )
 
 SCHEDULER = "diffusers.SchedulerMixin"
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame a tensor that comes from the timesteps of a scheduler in scope, and that nobody moved."""
-    for index, operand, peer in strangers(failure):
-        if not operand.moves and not is_meant(failure, operand) and _places(failure, operand):
-            because = (
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding a tensor that comes from the timesteps of a scheduler in scope, and that nobody moved."""
+    for index, operand, peer in misplaced_operands(failure):
+        if not operand.transfers and not is_intentional(failure, operand) and _places(failure, operand):
+            reason = (
                 f"The scheduler's timesteps are on {operand.device}, for `set_timesteps` was told no device,"
                 f" while what comes of them meets a tensor on {peer.device}."
             )
-            return Blame(index, because, strength=2)
+            return Finding(index, reason, strength=2)
     return None
 
 
-def _places(failure: Failure, operand: Operand) -> list[Place]:
+def _places(failure: Failure, operand: Operand) -> list[SourceLocation]:
     """The owned places in which a scheduler was asked to set its timesteps, of which the operand was made."""
-    birth: Event | None = operand.birth
+    birth: Event | None = operand.creation
     if birth is None or not objects_of(failure, SCHEDULER) or not birth.places or birth.places[0].owned:
         return []
     if not any(place.function.endswith(".set_timesteps") for place in birth.places):
@@ -54,16 +54,16 @@ def _places(failure: Failure, operand: Operand) -> list[Place]:
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Tell `set_timesteps` the device; else move the timestep where the program hands it on."""
     failure = diagnosis.failure
-    for place in _places(failure, blamed(diagnosis))[:1]:
+    for place in _places(failure, blamed_operand(diagnosis))[:1]:
         file = source.file(place)
         call = file.call_at(place, ("set_timesteps",)) if file is not None else None
         if file is None or call is None or argument(call, "device", 1) is not None:
             continue
-        for device in anchors(diagnosis, Spot("birth", place, scope_at(failure, place)), file):
-            told = keyword_added(call, "device", device)
+        for device in device_expressions(diagnosis, FixSite("birth", place, scope_at(failure, place)), file):
+            told = add_keyword(call, "device", device)
             made = change(file, file.replaced({call: told}), f"Set the timesteps on `{device}`")
             if made and last_name(call.func) == "set_timesteps":
                 yield made
-    for spot in spots(diagnosis):
+    for spot in fix_sites(diagnosis):
         if spot.kind in ("handover", "use"):
-            yield from argument_moved(diagnosis, spot, source)
+            yield from move_argument(diagnosis, spot, source)

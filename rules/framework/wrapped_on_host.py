@@ -6,20 +6,20 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Binding,
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
+    FixSite,
+    ScopeVariable,
     Sources,
-    Spot,
-    anchors,
     argument,
     assignments,
-    bound,
     change,
-    moved,
+    device_expressions,
+    move_to,
+    variable_in_frame,
 )
 
 # DistributedDataParallel's own words: `device_ids [1], output_device 1`, or devices by their names.
@@ -28,8 +28,8 @@ ASKED = re.compile(r"(?:device_ids \[|output_device )(?:device\(type='cuda', ind
 FIXED = re.compile(r"""["']cuda(:\d+)?["'](?!\s*,)""")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame a parameter on the host, where the failing call asked for it on one GPU."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding a parameter on the host, where the failing call asked for it on one GPU."""
     asked = ASKED.search(failure.message)
     if failure.kind != "data-parallel" or asked is None:
         return None
@@ -37,8 +37,8 @@ def diagnose(failure: Failure) -> Blame | None:
         if operand.device == "cpu":
             gpu, owner = f"cuda:{asked[1]}", operand.owner
             model = f"`{owner.root}`" if owner is not None else "The model"
-            because = f"{model} is on the host when it is wrapped, and `device_ids` says that it is on {gpu}."
-            return Blame(index, because, strength=1, device=gpu)
+            reason = f"{model} is on the host when it is wrapped, and `device_ids` says that it is on {gpu}."
+            return Finding(index, reason, strength=1, device=gpu)
     return None
 
 
@@ -52,20 +52,20 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     if file is None or call is None or module is None or place is None:
         return
     frame = max(number for number, each in enumerate(failure.frames) if each.place == place)
-    spot = Spot("use", place, failure.frames[frame].scope, (), frame)
+    spot = FixSite("use", place, failure.frames[frame].scope, (), frame)
     own = _asked(file, call)
     first, later = [], []
-    for text in anchors(diagnosis, spot, file):
-        if _is_device(bound(failure, frame, text)):
+    for text in device_expressions(diagnosis, spot, file):
+        if _is_device(variable_in_frame(failure, frame, text)):
             (later if _is_fixed(file, text) else first).append(text)
     for device in dict.fromkeys([*first, *([own] if own else []), *later]):
-        edited = file.replaced({module.value: moved(module.value, device)})
+        edited = file.replaced({module.value: move_to(module.value, device)})
         made = change(file, edited, f"Move `{file.code(module.value)}` to `{device}` before it is wrapped")
         if made:
             yield made
 
 
-def _is_device(binding: Binding | None) -> bool:
+def _is_device(binding: ScopeVariable | None) -> bool:
     return binding is not None and binding.kind in ("device", "string", "index")
 
 

@@ -5,36 +5,36 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
+    Finding,
     Operand,
     Sources,
-    aimed,
-    blamed,
+    blamed_operand,
     change,
     describe,
     device_in,
     is_spread,
-    moved,
+    misplaced_operands,
+    move_to,
     names_in,
     occurrences,
-    peer,
-    strangers,
+    peer_operand,
+    placement_targets,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame what does not travel with the activation, where a module in sight lies on several GPUs."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding what does not travel with the activation, where a module in sight lies on several GPUs."""
     if any(not each.device.startswith("cuda:") and each.shape for each in failure.operands) or not is_spread(failure):
         return None
-    for index, operand, other in strangers(failure):
+    for index, operand, other in misplaced_operands(failure):
         if _travels(failure, operand):
-            because = (
+            reason = (
                 f"{describe(operand)} is on {operand.device}, and the model goes on with a tensor on {other.device}."
             )
-            return Blame(index, because, strength=1)
+            return Finding(index, reason, strength=1)
     return None
 
 
@@ -56,17 +56,17 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     statement = file.statement_of(root)
     kept = {file.code(each.target) for each in file.within(statement or root) if isinstance(each, cst.AssignTarget)}
     kept |= {file.code(each.target) for each in file.within(statement or root) if isinstance(each, cst.AugAssign)}
-    every = [each for each in (diagnosis, *aimed(diagnosis)) if _travels(failure, blamed(each))]
+    every = [each for each in (diagnosis, *placement_targets(diagnosis)) if _travels(failure, blamed_operand(each))]
     # What the statement computes anew is what flows on.
     for each in sorted(
-        every, key=lambda each: bool(kept & {held.expression for held in names_in(blamed(each), frame)})
+        every, key=lambda each: bool(kept & {held.expression for held in names_in(blamed_operand(each), frame)})
     ):
-        other = peer(each)
+        other = peer_operand(each)
         goal = names_in(other, frame) if other is not None else []
-        for held in names_in(blamed(each), frame):
+        for held in names_in(blamed_operand(each), frame):
             for node in occurrences(file, root, held.expression)[:1] if goal else ():
                 device = f"{goal[0].expression}.device"
                 title = f"Send `{held.expression}` after `{goal[0].expression}`"
-                made = change(file, file.replaced({node: moved(node, device)}), title)
+                made = change(file, file.replaced({node: move_to(node, device)}), title)
                 if made:
                     yield made

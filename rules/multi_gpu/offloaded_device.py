@@ -5,42 +5,44 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
+    DeviceSource,
     Diagnosis,
     Failure,
-    Origin,
+    Finding,
     Sources,
-    aimed,
     assignments,
+    change_device_sources,
     describe,
-    origins,
-    origins_changed,
-    peer,
-    placed_by_code,
-    placing_places,
+    device_sources,
+    explicitly_placed,
+    peer_operand,
+    placement_locations,
+    placement_targets,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame what owned code put on the host for a call whose data is on a GPU."""
-    for index, operand, place in placed_by_code(failure):
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding what owned code put on the host for a call whose data is on a GPU."""
+    for index, operand, place in explicitly_placed(failure):
         if operand.device == "cpu":
-            because = f"{describe(operand)} was put on the host in {place.path}:{place.line}."
-            return Blame(index, because, strength=1)
+            reason = f"{describe(operand)} was put on the host in {place.path}:{place.line}."
+            return Finding(index, reason, strength=1)
     return None
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Name the device on which the call runs: the one in scope, else that of the data."""
-    for each in aimed(diagnosis):
-        other = peer(each)
-        found = origins(each.failure, placing_places(each), source)
+    for each in placement_targets(diagnosis):
+        other = peer_operand(each)
+        found = device_sources(each.failure, placement_locations(each), source)
         if found and other is not None and other.device != "cpu" and (told := _declared(found[0])):
-            yield from origins_changed(each, found, f"`{told}` is where the object rests, and the call runs elsewhere.")
+            yield from change_device_sources(
+                each, found, f"`{told}` is where the object rests, and the call runs elsewhere."
+            )
 
 
-def _declared(found: Origin) -> str:
+def _declared(found: DeviceSource) -> str:
     """The `.device` of an object that the call goes by, itself or over one local name; "" where it goes by another."""
     named = found.named
     if isinstance(named, cst.Name):

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
     Sources,
     change,
     expression,
@@ -25,12 +25,12 @@ PLACING = ("set_device", "device", "to", "cuda", "Generator", "get_device_name",
 KEYWORDS = ("device", "device_ids", "output_device", "map_location", "device_id")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame the number."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding the number."""
     if failure.kind != "invalid-ordinal" or failure.at is None:
         return None
-    because = f"{failure.at.path}:{failure.at.line} asks for a GPU by a number that this machine does not have."
-    return Blame(0, because, strength=1)
+    reason = f"{failure.at.path}:{failure.at.line} asks for a GPU by a number that this machine does not have."
+    return Finding(0, reason, strength=1)
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:

@@ -7,24 +7,24 @@ from dataclasses import dataclass
 import libcst as cst
 
 from devfix.sdk import (
-    Binding,
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
+    ScopeVariable,
     Sources,
-    answers,
     assignments,
-    blamed,
+    blamed_operand,
     change,
     class_of,
     classes_called,
     files_of,
     methods_called,
-    moved,
-    peer,
-    strangers,
+    misplaced_operands,
+    move_to,
+    peer_operand,
+    return_values,
 )
 
 SAYS = ("device", "string", "index")
@@ -38,9 +38,9 @@ class Lie:
     """An object in a frame's scope, what it says of its device, and a module that it holds elsewhere, if any."""
 
     frame: int
-    owner: Binding
-    declared: Binding
-    held: Binding | None
+    owner: ScopeVariable
+    declared: ScopeVariable
+    held: ScopeVariable | None
 
     @property
     def attribute(self) -> str:
@@ -48,20 +48,20 @@ class Lie:
         return f"self{self.declared.expression.removeprefix(self.owner.expression)}"
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame what comes from an object that lies elsewhere than the object's `device` says."""
-    for index, operand, other in strangers(failure):
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding what comes from an object that lies elsewhere than the object's `device` says."""
+    for index, operand, other in misplaced_operands(failure):
         found = next(iter(_lies(failure, operand.device, other.device)), None)
         if found is None:
             continue
         held = found.held
         where = f"`{held.expression}` lies on {held.device}" if held else f"its results may lie on {operand.device}"
-        because = (
+        reason = (
             f"`{found.declared.expression}` says {found.declared.device}, but {where}: what is"
             f" made as declared meets what is computed elsewhere."
         )
         # What an object leaves on the host may well belong there.
-        return Blame(index, because, strength=1 if held or operand.device != "cpu" else 4, device=other.device)
+        return Finding(index, reason, strength=1 if held or operand.device != "cpu" else 4, device=other.device)
     return None
 
 
@@ -84,7 +84,7 @@ def _lies(failure: Failure, device: str, said: str) -> list[Lie]:
     return sorted(found, key=lambda lie: lie.held is None)
 
 
-def _is_true(inside: list[Binding], device: str, said: str) -> bool:
+def _is_true(inside: list[ScopeVariable], device: str, said: str) -> bool:
     """Whether an object that says one device is there at least in part, or names the other one as well."""
     modules = {each.device for each in inside if each.kind == "module"}
     return bool(modules & {said, "mixed"}) or any(each.kind in SAYS and each.device == device for each in inside)
@@ -92,8 +92,8 @@ def _is_true(inside: list[Binding], device: str, said: str) -> bool:
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Make the declaration true where the object is made: load there; else return results where it says."""
-    other = peer(diagnosis)
-    found = _lies(diagnosis.failure, blamed(diagnosis).device, other.device) if other is not None else []
+    other = peer_operand(diagnosis)
+    found = _lies(diagnosis.failure, blamed_operand(diagnosis).device, other.device) if other is not None else []
     for lie in found:
         for file, holder in _classes(diagnosis.failure, lie, source):
             if lie.held is not None:
@@ -101,7 +101,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     for lie in found:
         for file, holder in _classes(diagnosis.failure, lie, source):
             for method, part in _asked(diagnosis, lie, file, holder, source):
-                yield from _moved(file, answers(file, method, part), lie)
+                yield from _moved(file, return_values(file, method, part), lie)
             if lie.held is not None:
                 for method in [each for each in file.within(holder) if isinstance(each, cst.FunctionDef)]:
                     yield from _moved(file, _computed(file, method, lie), lie)
@@ -133,7 +133,7 @@ def _loaded(file: File, holder: cst.ClassDef, lie: Lie) -> Iterator[Change]:
 
 
 def _moved(file: File, values: list[cst.BaseExpression], lie: Lie, title: str = "") -> Iterator[Change]:
-    edits: dict[cst.CSTNode, cst.CSTNode] = {each: moved(each, lie.attribute) for each in values}
+    edits: dict[cst.CSTNode, cst.CSTNode] = {each: move_to(each, lie.attribute) for each in values}
     safety = "safe" if title else "likely"
     title = title or f"Return results where `{lie.attribute}` says"
     made = change(file, file.replaced(edits), title, safety) if edits else None
@@ -152,7 +152,9 @@ def _asked(
         return
     function, statement = caller.function_of(running), caller.statement_of(running)
     astray = [
-        each.expression for each in frame.scope if each.kind == "tensor" and each.device == blamed(diagnosis).device
+        each.expression
+        for each in frame.scope
+        if each.kind == "tensor" and each.device == blamed_operand(diagnosis).device
     ]
     for call in caller.within(function or caller.module):
         if not isinstance(call, cst.Call) or caller.function_of(call) is not function or call is running:
@@ -187,8 +189,8 @@ def _computed(file: File, method: cst.FunctionDef, lie: Lie) -> list[cst.BaseExp
     """What a method returns that it got by calling what the object holds."""
     assert lie.held is not None
     first = f"self.{lie.held.expression.removeprefix(lie.owner.expression + '.').split('.')[0]}"
-    whole = answers(file, method)
-    every = whole or [element for part in range(4) for element in answers(file, method, part)]
+    whole = return_values(file, method)
+    every = whole or [element for part in range(4) for element in return_values(file, method, part)]
     found = []
     for value in every:
         before = assignments(file, file.code(value), method) if isinstance(value, cst.Name) else []

@@ -4,26 +4,26 @@ from collections.abc import Iterator
 
 from devfix.sdk import (
     FACTORIES,
-    Blame,
     Change,
     Diagnosis,
     Failure,
+    Finding,
     Operand,
     Sources,
-    birthplace,
-    blamed,
+    add_device_argument,
+    blamed_operand,
+    creation_location,
     describe,
-    factory_given_device,
-    is_born_in_reach,
-    is_meant,
+    device_parameter,
+    fix_sites,
+    has_device_name,
+    is_created_in_reach,
+    is_intentional,
     loop_event,
-    names_device,
-    result_moved,
-    spots,
-    strangers,
+    loop_variable_frame,
+    misplaced_operands,
+    move_result,
     target_device,
-    told_device,
-    turn_frame,
 )
 
 # The place where a tensor is made serves all its uses.
@@ -35,25 +35,25 @@ SUPERSEDES = (
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame an operand that owned code made by a factory and that nobody moved since."""
-    for index, operand, peer in strangers(failure):
-        birth, place = operand.birth, birthplace(operand)
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding an operand that owned code made by a factory and that nobody moved since."""
+    for index, operand, peer in misplaced_operands(failure):
+        birth, place = operand.creation, creation_location(operand)
         if birth is None or place is None or birth.kind not in ("factory", "constant"):
             continue
-        if is_meant(failure, operand) or loop_event(failure, operand) is not None:
+        if is_intentional(failure, operand) or loop_event(failure, operand) is not None:
             continue
-        is_told = place.function.endswith("__init__") and names_device(failure, place, peer.device)
+        is_told = place.function.endswith("__init__") and has_device_name(failure, place, peer.device)
         if _is_held(operand) and not is_told:
             continue
-        because = (
+        reason = (
             f"{describe(operand)} was made by `{birth.op.removeprefix('aten::')}` on {operand.device}"
             f" in {place.path}:{place.line}, while it meets a tensor on {peer.device}."
         )
         if _is_held(operand):
-            return Blame(index, f"{because} The constructor that made it has a name for that device.", strength=1)
+            return Finding(index, f"{reason} The constructor that made it has a name for that device.", strength=1)
         # A factory in a function that still runs is as plain as evidence gets; one far away may be an input.
-        return Blame(index, because, strength=2 if is_born_in_reach(failure, operand, peer.device) else 4)
+        return Finding(index, reason, strength=2 if is_created_in_reach(failure, operand, peer.device) else 4)
     return None
 
 
@@ -64,15 +64,15 @@ def _is_held(operand: Operand) -> bool:
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Give the factory a device; move the result of one that takes none."""
-    birth = blamed(diagnosis).birth
-    if turn_frame(diagnosis, source) is not None:
+    birth = blamed_operand(diagnosis).creation
+    if loop_variable_frame(diagnosis, source) is not None:
         return
-    for spot in spots(diagnosis):
+    for spot in fix_sites(diagnosis):
         if spot.kind != "birth" or birth is None or spot.place != birth.places[0]:
             continue
-        is_held, file = _is_held(blamed(diagnosis)), source.file(spot.place)
-        if is_held and not told_device(spot, target_device(diagnosis), source):
+        is_held, file = _is_held(blamed_operand(diagnosis)), source.file(spot.place)
+        if is_held and not device_parameter(spot, target_device(diagnosis), source):
             continue
-        yield from factory_given_device(diagnosis, spot, source)
+        yield from add_device_argument(diagnosis, spot, source)
         if not is_held and file is not None and file.call_at(spot.place, tuple(FACTORIES)) is None:
-            yield from result_moved(diagnosis, spot, source)
+            yield from move_result(diagnosis, spot, source)

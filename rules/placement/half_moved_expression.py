@@ -6,49 +6,49 @@ import libcst as cst
 
 from devfix.sdk import (
     FACTORIES,
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
     Sources,
+    add_keyword,
     argument,
-    birthplace,
-    blamed,
+    blamed_operand,
     change,
     code,
+    creation_location,
     describe,
-    is_meant,
-    keyword_added,
+    is_intentional,
     last_name,
-    peer,
-    strangers,
+    misplaced_operands,
+    peer_operand,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame a factory without a device in the function in which its peer was made on one."""
-    for index, operand, other in strangers(failure):
-        mine, its = birthplace(operand), birthplace(other)
-        if mine is None or its is None or operand.owner is not None or is_meant(failure, operand):
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding a factory without a device in the function in which its peer was made on one."""
+    for index, operand, other in misplaced_operands(failure):
+        mine, its = creation_location(operand), creation_location(other)
+        if mine is None or its is None or operand.owner is not None or is_intentional(failure, operand):
             continue
-        births = (operand.birth, other.birth)
+        births = (operand.creation, other.creation)
         made = all(birth is not None and birth.kind in ("factory", "constant") for birth in births)
-        placed = other.birth is not None and other.birth.device == other.device
+        placed = other.creation is not None and other.creation.device == other.device
         if not made or not placed or (mine.path, mine.function) != (its.path, its.function):
             continue
-        because = (
+        reason = (
             f"{describe(operand)} was made in {mine.path}:{mine.line} without a device, beside {describe(other)}, which"
             f" was made on {other.device} in line {its.line}: half of the expression was moved."
         )
-        return Blame(index, because, strength=1)
+        return Finding(index, reason, strength=1)
     return None
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Give every such factory that meets the moved one the device which that was given."""
-    place, other = birthplace(blamed(diagnosis)), peer(diagnosis)
-    its = birthplace(other) if other else None
+    place, other = creation_location(blamed_operand(diagnosis)), peer_operand(diagnosis)
+    its = creation_location(other) if other else None
     file = source.file(place) if place is not None else None
     if file is None or place is None or its is None:
         return
@@ -57,7 +57,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     given = argument(moved, "device") if moved is not None else None
     if moved is None or wrong is None or given is None or argument(wrong, "device") is not None:
         return
-    edits = {each: keyword_added(each, "device", code(given.value)) for each in _alike(file, wrong, moved)}
+    edits = {each: add_keyword(each, "device", code(given.value)) for each in _alike(file, wrong, moved)}
     title = f"Give `{file.code(wrong.func)}` the device `{code(given.value)}`, as the one beside it has"
     found = change(file, file.replaced(edits), title)
     if found:

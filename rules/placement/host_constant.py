@@ -5,60 +5,60 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
+    FixSite,
     Sources,
-    Spot,
-    anchors,
-    argument_moved,
-    assigned_moved,
     change,
     describe,
+    device_expressions,
+    fix_sites,
     frame_of,
     is_bound,
+    is_intentional,
     is_local,
-    is_meant,
     is_move,
-    moved,
-    result_moved,
-    spots,
-    strangers,
+    misplaced_operands,
+    move_argument,
+    move_assigned,
+    move_result,
+    move_to,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame an operand that was born while a file was imported, which is over, and never moved since."""
-    for index, operand, peer in strangers(failure):
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding an operand that was born while a file was imported, which is over, and never moved since."""
+    for index, operand, peer in misplaced_operands(failure):
         held = operand.owner is not None and operand.owner.kind in ("parameter", "buffer")
-        birth = operand.birth
-        if birth is None or held or is_meant(failure, operand):
+        birth = operand.creation
+        if birth is None or held or is_intentional(failure, operand):
             continue
         imported = next((place for place in birth.places if place.owned and place.function == "<module>"), None)
         if imported is None or birth.places[0].path != imported.path or frame_of(failure, imported) is not None:
             continue
-        because = (
+        reason = (
             f"{describe(operand)} is a constant of {imported.path}, made on {operand.device} when the file was"
             f" imported; nobody moved it to {peer.device}."
         )
-        return Blame(index, because, strength=2)
+        return Finding(index, reason, strength=2)
     return None
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Move it where it is handed in: a constant serves every device, so it is not the constant that changes."""
-    for spot in spots(diagnosis):
+    for spot in fix_sites(diagnosis):
         if spot.kind == "derived" and frame_of(diagnosis.failure, spot.place) is not None:
-            yield from result_moved(diagnosis, spot, source)
+            yield from move_result(diagnosis, spot, source)
         elif spot.kind in ("handover", "use"):
             yield from _read_above(diagnosis, spot, source)
-            yield from assigned_moved(diagnosis, spot, source)
-            yield from argument_moved(diagnosis, spot, source)
+            yield from move_assigned(diagnosis, spot, source)
+            yield from move_argument(diagnosis, spot, source)
 
 
-def _read_above(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+def _read_above(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
     """Move the constant where a running function reads it above the running line, to hand it on in something else."""
     file = source.file(spot.place)
     root = file.root_at(spot.place) if file is not None else None
@@ -70,9 +70,9 @@ def _read_above(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[C
             continue
         above = [node for node in file.find(function, name) if file.line_of(node) < file.line_of(root)]
         reads = [_cast(file, node) for node in above if file.function_of(node) is function]
-        for anchor in anchors(diagnosis, spot, file) if reads else ():
+        for anchor in device_expressions(diagnosis, spot, file) if reads else ():
             if all(is_bound(file, node, anchor) for node in reads):
-                edits: dict[cst.CSTNode, cst.CSTNode] = {node: moved(node, anchor) for node in reads}
+                edits: dict[cst.CSTNode, cst.CSTNode] = {node: move_to(node, anchor) for node in reads}
                 made = change(file, file.replaced(edits), f"Move `{name}` to `{anchor}`, where it is read")
                 if made:
                     yield made

@@ -4,23 +4,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
+    Finding,
+    FixSite,
     Operand,
     Sources,
-    Spot,
-    argument_moved,
-    blamed,
-    container_moved,
+    blamed_operand,
     describe,
+    fix_sites,
     frame_of,
-    is_meant,
-    result_moved,
-    spots,
-    strangers,
-    turn_frame,
+    is_intentional,
+    loop_variable_frame,
+    misplaced_operands,
+    move_argument,
+    move_container,
+    move_result,
     was_moved_to,
 )
 
@@ -28,16 +28,16 @@ from devfix.sdk import (
 READ = ("numpy", "load")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame an operand that nobody moved; or one that was, where a parameter that it meets was moved elsewhere."""
-    for index, operand, peer in strangers(failure):
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding an operand that nobody moved; or one that was, where a parameter that it meets was moved elsewhere."""
+    for index, operand, peer in misplaced_operands(failure):
         if operand.owner is not None and operand.owner.kind in ("parameter", "buffer"):
             continue
-        if is_meant(failure, operand) and not _went_elsewhere(peer):
+        if is_intentional(failure, operand) and not _went_elsewhere(peer):
             continue
-        moved = "but" if is_meant(failure, operand) else "and was never moved, while"
-        because = f"{describe(operand)} is on {operand.device}, {moved} it meets a tensor on {peer.device}."
-        return Blame(index, because, strength=3)
+        moved = "but" if is_intentional(failure, operand) else "and was never moved, while"
+        reason = f"{describe(operand)} is on {operand.device}, {moved} it meets a tensor on {peer.device}."
+        return Finding(index, reason, strength=3)
     return None
 
 
@@ -53,7 +53,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """
     found = False
     places = list(_places(diagnosis))
-    turned = turn_frame(diagnosis, source)
+    turned = loop_variable_frame(diagnosis, source)
     if turned is not None:
         places = [spot for spot in places if spot.frame is not None and spot.frame >= turned]
     # Functions that are over made the tensor, and often for others too; those that still run hand it on.
@@ -63,19 +63,19 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         found = found or bool(changes)
 
 
-def _places(diagnosis: Diagnosis) -> Iterator[Spot]:
-    operand = blamed(diagnosis)
+def _places(diagnosis: Diagnosis) -> Iterator[FixSite]:
+    operand = blamed_operand(diagnosis)
     # A move that somebody meant is not undone: what comes before it was right when it ran.
-    meant = is_meant(diagnosis.failure, operand)
-    for spot in spots(diagnosis):
-        read = spot.kind == "birth" and operand.birth is not None and operand.birth.kind in READ
+    meant = is_intentional(diagnosis.failure, operand)
+    for spot in fix_sites(diagnosis):
+        read = spot.kind == "birth" and operand.creation is not None and operand.creation.kind in READ
         if spot.kind in ("handover", "use") or (not meant and (read or spot.kind in ("returned", "derived"))):
             yield spot
 
 
-def _moved_at(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+def _moved_at(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
     if spot.kind in ("handover", "use"):
-        yield from argument_moved(diagnosis, spot, source)
-        yield from container_moved(diagnosis, spot, source)
+        yield from move_argument(diagnosis, spot, source)
+        yield from move_container(diagnosis, spot, source)
     else:
-        yield from result_moved(diagnosis, spot, source)
+        yield from move_result(diagnosis, spot, source)

@@ -5,44 +5,44 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
     Sources,
-    blamed,
+    blamed_operand,
     change,
     describe,
     frame_of,
     is_move,
     last_name,
-    moved,
-    strangers,
-    unmoved,
+    misplaced_operands,
+    move_to,
+    remove_move,
     was_moved_to,
 )
 
 GATHERING = ("append", "extend", "add", "insert")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame an operand that a function which still runs brought to the host, beside one that it did not."""
-    for index, operand, peer in strangers(failure):
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding an operand that a function which still runs brought to the host, beside one that it did not."""
+    for index, operand, peer in misplaced_operands(failure):
         place = was_moved_to(operand, "cpu") if operand.device == "cpu" and operand.owner is None else None
         if place is None or frame_of(failure, place) is None:
             continue
-        because = (
+        reason = (
             f"{describe(operand)} was brought to the host in {place.path}:{place.line}, though it meets a tensor on"
             f" {peer.device} afterwards."
         )
-        return Blame(index, because, strength=2)
+        return Finding(index, reason, strength=2)
     return None
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Take the move away."""
-    operand = blamed(diagnosis)
+    operand = blamed_operand(diagnosis)
     place = was_moved_to(operand, "cpu")
     file = source.file(place) if place is not None else None
     if file is None or place is None:
@@ -54,7 +54,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         yield from _gathered_alike(diagnosis, file, call)
         return
     title = f"Leave `{file.code(call.func.value)}` where it is"
-    found = change(file, file.replaced({call: unmoved(call)}), title, "likely")
+    found = change(file, file.replaced({call: remove_move(call)}), title, "likely")
     if found:
         yield found
 
@@ -81,7 +81,7 @@ def _gathered_alike(diagnosis: Diagnosis, file: File, call: cst.Call) -> Iterato
         if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or not _gathers(node):
             continue
         if node.args and not is_move(node.args[-1].value) and file.find(statement, file.code(node.func.value)):
-            edits[node.args[-1].value] = moved(node.args[-1].value, '"cpu"')
+            edits[node.args[-1].value] = move_to(node.args[-1].value, '"cpu"')
     names = ", ".join(f"`{file.code(each)}`" for each in edits)
     found = change(file, file.replaced(edits), f"Bring {names} to the host, as the loop does beside it", "likely")
     if edits and found:

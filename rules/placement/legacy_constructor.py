@@ -4,49 +4,49 @@ import re
 from collections.abc import Iterator
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
+    Finding,
     Sources,
-    birthplace,
-    blamed,
+    blamed_operand,
+    creation_location,
     describe,
-    is_born_in_reach,
-    is_meant,
+    fix_sites,
+    is_created_in_reach,
+    is_intentional,
     last_name,
-    result_moved,
-    spots,
-    strangers,
+    misplaced_operands,
+    move_result,
 )
 
 LEGACY = re.compile(r"(^|[.:])(\w*Tensor|new|lift_fresh)$")
 CALLED = re.compile(r"Tensor$|^new$")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame an operand that owned code made by a legacy constructor and that nobody moved since."""
-    for index, operand, peer in strangers(failure):
-        birth, place = operand.birth, birthplace(operand)
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding an operand that owned code made by a legacy constructor and that nobody moved since."""
+    for index, operand, peer in misplaced_operands(failure):
+        birth, place = operand.creation, creation_location(operand)
         if birth is None or place is None or LEGACY.search(birth.op) is None or operand.owner is not None:
             continue
-        if is_meant(failure, operand):
+        if is_intentional(failure, operand):
             continue
-        because = (
+        reason = (
             f"{describe(operand)} was made by `{birth.op}` in {place.path}:{place.line}: a legacy constructor takes no"
             f" `device=`, so it is on {operand.device} while it meets a tensor on {peer.device}."
         )
-        return Blame(index, because, strength=1 if is_born_in_reach(failure, operand, peer.device) else 4)
+        return Finding(index, reason, strength=1 if is_created_in_reach(failure, operand, peer.device) else 4)
     return None
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Move what it made: `torch.tensor(…, device=)` reads its argument's dtype anew, and may make doubles of floats."""
-    birth = blamed(diagnosis).birth
-    for spot in spots(diagnosis):
+    birth = blamed_operand(diagnosis).creation
+    for spot in fix_sites(diagnosis):
         file = source.file(spot.place)
         call = file.call_at(spot.place) if file is not None else None
         if spot.kind != "birth" or birth is None or spot.place != birth.places[0] or call is None:
             continue
         if CALLED.search(last_name(call.func)):
-            yield from result_moved(diagnosis, spot, source)
+            yield from move_result(diagnosis, spot, source)

@@ -4,53 +4,53 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from devfix.sdk import (
-    Binding,
-    Blame,
     Change,
     Diagnosis,
     Event,
     Failure,
+    Finding,
     Operand,
-    Place,
+    ScopeVariable,
+    SourceLocation,
     Sources,
-    blamed,
-    is_meant,
-    made_spots,
+    blamed_operand,
+    construction_sites,
+    is_intentional,
+    misplaced_operands,
+    move_result,
     outside_constructors,
-    result_moved,
-    strangers,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame an operand that a module computed which was made outside of constructors and never moved."""
-    for index, operand, peer in strangers(failure):
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding an operand that a module computed which was made outside of constructors and never moved."""
+    for index, operand, peer in misplaced_operands(failure):
         module = _module(failure, operand)
-        if module is not None and not is_meant(failure, operand):
+        if module is not None and not is_intentional(failure, operand):
             made = _made(module)
             place = _caller(module, made) if made is not None else None
-            because = (
+            reason = (
                 f"`{module.expression}` ({module.type}) is made on {module.device} in"
                 f" `{place.function if place else ''}` when it is first needed, and nobody moves it,"
                 f" while what it computes meets a tensor on {peer.device}."
             )
-            return Blame(index, because, strength=2)
+            return Finding(index, reason, strength=2)
     return None
 
 
-def _made(module: Binding) -> Event | None:
+def _made(module: ScopeVariable) -> Event | None:
     first = module.history[0] if module.history else None
     return first if first is not None and first.kind == "made" else None
 
 
-def _caller(module: Binding, made: Event) -> Place | None:
+def _caller(module: ScopeVariable, made: Event) -> SourceLocation | None:
     """Where owned code called the constructor of a module's class."""
     own = [number for number, place in enumerate(made.places) if place.function == f"{module.type}.__init__"]
     outside = made.places[own[-1] + 1 :] if own else made.places
     return next((place for place in outside if place.owned), None)
 
 
-def _module(failure: Failure, operand: Operand) -> Binding | None:
+def _module(failure: Failure, operand: Operand) -> ScopeVariable | None:
     """A module in scope that was made in a method, lies with all it has where the operand does, and computed it."""
     if operand.owner is not None and operand.owner.kind in ("parameter", "buffer"):
         return None
@@ -69,7 +69,7 @@ def _module(failure: Failure, operand: Operand) -> Binding | None:
     return None
 
 
-def _computed(operand: Operand, module: Binding) -> bool:
+def _computed(operand: Operand, module: ScopeVariable) -> bool:
     """Whether a step of the operand's way ran in a method of the module's class."""
     return any(place.function.startswith(f"{module.type}.") for event in operand.history for place in event.places[:2])
 
@@ -77,9 +77,9 @@ def _computed(operand: Operand, module: Binding) -> bool:
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Move the module where it is made, so that it follows its input."""
     failure = diagnosis.failure
-    module = _module(failure, blamed(diagnosis))
+    module = _module(failure, blamed_operand(diagnosis))
     if module is None:
         return
-    for number, spot in enumerate(outside_constructors(list(made_spots(failure, module, source)))):
-        for each in result_moved(diagnosis, spot, source):
+    for number, spot in enumerate(outside_constructors(list(construction_sites(failure, module, source)))):
+        for each in move_result(diagnosis, spot, source):
             yield replace(each, safety="unsure" if number else "likely")

@@ -6,28 +6,28 @@ from itertools import takewhile
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
     Sources,
-    blamed,
+    blamed_operand,
     change,
     describe,
     expression,
     is_local,
     is_move,
-    replaced_by,
-    strangers,
+    misplaced_operands,
+    replace_statement,
 )
 
 SCOPES = (cst.Lambda, cst.BaseComp)  # names that are bound in them are none of the statement's
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame an operand of which a copy was made on the right device, while the operand itself was used on."""
-    for index, operand, peer in strangers(failure):
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding an operand of which a copy was made on the right device, while the operand itself was used on."""
+    for index, operand, peer in misplaced_operands(failure):
         copy = operand.copy
         place = copy.owned_place if copy is not None else None
         if copy is None or place is None or copy.device != peer.device:
@@ -35,17 +35,17 @@ def diagnose(failure: Failure) -> Blame | None:
         # What a parameter's `.to()` returns is none; a module moves its own.
         if operand.owner is not None and operand.owner.kind == "parameter":
             continue
-        because = (
+        reason = (
             f"{describe(operand)} was copied to {copy.device} in {place.path}:{place.line}, but it is the old tensor,"
             f" on {operand.device}, that is used."
         )
-        return Blame(index, because, strength=1)
+        return Finding(index, reason, strength=1)
     return None
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Give the result of a move that stands alone, or is handed on at once, to the name that was moved."""
-    copy = blamed(diagnosis).copy
+    copy = blamed_operand(diagnosis).copy
     place = copy.owned_place if copy is not None else None
     file = source.file(place) if place is not None else None
     call = file.call_at(place, ("to", "cuda", "cpu")) if file is not None and place is not None else None
@@ -85,7 +85,7 @@ def _kept_before(file: File, call: cst.Call) -> cst.Module | None:
         return None
     rest = cst.ensure_type(statement.deep_replace(call, moved), cst.SimpleStatementLine)
     bare = cst.Module([rest.with_changes(leading_lines=(), trailing_whitespace=cst.TrailingWhitespace())])
-    return replaced_by(file, statement, [f"{moved.value} = {file.code(call)}", bare.code])
+    return replace_statement(file, statement, [f"{moved.value} = {file.code(call)}", bare.code])
 
 
 def _target(file: File, call: cst.Call) -> cst.BaseExpression | None:

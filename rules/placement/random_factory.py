@@ -3,45 +3,45 @@
 from collections.abc import Iterator
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
+    Finding,
     Sources,
-    birthplace,
-    blamed,
+    blamed_operand,
+    creation_location,
     describe,
-    is_born_in_reach,
-    is_meant,
+    fix_sites,
+    is_created_in_reach,
+    is_intentional,
     loop_event,
-    result_moved,
-    spots,
-    strangers,
-    turn_frame,
+    loop_variable_frame,
+    misplaced_operands,
+    move_result,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame an operand that owned code drew at random and that nobody moved since."""
-    for index, operand, peer in strangers(failure):
-        birth, place = operand.birth, birthplace(operand)
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding an operand that owned code drew at random and that nobody moved since."""
+    for index, operand, peer in misplaced_operands(failure):
+        birth, place = operand.creation, creation_location(operand)
         if birth is None or place is None or birth.kind != "random" or operand.owner is not None:
             continue
-        if is_meant(failure, operand) or loop_event(failure, operand) is not None:
+        if is_intentional(failure, operand) or loop_event(failure, operand) is not None:
             continue
-        because = (
+        reason = (
             f"{describe(operand)} was drawn by `{birth.op.removeprefix('aten::')}` on {operand.device}"
             f" in {place.path}:{place.line}, while it meets a tensor on {peer.device}."
         )
-        return Blame(index, because, strength=2 if is_born_in_reach(failure, operand, peer.device) else 4)
+        return Finding(index, reason, strength=2 if is_created_in_reach(failure, operand, peer.device) else 4)
     return None
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Move what was drawn: `device=` would draw other numbers, for each device has a random stream of its own."""
-    birth = blamed(diagnosis).birth
-    if turn_frame(diagnosis, source) is not None:
+    birth = blamed_operand(diagnosis).creation
+    if loop_variable_frame(diagnosis, source) is not None:
         return
-    for spot in spots(diagnosis):
+    for spot in fix_sites(diagnosis):
         if spot.kind == "birth" and birth is not None and spot.place == birth.places[0]:
-            yield from result_moved(diagnosis, spot, source)
+            yield from move_result(diagnosis, spot, source)

@@ -5,68 +5,68 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
+    FixSite,
     Operand,
-    Place,
+    SourceLocation,
     Sources,
-    Spot,
-    anchors,
     assignments,
-    blamed,
+    blamed_operand,
     change,
     describe,
+    device_expressions,
     expression,
     frame_of,
-    inserted_after,
-    is_meant,
+    insert_after,
+    is_intentional,
     loop_event,
-    moved,
+    misplaced_operands,
+    move_to,
     named_at,
     occurrences,
-    peer,
+    peer_operand,
     scope_at,
-    strangers,
     was_moved_to,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame an operand that was at hand, and stayed where it was, when a function now over moved its peer."""
-    for index, operand, other in strangers(failure):
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding an operand that was at hand, and stayed where it was, when a function now over moved its peer."""
+    for index, operand, other in misplaced_operands(failure):
         place = _sibling_moved(failure, other)
-        if place is None or operand.owner is not None or is_meant(failure, operand):
+        if place is None or operand.owner is not None or is_intentional(failure, operand):
             continue
         if loop_event(failure, operand) is not None or not named_at(failure, place, operand):
             continue
         siblings = named_at(failure, place, other)
         sibling = f"`{siblings[0]}`" if siblings else describe(other)
-        because = (
+        reason = (
             f"{describe(operand)} stayed on {operand.device} in {place.path}:{place.line}, where its sibling {sibling}"
             f" was moved to {other.device}."
         )
-        return Blame(index, because, strength=1)
+        return Finding(index, reason, strength=1)
     return None
 
 
-def _sibling_moved(failure: Failure, other: Operand) -> Place | None:
+def _sibling_moved(failure: Failure, other: Operand) -> SourceLocation | None:
     place = was_moved_to(other, other.device.partition(":")[0]) if other.owner is None else None
     return place if place is not None and frame_of(failure, place) is None else None
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Move it as its sibling is: by the same statement with its own name, else where that statement reads it."""
-    failure, other = diagnosis.failure, peer(diagnosis)
+    failure, other = diagnosis.failure, peer_operand(diagnosis)
     place = _sibling_moved(failure, other) if other is not None else None
     file = source.file(place) if place is not None else None
     statement = file.statement_of(file.root_at(place)) if file is not None and place is not None else None
     if file is None or place is None or other is None or statement is None:
         return
     siblings = _named(failure, place, other, file)
-    for name in (each for each in _named(failure, place, blamed(diagnosis), file) if each not in siblings):
+    for name in (each for each in _named(failure, place, blamed_operand(diagnosis), file) if each not in siblings):
         yield from _in_place(diagnosis, place, file, statement, name)
         for sibling in siblings:
             found = _alike(file, statement, sibling, name)
@@ -74,7 +74,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
                 yield found
 
 
-def _named(failure: Failure, place: Place, operand: Operand, file: File) -> list[str]:
+def _named(failure: Failure, place: SourceLocation, operand: Operand, file: File) -> list[str]:
     """What an operand is called at a place; of what was made of the same tensor, that which its own steps assign."""
     names = named_at(failure, place, operand)
     steps = [file.root_at(each) for event in operand.history for each in event.places if each.path == file.path]
@@ -83,13 +83,15 @@ def _named(failure: Failure, place: Place, operand: Operand, file: File) -> list
     return own or names
 
 
-def _in_place(diagnosis: Diagnosis, place: Place, file: File, statement: cst.CSTNode, name: str) -> Iterator[Change]:
+def _in_place(
+    diagnosis: Diagnosis, place: SourceLocation, file: File, statement: cst.CSTNode, name: str
+) -> Iterator[Change]:
     """`return x.to(device), y`: move it where the statement that moves its sibling reads it."""
-    spot = Spot("derived", place, scope_at(diagnosis.failure, place))
+    spot = FixSite("derived", place, scope_at(diagnosis.failure, place))
     for node in occurrences(file, statement, name)[:1]:
-        for anchor in anchors(diagnosis, spot, file):
+        for anchor in device_expressions(diagnosis, spot, file):
             found = change(
-                file, file.replaced({node: moved(node, anchor)}), f"Move `{name}` to `{anchor}`, as its sibling"
+                file, file.replaced({node: move_to(node, anchor)}), f"Move `{name}` to `{anchor}`, as its sibling"
             )
             if found is not None:
                 yield found
@@ -104,4 +106,4 @@ def _alike(file: File, statement: cst.CSTNode, sibling: str, name: str) -> Chang
         return None
     alone = File("", file.code(assign).encode())
     again = alone.replaced({node: expression(name) for node in alone.find(alone.module, sibling)})
-    return change(file, inserted_after(file, statement, [again.code]), f"Move `{name}` as `{sibling}` is moved")
+    return change(file, insert_after(file, statement, [again.code]), f"Move `{name}` as `{sibling}` is moved")

@@ -5,44 +5,44 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
-    Place,
+    Finding,
+    SourceLocation,
     Sources,
-    birthplace,
-    blamed,
+    add_device_argument,
+    blamed_operand,
     change,
+    creation_location,
     describe,
-    factory_given_device,
-    is_meant,
+    fix_sites,
+    is_intentional,
     last_name,
+    misplaced_operands,
     scope_at,
-    spots,
-    strangers,
 )
 
 NUMBERS = ("float", "int", "len", "bool", "ord", "item", "tolist")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame a constant made where a list of tensors without dimensions on the right device was in scope."""
-    for index, operand, peer in strangers(failure):
-        birth, place = operand.birth, birthplace(operand)
-        if birth is None or place is None or birth.kind != "constant" or is_meant(failure, operand):
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding a constant made where a list of tensors without dimensions on the right device was in scope."""
+    for index, operand, peer in misplaced_operands(failure):
+        birth, place = operand.creation, creation_location(operand)
+        if birth is None or place is None or birth.kind != "constant" or is_intentional(failure, operand):
             continue
         if not _listed(failure, place, peer.device) and not _has_tensors(failure, place, peer.device):
             continue
-        because = (
+        reason = (
             f"{describe(operand)} was made by `{birth.op}` in {place.path}:{place.line} on the host: tensors on"
             f" {peer.device} that it takes are copied there one by one."
         )
-        return Blame(index, because, strength=1)
+        return Finding(index, reason, strength=1)
     return None
 
 
-def _listed(failure: Failure, place: Place, device: str) -> list[str]:
+def _listed(failure: Failure, place: SourceLocation, device: str) -> list[str]:
     """The lists in scope at a place whose elements are tensors without dimensions on a device."""
     found = []
     for binding in scope_at(failure, place):
@@ -52,7 +52,7 @@ def _listed(failure: Failure, place: Place, device: str) -> list[str]:
     return found
 
 
-def _has_tensors(failure: Failure, place: Place, device: str) -> bool:
+def _has_tensors(failure: Failure, place: SourceLocation, device: str) -> bool:
     """Whether tensors on a device were in scope at a place, of which a comprehension may make scalars."""
     return any(each.kind == "tensor" and each.device == device for each in scope_at(failure, place))
 
@@ -68,11 +68,11 @@ def _is_computed(call: cst.Call | None) -> bool:
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Stack the tensors where they are; else give the new tensor their device."""
-    failure, operand = diagnosis.failure, blamed(diagnosis)
+    failure, operand = diagnosis.failure, blamed_operand(diagnosis)
     devices = {each.device for each in failure.operands} - {operand.device}
-    for spot in spots(diagnosis):
+    for spot in fix_sites(diagnosis):
         file = source.file(spot.place)
-        if spot.kind != "birth" or file is None or operand.birth is None or spot.place != operand.birth.places[0]:
+        if spot.kind != "birth" or file is None or operand.creation is None or spot.place != operand.creation.places[0]:
             continue
         listed = {name for device in devices for name in _listed(failure, spot.place, device)}
         call = file.call_at(spot.place, ("tensor", "as_tensor"))
@@ -85,4 +85,4 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
             if found:
                 yield found
         if name in listed:
-            yield from factory_given_device(diagnosis, spot, source)
+            yield from add_device_argument(diagnosis, spot, source)

@@ -6,51 +6,51 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Event,
     Failure,
     File,
+    Finding,
     Operand,
-    Place,
+    SourceLocation,
     Sources,
-    blamed,
+    blamed_operand,
     change,
     code,
     definition,
+    derived_in_frame,
     expression,
-    inserted_after,
-    is_meant,
+    insert_after,
+    is_intentional,
     is_move,
-    made_of,
-    strangers,
-    unmoved,
+    misplaced_operands,
+    remove_move,
 )
 
 MOVER = re.compile(r"\.(to|cuda|_apply|to_device|move_to|move_to_device|_to)$")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame a field of an object whose other fields were moved by a method of its own."""
-    for index, operand, _ in strangers(failure):
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding a field of an object whose other fields were moved by a method of its own."""
+    for index, operand, _ in misplaced_operands(failure):
         found = _forgotten(failure, operand)
-        if found is None or is_meant(failure, operand):
+        if found is None or is_intentional(failure, operand):
             continue
         field, sibling, place = found
-        because = (
+        reason = (
             f"`{field}` stayed on {operand.device}: `{place.function}` ({place.path}:{place.line}) moves `{sibling}`"
             f" and forgets it."
         )
-        return Blame(index, because, strength=1)
+        return Finding(index, reason, strength=1)
     return None
 
 
-def _forgotten(failure: Failure, operand: Operand) -> tuple[str, str, Place] | None:
+def _forgotten(failure: Failure, operand: Operand) -> tuple[str, str, SourceLocation] | None:
     """The field that holds the operand, a sibling that a method of the object moved, and where it did so."""
     for number, frame in enumerate(failure.frames):
         names = [held.expression for held in operand.names if held.frame == number]
-        names += [each.expression for each in made_of(failure, operand, number)]
+        names += [each.expression for each in derived_in_frame(failure, operand, number)]
         for name in names:
             whole, dot, field = name.rpartition(".")
             for binding in frame.scope if dot else ():
@@ -61,7 +61,7 @@ def _forgotten(failure: Failure, operand: Operand) -> tuple[str, str, Place] | N
     return None
 
 
-def _moved_by_method(history: tuple[Event, ...]) -> Place | None:
+def _moved_by_method(history: tuple[Event, ...]) -> SourceLocation | None:
     for event in reversed(history):
         if event.kind == "move":
             return next((place for place in event.places if place.owned and MOVER.search(place.function)), None)
@@ -70,7 +70,7 @@ def _moved_by_method(history: tuple[Event, ...]) -> Place | None:
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Move the field as the method moves its sibling."""
-    found = _forgotten(diagnosis.failure, blamed(diagnosis))
+    found = _forgotten(diagnosis.failure, blamed_operand(diagnosis))
     file = source.file(found[2]) if found is not None else None
     method = definition(file, found[2].function) if file is not None and found is not None else None
     if file is None or found is None or not isinstance(method, cst.FunctionDef):
@@ -96,7 +96,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
 def _is_moved(file: File, method: cst.FunctionDef, name: str) -> bool:
     """Whether the method moves what a name holds already, elsewhere than the others: `self.lengths.cpu()`."""
     moves = (node for node in file.within(method) if isinstance(node, cst.Call) and is_move(node))
-    return any(code(unmoved(call)) == name for call in moves)
+    return any(code(remove_move(call)) == name for call in moves)
 
 
 def _renamed(text: str, sibling: str, name: str) -> str:
@@ -115,4 +115,4 @@ def _stated(file: File, call: cst.Call, sibling: str, field: str, index: str) ->
         value = f"{{key: {one} for key, each in self.{field}.items()}}"
     else:
         value = f"[{one} for each in self.{field}]"
-    return inserted_after(file, statement, [f"self.{field} = {value}"])
+    return insert_after(file, statement, [f"self.{field} = {value}"])

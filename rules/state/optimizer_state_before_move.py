@@ -5,38 +5,38 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Binding,
-    Blame,
     Change,
     Diagnosis,
     Event,
     Failure,
     File,
-    Place,
+    Finding,
+    ScopeVariable,
+    SourceLocation,
     Sources,
     change,
-    is_meant,
+    is_intentional,
     last_name,
-    strangers,
+    misplaced_operands,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame a tensor without a name that meets the gradient or weight of a model in the step of an optimizer."""
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding a tensor without a name that meets the gradient or weight of a model in the step of an optimizer."""
     if not any("optim" in frame.place.path.replace("\\", "/").split("/") for frame in failure.frames):
         return None
-    for index, operand, peer in strangers(failure):
-        if operand.names or is_meant(failure, operand) or _model(failure) is None:
+    for index, operand, peer in misplaced_operands(failure):
+        if operand.names or is_intentional(failure, operand) or _model(failure) is None:
             continue
-        because = (
+        reason = (
             f"the optimizer keeps state on {operand.device} for parameters on {peer.device}: it was filled before the"
             f" model was moved."
         )
-        return Blame(index, because, strength=1)
+        return Finding(index, reason, strength=1)
     return None
 
 
-def _model(failure: Failure) -> tuple[Binding, Event] | None:
+def _model(failure: Failure) -> tuple[ScopeVariable, Event] | None:
     """A module of the failing frames and its last move."""
     for frame in failure.owned_frames:
         for binding in frame.scope:
@@ -72,7 +72,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         yield made
 
 
-def _statement(file: File, place: Place) -> cst.SimpleStatementLine | None:
+def _statement(file: File, place: SourceLocation) -> cst.SimpleStatementLine | None:
     """The statement that moves a model and does nothing else: `model.to(device)`, `model = model.to(device)`."""
     call = file.call_at(place, ("to", "cuda"))
     statement = file.statement_of(call) if call is not None else None

@@ -6,47 +6,47 @@ from dataclasses import replace
 import libcst as cst
 
 from devfix.sdk import (
-    Binding,
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
+    FixSite,
     Operand,
+    ScopeVariable,
     Sources,
-    Spot,
     assignments,
-    blamed,
+    blamed_operand,
     change,
     classes_holding,
-    inserted_after,
-    is_meant,
+    fix_sites,
+    insert_after,
+    is_intentional,
     loads_strictly,
+    misplaced_operands,
     module_container,
-    module_moved_before,
     modules_of,
+    move_module_before,
     occurrences,
-    spots,
-    strangers,
     takes_modules,
 )
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame a tensor whose module lies in a container of a module that was moved, with all that it registers."""
-    for index, operand, peer in strangers(failure):
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding a tensor whose module lies in a container of a module that was moved, with all that it registers."""
+    for index, operand, peer in misplaced_operands(failure):
         found = _unregistered(failure, operand, peer.device)
-        if found is not None and not is_meant(failure, operand):
+        if found is not None and not is_intentional(failure, operand):
             whole, attribute = found
-            because = (
+            reason = (
                 f"`{whole.expression}.{attribute}` is a plain container: {whole.type} neither moves nor trains what"
                 f" lies in it, so it stayed on {operand.device}."
             )
-            return Blame(index, because, strength=1)
+            return Finding(index, reason, strength=1)
     return None
 
 
-def _unregistered(failure: Failure, operand: Operand, device: str) -> tuple[Binding, str] | None:
+def _unregistered(failure: Failure, operand: Operand, device: str) -> tuple[ScopeVariable, str] | None:
     """The module, and its attribute, in which a module with such tensors lies unregistered; None without one."""
     for frame in reversed(failure.owned_frames) if operand.holders else ():
         modules = {each.expression: each for each in frame.scope if each.kind == "module"}
@@ -61,7 +61,7 @@ def _unregistered(failure: Failure, operand: Operand, device: str) -> tuple[Bind
     return None
 
 
-def _holds(module: Binding, operand: Operand) -> bool:
+def _holds(module: ScopeVariable, operand: Operand) -> bool:
     """Whether a module may hold an operand: it lies there, or keeps it as an attribute that its own `.to()` moves."""
     if any(owner.kind in ("parameter", "buffer") for owner in operand.holders):
         return module.device == operand.device
@@ -73,7 +73,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
 
     Where the repository loads a state dict strictly, parameters that were not in it may not come into it.
     """
-    failure, operand = diagnosis.failure, blamed(diagnosis)
+    failure, operand = diagnosis.failure, blamed_operand(diagnosis)
     devices = {each.device for each in failure.operands} - {operand.device}
     found = next((known for device in sorted(devices) if (known := _unregistered(failure, operand, device))), None)
     if found is None:
@@ -84,14 +84,14 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         return
     registered = [] if saved and loads_strictly(source) else list(_registered(failure, source, whole, attribute))
     yield from registered
-    because = "" if registered else "To register it would give a state dict that is loaded strictly other keys."
-    for spot in spots(diagnosis):
+    reason = "" if registered else "To register it would give a state dict that is loaded strictly other keys."
+    for spot in fix_sites(diagnosis):
         for name in _written(operand, spot, source):
-            for each in module_moved_before(diagnosis, spot, source, name):
-                yield replace(each, safety="unsure" if registered else "likely", because=because)
+            for each in move_module_before(diagnosis, spot, source, name):
+                yield replace(each, safety="unsure" if registered else "likely", reason=reason)
 
 
-def _written(operand: Operand, spot: Spot, source: Sources) -> Iterator[str]:
+def _written(operand: Operand, spot: FixSite, source: Sources) -> Iterator[str]:
     """Yield how the code at a spot writes the module that holds an operand: `layer`, `self.heads[name]`."""
     file = source.file(spot.place)
     root = file.root_at(spot.place) if file is not None else None
@@ -103,13 +103,13 @@ def _written(operand: Operand, spot: Spot, source: Sources) -> Iterator[str]:
         yield from dict.fromkeys(file.code(each) for each in occurrences(file, root, name)[:1])
 
 
-def _is_hidden(failure: Failure, source: Sources, whole: Binding, attribute: str) -> bool:
+def _is_hidden(failure: Failure, source: Sources, whole: ScopeVariable, attribute: str) -> bool:
     holders = classes_holding(failure, source, attribute, whole.type)
     given = [each.value for file, holder in holders for each in assignments(file, f"self.{attribute}", holder)]
     return any(value is not None and _hides(value) for value in given)
 
 
-def _registered(failure: Failure, source: Sources, whole: Binding, attribute: str) -> Iterator[Change]:
+def _registered(failure: Failure, source: Sources, whole: ScopeVariable, attribute: str) -> Iterator[Change]:
     name = f"self.{attribute}"
     for file, holder in classes_holding(failure, source, attribute, whole.type):
         given = [(each, each.value) for each in assignments(file, name, holder) if each.value is not None]
@@ -135,7 +135,7 @@ def _beside(
         return
     line = f"self.{attribute}_modules = {listed}  # so that moves and the state dict reach them"
     made = change(
-        file, inserted_after(file, statement, [line]), f"Register what `self.{attribute}` holds, beside it", "likely"
+        file, insert_after(file, statement, [line]), f"Register what `self.{attribute}` holds, beside it", "likely"
     )
     if made:
         yield made

@@ -5,47 +5,47 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
+    Finding,
     Operand,
-    Place,
+    SourceLocation,
     Sources,
     argument,
     assignments,
     binding_at,
-    blamed,
+    blamed_operand,
     change,
     code,
     definition,
     expression,
-    kept,
-    strangers,
+    misplaced_operands,
+    stored_attributes,
 )
 
 SUPERSEDES = ("state/tensor-not-buffer",)  # what is computed anew for each input is no state of the module
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame an attribute that a method other than the constructor computed, on another device than it is used on."""
-    for index, operand, peer in strangers(failure):
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding an attribute that a method other than the constructor computed, on another device than it is used on."""
+    for index, operand, peer in misplaced_operands(failure):
         name, place = _cached(failure, operand)
         held = operand.owner is not None and operand.owner.kind in ("parameter", "buffer")
         if place is None or held:
             continue
-        because = (
+        reason = (
             f"`{name}` was computed once, on {operand.device}, in {place.path}:{place.line}, and is kept: it is used on"
             f" {peer.device} now."
         )
-        return Blame(index, because, strength=1)
+        return Finding(index, reason, strength=1)
     return None
 
 
-def _cached(failure: Failure, operand: Operand) -> tuple[str, Place | None]:
+def _cached(failure: Failure, operand: Operand) -> tuple[str, SourceLocation | None]:
     """The attribute that keeps the operand (or what it was computed from), and where a method computed it."""
-    for each in kept(failure, operand):
+    for each in stored_attributes(failure, operand):
         place = each.maker.places[0] if each.maker is not None and each.maker.places else None
         method = place.function.rpartition(".")[2] if place is not None and place.owned else "__init__"
         if place is not None and "." in place.function and method != "__init__":
@@ -55,7 +55,7 @@ def _cached(failure: Failure, operand: Operand) -> tuple[str, Place | None]:
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Compute it anew where the guard that decides so meets another device."""
-    name, place = _cached(diagnosis.failure, blamed(diagnosis))
+    name, place = _cached(diagnosis.failure, blamed_operand(diagnosis))
     file = source.file(place) if place is not None else None
     method = definition(file, place.function) if file is not None and place is not None else None
     if file is None or not isinstance(method, cst.FunctionDef):
@@ -77,7 +77,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
             yield found
 
 
-def _is_name(failure: Failure, place: Place, given: str) -> bool:
+def _is_name(failure: Failure, place: SourceLocation, given: str) -> bool:
     """Whether a device is given as a string: no tensor's device equals "cuda", so a guard would never be content."""
     binding = binding_at(failure, place, given)
     return given[0] in "\"'" or (binding is not None and binding.kind == "string")

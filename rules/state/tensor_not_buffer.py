@@ -5,26 +5,26 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
     File,
-    Kept,
+    Finding,
     Operand,
     Sources,
+    StoredAttribute,
     assignments,
-    batch_moved,
-    blamed,
+    blamed_operand,
     change,
     classes_holding,
     dominating,
-    is_meant,
-    kept,
+    fix_sites,
+    is_intentional,
     last_name,
-    registered_as_buffer,
-    spots,
-    strangers,
+    misplaced_operands,
+    move_batch,
+    register_as_buffer,
+    stored_attributes,
 )
 
 CONTAINERS = (cst.List, cst.Tuple, cst.Dict, cst.ListComp, cst.DictComp)
@@ -33,25 +33,25 @@ OTHERS = ("item", "tolist", "numpy", "array", "Parameter")
 BUILTINS = ("float", "int", "bool", "str", "len")
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    """Blame an attribute of a module that has moved, unless a method other than the constructor made the tensor."""
-    for index, operand, peer in strangers(failure):
+def diagnose(failure: Failure) -> Finding | None:
+    """Finding an attribute of a module that has moved, unless a method other than the constructor made the tensor."""
+    for index, operand, peer in misplaced_operands(failure):
         found = _unregistered(failure, operand)
-        if found is None or is_meant(failure, operand):
+        if found is None or is_intentional(failure, operand):
             continue
         module = found.module.type if found.module is not None else ""
-        because = (
+        reason = (
             f"`{found.whole}.{found.attribute}` is a plain attribute of {module}: `.to()` moves parameters and buffers,"
             f" so it stayed on {operand.device} when the module went to {peer.device}."
         )
-        return Blame(index, because, strength=1 if _is_of_constructor(found) else 2)
+        return Finding(index, reason, strength=1 if _is_of_constructor(found) else 2)
     return None
 
 
-def _unregistered(failure: Failure, operand: Operand) -> Kept | None:
+def _unregistered(failure: Failure, operand: Operand) -> StoredAttribute | None:
     if operand.owner is not None and operand.owner.kind != "attribute":
         return None
-    for each in kept(failure, operand):
+    for each in stored_attributes(failure, operand):
         # A module that lies where the tensor does was never moved itself, or holds it as a buffer.
         if each.module is None or each.module.device in (operand.device, "mixed"):
             continue
@@ -61,7 +61,7 @@ def _unregistered(failure: Failure, operand: Operand) -> Kept | None:
     return None
 
 
-def _is_of_constructor(found: Kept) -> bool:
+def _is_of_constructor(found: StoredAttribute) -> bool:
     """Whether no other method than the constructor made the tensor."""
     place = found.maker.owned_place if found.maker is not None else None
     method = place.function.rpartition(".") if place is not None else ("", "", "")
@@ -70,7 +70,7 @@ def _is_of_constructor(found: Kept) -> bool:
     return any(each.function == f"{found.module.type}.__init__" for each in found.maker.places)
 
 
-def _is_computed_here(failure: Failure, found: Kept) -> bool:
+def _is_computed_here(failure: Failure, found: StoredAttribute) -> bool:
     """Whether the method that uses the tensor had it made: a cache, which no move before the first use reaches."""
     running = failure.frames[found.frame].place
     places = found.maker.places if found.maker is not None else ()
@@ -83,7 +83,7 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     A container of tensors is no buffer: what it holds is moved in front of its uses. Nor may anything assign a number
     to the attribute, which a buffer refuses.
     """
-    found = _unregistered(diagnosis.failure, blamed(diagnosis))
+    found = _unregistered(diagnosis.failure, blamed_operand(diagnosis))
     if found is None or found.module is None:
         return
     name = found.attribute
@@ -94,11 +94,11 @@ def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         inside = [each for each in assignments(file, f"self.{name}", holder) if _in_constructor(file, each)]
         edits: dict[cst.CSTNode, cst.CSTNode] = {}
         if any(isinstance(each.value, CONTAINERS) for each in inside):
-            for spot in spots(diagnosis):
-                yield from batch_moved(diagnosis, spot, source)
+            for spot in fix_sites(diagnosis):
+                yield from move_batch(diagnosis, spot, source)
             continue
         for each in dominating(file, inside):
-            call = registered_as_buffer(file, each)
+            call = register_as_buffer(file, each)
             if call is None or _may_be_a_number(file, each):
                 edits.clear()
                 break

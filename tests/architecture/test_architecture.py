@@ -1,4 +1,4 @@
-"""The laws of the house that no other tool guards."""
+"""Conventions that no other tool checks."""
 
 from __future__ import annotations
 
@@ -68,24 +68,35 @@ def test_names_say_something() -> None:
     assert not [path for path in places if path.stem in NAMELESS or path.parent.name in NAMELESS]
 
 
+def test_no_replaced_word_is_used() -> None:
+    """docs/glossary.md has the words that stand for these; decisions of their time keep them."""
+    replaced = re.compile(
+        r"\b(?:" + "|".join(["to" + "wer", "gar" + "den", "out" + "post", "kee" + "per"]) + r")s?\b", re.I
+    )
+    places = [ROOT / name for name in ("src", "docs", "tests", "scripts", "benchmarks", "README.md", "CONTRIBUTING.md")]
+    texts = [path for path in files("") if any(path.is_relative_to(place) for place in places)]
+    texts = [path for path in texts if "adr" not in path.parts and b"\0" not in path.read_bytes()[:4096]]
+    assert not [path for path in texts if replaced.search(path.read_text("utf-8", "replace"))]
+
+
 def test_the_probe_knows_torch_and_the_standard_library_only() -> None:
     found = {path.name: names for path in python_below("src/devfix/probe") if (names := strangers(path, PROBE_MAY))}
     assert not found
 
 
-def test_what_the_tower_imports_is_declared() -> None:
+def test_what_the_engine_imports_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     lines = [*project["dependencies"], *project["optional-dependencies"]["publish"]]
     declared = {re.split(r"[^\w-]", line)[0].lower() for line in lines} - {"hishel"}  # named to be held back
-    tower = [path for path in python_below("src/devfix") if "probe" not in path.relative_to(ROOT).parts]
-    used = {name.split(".")[0] for path in tower for name in strangers(path, {"devfix"})}
-    # The keeper's own files; pytest loads our plugins, and the suite under test has torch, or they are not there.
+    engine = [path for path in python_below("src/devfix") if "probe" not in path.relative_to(ROOT).parts]
+    used = {name.split(".")[0] for path in engine for name in strangers(path, {"devfix"})}
+    # The supervisor's own files; pytest loads our plugins, and the suite under test has torch, or they are not there.
     used -= {"mounts", "limit_monitor", "witness", "pytest", "torch"}
     provided = packages_distributions()
     assert {name.lower() for module in used for name in provided.get(module, [module])} == declared | ({"tomli"} & used)
 
 
-def test_rules_come_in_by_the_door() -> None:
+def test_rules_import_the_rule_api_alone() -> None:
     found = {path.name: names for path in python_below("rules") if (names := strangers(path, {"devfix.sdk", "libcst"}))}
     assert not found
 

@@ -68,7 +68,7 @@ def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_names_the_distribution_and_the_release_to_pin(case: Path) -> None:
     report = devfix.repair(case, run="python main.py", world="simulated", try_pins=True)
     assert (report.outcome, report.branch) == ("not-yours", "")
-    found = report.foreign
+    found = report.dependency_fault
     assert found is not None
     assert (found.distribution, found.version, found.path) == ("acme-maps", "1.1", "acme_maps/__init__.py")
     assert "torch.arange(height, device=device)" in found.diff
@@ -90,4 +90,4 @@ def test_is_no_excuse_for_a_fault_of_the_repository(case: Path) -> None:
         ["git", "-C", str(case), "-c", "user.name=a", "-c", "user.email=a@e.org", "commit", "-qam", "b"], check=True
     )
     report = devfix.repair(case, run="python main.py", world="simulated", dry_run=True)
-    assert (report.outcome, report.foreign) == ("repaired", None)
+    assert (report.outcome, report.dependency_fault) == ("repaired", None)

@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing with atheris: `python tests/fuzz/fuzz.py letter|message|config|source SECONDS`.
+"""Coverage-guided fuzzing with atheris: `python tests/fuzz/fuzz.py trace|message|config|source SECONDS`.
 
 It needs atheris in the interpreter that runs it (`make fuzz` sees to that); inputs that crash are left in
 the folder at hand, under the name `crash-…`.
@@ -23,7 +23,7 @@ with atheris.instrument_imports(include=["devfix", "kinds", "tomllib"]):
     from devfix.config import Config, read_config
     from devfix.errors import UserError
     from devfix.registry.suppressions import ignored
-    from devfix.sdk import keyword_added
+    from devfix.sdk import add_keyword
     from devfix.source import File, SourceError
     from devfix.trace import read_all
 
@@ -37,11 +37,11 @@ with atheris.instrument_imports(include=["devfix", "kinds", "tomllib"]):
 REACHED = {
     kind: atheris.instrument_func(lambda data: 1 if data else 0) for kind in ("", *(kind for kind, _ in kinds._KINDS))
 }
-LETTER = 1 << 16  # bytes: the letters of small programs fit
+TRACE = 1 << 16  # bytes: the traces of small programs fit
 
 
-def letter(data: bytes, folder: Path) -> None:
-    """A letter of any bytes is read or told as trouble."""
+def trace(data: bytes, folder: Path) -> None:
+    """A trace of any bytes is read or told as trouble."""
     (folder / "1-0.json").write_bytes(data)
     found, trouble = read_all(folder, Path("/tree"), frozenset({"main.py"}))
     assert len(found) + len(trouble) == 1
@@ -72,7 +72,7 @@ def source(data: bytes, folder: Path) -> None:
     for call in calls[:3]:
         start, stop = file._spans[call]
         text = file.module.code.encode()
-        after = file.replaced({call: keyword_added(call, "d", "d")}).code.encode()
+        after = file.replaced({call: add_keyword(call, "d", "d")}).code.encode()
         assert after.startswith(text[:start]) and after.endswith(text[stop:])
 
 
@@ -82,7 +82,7 @@ def message(data: bytes, folder: Path) -> None:
 
 
 def mutated(data: bytes, largest: int, seed: int) -> bytes:
-    """Change one value in a letter, or put another of its values there; bytes where it is no JSON, or by chance."""
+    """Change one value in a trace, or put another of its values there; bytes where it is no JSON, or by chance."""
     chance = random.Random(seed)
     try:
         document = json.loads(data)
@@ -110,7 +110,7 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-TARGETS = {each.__name__: each for each in (letter, message, config, source)}
+TARGETS = {each.__name__: each for each in (trace, message, config, source)}
 
 if __name__ == "__main__":
     target, seconds = sys.argv[1], sys.argv[2]
@@ -124,12 +124,12 @@ if __name__ == "__main__":
             [
                 sys.argv[0],
                 f"-max_total_time={seconds}",
-                f"-max_len={LETTER if target == 'letter' else LARGEST}",
+                f"-max_len={TRACE if target == 'trace' else LARGEST}",
                 "-timeout=20",
                 "-print_final_stats=1",
                 str(corpus),
             ],
             lambda data: TARGETS[target](data, place),
-            **({"custom_mutator": mutated} if target == "letter" else {}),
+            **({"custom_mutator": mutated} if target == "trace" else {}),
         )
         atheris.Fuzz()

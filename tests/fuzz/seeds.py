@@ -1,4 +1,4 @@
-"""What the fuzzer begins with: letters of real runs, messages and settings of the tests, installed sources."""
+"""What the fuzzer begins with: traces of real runs, messages and settings of the tests, installed sources."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LETTERS, SOURCES = 40, 300  # a few of each kind are enough for a beginning
+TRACES, SOURCES = 40, 300  # a few of each kind are enough for a beginning
 LARGEST = 4096  # bytes of a source: what libFuzzer takes of one input
 
 
-def letters() -> Iterator[bytes]:
+def traces() -> Iterator[bytes]:
     """Yield what the probe writes of programs on rules' pages, as if they had run in /tree."""
     sys.path.insert(0, str(ROOT / "tests" / "helpers"))
     from probe_programs import PYTHON, run_program
 
-    from devfix.execution.prefork import Warm
+    from devfix.execution.prefork import PreforkServer
     from devfix.process import child_environment
     from devfix.rule_testing.page import read_page
 
@@ -29,13 +29,13 @@ def letters() -> Iterator[bytes]:
     programs = [
         case.before["main.py"].decode() for page in pages for case in page.cases[:1] if "main.py" in case.before
     ]
-    warm = Warm(PYTHON, child_environment())
+    warm = PreforkServer(PYTHON, child_environment())
     try:
-        for program in programs[:LETTERS]:
+        for program in programs[:TRACES]:
             with tempfile.TemporaryDirectory() as name:
                 ran = run_program(Path(name), program, warm=warm)
-                for letter in ran.letters:
-                    yield json.dumps(letter).replace(str(ran.folder), "/tree").replace("program.py", "main.py").encode()
+                for trace in ran.traces:
+                    yield json.dumps(trace).replace(str(ran.folder), "/tree").replace("program.py", "main.py").encode()
     finally:
         warm.close()
 
@@ -68,7 +68,7 @@ def sources() -> Iterator[bytes]:
 
 
 SEEDS: dict[str, Callable[[], Iterator[bytes]]] = {
-    "letter": letters,
+    "trace": traces,
     "message": messages,
     "config": settings,
     "source": sources,

@@ -8,10 +8,10 @@ from typing import Any
 
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, told
 
-from devfix.model import Blame, Diagnosis, Reach, Run, World
+from devfix.model import CountRequest, Diagnosis, Finding, Run, World
 from devfix.verification.verifier import Verifier
 
-DIAGNOSIS = Diagnosis("p/r", "", FIRST, Blame(1, ""))
+DIAGNOSIS = Diagnosis("p/r", "", FIRST, Finding(1, ""))
 FIX = b"a = make(d)\nb = other()\nuse(a)\nuse(b)\n"
 THREE = World("simulated", 2, 1)
 Call = tuple[World, bool, bool, tuple[tuple[str, int, int | None], ...]]
@@ -29,11 +29,11 @@ class Asked:
         assert isinstance(world, World)
         return self.plain(world)
 
-    def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         assert isinstance(world, World) and isinstance(fresh, bool)
         is_plain = files["m.py"] == SOURCE
         self.calls.append(
-            (world, is_plain, fresh, tuple((each.path, each.line, each.end_line) for each in reach.places))
+            (world, is_plain, fresh, tuple((each.path, each.line, each.end_line) for each in reach.locations))
         )
         return self.plain(world) if is_plain else self.fixed(world)
 

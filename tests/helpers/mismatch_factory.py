@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from devfix.model import Binding, Blame, Diagnosis, Event, Failure, Frame, Held, Operand, Place
-from devfix.sdk import Change, File, Sources, Spot
+from devfix.model import Diagnosis, Event, Failure, Finding, Frame, NameRef, Operand, ScopeVariable, SourceLocation
+from devfix.sdk import Change, File, FixSite, Sources
 
-X = Binding("x", "tensor", "cuda:0", "torch.Tensor", shape=(3,))
+X = ScopeVariable("x", "tensor", "cuda:0", "torch.Tensor", shape=(3,))
 
 
-def place(code: str, text: str, function: str = "f", path: str = "main.py") -> Place:
+def place(code: str, text: str, function: str = "f", path: str = "main.py") -> SourceLocation:
     """Where a text first stands in a file."""
     start = code.index(text)
     line, column = code.count("\n", 0, start) + 1, start - code.rfind("\n", 0, start) - 1
     stop = start + len(text)
     end = stop - code.rfind("\n", 0, stop) - 1
-    return Place(path, line, function, code.count("\n", 0, stop) + 1, column, end, owned=True)
+    return SourceLocation(path, line, function, code.count("\n", 0, stop) + 1, column, end, owned=True)
 
 
-def tensor(name: str, device: str = "cpu", **fields: object) -> Binding:
-    return Binding(name, "tensor", device, **{"type": "torch.Tensor", "shape": (3,), **fields})  # type: ignore[arg-type]
+def tensor(name: str, device: str = "cpu", **fields: object) -> ScopeVariable:
+    return ScopeVariable(name, "tensor", device, **{"type": "torch.Tensor", "shape": (3,), **fields})  # type: ignore[arg-type]
 
 
 def meeting(
     code: str,
     failing: str,
     name: str = "mask",
-    scope: Sequence[Binding] = (),
+    scope: Sequence[ScopeVariable] = (),
     history: Sequence[Event] = (),
     function: str = "f",
     op: str = "aten::add",
@@ -37,18 +37,18 @@ def meeting(
     """A diagnosis of the tensor `name`, which is on the host and meets `x`; and the program's one file."""
     seen = (X, tensor(name), *scope)
     operands = (
-        Operand("self", "cuda:0", shape=(3,), names=(Held(0, "x"),)),
-        Operand(argument, "cpu", shape=(3,), names=(Held(0, name),), history=tuple(history)),
+        Operand("self", "cuda:0", shape=(3,), names=(NameRef(0, "x"),)),
+        Operand(argument, "cpu", shape=(3,), names=(NameRef(0, name),), history=tuple(history)),
     )
     frames = (Frame(place(code, failing, function), seen),)
     failure = Failure("device-mismatch", "RuntimeError", "…", op, frames, operands)
-    return Diagnosis("test/rule", "…", failure, Blame(1, "…", 1, device)), Sources({"main.py": code.encode()}.get)
+    return Diagnosis("test/rule", "…", failure, Finding(1, "…", 1, device)), Sources({"main.py": code.encode()}.get)
 
 
-def spot_at(diagnosis: Diagnosis, *expressions: str, kind: str = "use") -> Spot:
+def spot_at(diagnosis: Diagnosis, *expressions: str, kind: str = "use") -> FixSite:
     """The failing expression as a spot that names the tensor."""
     frame = diagnosis.failure.frames[0]
-    return Spot(kind, frame.place, frame.scope, expressions, 0)
+    return FixSite(kind, frame.place, frame.scope, expressions, 0)
 
 
 def after(change: Change | None) -> str:

@@ -1,4 +1,4 @@
-"""Run small programs under the real probe, and read the letters they leave."""
+"""Run small programs under the real probe, and read the traces they leave."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from waiting import HANGS
 
-from devfix.execution.prefork import Warm
+from devfix.execution.prefork import PreforkServer
 from devfix.process import Completed, child_environment, run
 
 ENTRY = Path(__file__).parents[2] / "src" / "devfix" / "probe" / "entry"
@@ -21,22 +21,22 @@ PYTHON = Path(sys.executable)
 
 @dataclass(frozen=True)
 class Ran:
-    """A program that has run, with the letters of its processes, the first process's first."""
+    """A program that has run, with the traces of its processes, the first process's first."""
 
     done: Completed
-    letters: list[dict[str, Any]]
+    traces: list[dict[str, Any]]
     folder: Path
 
     @property
-    def letter(self) -> dict[str, Any]:
-        parents = {letter["process"]["parent"] for letter in self.letters}
-        roots = [letter for letter in self.letters if letter["process"]["pid"] in parents]
-        assert self.letters, self.done.stderr
-        return (roots or self.letters)[0]
+    def trace(self) -> dict[str, Any]:
+        parents = {trace["process"]["parent"] for trace in self.traces}
+        roots = [trace for trace in self.traces if trace["process"]["pid"] in parents]
+        assert self.traces, self.done.stderr
+        return (roots or self.traces)[0]
 
     @property
     def failure(self) -> dict[str, Any]:
-        failure: dict[str, Any] = self.letter["failure"]
+        failure: dict[str, Any] = self.trace["failure"]
         assert failure is not None, (self.done.stdout, self.done.stderr)
         return failure
 
@@ -56,11 +56,11 @@ class Ran:
 def environment(
     folder: Path, world: str = "simulated", gpus: int = 1, current: int = 0, **order: Any
 ) -> dict[str, str]:
-    """What the tower gives to a program in `folder`, its letters below it."""
-    (folder / "letters").mkdir(exist_ok=True)
+    """What the engine gives to a program in `folder`, its traces below it."""
+    (folder / "traces").mkdir(exist_ok=True)
     told = {
         "world": {"kind": world, "gpus": gpus, "current": current},
-        "letters": str(folder / "letters"),
+        "traces": str(folder / "traces"),
         "owned": str(folder / "repository"),
         "original": str(folder / "repository"),
         **order,
@@ -73,7 +73,7 @@ def run_program(
     source: str,
     command: Sequence[str] = ("program.py",),
     files: Mapping[str, str] | None = None,
-    warm: Warm | None = None,
+    warm: PreforkServer | None = None,
     timeout: float = HANGS,
     **order: Any,
 ) -> Ran:
@@ -88,5 +88,5 @@ def run_program(
         done = warm.run(Path(command[0]), command[1:], repository, surroundings, timeout)
     else:
         done = run([str(PYTHON), *command], repository, surroundings, timeout)
-    letters = [json.loads(path.read_bytes()) for path in sorted((folder / "letters").glob("*.json"))]
-    return Ran(done, letters, repository)
+    traces = [json.loads(path.read_bytes()) for path in sorted((folder / "traces").glob("*.json"))]
+    return Ran(done, traces, repository)

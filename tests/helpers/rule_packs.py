@@ -8,20 +8,21 @@ RULE = '''"""The bias stays behind."""
 
 from collections.abc import Iterator
 
-from devfix.sdk import Blame, Change, Diagnosis, Failure, Sources, argument_moved, spots, strangers, was_moved_to
+from devfix.sdk import Change, Diagnosis, Failure, Finding, Sources
+from devfix.sdk import fix_sites, misplaced_operands, move_argument, was_moved_to
 
 
-def diagnose(failure: Failure) -> Blame | None:
-    for index, operand, peer in strangers(failure):
+def diagnose(failure: Failure) -> Finding | None:
+    for index, operand, peer in misplaced_operands(failure):
         if operand.device == "cpu" and not was_moved_to(operand, "cpu"):
-            return Blame(index, f"It never was on {peer.device}.")
+            return Finding(index, f"It never was on {peer.device}.")
     return None
 
 
 def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    for spot in spots(diagnosis):
+    for spot in fix_sites(diagnosis):
         if spot.kind == "use":
-            yield from argument_moved(diagnosis, spot, source)
+            yield from move_argument(diagnosis, spot, source)
 '''
 
 BEFORE = """import torch

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from devfix.model import (
-    Blame,
     Diagnosis,
     Edit,
     Event,
     Failure,
+    Finding,
     Fix,
     Frame,
-    Held,
+    ModuleOwner,
+    NameRef,
     Operand,
     Outcome,
-    Owner,
     Patch,
-    Place,
     Repair,
     Report,
     Run,
+    SourceLocation,
     Verdict,
     World,
 )
@@ -29,8 +29,8 @@ AFTER = b"import torch\n\nx = torch.ones(2, 16)\nmodel(x.to(device))\n"
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]{{ 7 * 7 }}[/] \u202egnp.exe\x9b31m"
 
 
-def place(path: str, line: int, function: str = "main", owned: bool = True) -> Place:
-    return Place(path=path, line=line, function=function, owned=owned)
+def place(path: str, line: int, function: str = "main", owned: bool = True) -> SourceLocation:
+    return SourceLocation(path=path, line=line, function=function, owned=owned)
 
 
 def failure(message: str = "Expected all tensors to be on the same device") -> Failure:
@@ -52,11 +52,11 @@ def failure(message: str = "Expected all tensors to be on the same device") -> F
                 "cuda:0",
                 "float32",
                 (16,),
-                (Held(1, "self.bias"),),
+                (NameRef(1, "self.bias"),),
                 (weight, moved),
-                Owner("self", 1, "Linear", "bias", "parameter"),
+                ModuleOwner("self", 1, "Linear", "bias", "parameter"),
             ),
-            Operand("mat1", "cpu", "float32", (2, 16), (Held(1, "input"), Held(0, "x")), (made,)),
+            Operand("mat1", "cpu", "float32", (2, 16), (NameRef(1, "input"), NameRef(0, "x")), (made,)),
         ),
         traceback="Traceback (most recent call last):\n",
     )
@@ -91,7 +91,7 @@ def report(text: str = "") -> Report:
                 seen,
                 (
                     Diagnosis(
-                        "placement/input-not-moved", "An input was never moved", seen, Blame(1, "because " + text)
+                        "placement/input-not-moved", "An input was never moved", seen, Finding(1, "because " + text)
                     ),
                 ),
                 kept,

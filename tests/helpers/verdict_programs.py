@@ -28,16 +28,16 @@ print(f"{answer.item():.1f}")
 """
 RULE = '''"""Change what the test says."""
 
-from devfix.sdk import Blame, Change, strangers
+from devfix.sdk import Finding, Change, misplaced_operands
 from devfix.model import Edit
 
 CHANGES = {changes!r}
 
 
 def diagnose(failure):
-    for index, operand, peer in strangers(failure):
-        return Blame(index, "It is the one to blame.")
-    return Blame(0, "It is alone.") if failure.operands else None
+    for index, operand, peer in misplaced_operands(failure):
+        return Finding(index, "It is the one to blame.")
+    return Finding(0, "It is alone.") if failure.operands else None
 
 
 def propose(diagnosis, source):
@@ -73,4 +73,4 @@ def judged(folder: Path, *changes: tuple[str, str], program: str = PROGRAM, gpus
 
 def dropped(report: Report) -> list[str]:
     """What is said of each candidate that was not kept, in their order."""
-    return [f"{fix.verdict.outcome}: {fix.verdict.because}" for repair in report.repairs for fix in repair.dropped]
+    return [f"{fix.verdict.outcome}: {fix.verdict.reason}" for repair in report.repairs for fix in repair.rejected]

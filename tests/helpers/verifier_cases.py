@@ -8,8 +8,8 @@ from devfix.model import (
     Operand,
     Outcome,
     Patch,
-    Place,
     Run,
+    SourceLocation,
     Transfer,
     World,
 )
@@ -20,8 +20,8 @@ FILES = {"m.py": SOURCE}
 
 
 def failure(line: int, born: int, operations: int) -> Failure:
-    place = Place("m.py", line, "f", owned=True)
-    birth = Event("factory", "aten::zeros", "cpu", (Place("m.py", born, "f", owned=True),))
+    place = SourceLocation("m.py", line, "f", owned=True)
+    birth = Event("factory", "aten::zeros", "cpu", (SourceLocation("m.py", born, "f", owned=True),))
     operands = (Operand("self", "cuda:0"), Operand("other", "cpu", history=(birth,)))
     return Failure(
         "device-mismatch", "RuntimeError", "two devices", "aten::add", (Frame(place),), operands, operations=operations
@@ -32,7 +32,7 @@ FIRST = failure(3, 1, 10)
 
 
 def told(world: World, failed: Failure | None = None, stdout: str = "1\n", copies: int = 0, line: int = 1) -> Run:
-    transfers = (Transfer(Place("m.py", line, "f", owned=True), "to-device", copies, 8),) if copies else ()
+    transfers = (Transfer(SourceLocation("m.py", line, "f", owned=True), "to-device", copies, 8),) if copies else ()
     outcome = Outcome.FAILED if failed else Outcome.CLEAN
     return Run(world, (), outcome, 0, 0.1, stdout=stdout, failure=failed, transfers=transfers)
 

@@ -26,7 +26,7 @@ from devfix import sdk
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
 from devfix.diagnosis.resolve_temporaries import with_given
-from devfix.execution import Observer
+from devfix.execution import TracedRunner
 from devfix.model import Failure, Target, World
 from devfix.process import child_environment
 from devfix.registry.loading import rule_at, rule_files
@@ -34,7 +34,7 @@ from devfix.registry.rule import Rule
 from devfix.rule_testing.folders import Folders
 from devfix.rule_testing.page import read_page
 from devfix.sdk import Sources
-from devfix.sdk.trace.sites import unseen
+from devfix.sdk.trace.sites import locations_without_scope
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -84,9 +84,9 @@ def _of_pages() -> Iterator[tuple[str, Recorded]]:
 
 
 def _of_corpus() -> Iterator[tuple[str, Recorded]]:
-    from devfix.execution.prefork import Warm
+    from devfix.execution.prefork import PreforkServer
 
-    warm = Warm(Path(sys.executable), child_environment())
+    warm = PreforkServer(Path(sys.executable), child_environment())
     try:
         for about in sorted((ROOT / "corpus").glob("*/case.toml")):
             said = tomllib.loads(about.read_text(encoding="utf-8"))
@@ -104,20 +104,20 @@ def _of_corpus() -> Iterator[tuple[str, Recorded]]:
 def _failure(folder: Path, words: list[str], world: World, files: Mapping[str, bytes], warm: Any) -> Failure | None:
     python = Path(sys.executable)
     target = Target(folder, "", (str(python), *words[1:]), python=python, world=world, timeout=60.0)
-    observer = Observer(target, Folders(folder, files), frozenset(files), warm)
+    observer = TracedRunner(target, Folders(folder, files), frozenset(files), warm)
     failure = observer.run(world, fresh=False).failure
-    watch = list(unseen(failure)) if failure is not None else []
+    watch = list(locations_without_scope(failure)) if failure is not None else []
     again = observer.run(world, watch=watch, fresh=False) if watch else None
     return replace(again.failure, scopes=again.watched) if again is not None and again.failure is not None else failure
 
 
 def _of_the_reference() -> Iterator[tuple[str, Recorded]]:
     """The failure that the examples in docstrings speak of: of the program in docs/sdk.md."""
-    from devfix.execution.prefork import Warm
+    from devfix.execution.prefork import PreforkServer
 
     (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "sdk.md").read_text("utf-8"), re.DOTALL)
     files = {"main.py": program.encode()}
-    warm = Warm(Path(sys.executable), child_environment())
+    warm = PreforkServer(Path(sys.executable), child_environment())
     with tempfile.TemporaryDirectory() as folder:
         failure = _failure(Path(folder), ["python", "main.py"], World("simulated", 1), files, warm)
     warm.close()
@@ -131,7 +131,7 @@ def asked(each: Recorded, source: Sources) -> dict[str, Callable[[], Any]]:
     rules = {rule.id: partial(said, rule, given, source) for rule in every_rule()}
     own = [rule.with_options(each.options or {}) for rule in every_rule() if rule.id == each.page]
     page = {"page": partial(demanded, own[0], each, source)} if own else {}
-    again = partial(lambda failure: tuple(unseen(failure)), replace(given, scopes=()))
+    again = partial(lambda failure: tuple(locations_without_scope(failure)), replace(given, scopes=()))
     return {"given": partial(with_given, each.failure, source), "again": again, **page, **rules}
 
 
@@ -146,7 +146,7 @@ def said(rule: Rule, failure: Failure, source: Sources) -> tuple[Any, ...]:
     notes: list[str] = []
     diagnoses = diagnose(failure, [rule], notes)
     patches = list(propose(diagnoses, {rule.id: rule}, source, notes))
-    return tuple(each.blame for each in diagnoses), tuple(patches), tuple(notes)
+    return tuple(each.finding for each in diagnoses), tuple(patches), tuple(notes)
 
 
 def demanded(rule: Rule, each: Recorded, source: Sources) -> tuple[Any, ...]:

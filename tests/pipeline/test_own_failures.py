@@ -10,7 +10,7 @@ from git_repositories import git
 from verdict_programs import PROGRAM, RIGHT, dropped, judged
 from verifier_cases import CPU, HOME, SOURCE, patch, told
 
-from devfix.model import Edit, Failure, Frame, Outcome, Place, Run
+from devfix.model import Edit, Failure, Frame, Outcome, Run, SourceLocation
 from devfix.report.render.json import read, write
 from devfix.report.render.summary import summary
 from devfix.report.render.text import text
@@ -20,7 +20,7 @@ OWN = PROGRAM + 'raise ValueError(f"no such file on {device.type}")\n'
 
 
 def ended(line: int = 4, message: str = "no file", world: object = CPU, exit_code: int = 1) -> Run:
-    failure = Failure("other", "ValueError", message, frames=(Frame(Place("m.py", line, "f", owned=True)),))
+    failure = Failure("other", "ValueError", message, frames=(Frame(SourceLocation("m.py", line, "f", owned=True)),))
     return replace(told(CPU), outcome=Outcome.OTHER, exit_code=exit_code, failure=failure, stderr=message)
 
 

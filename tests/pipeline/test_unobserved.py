@@ -39,7 +39,7 @@ def test_a_child_without_the_probe_is_named_and_the_run_is_not_clean(child: str,
     assert report.last_run.outcome is Outcome.UNOBSERVED
     (said,) = report.last_run.unobserved
     assert "imported torch without devfix's probe" in said and why in said
-    assert report.last_run.trouble[0] == said
+    assert report.last_run.internal_errors[0] == said
 
 
 def test_the_programs_own_failure_counts_for_more(tmp_path: Path) -> None:
@@ -60,7 +60,9 @@ def test_the_programs_own_failure_counts_for_more(tmp_path: Path) -> None:
 )
 def test_what_is_observed_stays_clean(program: str, tmp_path: Path) -> None:
     report = repaired(tmp_path, program)
-    assert report.outcome == "clean" and report.last_run is not None and not report.last_run.trouble, report.last_run
+    assert report.outcome == "clean" and report.last_run is not None and not report.last_run.internal_errors, (
+        report.last_run
+    )
 
 
 def test_asking_whether_torch_is_there_does_not_keep_the_probe_out(tmp_path: Path) -> None:

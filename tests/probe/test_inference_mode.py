@@ -6,7 +6,7 @@ from pathlib import Path
 
 from probe_programs import run_program
 
-from devfix.execution.prefork import Warm
+from devfix.execution.prefork import PreforkServer
 
 PROGRAM = """import torch
 weights = torch.arange(6.0, device="cuda").view(2, 3)
@@ -20,8 +20,8 @@ with torch.inference_mode():
 """
 
 
-def test_moves_are_counted_and_views_taken_in_inference_mode(tmp_path: Path, warm: Warm) -> None:
+def test_moves_are_counted_and_views_taken_in_inference_mode(tmp_path: Path, warm: PreforkServer) -> None:
     ran = run_program(tmp_path, PROGRAM, warm=warm)
     assert ran.done.stdout == "False True [3.0, 4.0, 5.0] True\n6.0\n", ran.done.stderr
-    moves = [each for each in ran.letter["transfers"] if each["direction"] == "to-device"]
+    moves = [each for each in ran.trace["transfers"] if each["direction"] == "to-device"]
     assert [(each["place"]["line"], each["count"], each["bytes"]) for each in moves] == [(6, 3, 36)]

@@ -15,11 +15,11 @@ import pytest
 from probe_programs import PYTHON, environment
 from waiting import HANGS, with_enough_time
 
-from devfix.execution.prefork import Warm, WarmError
+from devfix.execution.prefork import PreforkError, PreforkServer
 from devfix.process import Completed, child_environment, run
 
 
-def both(warm: Warm, folder: Path, source: str, *arguments: str, **more: str) -> tuple[Completed, Completed]:
+def both(warm: PreforkServer, folder: Path, source: str, *arguments: str, **more: str) -> tuple[Completed, Completed]:
     (folder / "script.py").write_text(textwrap.dedent(source).lstrip("\n"))
     surroundings = {**child_environment(), **more}
     fresh = run([str(PYTHON), "script.py", *arguments], folder, surroundings, HANGS)
@@ -82,14 +82,14 @@ def both(warm: Warm, folder: Path, source: str, *arguments: str, **more: str) ->
         "import faulthandler, gc\nprint(faulthandler.is_enabled(), gc.isenabled(), gc.get_threshold())",
     ],
 )
-def test_children_are_like_fresh_interpreters(warm: Warm, tmp_path: Path, source: str) -> None:
+def test_children_are_like_fresh_interpreters(warm: PreforkServer, tmp_path: Path, source: str) -> None:
     child, fresh = both(warm, tmp_path, source, "one", "--two")
     assert child.stdout == fresh.stdout
     assert re.sub("0x[0-9a-f]+", "0x", child.stderr) == re.sub("0x[0-9a-f]+", "0x", fresh.stderr)
     assert (child.exit_code, child.signal) == (fresh.exit_code, fresh.signal)
 
 
-def test_environment_and_import_paths_are_the_requests(warm: Warm, tmp_path: Path) -> None:
+def test_environment_and_import_paths_are_the_requests(warm: PreforkServer, tmp_path: Path) -> None:
     (tmp_path / "library").mkdir()
     (tmp_path / "library" / "helper.py").write_text("where = __file__\n")
     child, fresh = both(
@@ -103,20 +103,20 @@ def test_environment_and_import_paths_are_the_requests(warm: Warm, tmp_path: Pat
     assert child.stdout == fresh.stdout and child.exit_code == 0, child.stderr
 
 
-def test_each_child_draws_its_own_random_numbers(warm: Warm, tmp_path: Path) -> None:
+def test_each_child_draws_its_own_random_numbers(warm: PreforkServer, tmp_path: Path) -> None:
     source = "import random, torch, numpy\nprint(random.random(), torch.rand(1).item(), numpy.random.rand())\n"
     (tmp_path / "script.py").write_text(source)
     drawn = [warm.run(Path("script.py"), [], tmp_path, child_environment(), HANGS).stdout.split() for _ in range(2)]
     assert len({*drawn[0], *drawn[1]}) == 6, drawn
 
 
-def test_a_script_that_is_not_there(warm: Warm, tmp_path: Path) -> None:
+def test_a_script_that_is_not_there(warm: PreforkServer, tmp_path: Path) -> None:
     child = warm.run(Path("nowhere.py"), [], tmp_path, child_environment(), HANGS)
     fresh = run([str(PYTHON), "nowhere.py"], tmp_path, child_environment(), HANGS)
     assert (child.exit_code, child.stderr) == (fresh.exit_code, fresh.stderr)
 
 
-def test_a_simulated_world_is_the_childs_alone(warm: Warm, tmp_path: Path) -> None:
+def test_a_simulated_world_is_the_childs_alone(warm: PreforkServer, tmp_path: Path) -> None:
     repository = tmp_path / "repository"
     repository.mkdir()
     (repository / "script.py").write_text("import torch\nprint(torch.cuda.is_available(), torch.cuda.device_count())\n")
@@ -128,7 +128,7 @@ def test_a_simulated_world_is_the_childs_alone(warm: Warm, tmp_path: Path) -> No
     assert [*said, plain] == ["True 2", "False 0", "True 1", "False 0"]
 
 
-def test_several_at_once(warm: Warm, tmp_path: Path) -> None:
+def test_several_at_once(warm: PreforkServer, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("import sys, time\ntime.sleep(0.3)\nprint(sys.argv[1])\n")
     said: dict[int, str] = {}
 
@@ -157,7 +157,7 @@ def _living(mark: str) -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
-def test_the_time_limit_ends_everything_that_was_started(warm: Warm, tmp_path: Path) -> None:
+def test_the_time_limit_ends_everything_that_was_started(warm: PreforkServer, tmp_path: Path) -> None:
     mark = f"mark-{uuid.uuid4()}"
     (tmp_path / "script.py").write_text(
         "import signal, subprocess\n"
@@ -175,7 +175,7 @@ def test_the_time_limit_ends_everything_that_was_started(warm: Warm, tmp_path: P
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
-def test_a_daemon_does_not_outlive_its_program(warm: Warm, tmp_path: Path) -> None:
+def test_a_daemon_does_not_outlive_its_program(warm: PreforkServer, tmp_path: Path) -> None:
     mark = f"mark-{uuid.uuid4()}"
     (tmp_path / "script.py").write_text(
         f"import subprocess\nsubprocess.Popen(['sh', '-c', 'sleep 6000', {mark!r}], start_new_session=True)\nprint(1)\n"
@@ -184,24 +184,24 @@ def test_a_daemon_does_not_outlive_its_program(warm: Warm, tmp_path: Path) -> No
     assert (done.exit_code, done.stdout) == (0, "1\n") and _living(mark) == []
 
 
-def test_output_is_bounded(warm: Warm, tmp_path: Path) -> None:
+def test_output_is_bounded(warm: PreforkServer, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("print('x' * 1_000_000)\n")
     done = warm.run(Path("script.py"), [], tmp_path, child_environment(), HANGS, output_limit=1000)
     assert done.truncated and len(done.stdout) < 2000 and done.exit_code == 0
 
 
-def test_what_an_interpreter_reads_at_its_start_cannot_change(warm: Warm, tmp_path: Path) -> None:
-    with pytest.raises(WarmError, match="PYTHONHASHSEED"):
+def test_what_an_interpreter_reads_at_its_start_cannot_change(warm: PreforkServer, tmp_path: Path) -> None:
+    with pytest.raises(PreforkError, match="PYTHONHASHSEED"):
         warm.run(Path("script.py"), [], tmp_path, {**child_environment(), "PYTHONHASHSEED": "3"}, HANGS)
 
 
 def test_an_interpreter_that_cannot_serve(tmp_path: Path) -> None:
-    warm = Warm(PYTHON, child_environment(), ("torch", "no_such_module_anywhere"))
-    with pytest.raises(WarmError, match="no_such_module_anywhere"):
+    warm = PreforkServer(PYTHON, child_environment(), ("torch", "no_such_module_anywhere"))
+    with pytest.raises(PreforkError, match="no_such_module_anywhere"):
         warm.run(Path("script.py"), [], tmp_path, child_environment(), HANGS)
     warm.close()
-    nowhere = Warm(tmp_path / "nowhere", child_environment())
-    with pytest.raises(WarmError):
+    nowhere = PreforkServer(tmp_path / "nowhere", child_environment())
+    with pytest.raises(PreforkError):
         nowhere.run(Path("script.py"), [], tmp_path, child_environment(), HANGS)
     nowhere.close()
 
@@ -209,22 +209,22 @@ def test_an_interpreter_that_cannot_serve(tmp_path: Path) -> None:
 def test_a_server_that_dies_is_told(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("import os, signal\nos.kill(os.getpgid(os.getppid()), signal.SIGKILL)\n")
     (tmp_path / "fine.py").write_text("print(1)\n")
-    warm = Warm(PYTHON, child_environment())
+    warm = PreforkServer(PYTHON, child_environment())
     try:
         assert warm.run(Path("fine.py"), [], tmp_path, child_environment(), HANGS).stdout == "1\n"
-        with pytest.raises(WarmError):
+        with pytest.raises(PreforkError):
             for _ in range(3):
                 warm.run(Path("script.py"), [], tmp_path, child_environment(), HANGS)
     finally:
         warm.close()
-    with pytest.raises(WarmError):
+    with pytest.raises(PreforkError):
         warm.run(Path("fine.py"), [], tmp_path, child_environment(), HANGS)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 def test_close_ends_the_server(tmp_path: Path) -> None:
     mark = f"MARK_{uuid.uuid4().hex}"
-    warm = Warm(PYTHON, {**child_environment(), mark: "1"})
+    warm = PreforkServer(PYTHON, {**child_environment(), mark: "1"})
     (tmp_path / "fine.py").write_text("print(1)\n")
     warm.run(Path("fine.py"), [], tmp_path, {**child_environment(), mark: "1"}, HANGS)
     assert _living(mark)

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from probe_programs import PYTHON, Ran, run_program
 
-from devfix.execution.prefork import Warm
+from devfix.execution.prefork import PreforkServer
 from devfix.process import child_environment
 
 
 @pytest.fixture
-def tell(tmp_path: Path, warm: Warm) -> Any:
+def tell(tmp_path: Path, warm: PreforkServer) -> Any:
     def run(source: str, **order: Any) -> Ran:
         ran = run_program(tmp_path, source, warm=warm, **order)
-        assert ran.letter["trouble"] == []
+        assert ran.trace["trouble"] == []
         return ran
 
     return run
@@ -151,9 +151,9 @@ def test_the_device_map(tell: Any) -> None:
         gpus=2,
         map=True,
     )
-    told = {(each["expression"], each["device"]) for each in ran.letter["modules"]}
+    told = {(each["expression"], each["device"]) for each in ran.trace["modules"]}
     assert told == {("Sequential", "mixed"), ("Sequential[0]", "cuda:0"), ("Sequential[1]", "cuda:1"), ("head", "cpu")}
-    assert next(each for each in ran.letter["modules"] if each["device"] == "mixed")["tensors"] == {
+    assert next(each for each in ran.trace["modules"] if each["device"] == "mixed")["tensors"] == {
         "cuda:0": 2,
         "cuda:1": 2,
     }
@@ -172,7 +172,7 @@ def test_watched_places_are_seen_before_their_line_is_over(tell: Any, tmp_path: 
         """,
         watch=[{"path": path, "line": 3}, {"path": path, "line": 6}],
     )
-    inner, outer = sorted(ran.letter["watched"], key=lambda seen: seen["place"]["line"])
+    inner, outer = sorted(ran.trace["watched"], key=lambda seen: seen["place"]["line"])
     assert [(each["expression"], each["kind"], each["device"]) for each in inner["scope"]] == [
         ("device", "string", "cuda:0")
     ]

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from probe_programs import Ran, run_program
 
-from devfix.execution.prefork import Warm
+from devfix.execution.prefork import PreforkServer
 
 
 @pytest.fixture
-def scope(tmp_path: Path, warm: Warm) -> Any:
+def scope(tmp_path: Path, warm: PreforkServer) -> Any:
     """Run a program that fails at its end; return the scope of its last owned frame."""
 
     def run(source: str, **order: Any) -> dict[str, tuple[str, str]]:
         ran: Ran = run_program(tmp_path, source, warm=warm, **order)
-        assert ran.letter["trouble"] == []
+        assert ran.trace["trouble"] == []
         frames = [frame for frame in ran.failure["frames"] if frame["place"]["path"].startswith(str(ran.folder))]
         assert "UNSAFE" not in ran.done.stdout + ran.done.stderr
         run.bindings = frames[-1]["scope"]  # type: ignore[attr-defined]
@@ -190,7 +190,7 @@ def test_nothing_of_the_users_runs(scope: Any) -> None:
     }
 
 
-def test_modules_of_the_repository_are_opened_where_they_are_used(tmp_path: Path, warm: Warm) -> None:
+def test_modules_of_the_repository_are_opened_where_they_are_used(tmp_path: Path, warm: PreforkServer) -> None:
     ran = run_program(
         tmp_path,
         f"import torch, settings\ndef main():\n    settings.DEVICE\n    {FAIL}\nmain()\n",
@@ -220,7 +220,7 @@ def test_it_is_bounded(scope: Any) -> None:
     assert "many[4]" not in told and len(told) <= 400
 
 
-def test_expressions_mean_in_the_program_what_they_tell(tmp_path: Path, warm: Warm) -> None:
+def test_expressions_mean_in_the_program_what_they_tell(tmp_path: Path, warm: PreforkServer) -> None:
     ran = run_program(
         tmp_path,
         f"""

@@ -11,8 +11,8 @@ from check_cases import DIAGNOSIS, FIX
 from probe_programs import run_program
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, patch, told
 
-from devfix.execution.prefork import Warm
-from devfix.model import NOWHERE, Computed, Reach, Run, World
+from devfix.execution.prefork import PreforkServer
+from devfix.model import NO_COUNTS, CountRequest, OperatorTotals, Run, World
 from devfix.verification.verifier import Verifier
 
 DRAWS = {
@@ -47,14 +47,14 @@ SEEDED = [
 
 
 @pytest.mark.parametrize(("program", "names"), DRAWS.items())
-def test_a_draw_without_a_seed_is_told(program: str, names: list[str], tmp_path: Path, warm: Warm) -> None:
-    assert run_program(tmp_path, program, warm=warm, tally=True).letter["unseeded"] == names
+def test_a_draw_without_a_seed_is_told(program: str, names: list[str], tmp_path: Path, warm: PreforkServer) -> None:
+    assert run_program(tmp_path, program, warm=warm, tally=True).trace["unseeded"] == names
 
 
 @pytest.mark.parametrize("program", SEEDED)
-def test_a_draw_from_a_seeded_generator_is_not(program: str, tmp_path: Path, warm: Warm) -> None:
+def test_a_draw_from_a_seeded_generator_is_not(program: str, tmp_path: Path, warm: PreforkServer) -> None:
     ran = run_program(tmp_path, program, warm=warm, tally=True)
-    assert ran.done.exit_code == 0 and ran.letter["unseeded"] == [], ran.done.stderr
+    assert ran.done.exit_code == 0 and ran.trace["unseeded"] == [], ran.done.stderr
 
 
 def test_runs_with_a_seed_draw_the_same_numbers(tmp_path: Path) -> None:
@@ -71,27 +71,27 @@ def test_runs_with_a_seed_draw_the_same_numbers(tmp_path: Path) -> None:
 
 def unseeded(run: Run, total: float) -> Run:
     """A run whose results are one number, as it was drawn."""
-    return replace(run, unseeded=("torch",), computed=(Computed("aten::mul", 1, 0, total, total),))
+    return replace(run, unseeded=("torch",), operator_totals=(OperatorTotals("aten::mul", 1, 0, total, total),))
 
 
 @pytest.mark.parametrize("seeded_total", [7.0, 8.0])
 def test_runs_of_a_program_without_a_seed_are_compared_with_one(seeded_total: float) -> None:
     """All runs before agree by chance, and the run of the patch does not: only what seeded runs say counts."""
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         if files["m.py"] == SOURCE:
             return unseeded(told(world, FIRST if world == HOME else None), 1.0)
         return unseeded(told(world), 2.0)
 
-    def seeded(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def seeded(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         assert world == CPU
         return unseeded(told(world), 7.0 if files["m.py"] == SOURCE else seeded_total)
 
     verifier = Verifier(
-        run, run(HOME, FILES, False, NOWHERE), FILES, [HOME, CPU], lambda world: run(world, FILES, False, NOWHERE),
+        run, run(HOME, FILES, False, NO_COUNTS), FILES, [HOME, CPU], lambda world: run(world, FILES, False, NO_COUNTS),
         seeded=seeded,
     )  # fmt: skip
-    kept, dropped = verifier.choose([patch(FIX)], [DIAGNOSIS])
+    kept, dropped = verifier.select_best([patch(FIX)], [DIAGNOSIS])
     assert (kept is not None) == (seeded_total == 7.0)
-    assert kept is not None or "aten::mul has other results" in dropped[0].verdict.because
+    assert kept is not None or "aten::mul has other results" in dropped[0].verdict.reason
     assert any("torch.manual_seed(0)" in note for note in verifier.flaky)

@@ -51,7 +51,7 @@ def test_the_program_sets_which_gpus_it_sees(value: str, gpus: int, seen: int, t
     ran = run_program(tmp_path, source, gpus=gpus)
     made = "cuda:0" if seen else "No CUDA GPUs are available"
     assert ran.done.stdout == f"{seen} {seen > 0} {seen}\n{made}\n", ran.done.stderr
-    told = [trouble for trouble in ran.letter["trouble"] if "CUDA_VISIBLE_DEVICES" in trouble]
+    told = [trouble for trouble in ran.trace["trouble"] if "CUDA_VISIBLE_DEVICES" in trouble]
     assert bool(told) == (seen != gpus)
 
 
@@ -160,8 +160,8 @@ def test_a_sitecustomize_on_a_relative_path_is_run_in_every_run(
 def test_a_process_that_ends_late_makes_no_folder_again(tmp_path: Path) -> None:
     source = """
         import json, os, shutil, torch
-        folder = json.loads(os.environ["DEVFIX_PROBE"])["letters"]
+        folder = json.loads(os.environ["DEVFIX_PROBE"])["traces"]
         shutil.rmtree(folder)
     """
     assert run_program(tmp_path, source).done.exit_code == 0
-    assert not (tmp_path / "letters").exists()
+    assert not (tmp_path / "traces").exists()

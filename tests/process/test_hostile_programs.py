@@ -12,7 +12,7 @@ from probe_programs import ENTRY
 from verdict_programs import project
 
 import devfix
-from devfix.pipeline.resource_options import Bounds
+from devfix.pipeline.resource_options import ResourceOptions
 
 # What a program does before it fails as any other: each must be repaired as if it had done nothing.
 MISCHIEF = {
@@ -33,10 +33,10 @@ MISCHIEF = {
     "ignores signals": "import signal\nfor n in (1, 2, 15): signal.signal(n, signal.SIG_IGN)\n",
     "leaves daemons": "import subprocess\nsubprocess.Popen(['setsid', 'sleep', '300'])\n",
     "prints without measure": "import sys\nfor _ in range(40): sys.stderr.write('\\x1b[2J' * 200_000)\n",
-    "writes other letters": (
-        "import json, os\nplace = json.loads(os.environ['DEVFIX_PROBE'])['letters']\n"
+    "writes other traces": (
+        "import json, os\nplace = json.loads(os.environ['DEVFIX_PROBE'])['traces']\n"
         "os.mkfifo(place + '/0-0.json'); os.symlink('/dev/zero', place + '/0-1.json')\n"
-        "open(place + '/0-2.json', 'w').write('{\"schema\": \"devfix-letter/1\", \"failure\": []}')\n"
+        "open(place + '/0-2.json', 'w').write('{\"schema\": \"devfix-trace/1\", \"failure\": []}')\n"
         "open(place + '/0-\\x1b[31m.json', 'w').write('[' * 100_000)\n"
     ),
 }
@@ -73,7 +73,7 @@ def test_hooks_that_it_writes_into_the_repository_itself_are_not_run(tmp_path: P
 
 @pytest.mark.parametrize("victim", ["os.getppid()", "int(open(f'/proc/{os.getppid()}/stat').read().split()[3])"])
 def test_one_that_kills_what_watches_it_does_no_harm(victim: str, tmp_path: Path) -> None:
-    """Its keeper, and the process above, which without the sandbox may be devfix: then only the next run clears up."""
+    """Its supervisor, and the process above, which may be devfix without the sandbox: the next run clears up."""
     kills = f"import torch, os\nif torch.cuda.is_available():\n    os.kill({victim}, 9)\n"
     root = project(tmp_path, PROGRAM.replace("import torch\n", kills, 1))
     before = fingerprint(root)
@@ -96,8 +96,8 @@ failure = {{
                  {{"argument": "other", "device": "cpu", "history": [event] * 50,
                    "names": [{{"frame": -1, "expression": "y"}}]}}],
 }}
-with open(order["letters"] + "/9-9.json", "w") as file:
-    json.dump({{"schema": "devfix-letter/1", "failure": failure, "process": {{"pid": 1}}}}, file)
+with open(order["traces"] + "/9-9.json", "w") as file:
+    json.dump({{"schema": "devfix-trace/1", "failure": failure, "process": {{"pid": 1}}}}, file)
 sys.exit(1)
 """
 
@@ -114,15 +114,15 @@ def test_a_forged_failure_leads_to_no_edit(tmp_path: Path) -> None:
 
 
 LIMITS = {
-    "memory": ("kept = [bytearray(b'x') * 10_000_000 for _ in range(10_000)]\n", Bounds(memory=1.2), "memory"),
+    "memory": ("kept = [bytearray(b'x') * 10_000_000 for _ in range(10_000)]\n", ResourceOptions(memory=1.2), "memory"),
     "processes": (
         "import os, time\nfor _ in range(60):\n    if os.fork() == 0: break\ntime.sleep(6000)\n",
-        Bounds(processes=30),
+        ResourceOptions(processes=30),
         "processes",
     ),
     "a file": (
         "file = open('large', 'wb')\nfor _ in range(100): file.write(bytes(1_000_000))\n",
-        Bounds(file_size=0.02),
+        ResourceOptions(file_size=0.02),
         "File too large",
     ),
 }
@@ -134,7 +134,7 @@ def test_what_takes_too_much_is_ended_and_told(name: str, tmp_path: Path) -> Non
     root = project(tmp_path, program)
     report = devfix.repair(root, run="python main.py", world="simulated", bounds=bounds)
     assert report.outcome in ("error", "unrepaired") and report.last_run is not None
-    assert said in " ".join((*report.last_run.trouble, report.last_run.stderr))
+    assert said in " ".join((*report.last_run.internal_errors, report.last_run.stderr))
 
 
 def test_the_limits_come_from_options_and_settings(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from living_processes import living
 from waiting import HANGS
 
-from devfix.process import Completed, Limits, child_environment, default_limits, run
+from devfix.process import Completed, ResourceLimits, child_environment, default_limits, run
 
 MEGABYTE = 1_000_000
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits are looked at in /proc")
@@ -22,7 +22,7 @@ def python(script: str, folder: Path, timeout: float = HANGS, **limits: int) -> 
     """Run a script within limits; return how it ended, and what of it is still there."""
     mark = str(uuid.uuid4())
     command = [sys.executable, "-c", script]
-    done = run(command, folder, {**child_environment(), "MARK": mark}, timeout, Limits(**limits))
+    done = run(command, folder, {**child_environment(), "MARK": mark}, timeout, ResourceLimits(**limits))
     return done, living(mark)
 
 

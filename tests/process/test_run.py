@@ -14,11 +14,11 @@ import pytest
 from living_processes import living
 from waiting import HANGS, until, with_enough_time
 
-from devfix.process import Completed, Limits, child_environment, run
+from devfix.process import Completed, ResourceLimits, child_environment, run
 
 
 def sh(script: str, timeout: float = HANGS, **limits: int) -> Completed:
-    return run(["sh", "-c", script], Path("/"), child_environment(), timeout, Limits(**limits))
+    return run(["sh", "-c", script], Path("/"), child_environment(), timeout, ResourceLimits(**limits))
 
 
 def python(script: str, timeout: float = HANGS) -> Completed:

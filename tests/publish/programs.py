@@ -11,7 +11,21 @@ from typing import Any
 from git_repositories import git, make_repository, write
 from sample_report import SIMULATED, run
 
-from devfix.model import Edit, Event, Failure, Fix, Frame, Held, Operand, Outcome, Patch, Place, Repair, Report, Verdict
+from devfix.model import (
+    Edit,
+    Event,
+    Failure,
+    Fix,
+    Frame,
+    NameRef,
+    Operand,
+    Outcome,
+    Patch,
+    Repair,
+    Report,
+    SourceLocation,
+    Verdict,
+)
 from devfix.report.record import record
 from devfix.report.render.json import dump
 from devfix.report.render.source_lines import line_of
@@ -90,15 +104,15 @@ def steps(text: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _repair(path: str, line: int, function: str, name: str, edit: Edit) -> Repair:
-    place = Place(path, line, function, owned=True)
+    place = SourceLocation(path, line, function, owned=True)
     made = Event("factory", "aten::ones", "cpu", (replace(place, line=line - 1),))
     operands = (
-        Operand("self", "cuda:0", "float32", (2,), (Held(0, "weight"),)),
-        Operand("other", "cpu", "float32", (2,), (Held(0, name),), (made,)),
+        Operand("self", "cuda:0", "float32", (2,), (NameRef(0, "weight"),)),
+        Operand("other", "cpu", "float32", (2,), (NameRef(0, name),), (made,)),
     )
     message = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
     failure = Failure("mismatch", "RuntimeError", message, "aten::add", (Frame(place),), operands)
-    because = f"`{name}` is made on the CPU and meets a tensor on cuda:0."
-    patch = Patch("placement/input-not-moved", f"Move `{name}` to the model's device", because, "safe", (edit,))
+    reason = f"`{name}` is made on the CPU and meets a tensor on cuda:0."
+    patch = Patch("placement/input-not-moved", f"Move `{name}` to the model's device", reason, "safe", (edit,))
     verdict = Verdict("holds", {"cpu": "clean", "cuda x1": "clean", "cuda x2": "clean"}, 1, 2)
     return Repair(failure, (), Fix(patch, verdict, ""))

@@ -8,15 +8,15 @@ import pytest
 from contract import Contract, forwarded
 
 from devfix.publish.github.address import address
-from devfix.publish.github.client import Forge
-from devfix.publish.github.retry import Patience
+from devfix.publish.github.client import GitHubClient
+from devfix.publish.github.retry import RetryPolicy
 
 
 @pytest.fixture
-def forge(contract: Contract) -> Iterator[Forge]:
+def forge(contract: Contract) -> Iterator[GitHubClient]:
     with forwarded(contract) as url:
         where = address("https://github.com/octocat/Hello-World", {}, url)
-        yield Forge(where, "ghs_token", print, Patience(print, 0.01))
+        yield GitHubClient(where, "ghs_token", print, RetryPolicy(print, 0.01))
 
 
 def test_the_contract_can_fail(contract: Contract) -> None:
@@ -27,14 +27,14 @@ def test_the_contract_can_fail(contract: Contract) -> None:
     assert not contract.violations("POST", "/repos/o/r/pulls", headers, b'{"head": "x", "base": "main"}')
 
 
-def test_it_reads_a_list_of_pull_requests(forge: Forge) -> None:
+def test_it_reads_a_list_of_pull_requests(forge: GitHubClient) -> None:
     (pull,) = forge.pulls("new-topic")  # the branch of GitHub's example
     assert (pull.number, pull.is_open, pull.repository) == (1347, True, "octocat/Hello-World")
     assert forge.own_pulls("new-topic") == [pull]
     assert forge.pulls("another") == []
 
 
-def test_it_opens_and_changes_a_pull_request(forge: Forge) -> None:
+def test_it_opens_and_changes_a_pull_request(forge: GitHubClient) -> None:
     pull = forge.create("fix: move `x`", "body", "devfix/x", "main", draft=True)
     assert (pull.number, pull.branch) == (1347, "new-topic")
     forge.write(1347, "body")
@@ -43,7 +43,7 @@ def test_it_opens_and_changes_a_pull_request(forge: Forge) -> None:
     forge.label(1347, ["bug"])
 
 
-def test_it_comments(forge: Forge) -> None:
+def test_it_comments(forge: GitHubClient) -> None:
     assert forge.say(1347, "words").startswith("https://github.com/")
     assert [comment[0] for comment in forge.own_comments(1347)] == [1]
     forge.rewrite(1, "words")

@@ -17,7 +17,7 @@ from devfix.publish.artifact import open_artifact
 from devfix.publish.convention import title
 from devfix.publish.marker import Marker, find, framed, reframed
 from devfix.publish.proposal import proposals
-from devfix.publish.pull_request_text import Words
+from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.render.github import command, outputs, workflow_commands
 from devfix.report.render.markdown import code, fence, prose, unlinked
 from devfix.report.render.summary import summary
@@ -144,7 +144,7 @@ def hostile(data: Any, text: str) -> Any:
     return f"{data} {text}" if isinstance(data, str) else data
 
 
-def written_words(history: History, tmp_path: Path, text: str) -> tuple[Words, Any, Any]:
+def written_words(history: History, tmp_path: Path, text: str) -> tuple[PullRequestText, Any, Any]:
     data = history.data(FIRST, SECOND)
     safe = {key: data[key] for key in ("schema", "outcome", "world", "commit")}
     report = hostile(data, text) | safe
@@ -157,7 +157,7 @@ def written_words(history: History, tmp_path: Path, text: str) -> tuple[Words, A
     report["last_run"] = {**data["last_run"], "stdout": text, "stderr": text, "torch": text}
     artifact = open_artifact(written(tmp_path / "report.json", report))
     (proposal,) = proposals(artifact, history.content)
-    return Words(artifact.data, [], lambda rule: ""), proposal, artifact
+    return PullRequestText(artifact.data, [], lambda rule: ""), proposal, artifact
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -204,7 +204,8 @@ def test_templates_of_the_user_come_first_and_are_kept_in_a_sandbox(history: His
     body = folder / "pull_request.md.jinja"
     body.write_text("Ours: {{ report.command }} {{ '@torvalds' }}")
     assert (
-        Words(artifact.data, [], lambda rule: "", folder).body(proposal) == "Ours: python train.py @&#8203;torvalds\n"
+        PullRequestText(artifact.data, [], lambda rule: "", folder).body(proposal)
+        == "Ours: python train.py @&#8203;torvalds\n"
     )
     for wrong, said in {
         "{{ ''.__class__.__mro__ }}": "unsafe",
@@ -214,7 +215,7 @@ def test_templates_of_the_user_come_first_and_are_kept_in_a_sandbox(history: His
     }.items():
         body.write_text(wrong)
         with pytest.raises(UserError, match=said) as caught:
-            Words(artifact.data, [], lambda rule: "", folder).body(proposal)
+            PullRequestText(artifact.data, [], lambda rule: "", folder).body(proposal)
         assert "pull_request.md.jinja" in str(caught.value)
 
 
@@ -222,7 +223,7 @@ def test_pages_of_rules_are_quoted_without_links_to_strangers(history: History, 
     artifact = open_artifact(history.artifact(tmp_path / "report.json", FIRST))
     (proposal,) = proposals(artifact, history.content)
     page = "# Title\n\n## What fails\n\nSee @ada and #12.\n\n```python\nx @ y  # 12\n```\n\n## Cases\n\nnever shown\n"
-    body = Words(artifact.data, [], lambda rule: page).body(proposal)
+    body = PullRequestText(artifact.data, [], lambda rule: page).body(proposal)
     assert "What fails" in body and "never shown" not in body and "x @ y  # 12" in body
     assert_harmless(body)
 
@@ -232,7 +233,7 @@ def test_a_huge_report_fits_into_a_pull_request(history: History, tmp_path: Path
     data["failures"][0]["message"] = "x `" * 400_000
     artifact = open_artifact(written(tmp_path / "report.json", data))
     (proposal,) = proposals(artifact, history.content)
-    words = Words(artifact.data, [], lambda rule: "# t\n" + "```\ncode\n```\n" * 20_000)
+    words = PullRequestText(artifact.data, [], lambda rule: "# t\n" + "```\ncode\n```\n" * 20_000)
     assert len(words.body(proposal)) < 65_536
     assert_harmless(words.body(proposal))
 

@@ -12,7 +12,7 @@ from waiting import HANGS, with_enough_time
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.model import Blame, Diagnosis, Edit, Event, Failure, Frame, Operand, Place
+from devfix.model import Diagnosis, Edit, Event, Failure, Finding, Frame, Operand, SourceLocation
 from devfix.registry import Rule
 from devfix.sdk import Change, Sources
 
@@ -22,15 +22,19 @@ CHANGE = Change("Move `a`", "safe", (Edit("m.py", 3, SOURCE, AFTER),))
 
 
 def failure() -> Failure:
-    birth = Event("factory", "aten::zeros", "cpu", (Place("m.py", 1, "f", owned=True),))
+    birth = Event("factory", "aten::zeros", "cpu", (SourceLocation("m.py", 1, "f", owned=True),))
     operands = (Operand("self", "cpu", history=(birth,)), Operand("other", "cuda:0"))
     return Failure(
-        "device-mismatch", "RuntimeError", "", frames=(Frame(Place("m.py", 3, "f", owned=True)),), operands=operands
+        "device-mismatch",
+        "RuntimeError",
+        "",
+        frames=(Frame(SourceLocation("m.py", 3, "f", owned=True)),),
+        operands=operands,
     )
 
 
-def blame(failure: Failure) -> Blame:
-    return Blame(0, "It was never moved.")
+def blame(failure: Failure) -> Finding:
+    return Finding(0, "It was never moved.")
 
 
 def changes(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
@@ -73,10 +77,10 @@ def raising(*_: object) -> None:
         (raising, "diagnose raised KeyError: 'ids'"),
         (spin, "diagnose took longer than "),
         (lambda failure: exit(3), "diagnose raised SystemExit: 3"),
-        (lambda failure: "operand 0", "diagnose gave 'operand 0', which is no Blame of this failure"),
-        (lambda failure: Blame(2, "out of range"), "which is no Blame of this failure"),
-        (lambda failure: Blame(0, None), "which is no Blame of this failure"),  # type: ignore[arg-type]
-        (lambda failure: Blame(0, "x", "strong"), "which is no Blame of this failure"),  # type: ignore[arg-type]
+        (lambda failure: "operand 0", "diagnose gave 'operand 0', which is no Finding of this failure"),
+        (lambda failure: Finding(2, "out of range"), "which is no Finding of this failure"),
+        (lambda failure: Finding(0, None), "which is no Finding of this failure"),  # type: ignore[arg-type]
+        (lambda failure: Finding(0, "x", "strong"), "which is no Finding of this failure"),  # type: ignore[arg-type]
         (lambda: None, "diagnose raised TypeError"),
     ],
 )

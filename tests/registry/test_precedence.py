@@ -12,19 +12,19 @@ from sample_report import failure, patch, report
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.model import Blame, Diagnosis, Edit, Outcome, Patch, Rejected, Run, Verdict, World
+from devfix.model import Diagnosis, Edit, Finding, Outcome, Patch, Rejected, Run, Verdict, World
 from devfix.pipeline.attempt import _untried
 from devfix.registry import Rule, collect
 from devfix.registry.precedence import by_precedence, troubles_of
 from devfix.report.render.json import read, write
 from devfix.sdk import Change, Sources
-from devfix.verification.candidate import Trial
+from devfix.verification.candidate import CandidateResult
 
 
 def rule(name: str, *supersedes: str, strength: int = 1, changes: tuple[Change, ...] = ()) -> Rule:
     module = ModuleType(name)
     module.SUPERSEDES = supersedes  # type: ignore[attr-defined]
-    return Rule(name, "", "", Path(), lambda _: Blame(0, "", strength), lambda *_: changes, module)
+    return Rule(name, "", "", Path(), lambda _: Finding(0, "", strength), lambda *_: changes, module)
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ def test_candidates_that_another_rule_makes_too_are_rejected_with_its_name() -> 
     before = b"a = 1\n"
     change = Change("Do it", "safe", (Edit("m.py", 1, before, b"a = 2\n"),))
     rules = {each.id: each for each in (rule("p/a", changes=(change,)), rule("p/b", changes=(change,)))}
-    diagnoses = [Diagnosis(name, "", failure(), Blame(0, "")) for name in rules]
+    diagnoses = [Diagnosis(name, "", failure(), Finding(0, "")) for name in rules]
     rejected: list[Rejected] = []
     kept = list(propose(diagnoses, rules, Sources({"m.py": before}.get), [], rejected=rejected))
     assert [each.rule for each in kept] == ["p/a"]
-    assert [(each.patch.rule, each.because) for each in rejected] == [
+    assert [(each.patch.rule, each.reason) for each in rejected] == [
         ("p/b", "the same change as that of p/a, which comes first")
     ]
 
@@ -83,24 +83,24 @@ def test_a_rules_candidates_beyond_the_limit_are_rejected() -> None:
     edits = [Edit("m.py", 1, b"a = 1\n", b"a = %d\n" % number) for number in range(2, 40)]
     many = rule("p/a", changes=tuple(Change(f"Try {number}", "safe", (edit,)) for number, edit in enumerate(edits)))
     rejected: list[Rejected] = []
-    diagnoses = [Diagnosis("p/a", "", failure(), Blame(0, ""))]
+    diagnoses = [Diagnosis("p/a", "", failure(), Finding(0, ""))]
     assert len(list(propose(diagnoses, {"p/a": many}, Sources({"m.py": b"a = 1\n"}.get), [], rejected=rejected))) == 16
-    assert [each.because for each in rejected] == ["only the first 16 candidates of a rule are taken"]
+    assert [each.reason for each in rejected] == ["only the first 16 candidates of a rule are taken"]
 
 
 def test_candidates_that_were_never_run_are_told_with_what_they_lost_to() -> None:
     run = Run(World("simulated", 1), (), Outcome.CLEAN, 0, 0.1)
-    held = Trial(replace(patch(), rule="p/a", rank=(1, 0)), {}, run, Verdict("holds"))
+    held = CandidateResult(replace(patch(), rule="p/a", rank=(1, 0)), {}, run, Verdict("holds"))
     left = [
         replace(patch(), rule=name, rank=rank) for name, rank in (("p/a", (1, 1)), ("p/b", (1, 0)), ("p/c", (2, 0)))
     ]
-    assert [each.because for each in _untried(held, [], left, [])] == [
+    assert [each.reason for each in _untried(held, [], left, [])] == [
         "not tried: an earlier candidate of the rule holds",
         "not tried: p/a takes precedence, and its candidate holds",
         "not tried: p/a has stronger evidence, and its candidate holds",
     ]
     (limit,) = _untried(None, [held] * 24, left[:1], [])
-    assert limit.because == "not tried: 24 candidates were tried before it, and no more are"
+    assert limit.reason == "not tried: 24 candidates were tried before it, and no more are"
 
 
 def test_the_json_lists_every_rejected_candidate_with_its_reason() -> None:

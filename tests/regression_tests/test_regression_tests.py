@@ -13,7 +13,7 @@ from git_repositories import git, make_repository
 from suite_runs import NAMED
 
 import devfix
-from devfix.model import Guard, Report
+from devfix.model import RegressionTest, Report
 
 NEIGHBOUR = "def test_nothing() -> None:\n    assert True\n"
 LIBRARY = """
@@ -47,9 +47,9 @@ def repaired(folder: Path, files: dict[str, str], run: str = "python main.py", *
     return report
 
 
-def guard_of(report: Report, index: int = 0) -> Guard:
-    guard = report.repairs[index].guard
-    assert guard is not None, report.repairs[index].unguarded
+def guard_of(report: Report, index: int = 0) -> RegressionTest:
+    guard = report.repairs[index].regression_test
+    assert guard is not None, report.repairs[index].no_test_reason
     assert set(guard.worlds) == WORLDS
     assert set(guard.worlds.values()) == {("failed", "clean")}
     return guard
@@ -66,7 +66,7 @@ def test_a_call_of_the_mended_function_fails_without_the_fix_and_passes_with_it(
     report = repaired(tmp_path, {"ops.py": LIBRARY, "main.py": CALLER, "tests/test_ops.py": NEIGHBOUR})
     guard, root = guard_of(report), Path(report.root)
     assert guard.path == "tests/test_devices_ops.py"
-    assert guard.drives == "calls `shifted`"
+    assert guard.exercises == "calls `shifted`"
     assert "shifted(x, 2)" in guard.text
     assert "-> None:" in guard.text  # as its neighbour writes it
     assert len(guard.text.splitlines()) <= 40
@@ -106,17 +106,17 @@ def test_a_call_of_the_mended_function_fails_without_the_fix_and_passes_with_it(
 
 def test_without_pytest_tests_and_with_no_test_there_is_none(tmp_path: Path) -> None:
     bare = repaired(tmp_path, {"main.py": SCRIPT})
-    assert (bare.repairs[0].guard, bare.repairs[0].unguarded, len(bare.commits)) == (None, "", 1)
+    assert (bare.repairs[0].regression_test, bare.repairs[0].no_test_reason, len(bare.commits)) == (None, "", 1)
     root = make_repository(tmp_path / "other", {"main.py": SCRIPT, "tests/test_x.py": NEIGHBOUR})
     report = devfix.repair(root, run="python main.py", world="simulated", test=False)
-    assert (report.repairs[0].guard, report.repairs[0].unguarded, len(report.commits)) == (None, "", 1)
+    assert (report.repairs[0].regression_test, report.repairs[0].no_test_reason, len(report.commits)) == (None, "", 1)
 
 
 @pytest.mark.slow
 def test_a_fault_of_the_script_itself_is_guarded_by_running_it(tmp_path: Path) -> None:
     report = repaired(tmp_path, {"main.py": SCRIPT, "tests/test_x.py": NEIGHBOUR})
     guard, root = guard_of(report), Path(report.root)
-    assert guard.drives == "runs `python main.py`"
+    assert guard.exercises == "runs `python main.py`"
     git(root, "checkout", "--quiet", report.branch)
     assert "1 passed" in plain_pytest(root, guard.path).stdout
     git(root, "checkout", "--quiet", "main", "--", "main.py")
@@ -162,7 +162,7 @@ def test_a_method_is_called_on_a_module_made_as_the_program_made_it(tmp_path: Pa
     files |= {"tests/test_x.py": NEIGHBOUR, "pyproject.toml": "[tool.pytest.ini_options]\npythonpath = ['.']\n"}
     report = repaired(tmp_path, files)
     guard = guard_of(report)
-    assert guard.drives == "calls `Attention.scores`"
+    assert guard.exercises == "calls `Attention.scores`"
     assert 'Attention(config=Config(width=8), dropout=0.1).to("cuda:0").eval()' in guard.text
     assert "syspath_prepend" not in guard.text  # pytest's own configuration finds the package
 
@@ -185,8 +185,8 @@ def test_a_program_that_meets_both_faults_guards_both_fixes_and_stands_behind_th
     main = SCRIPT.replace("print(", "z = x * torch.tensor([1.0, 2.0])\nprint(")
     report = repaired(tmp_path, {"main.py": main, "tests/test_x.py": NEIGHBOUR})
     guard = guard_of(report)
-    assert (guard.drives, guard.since) == ("runs `python main.py`", 1)
-    assert report.repairs[1].unguarded.startswith(f"{guard.path}, the test of a fix before")
+    assert (guard.exercises, guard.passes_after_fix) == ("runs `python main.py`", 1)
+    assert report.repairs[1].no_test_reason.startswith(f"{guard.path}, the test of a fix before")
     subjects = git(Path(report.root), "log", "--reverse", "--format=%s", f"main..{report.branch}").splitlines()
     assert [subject.startswith("Test: ") for subject in subjects] == [False, False, True]
 
@@ -227,8 +227,8 @@ def test_what_a_suite_finds_is_guarded_by_the_suite(tmp_path: Path) -> None:
     files = {"ops.py": LIBRARY, "test_ops.py": suite}
     report = repaired(tmp_path, files, "pytest test_ops.py")
     repair = report.repairs[0]
-    assert repair.guard is None
-    assert repair.unguarded == "the suite's own test guards it: pytest --gpus 1 test_ops.py::test_shifted"
+    assert repair.regression_test is None
+    assert repair.no_test_reason == "the suite's own test guards it: pytest --gpus 1 test_ops.py::test_shifted"
     assert len(report.commits) == 1
 
 
@@ -238,7 +238,7 @@ def test_a_suite_that_is_told_its_device_gets_a_test_that_is_not(tmp_path: Path)
     suite += "    shifted(torch.zeros(3, device=os.environ.get('DEVICE', 'cpu')))\n"
     files = {"ops.py": LIBRARY, "test_ops.py": suite}
     report = repaired(tmp_path, files, "DEVICE=cuda pytest test_ops.py")
-    assert guard_of(report).drives == "calls `shifted`"
+    assert guard_of(report).exercises == "calls `shifted`"
 
 
 @pytest.mark.slow
@@ -252,8 +252,8 @@ def test_a_suite_whose_option_chooses_the_device_is_told_with_it(tmp_path: Path)
     files = {"ops.py": LIBRARY, "tests/test_ops.py": suite, "conftest.py": conftest}
     repair = repaired(tmp_path, files, "pytest tests --device cuda").repairs[0]
     how = "pytest --gpus 1 --device cuda tests/test_ops.py::test_shifted[cuda]"
-    assert repair.guard is None
-    assert shlex.split(repair.unguarded.partition(": ")[2]) == shlex.split(how)
+    assert repair.regression_test is None
+    assert shlex.split(repair.no_test_reason.partition(": ")[2]) == shlex.split(how)
 
 
 @pytest.mark.slow
@@ -262,8 +262,8 @@ def test_what_cannot_be_made_to_fail_is_not_written_and_said(tmp_path: Path) -> 
     files = {"main.py": main, "tests/test_x.py": NEIGHBOUR}
     report = repaired(tmp_path, files, f"python main.py {tmp_path}")
     repair = report.repairs[0]
-    assert repair.guard is None
-    assert repair.unguarded
+    assert repair.regression_test is None
+    assert repair.no_test_reason
     assert len(report.commits) == 1
     assert git(Path(report.root), "diff", "--stat", f"main...{report.branch}").count("|") == 1
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from waiting import HANGS
 
-from devfix.model import Argument, Call, Edit, Failure, Frame, Place, Recipe, Target, World
+from devfix.model import Argument, Call, Edit, Failure, Frame, Recipe, SourceLocation, Target, World
 from devfix.regression_tests import candidates, find_home, program
-from devfix.regression_tests.builder import Source, Unwritable, wrapped
+from devfix.regression_tests.builder import TestCodeBuilder, Unwritable, wrapped
 from devfix.regression_tests.render import body_of_call, text_of
 from devfix.regression_tests.shrink import smaller
 
-PLACE = Place("package/model.py", 5, "Model.forward", owned=True)
+PLACE = SourceLocation("package/model.py", 5, "Model.forward", owned=True)
 FAILURE = Failure("device-mismatch", "RuntimeError", "Expected all \x1b[1m\n tensors", "aten::add", (Frame(PLACE),))
 INTEGERS = Recipe("tensor", "integers", numbers="[0, 90]", dtype="int64", shape=(16, 128), device="cuda:0")
 MODEL = Recipe(
@@ -52,12 +52,12 @@ def call(*values: Recipe, instance: Recipe | None = MODEL) -> Call:
     ],
 )  # fmt: skip
 def test_recipes_become_python(recipe: Recipe, text: str) -> None:
-    assert Source().expression(recipe) == text
+    assert TestCodeBuilder().expression(recipe) == text
     ast.parse(text)
 
 
 def test_a_model_on_two_gpus_is_moved_part_by_part() -> None:
-    source = Source()
+    source = TestCodeBuilder()
     moves = (("", "cuda:0"), ("layers.1", "cuda:1"))
     assert source.variable(replace(MODEL, moves=moves), "model") == "model"
     assert source.lines == ['model = Model(width=128).to("cuda:0")', 'model.layers[1].to("cuda:1")']
@@ -74,7 +74,7 @@ def test_a_model_on_two_gpus_is_moved_part_by_part() -> None:
 )
 def test_what_cannot_be_written_is_not(recipe: Recipe) -> None:
     with pytest.raises(Unwritable):
-        Source().variable(recipe, "x")
+        TestCodeBuilder().variable(recipe, "x")
 
 
 def test_long_lines_are_broken_where_formatters_break_them() -> None:
@@ -113,7 +113,7 @@ def test_the_text_is_one_small_file_that_python_reads() -> None:
 
 def test_calls_inside_of_what_was_mended_are_left_out() -> None:
     source = b"def outer(x):\n    y = x\n    return inner(y)\n\n\ndef inner(y):\n    return y + 1\n"
-    frames = tuple(Frame(Place("m.py", line, name, owned=True)) for line, name in ((3, "outer"), (7, "inner")))
+    frames = tuple(Frame(SourceLocation("m.py", line, name, owned=True)) for line, name in ((3, "outer"), (7, "inner")))
     calls = tuple(
         Call(frame, "m", "", "function", name, (Argument("x", "plain", INTEGERS),))
         for frame, name in ((1, "inner"), (0, "outer"))

@@ -30,7 +30,7 @@ def test_the_message_has_rule_reason_command_before_and_after() -> None:
 
 
 def test_lines_are_wrapped_and_the_subject_is_short() -> None:
-    long = replace(FIX, patch=replace(patch("move " + "the tensor " * 30), because="so " * 200))
+    long = replace(FIX, patch=replace(patch("move " + "the tensor " * 30), reason="so " * 200))
     words = commit_message(failure("m " * 300), long, "python train.py", SIMULATED)
     assert len(words.split("\n")[0]) <= 72
     assert words.startswith("Move the tensor")
@@ -38,7 +38,7 @@ def test_lines_are_wrapped_and_the_subject_is_short() -> None:
 
 
 def test_what_the_program_says_is_data() -> None:
-    hostile = replace(FIX, patch=replace(patch("Move " + HOSTILE), because=HOSTILE))
+    hostile = replace(FIX, patch=replace(patch("Move " + HOSTILE), reason=HOSTILE))
     words = commit_message(failure(HOSTILE + "\n# gone?\nSigned-off-by: Eve"), hostile, "python " + HOSTILE, SIMULATED)
     assert "\x1b" not in words
     assert "{{ 7 * 7 }}" in words
@@ -46,7 +46,7 @@ def test_what_the_program_says_is_data() -> None:
 
 
 def test_no_line_begins_as_a_comment_of_git() -> None:
-    fix = replace(FIX, patch=replace(patch(), because="# " + "word #word " * 40))
+    fix = replace(FIX, patch=replace(patch(), reason="# " + "word #word " * 40))
     assert not [line for line in commit_message(failure(), fix, "x", SIMULATED).split("\n") if line.startswith("#")]
 
 

@@ -11,15 +11,15 @@ import pytest
 from json_schemas import closed
 from sample_report import HOSTILE, failure, lines, place, run
 
-from devfix.model import Binding, Outcome, Run, Transfer
+from devfix.model import Outcome, Run, ScopeVariable, Transfer
 from devfix.report.render.devices import size
 from devfix.report.render.json import run_schema
 from devfix.report.render.run import run_record, run_text
 
 
-def module(expression: str, *tensors: tuple[str, int]) -> Binding:
+def module(expression: str, *tensors: tuple[str, int]) -> ScopeVariable:
     device = "" if not tensors else tensors[0][0] if len(tensors) == 1 else "mixed"
-    return Binding(expression, "module", device, "Linear", tensors=tensors)
+    return ScopeVariable(expression, "module", device, "Linear", tensors=tensors)
 
 
 def sample(text: str = "") -> Run:
@@ -37,7 +37,7 @@ def sample(text: str = "") -> Run:
             Transfer(place("train.py", 4), "to-device", 2, 3_000_000),
             Transfer(place("train.py", 3), "to-host", 700, 2800),
         ),
-        trouble=("a letter was torn " + text,) if text else (),
+        internal_errors=("a trace was torn " + text,) if text else (),
     )
 
 

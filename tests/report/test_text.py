@@ -97,7 +97,7 @@ def test_the_first_line_says_what_came_out() -> None:
 
 def test_a_part_that_was_kept_is_said_first_with_its_branch() -> None:
     whole = report()
-    left = replace(whole.repairs[0], fix=None, dropped=())
+    left = replace(whole.repairs[0], fix=None, rejected=())
     words = shown(replace(whole, outcome="partial", repairs=(*whole.repairs, left)))
     assert words.startswith(f"Repaired in part: 1 of {len(whole.repairs) + 1} failures, then one remains.\n")
     assert "Branch " in words and "No branch was made" not in words
@@ -144,9 +144,9 @@ def test_of_many_candidates_some_are_shown() -> None:
 
 
 def test_trouble_of_our_own_is_not_kept_quiet() -> None:
-    last = replace(run(outcome=Outcome.CLEAN), trouble=("the letter is torn\x07",) * 4 + ("b", "c", "d"))
+    last = replace(run(outcome=Outcome.CLEAN), internal_errors=("the trace is torn\x07",) * 4 + ("b", "c", "d"))
     words = shown(replace(EMPTY, last_run=last))
-    assert words.count("the letter is torn\\x07") == 1
+    assert words.count("the trace is torn\\x07") == 1
     assert words.count("could not see everything") == 3
 
 

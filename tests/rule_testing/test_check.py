@@ -62,7 +62,7 @@ def test_a_first_change_that_is_not_after_shows_the_difference(bench: Bench, tmp
 
 
 def test_a_change_that_does_not_hold(bench: Bench, tmp_path: Path) -> None:
-    rule = RULE.replace("yield from argument_moved", "yield from _wrong")
+    rule = RULE.replace("yield from move_argument", "yield from _wrong")
     rule += """
 
 def _wrong(diagnosis, spot, source):
@@ -70,7 +70,7 @@ def _wrong(diagnosis, spot, source):
     node = file.find(file.module, "torch.zeros(3)")[0]
     yield change(file, file.replaced({node: expression("torch.zeros(3, device=device) + 1")}), "Move it")
 """
-    rule = rule.replace("import Blame,", "import Blame, change, expression,")
+    rule = rule.replace("import Finding,", "import Finding, change, expression,")
     found = troubles(bench, tmp_path, page(repaired(after=AFTER), left_alone()), rule)
     assert [what for what, _ in found] == [
         "the first change is not `after`",
@@ -86,8 +86,8 @@ def test_a_later_change_that_only_moves_the_crash(bench: Bench, tmp_path: Path) 
     assert "device-mismatch at main.py:7" in shown
     assert rest == []
     unsure = RULE.replace(
-        "yield from argument_moved(diagnosis, spot, source)",
-        "changes = list(argument_moved(diagnosis, spot, source))\n"
+        "yield from move_argument(diagnosis, spot, source)",
+        "changes = list(move_argument(diagnosis, spot, source))\n"
         "            yield from [changes[0], *(replace(each, safety='unsure') for each in changes[1:])]",
     ).replace(
         "from collections.abc import Iterator", "from collections.abc import Iterator\nfrom dataclasses import replace"
@@ -118,10 +118,10 @@ def test_a_case_without_failure_must_run_clean(bench: Bench, tmp_path: Path) -> 
             "    raise ValueError('oops')\n    for index, operand",
             "diagnose raised ValueError: oops",
         ),
-        ("return Blame(index,", "return (index,", "which is no Blame of this failure"),
-        ("return Blame(index,", "return Blame(7,", "which is no Blame of this failure"),
-        ("yield from argument_moved(diagnosis, spot, source)", "yield 'a.to(b)'", "yielded str, which is no Change"),
-        ("yield from argument_moved(diagnosis, spot, source)", "yield 1 / 0", "raised ZeroDivisionError"),
+        ("return Finding(index,", "return (index,", "which is no Finding of this failure"),
+        ("return Finding(index,", "return Finding(7,", "which is no Finding of this failure"),
+        ("yield from move_argument(diagnosis, spot, source)", "yield 'a.to(b)'", "yielded str, which is no Change"),
+        ("yield from move_argument(diagnosis, spot, source)", "yield 1 / 0", "raised ZeroDivisionError"),
         ("        if spot.kind", "        return 5\n        if spot.kind", "`propose` yields no change"),
         ("    for spot in spots(diagnosis):", "    exit(3)\n    for spot in []:", "propose raised SystemExit: 3"),
     ],
@@ -151,7 +151,7 @@ def test_a_page_that_promises_more_than_the_rule(bench: Bench, tmp_path: Path) -
 
 
 def test_options_of_a_case_reach_the_rule(bench: Bench, tmp_path: Path) -> None:
-    rule = RULE.replace("import Blame", "import Blame").replace("failure: Failure)", "failure: Failure, options)")
+    rule = RULE.replace("import Finding", "import Finding").replace("failure: Failure)", "failure: Failure, options)")
     rule = rule.replace("source: Sources)", "source: Sources, options)").replace(
         "\n\ndef diagnose",
         "\nfrom dataclasses import dataclass\n\n\n@dataclass(frozen=True)\nclass Options:\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mismatch_factory import after, meeting, spot_at, tensor
 
-from devfix.sdk import batch_moved
+from devfix.sdk import move_batch
 
 UNPACKED = """def f(x, replay, device):
     mask, other = replay.sample(4)
@@ -18,7 +18,7 @@ def moved(code: str, failing: str, *names: str, expression: str = "mask") -> lis
     scope = [tensor(name) for name in names]
     diagnosis, source = meeting(code, failing, expression, scope)
     spot = spot_at(diagnosis, expression)
-    changes = list(batch_moved(diagnosis, spot, source))
+    changes = list(move_batch(diagnosis, spot, source))
     assert all(each.joint for each in changes)
     return [after(each) for each in changes]
 

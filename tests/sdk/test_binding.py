@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mismatch_factory import main
 
-from devfix.model import Binding
+from devfix.model import ScopeVariable
 from devfix.sdk import is_local
 from devfix.sdk.fixes.device_expressions import is_bound, means
 from devfix.source.queries.reading import definition
@@ -22,7 +22,7 @@ from devfix.source.queries.reading import definition
     ],
 )
 def test_what_a_device_means(binding: str, device: str, same: bool) -> None:
-    assert means(Binding("d", "device", binding), device) is same
+    assert means(ScopeVariable("d", "device", binding), device) is same
 
 
 BINDERS = """

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import after, main, meeting, place, spot_at
 
-from devfix.model import Event, Place
-from devfix.sdk import assigned_moved, occurrences, result_moved
-from devfix.sdk.fixes.call_result import moved_at
+from devfix.model import Event, SourceLocation
+from devfix.sdk import move_assigned, move_result, occurrences
+from devfix.sdk.fixes.call_result import move_at
 
 
 def results(code: str, failing: str, kind: str = "derived", **met: object) -> list[str]:
     diagnosis, source = meeting(code, failing, **met)  # type: ignore[arg-type]
-    return [after(each) for each in result_moved(diagnosis, spot_at(diagnosis, kind=kind), source)]
+    return [after(each) for each in move_result(diagnosis, spot_at(diagnosis, kind=kind), source)]
 
 
 def test_a_call_is_moved_whole() -> None:
@@ -29,10 +29,10 @@ def test_what_stands_alone_is_not_moved() -> None:
 def test_of_two_calls_on_a_line_without_columns_none_is_chosen() -> None:
     code = "def f(x):\n    mask = make(size(3))\n    return x + mask\n"
     diagnosis, source = meeting(code, "make(size(3))")
-    spot = replace(spot_at(diagnosis, kind="birth"), place=Place("main.py", 2, "f", owned=True))
-    assert list(result_moved(diagnosis, spot, source)) == []
-    alone = replace(spot, place=Place("main.py", 3, "f", owned=True))
-    assert list(result_moved(diagnosis, alone, source)) == []
+    spot = replace(spot_at(diagnosis, kind="birth"), place=SourceLocation("main.py", 2, "f", owned=True))
+    assert list(move_result(diagnosis, spot, source)) == []
+    alone = replace(spot, place=SourceLocation("main.py", 3, "f", owned=True))
+    assert list(move_result(diagnosis, alone, source)) == []
 
 
 def test_the_name_is_moved_in_front_where_a_view_of_it_is_not_all_that_is_read() -> None:
@@ -66,15 +66,15 @@ def test_a_derivation_in_a_branch_is_left_to_the_use_below(code: str, is_aside: 
     derived = Event("op", "aten::flip", "cpu", (place(code, "mask.flip(0)"),))
     diagnosis, source = meeting(code, "x + mask", history=[derived])
     spot = replace(spot_at(diagnosis, kind="derived"), place=place(code, "mask.flip(0)"), frame=None)
-    found = [after(each) for each in result_moved(diagnosis, spot, source)]
+    found = [after(each) for each in move_result(diagnosis, spot, source)]
     assert found == ([] if is_aside else [code.replace("mask.flip(0)", "mask.flip(0).to(x.device)")])
 
 
-def assigned(code: str, *expressions: str, failing: str = "x + mask", at: Place | None = None) -> list[str]:
+def assigned(code: str, *expressions: str, failing: str = "x + mask", at: SourceLocation | None = None) -> list[str]:
     diagnosis, source = meeting(code, failing)
     spot = spot_at(diagnosis, *(expressions or ("mask",)))
     spot = replace(spot, place=at) if at is not None else spot
-    return [after(each) for each in assigned_moved(diagnosis, spot, source)]
+    return [after(each) for each in move_assigned(diagnosis, spot, source)]
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_unless_it_comes_later_again_or_in_a_loop_or_before_the_device(code: str
 
 def test_of_what_cannot_be_read_nothing_was_given() -> None:
     code = "def f(x):\n    mask = make(3)\n\n    return x + mask\n"
-    assert assigned(code, at=Place("/torch/nn.py", 4, "f")) == []
-    assert assigned(code, at=Place("main.py", 9, "f", owned=True)) == []
+    assert assigned(code, at=SourceLocation("/torch/nn.py", 4, "f")) == []
+    assert assigned(code, at=SourceLocation("main.py", 9, "f", owned=True)) == []
     other = code.replace("x + mask", "x + y")
     assert assigned(other, failing="x + y") == []
 
@@ -165,6 +165,6 @@ LONG = "f(" + ", ".join(["argument"] * 7) + ")"  # 71 letters
 )
 def test_an_expression_is_moved_and_told(code: str, moved: str, told: str) -> None:
     file = main(f"y = {code}\n")
-    found = moved_at(file, file.module.body[0].body[0].value, "d")  # type: ignore[union-attr, attr-defined]
+    found = move_at(file, file.module.body[0].body[0].value, "d")  # type: ignore[union-attr, attr-defined]
     assert after(found) == f"y = {moved}\n"
     assert found is not None and found.title == f"Move `{told}` to `d`"

@@ -8,8 +8,8 @@ from devfix.model import Edit
 from devfix.sdk import Change, File, change, joined
 
 
-def made(path: str, safety: str, because: str = "") -> Change:
-    found = change(File(path, b"model.cuda()\n"), cst.parse_module("model.to(device)\n"), "…", safety, because)
+def made(path: str, safety: str, reason: str = "") -> Change:
+    found = change(File(path, b"model.cuda()\n"), cst.parse_module("model.to(device)\n"), "…", safety, reason)
     assert found is not None
     return found
 
@@ -18,7 +18,7 @@ def test_joined_changes_tell_all_reasons_once_and_the_least_safety() -> None:
     one, two = made("a.py", "likely", "It is so."), made("b.py", "unsure", "It may be.")
     found = joined("Move the model", one, two, made("c.py", "safe", "It is so."), made("d.py", "safe"))
     assert found is not None
-    assert (found.title, found.safety, found.because) == ("Move the model", "unsure", "It is so. It may be.")
+    assert (found.title, found.safety, found.reason) == ("Move the model", "unsure", "It is so. It may be.")
     assert [edit.path for edit in found.edits] == ["a.py", "b.py", "c.py", "d.py"]
 
 

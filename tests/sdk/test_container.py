@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import after, meeting, place, spot_at, tensor
 
-from devfix.model import Diagnosis, Place
-from devfix.sdk import Change, Sources, Spot, container_moved, factory_given_device, list_moved
+from devfix.model import Diagnosis, SourceLocation
+from devfix.sdk import Change, FixSite, Sources, add_device_argument, move_container, move_list
 
-Move = Callable[[Diagnosis, Spot, Sources], Iterator[Change]]
+Move = Callable[[Diagnosis, FixSite, Sources], Iterator[Change]]
 EACH = "{name} = {{key: value.to(x.device) for key, value in {name}.items()}}"
 WHOLE = "{name} = {name}.to(x.device)"
 
@@ -20,7 +20,7 @@ def lines(code: str, failing: str, *expressions: str) -> list[str]:
     """The lines that moves of a dictionary add, each with the number of the line in front of which it stands."""
     diagnosis, source = meeting(code, failing)
     found = []
-    for each in container_moved(diagnosis, spot_at(diagnosis, *expressions), source):
+    for each in move_container(diagnosis, spot_at(diagnosis, *expressions), source):
         before, made = code.splitlines(), after(each).splitlines()
         at = next(number for number, line in enumerate(made) if line != before[number])
         assert made[:at] + made[at + 1 :] == before
@@ -82,7 +82,7 @@ def test_each_of_several_dictionaries_is_tried() -> None:
 def test_where_one_device_is_of_no_use_the_next_is_tried() -> None:
     code = "def f(x, y):\n    batch = tokens(y)\n    for x in y: g(x, **batch)\n"
     diagnosis, source = meeting(code, "g(x, **batch)", scope=[tensor("y", "cuda:0")])
-    made = [after(each) for each in container_moved(diagnosis, spot_at(diagnosis, 'batch["a"]'), source)]
+    made = [after(each) for each in move_container(diagnosis, spot_at(diagnosis, 'batch["a"]'), source)]
     lines = [each.format(name="batch").replace("x.device", "y.device") for each in (WHOLE, EACH)]
     assert made == [code.replace("    for", f"    {each}\n    for") for each in lines]
 
@@ -100,19 +100,19 @@ def test_where_one_device_is_of_no_use_the_next_is_tried() -> None:
 def test_the_elements_of_a_list_are_moved_to_the_first(given: str, expression: str, is_moved: bool) -> None:
     code = f"def f(self, x, parts, i):\n    return torch.cat({given}, 0)\n"
     diagnosis, source = meeting(code, f"torch.cat({given}, 0)")
-    made = [after(each) for each in list_moved(diagnosis, spot_at(diagnosis, expression), source)]
+    made = [after(each) for each in move_list(diagnosis, spot_at(diagnosis, expression), source)]
     moved = f"[each.to({given}[0].device) for each in {given}]"
     assert made == ([code.replace(f"cat({given}", f"cat({moved}")] if is_moved else [])
 
 
-@pytest.mark.parametrize("move", [container_moved, list_moved, factory_given_device])
+@pytest.mark.parametrize("move", [move_container, move_list, add_device_argument])
 def test_nothing_is_moved_in_files_that_must_stay_as_they_are(move: Move) -> None:
     code = "# The first line.\ndef f(x):\n    batch = zeros(3)\n    return g(**batch)\n"
     diagnosis, source = meeting(code, "g(**batch)")
     spot = spot_at(diagnosis, 'batch["a"]')
     calls = (
-        Place("torch/f.py", 3),
-        Place("main.py", 1, "f", owned=True),
+        SourceLocation("torch/f.py", 3),
+        SourceLocation("main.py", 1, "f", owned=True),
         replace(place(code, "g(**batch)"), path="x.py"),
     )
     for each in calls:

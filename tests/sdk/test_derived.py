@@ -6,22 +6,22 @@ from dataclasses import replace
 
 from mismatch_factory import tensor
 
-from devfix.model import Binding, Event, Failure, Frame, Held, Operand, Place
-from devfix.sdk import kept, made_of
+from devfix.model import Event, Failure, Frame, NameRef, Operand, ScopeVariable, SourceLocation
+from devfix.sdk import derived_in_frame, stored_attributes
 from devfix.sdk.trace.derived import begins
 
-AT = Place("m.py", 9, "use", 9, 4, 20, owned=True)
-BIRTH = Event("factory", "aten::ones", "cpu", (Place("m.py", 3, "use", 3, 8, 22, owned=True), AT))
+AT = SourceLocation("m.py", 9, "use", 9, 4, 20, owned=True)
+BIRTH = Event("factory", "aten::ones", "cpu", (SourceLocation("m.py", 3, "use", 3, 8, 22, owned=True), AT))
 MOVE = Event("move", "aten::_to_copy", "cpu", (AT,))
 EQUAL = Event("op", "aten::eq", "cpu", (AT,))
-NET = Binding("self", "module", "cuda:0", "Net")
+NET = ScopeVariable("self", "module", "cuda:0", "Net")
 
 
-def failure(*scope: Binding) -> Failure:
+def failure(*scope: ScopeVariable) -> Failure:
     return Failure("device-mismatch", "RuntimeError", "…", "aten::add", (Frame(AT), Frame(AT, scope)), ())
 
 
-def named(name: str, *history: Event, **fields: object) -> Binding:
+def named(name: str, *history: Event, **fields: object) -> ScopeVariable:
     return tensor(name, history=history, **fields)
 
 
@@ -50,15 +50,20 @@ def test_what_an_operand_was_made_of_nearest_first() -> None:
         named("elsewhere", BIRTH, device="cuda:0"),
         named("itself", BIRTH, MOVE, EQUAL),
         named("unknown"),
-        Binding("owner", "object", "cpu", history=(BIRTH,)),
+        ScopeVariable("owner", "object", "cpu", history=(BIRTH,)),
     )
-    assert [each.expression for each in made_of(failure(*scope), operand, 1)] == ["near", "longer", "a.b", "far"]
-    assert [made_of(failure(*scope), operand, frame) for frame in (-1, 0, 2)] == [[], [], []]
+    assert [each.expression for each in derived_in_frame(failure(*scope), operand, 1)] == [
+        "near",
+        "longer",
+        "a.b",
+        "far",
+    ]
+    assert [derived_in_frame(failure(*scope), operand, frame) for frame in (-1, 0, 2)] == [[], [], []]
 
 
-def attributes(*scope: Binding, names: tuple[str, ...] = ()) -> list[tuple[str, str, str]]:
-    operand = Operand("other", "cpu", names=tuple(Held(1, name) for name in names), history=(BIRTH, EQUAL))
-    found = kept(failure(*scope), operand)
+def attributes(*scope: ScopeVariable, names: tuple[str, ...] = ()) -> list[tuple[str, str, str]]:
+    operand = Operand("other", "cpu", names=tuple(NameRef(1, name) for name in names), history=(BIRTH, EQUAL))
+    found = stored_attributes(failure(*scope), operand)
     assert {each.frame for each in found} <= {1}
     return [(each.whole, each.attribute, each.module.expression if each.module else "") for each in found]
 
@@ -68,7 +73,7 @@ def test_the_attribute_that_keeps_an_operand_or_what_it_was_made_of() -> None:
     assert attributes(NET, named("self.mask", BIRTH, EQUAL), names=("self.mask",)) == [("self", "mask", "self")]
     assert attributes(NET, named("self.masks[0]", BIRTH)) == [("self", "masks", "self")]
     assert attributes(NET, named("self.body.mask", BIRTH)) == [("self.body", "mask", "")]
-    assert attributes(Binding("self", "object", ""), named("self.mask", BIRTH)) == [("self", "mask", "")]
+    assert attributes(ScopeVariable("self", "object", ""), named("self.mask", BIRTH)) == [("self", "mask", "")]
 
 
 def test_neither_a_name_nor_a_parameter_nor_what_is_out_of_scope_is_such_an_attribute() -> None:

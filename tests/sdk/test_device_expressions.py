@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import main, meeting, place, spot_at, tensor
 
-from devfix.model import Binding, Held, Operand
-from devfix.sdk import anchors, device_names
+from devfix.model import NameRef, Operand, ScopeVariable
+from devfix.sdk import device_expressions, device_names
 
-DEVICE = Binding("device", "device", "cuda:0", "torch.device")
-MODEL = Binding("model", "module", "cuda:0", "Model")
+DEVICE = ScopeVariable("device", "device", "cuda:0", "torch.device")
+MODEL = ScopeVariable("model", "module", "cuda:0", "Model")
 WEIGHT = tensor("model.weight", "cuda:0", type="torch.nn.parameter.Parameter")
 
 
-def parameter(name: str) -> Binding:
+def parameter(name: str) -> ScopeVariable:
     return tensor(name, "cuda:0", type="torch.nn.parameter.Parameter")
 
 
@@ -28,8 +28,8 @@ def parameter(name: str) -> Binding:
         ("def f(y, mask, x)", [tensor("y", "cuda:0"), replace(DEVICE, device="cuda:1")], ["x.device", "y.device"]),
         ("def f(x, mask, where)", [replace(DEVICE, expression="where")], ["where", "x.device"]),
         ("def f(x, mask, dev)", [replace(DEVICE, expression="dev", device="cuda")], ["dev", "x.device"]),
-        ("def f(x, mask, name)", [Binding("name", "string", "cuda")], ["name", "x.device"]),
-        ("def f(x, mask, rank)", [Binding("rank", "index", "cuda:0")], ["rank", "x.device"]),
+        ("def f(x, mask, name)", [ScopeVariable("name", "string", "cuda")], ["name", "x.device"]),
+        ("def f(x, mask, rank)", [ScopeVariable("rank", "index", "cuda:0")], ["rank", "x.device"]),
         ("def f(x, mask, device)", [replace(DEVICE, kind="object")], ["x.device"]),
         ("def f(x, mask, device=None)", [DEVICE], ["device", "x.device"]),
         ("def f(x, mask, self)", [replace(DEVICE, expression="self.device")], ["x.device"]),
@@ -56,31 +56,33 @@ def parameter(name: str) -> Binding:
         ("def f(x, mask, c, b=None)", [tensor("b.y", "cuda:0"), tensor("c.yy", "cuda:0")], ["x.device", "c.yy.device"]),
     ],
 )
-def test_anchors_best_first(head: str, scope: list[Binding], expected: list[str]) -> None:
+def test_anchors_best_first(head: str, scope: list[ScopeVariable], expected: list[str]) -> None:
     code = f"{head}:\n    y = x + mask\n    later = y\n    _ = y\n    parts = y\n"
     diagnosis, source = meeting(code, "x + mask", scope=scope)
     spot = spot_at(diagnosis, "mask")
     file = source.file(spot.place)
     assert file is not None
-    assert anchors(diagnosis, spot, file) == expected
-    assert anchors(diagnosis, spot, file, limit=1) == expected[:1]
+    assert device_expressions(diagnosis, spot, file) == expected
+    assert device_expressions(diagnosis, spot, file, limit=1) == expected[:1]
 
 
 def test_a_module_alone_is_asked_for_its_parameters() -> None:
     code = "def f(model, mask):\n    return model.head(mask)\n"
-    head = Binding("model.head", "module", "cuda:0", "Linear")
+    head = ScopeVariable("model.head", "module", "cuda:0", "Linear")
     diagnosis, source = meeting(code, "model.head(mask)", scope=[MODEL, head])
     frames = (replace(diagnosis.failure.frames[0], scope=(MODEL, head)),)
     diagnosis = replace(diagnosis, failure=replace(diagnosis.failure, frames=frames))
     spot = spot_at(diagnosis, "mask")
     file = source.file(spot.place)
     assert file is not None
-    assert anchors(diagnosis, spot, file) == ["next(model.parameters()).device"]
+    assert device_expressions(diagnosis, spot, file) == ["next(model.parameters()).device"]
     buffer = tensor("model.table")
-    assert anchors(diagnosis, replace(spot, scope=(MODEL, buffer)), file) == []
+    assert device_expressions(diagnosis, replace(spot, scope=(MODEL, buffer)), file) == []
     weight = replace(WEIGHT, device="cpu")
-    assert anchors(diagnosis, replace(spot, scope=(MODEL, buffer, weight)), file) == ["next(model.parameters()).device"]
-    assert anchors(diagnosis, replace(spot, scope=(replace(MODEL, device="mixed"),)), file) == []
+    assert device_expressions(diagnosis, replace(spot, scope=(MODEL, buffer, weight)), file) == [
+        "next(model.parameters()).device"
+    ]
+    assert device_expressions(diagnosis, replace(spot, scope=(replace(MODEL, device="mixed"),)), file) == []
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,7 @@ def test_a_module_alone_is_asked_for_its_parameters() -> None:
     ],
 )
 def test_what_the_file_places_tensors_by_gains(code: str, expected: list[str]) -> None:
-    where = Binding("self.where", "device", "cuda:0")
+    where = ScopeVariable("self.where", "device", "cuda:0")
     scope = [where, tensor("y", "cuda:0")] if "y.device" in code else [where]
     code = code.replace("mask)", "mask, y)", 1) if "y.device" in code else code
     failing = "x.to(y.device) + mask" if "y.device" in code else "x + mask"
@@ -107,7 +109,7 @@ def test_what_the_file_places_tensors_by_gains(code: str, expected: list[str]) -
     spot = spot_at(diagnosis, "mask")
     file = source.file(spot.place)
     assert file is not None
-    assert anchors(diagnosis, spot, file) == expected
+    assert device_expressions(diagnosis, spot, file) == expected
 
 
 def test_a_device_of_the_module_counts_where_the_function_reads_it() -> None:
@@ -122,7 +124,7 @@ def test_a_device_of_the_module_counts_where_the_function_reads_it() -> None:
         spot = spot_at(diagnosis, "mask")
         file = source.file(spot.place)
         assert file is not None
-        assert anchors(diagnosis, spot, file) == expected
+        assert device_expressions(diagnosis, spot, file) == expected
 
 
 def test_on_the_host_it_is_named_outright() -> None:
@@ -131,16 +133,16 @@ def test_on_the_host_it_is_named_outright() -> None:
     spot = spot_at(diagnosis, "mask")
     file = source.file(spot.place)
     assert file is not None
-    assert anchors(diagnosis, spot, file) == ['"cpu"', "mask.device"]
-    assert anchors(diagnosis, replace(spot, frame=None), file) == ["mask.device"]
+    assert device_expressions(diagnosis, spot, file) == ['"cpu"', "mask.device"]
+    assert device_expressions(diagnosis, replace(spot, frame=None), file) == ["mask.device"]
 
 
 def test_the_host_itself_comes_before_what_does_not_say_that_it_is_a_device() -> None:
     diagnosis, source = meeting("def f(x, mask, at):\n    return x + mask\n", "x + mask", device="cpu")
-    spot = replace(spot_at(diagnosis, "mask"), scope=(Binding("at", "device", "cpu"),))
+    spot = replace(spot_at(diagnosis, "mask"), scope=(ScopeVariable("at", "device", "cpu"),))
     file = source.file(spot.place)
     assert file is not None
-    assert anchors(diagnosis, spot, file) == ['"cpu"', "at"]
+    assert device_expressions(diagnosis, spot, file) == ['"cpu"', "at"]
 
 
 @pytest.mark.parametrize("frame", [0, None])
@@ -148,13 +150,13 @@ def test_what_the_tensor_met_in_the_frame_at_hand_comes_first(frame: int | None)
     code = "def f(long, mask, y):\n    return long + mask\n"
     diagnosis, source = meeting(code, "long + mask", scope=[tensor("long", "cuda:0"), tensor("y", "cuda:0")])
     failure = diagnosis.failure
-    operands = (replace(failure.operands[0], names=(Held(0, "long"), Held(1, "y"))), failure.operands[1])
+    operands = (replace(failure.operands[0], names=(NameRef(0, "long"), NameRef(1, "y"))), failure.operands[1])
     frames = (*failure.frames, failure.frames[0]) if frame == 0 else failure.frames
     diagnosis = replace(diagnosis, failure=replace(failure, operands=operands, frames=frames))
     spot = replace(spot_at(diagnosis, "mask"), frame=frame, scope=(tensor("long", "cuda:0"), tensor("y", "cuda:0")))
     file = source.file(spot.place)
     assert file is not None
-    assert anchors(diagnosis, spot, file) == ["long.device", "y.device"]
+    assert device_expressions(diagnosis, spot, file) == ["long.device", "y.device"]
 
 
 @pytest.mark.parametrize(
@@ -167,35 +169,35 @@ def test_what_the_tensor_met_in_the_frame_at_hand_comes_first(frame: int | None)
 )
 def test_modules_come_last(scope: list[tuple[str, str]], expected: list[str]) -> None:
     diagnosis, source = meeting("def f(x, mask, a, b, cc, y):\n    return x + mask\n", "x + mask")
-    spot = replace(spot_at(diagnosis), scope=tuple(Binding(name, kind, "cuda:0") for name, kind in scope))
+    spot = replace(spot_at(diagnosis), scope=tuple(ScopeVariable(name, kind, "cuda:0") for name, kind in scope))
     file = source.file(spot.place)
     assert file is not None
-    assert anchors(diagnosis, spot, file) == expected
+    assert device_expressions(diagnosis, spot, file) == expected
 
 
 def test_where_two_gpus_meet_an_unindexed_name_says_too_little() -> None:
     code = "def f(x, mask, name, w, y):\n    return x + mask\n"
-    scope = [Binding("name", "string", "cuda"), parameter("w"), tensor("y", "cuda:0")]
+    scope = [ScopeVariable("name", "string", "cuda"), parameter("w"), tensor("y", "cuda:0")]
     diagnosis, source = meeting(code, "x + mask", scope=scope)
     operands = (diagnosis.failure.operands[0], replace(diagnosis.failure.operands[1], device="cuda:1"))
     two = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
     spot = spot_at(diagnosis, "mask")
     file = source.file(spot.place)
     assert file is not None
-    assert anchors(diagnosis, spot, file) == ["name", "x.device", "y.device"]
-    assert anchors(two, spot, file) == ["x.device", "y.device", "w.device"]
+    assert device_expressions(diagnosis, spot, file) == ["name", "x.device", "y.device"]
+    assert device_expressions(two, spot, file) == ["x.device", "y.device", "w.device"]
     weight = parameter("self.a.weight")
-    met = (replace(operands[0], names=(Held(0, "self.a.weight"),)), operands[1])
+    met = (replace(operands[0], names=(NameRef(0, "self.a.weight"),)), operands[1])
     kept = replace(two, failure=replace(two.failure, operands=met))
     inside = replace(spot, scope=(weight, tensor("y", "cuda:0")))
     file = main("def f(self, x, mask, y):\n    self.a\n    return x + mask\n")
-    assert anchors(kept, replace(inside, place=place(file.module.code, "x + mask")), file) == [
+    assert device_expressions(kept, replace(inside, place=place(file.module.code, "x + mask")), file) == [
         "self.a.weight.device",
         "y.device",
     ]
-    third = Operand("third", "cuda:0", shape=(3,), names=(Held(0, "y"),))
+    third = Operand("third", "cuda:0", shape=(3,), names=(NameRef(0, "y"),))
     both = replace(two, failure=replace(two.failure, operands=(*operands, third)))
-    assert anchors(both, spot, file) == ["x.device", "y.device", "w.device"]
+    assert device_expressions(both, spot, file) == ["x.device", "y.device", "w.device"]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +213,7 @@ def test_where_two_gpus_meet_an_unindexed_name_says_too_little() -> None:
 )
 def test_names_for_any_device(text: str, names: list[str]) -> None:
     code = "def f(x, mask, args, device, dev, map_location, name):\n    y = x + mask\n    later_device = 1\n"
-    scope = [Binding(text, "device", "cpu"), Binding("x.device", "other", "cpu")]
+    scope = [ScopeVariable(text, "device", "cpu"), ScopeVariable("x.device", "other", "cpu")]
     diagnosis, source = meeting(code, "x + mask", scope=scope)
     file = source.file(diagnosis.failure.frames[0].place)
     assert file is not None
@@ -220,7 +222,9 @@ def test_names_for_any_device(text: str, names: list[str]) -> None:
 
 def test_the_plainest_name_for_a_device_first() -> None:
     code = "def f(x, mask, args, device, dev, a, map_location):\n    y = x + mask\n"
-    scope = [Binding(each, "string", "cpu") for each in ("args.a.device", "a.dev", "map_location", "device", "dev")]
+    scope = [
+        ScopeVariable(each, "string", "cpu") for each in ("args.a.device", "a.dev", "map_location", "device", "dev")
+    ]
     diagnosis, source = meeting(code, "x + mask", scope=scope)
     file = source.file(diagnosis.failure.frames[0].place)
     assert file is not None

@@ -7,30 +7,32 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import X, after, main, meeting, place
 
-from devfix.model import Binding, Diagnosis, Frame, Place
-from devfix.sdk import Origin, Sources, is_passed_in, named_anew, origins, origins_changed
+from devfix.model import Diagnosis, Frame, ScopeVariable, SourceLocation
+from devfix.sdk import DeviceSource, Sources, change_device_sources, device_sources, is_passed_in, replace_device_name
 from devfix.source.queries.reading import definition
 
 ZEROS = "torch.zeros(n, device=device)"
 MAKE = f"def make(n, device=None):\n    return {ZEROS}\n"
 
 
-def found(files: dict[str, str], *calls: tuple[str, str, str], scope: tuple[Binding, ...] = (X,)) -> list[Origin]:
+def found(
+    files: dict[str, str], *calls: tuple[str, str, str], scope: tuple[ScopeVariable, ...] = (X,)
+) -> list[DeviceSource]:
     return asked(files, *calls)[1]
 
 
 def asked(
-    files: dict[str, str], *calls: tuple[str, str, str], scope: tuple[Binding, ...] = (X,)
-) -> tuple[Diagnosis, list[Origin]]:
+    files: dict[str, str], *calls: tuple[str, str, str], scope: tuple[ScopeVariable, ...] = (X,)
+) -> tuple[Diagnosis, list[DeviceSource]]:
     """The origins of calls, each (path, function, text), the placing one first; `scope` is that of every function."""
     places = [place(files[path], text, function, path) for path, function, text in calls]
     diagnosis, _ = meeting("x + mask", "x + mask")
     frames = tuple(Frame(each, scope) for each in places)
     diagnosis = replace(diagnosis, failure=replace(diagnosis.failure, frames=frames))
-    return diagnosis, origins(diagnosis.failure, places, Sources({k: v.encode() for k, v in files.items()}.get))
+    return diagnosis, device_sources(diagnosis.failure, places, Sources({k: v.encode() for k, v in files.items()}.get))
 
 
-def told(every: list[Origin]) -> list[tuple[str, str | None, str]]:
+def told(every: list[DeviceSource]) -> list[tuple[str, str | None, str]]:
     return [
         (each.file.code(each.call), each.file.code(each.named) if each.named is not None else None, each.parameter)
         for each in every
@@ -143,15 +145,15 @@ def test_the_object_itself_is_no_device_that_is_passed() -> None:
 def test_foreign_places_and_those_without_a_call_are_passed_over() -> None:
     source = Sources({"main.py": MAKE.encode()}.get)
     failure = meeting("x + mask", "x + mask")[0].failure
-    foreign = Place("/torch/f.py", 3)
+    foreign = SourceLocation("/torch/f.py", 3)
     places = [place(MAKE, "n"), foreign, place(MAKE, ZEROS, "make"), replace(place(MAKE, ZEROS), path="gone.py")]
-    (one,) = origins(failure, places, source)
+    (one,) = device_sources(failure, places, source)
     assert told([one]) == [INNER]
-    assert origins(failure, [foreign], source) == []
+    assert device_sources(failure, [foreign], source) == []
 
 
-def changed(every: list[Origin], device: str = "x.device") -> tuple[str, str]:
-    made = named_anew(every[0], device)
+def changed(every: list[DeviceSource], device: str = "x.device") -> tuple[str, str]:
+    made = replace_device_name(every[0], device)
     return (made.title, after(made)) if made is not None else ("", "")
 
 
@@ -213,29 +215,31 @@ def test_changes_begin_where_it_was_decided() -> None:
     code = f"x = None\n{MAKE}def f(x, y, z, w):\n    make(3)\n"
     scope = tuple(replace(X, expression=name) for name in ("x", "y", "z", "w"))
     diagnosis, every = asked({"main.py": code}, ("main.py", "make", ZEROS), ("main.py", "f", "make(3)"), scope=scope)
-    titles = [each.title for each in origins_changed(diagnosis, every)]
+    titles = [each.title for each in change_device_sources(diagnosis, every)]
     assert titles == [
         "Pass `w.device` on to `make`",
         "Pass `x.device` on to `make`",
         "Pass `y.device` on to `make`",
         "Name the device `x.device` in `torch.zeros`",
     ]
-    assert [each.because for each in origins_changed(diagnosis, every, "So.")] == ["So."] * 4
-    assert [each.because for each in origins_changed(diagnosis, every)] == [""] * 4
-    assert list(origins_changed(diagnosis, [])) == []
+    assert [each.reason for each in change_device_sources(diagnosis, every, "So.")] == ["So."] * 4
+    assert [each.reason for each in change_device_sources(diagnosis, every)] == [""] * 4
+    assert list(change_device_sources(diagnosis, [])) == []
 
 
 def test_where_a_default_decided_it_the_innermost_comes_first() -> None:
     code = f"x = None\n{MAKE}def f(x, device=None):\n    make(3, device)\n"
     calls = (("main.py", "make", ZEROS), ("main.py", "f", "make(3, device)"))
     diagnosis, every = asked({"main.py": code}, *calls)
-    assert [each.title for each in origins_changed(diagnosis, every)] == [
+    assert [each.title for each in change_device_sources(diagnosis, every)] == [
         "Name the device `x.device` in `torch.zeros`",
         "Name the device `x.device` in `make`",
     ]
     assigned = code.replace("    make(3", "    device = 1\n    make(3")
     diagnosis, every = asked({"main.py": assigned}, *calls)
-    assert next(each.title for each in origins_changed(diagnosis, every)) == "Name the device `x.device` in `make`"
+    assert (
+        next(each.title for each in change_device_sources(diagnosis, every)) == "Name the device `x.device` in `make`"
+    )
 
 
 @pytest.mark.parametrize(

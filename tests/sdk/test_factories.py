@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from mismatch_factory import meeting, place, tensor
 
-from devfix.model import Binding, Place
-from devfix.sdk import Sources, Spot, names_device, told_device
+from devfix.model import ScopeVariable, SourceLocation
+from devfix.sdk import FixSite, Sources, device_parameter, has_device_name
 
 CODE = """class Waves(nn.Module):
     def __init__(self, size, /, device=None, *, home=None):
@@ -18,37 +18,37 @@ BORN = place(CODE, "torch.zeros(size)", "Waves.__init__")
 SOURCE = Sources({"main.py": CODE.encode()}.get)
 
 
-def told(*scope: Binding, at: Place = BORN, device: str = "cuda:0") -> str:
-    return told_device(Spot("birth", at, scope), device, SOURCE)
+def told(*scope: ScopeVariable, at: SourceLocation = BORN, device: str = "cuda:0") -> str:
+    return device_parameter(FixSite("birth", at, scope), device, SOURCE)
 
 
 @pytest.mark.parametrize("name", ["device", "home", "size"])
 def test_a_parameter_tells_a_device(name: str) -> None:
-    assert told(Binding(name, "device", "cuda:0")) == name
-    assert told(Binding(name, "string", "cuda")) == name, "without a number it is the current GPU"
-    assert told(Binding(name, "index", "cuda:0")) == name
-    assert told(Binding(name, "device", "cpu"), Binding(name, "device", "cuda:1")) == ""
+    assert told(ScopeVariable(name, "device", "cuda:0")) == name
+    assert told(ScopeVariable(name, "string", "cuda")) == name, "without a number it is the current GPU"
+    assert told(ScopeVariable(name, "index", "cuda:0")) == name
+    assert told(ScopeVariable(name, "device", "cpu"), ScopeVariable(name, "device", "cuda:1")) == ""
 
 
 def test_what_else_lies_there_tells_nothing() -> None:
-    assert told(tensor("device", "cuda:0"), Binding("device", "module", "cuda:0")) == ""
-    assert told(Binding("DEVICE", "device", "cuda:0"), Binding("self.device", "device", "cuda:0")) == ""
-    assert told(Binding("DEVICE", "device", "cuda:0"), Binding("home", "string", "cuda:0")) == "home"
+    assert told(tensor("device", "cuda:0"), ScopeVariable("device", "module", "cuda:0")) == ""
+    assert told(ScopeVariable("DEVICE", "device", "cuda:0"), ScopeVariable("self.device", "device", "cuda:0")) == ""
+    assert told(ScopeVariable("DEVICE", "device", "cuda:0"), ScopeVariable("home", "string", "cuda:0")) == "home"
     assert told() == ""
 
 
 def test_only_a_function_of_a_known_file_is_told_anything() -> None:
-    device = Binding("device", "device", "cuda:0")
+    device = ScopeVariable("device", "device", "cuda:0")
     for name in ("Waves", "<module>", "other"):
         assert told(device, at=place(CODE, "DEVICE = choose()", name)) == ""
     assert told(device, at=place(CODE, "torch.zeros(size)", "Waves.__init__", "other.py")) == ""
 
 
 def test_any_name_for_the_device_in_scope_counts() -> None:
-    for binding in (Binding("DEVICE", "device", "cuda:0"), Binding("self.home", "string", "cuda")):
+    for binding in (ScopeVariable("DEVICE", "device", "cuda:0"), ScopeVariable("self.home", "string", "cuda")):
         failure = meeting(CODE, "torch.zeros(size)", scope=[binding], function="Waves.__init__")[0].failure
-        assert names_device(failure, BORN, "cuda:0") and not names_device(failure, BORN, "cpu")
-        assert not names_device(failure, place(CODE, "choose()", "other"), "cuda:0")
-    assert not names_device(
+        assert has_device_name(failure, BORN, "cuda:0") and not has_device_name(failure, BORN, "cpu")
+        assert not has_device_name(failure, place(CODE, "choose()", "other"), "cuda:0")
+    assert not has_device_name(
         meeting(CODE, "torch.zeros(size)", scope=[tensor("y", "cuda:0")])[0].failure, BORN, "cuda:0"
     )

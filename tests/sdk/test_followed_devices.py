@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import meeting, place
 
-from devfix.model import Binding, Frame
+from devfix.model import Frame, ScopeVariable
 from devfix.sdk import Sources, followed
 
-INDEX = Binding("index", "tensor", "cpu")
+INDEX = ScopeVariable("index", "tensor", "cpu")
 MAKE = "def make(n, device=None):\n    return torch.zeros(n, device=device)\n\n\n"
 
 

@@ -8,18 +8,18 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import X, main, meeting, place, tensor
 
-from devfix.model import Binding, Diagnosis, Event, Failure, Held, Operand, Place
+from devfix.model import Diagnosis, Event, Failure, NameRef, Operand, ScopeVariable, SourceLocation
 from devfix.sdk import (
+    fix_sites,
     frame_of,
-    is_born_in_reach,
-    is_born_where_used,
-    is_turned,
-    keeps_data,
+    is_created_in_reach,
+    is_created_where_used,
+    is_loop_variable,
+    last_data_event,
     loop_event,
-    maker,
+    loop_variable_frame,
+    preserves_data,
     scope_at,
-    spots,
-    turn_frame,
 )
 
 LOOP = """def f(x, loader):
@@ -30,16 +30,17 @@ def load(path):
     return torch.load(path)
 """
 FOR = replace(place(LOOP, LOOP[LOOP.index("mask in") : LOOP.index("\ndef load")]), loop=True)
-READ = place(LOOP, "torch.load(path)", "load")
-FOREIGN = Place("/torch/data.py", 7, "fetch", 9, 4, 8)
-CAST = place(LOOP, "torch.load(path)", "f")
+READ, CAST = (place(LOOP, "torch.load(path)", function) for function in ("load", "f"))
+FOREIGN = SourceLocation("/torch/data.py", 7, "fetch", 9, 4, 8)
 
 
-def event(at: Place | None, kind: str = "op", op: str = "aten::mul", *outer: Place) -> Event:
+def event(at: SourceLocation | None, kind: str = "op", op: str = "aten::mul", *outer: SourceLocation) -> Event:
     return Event(kind, op, "cpu", ((at, *outer) if at is not None else ()))
 
 
-def met(code: str, failing: str, *history: Event, scope: Sequence[Binding] = ()) -> tuple[Failure, Operand, Diagnosis]:
+def met(
+    code: str, failing: str, *history: Event, scope: Sequence[ScopeVariable] = ()
+) -> tuple[Failure, Operand, Diagnosis]:
     diagnosis, _ = meeting(code, failing, history=history, scope=scope)
     return diagnosis.failure, diagnosis.failure.operands[1], diagnosis
 
@@ -57,16 +58,16 @@ def met(code: str, failing: str, *history: Event, scope: Sequence[Binding] = ())
     ],
 )
 def test_a_cast_a_copy_a_view_and_a_move_keep_the_data(kind: str, op: str, expected: bool) -> None:
-    assert keeps_data(Event(kind, op, "cpu")) is expected
+    assert preserves_data(Event(kind, op, "cpu")) is expected
 
 
 def test_the_maker_is_the_last_that_made_new_data() -> None:
     zeros, scaled = event(READ, "factory", "aten::zeros"), event(READ, "op", "aten::mul")
     moved, kept = event(READ, "move", "cuda"), event(READ, "parameter", "parameter")
     every = Operand("other", "cpu", history=(zeros, scaled, moved, kept))
-    assert maker(every) is scaled
-    assert maker(replace(every, history=(kept, moved))) is kept
-    assert maker(replace(every, history=())) is None
+    assert last_data_event(every) is scaled
+    assert last_data_event(replace(every, history=(kept, moved))) is kept
+    assert last_data_event(replace(every, history=())) is None
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_an_expression_around_a_comprehension_is_not_in_it() -> None:
         assert loop_event(failure, operand) == expected
 
 
-def lines(at: Place) -> Place:
+def lines(at: SourceLocation) -> SourceLocation:
     return replace(at, column=None, end_column=None)
 
 
@@ -112,7 +113,7 @@ def lines(at: Place) -> Place:
         replace(FOR, line=4, column=9, end_line=None),
     ],
 )
-def test_what_no_running_loop_spans_was_not_handed_out(at: Place) -> None:
+def test_what_no_running_loop_spans_was_not_handed_out(at: SourceLocation) -> None:
     failure, operand, _ = met(LOOP, "x + mask", event(READ, "load", "torch.load", at))
     assert loop_event(failure, operand) is None
 
@@ -148,7 +149,7 @@ def test_a_tensor_is_born_where_it_is_used_while_all_its_makers_run() -> None:
         ((), False),
     ):
         failure, operand, _ = met(LOOP, "x + mask", *history)
-        assert is_born_where_used(failure, operand) is expected, history
+        assert is_created_where_used(failure, operand) is expected, history
 
 
 def test_it_is_born_in_reach_of_a_device_that_its_function_had_at_hand() -> None:
@@ -165,11 +166,11 @@ def test_it_is_born_in_reach_of_a_device_that_its_function_had_at_hand() -> None
     ):
         failure, operand, _ = met(LOOP, "x + mask", *history)
         seen = replace(failure, scopes=((far, (X,)), (FOREIGN, (replace(X, device="cuda:1"),))))
-        assert is_born_in_reach(seen, operand, device) is expected, (history, device)
+        assert is_created_in_reach(seen, operand, device) is expected, (history, device)
 
 
 def told(diagnosis: Diagnosis) -> list[tuple[str, int]]:
-    return [(spot.kind, spot.place.line) for spot in spots(diagnosis)]
+    return [(spot.kind, spot.place.line) for spot in fix_sites(diagnosis)]
 
 
 def test_spots_follow_the_data() -> None:
@@ -250,7 +251,7 @@ TURN = """def f(x, loader):
 def test_a_turn_hands_out_what_the_loop_does_not_bind_anew(line: str, expected: bool) -> None:
     file = main(TURN.format(line))
     (running,) = file.find(file.module, "x + mask")
-    assert is_turned(file, running, "mask") is expected
+    assert is_loop_variable(file, running, "mask") is expected
 
 
 @pytest.mark.parametrize(
@@ -275,7 +276,7 @@ def test_a_turn_hands_out_what_the_loop_does_not_bind_anew(line: str, expected: 
 def test_the_innermost_loop_that_binds_it_counts(code: str, expected: bool) -> None:
     file = main(code)
     (running,) = file.find(file.module, "x + mask")
-    assert is_turned(file, running, "mask") is expected
+    assert is_loop_variable(file, running, "mask") is expected
 
 
 def test_the_outermost_frame_whose_loop_hands_it_out() -> None:
@@ -286,14 +287,14 @@ def test_the_outermost_frame_whose_loop_hands_it_out() -> None:
     outer = replace(failure.frames[0], place=place(code, "g(mask)"))
     foreign = replace(inner, place=FOREIGN)
     held = {0: "mask", 1: "rows", 2: "self.row", 3: "row"}
-    names = tuple(Held(number, name) for number, name in held.items())
+    names = tuple(NameRef(number, name) for number, name in held.items())
     operand = replace(failure.operands[1], names=names)
     failure = replace(failure, operands=(failure.operands[0], operand), frames=(foreign, outer, foreign, inner))
     diagnosis = replace(diagnosis, failure=failure)
-    assert turn_frame(diagnosis, source) == 3
+    assert loop_variable_frame(diagnosis, source) == 3
     held[1] = "mask"
-    names = tuple(Held(number, name) for number, name in held.items())
+    names = tuple(NameRef(number, name) for number, name in held.items())
     failure = replace(failure, operands=(failure.operands[0], replace(operand, names=names)))
-    assert turn_frame(replace(diagnosis, failure=failure), source) == 1
+    assert loop_variable_frame(replace(diagnosis, failure=failure), source) == 1
     unnamed = replace(failure, operands=(failure.operands[0], replace(operand, names=())))
-    assert turn_frame(replace(diagnosis, failure=unnamed), source) is None
+    assert loop_variable_frame(replace(diagnosis, failure=unnamed), source) is None

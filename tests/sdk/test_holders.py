@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import main, meeting
 
-from devfix.model import Event, Operand, Owner, Place
+from devfix.model import Event, ModuleOwner, Operand, SourceLocation
 from devfix.sdk import Sources, assignments, attribute_of, classes_called, classes_holding, dominating, files_of
 
 PROGRAM = """\
@@ -52,7 +52,7 @@ def test_a_class_before_its_bases_wherever_they_stand() -> None:
     code = "class B(A): pass\nclass C(B):\n    def f(self, x):\n        self.mask = x + mask\n"
     other = "class A(C):\n    def g(self):\n        self.mask = 1\nclass D:\n    def g(self):\n        self.mask = 1\n"
     diagnosis, _ = meeting(
-        code, "x + mask", history=[Event("factory", "", "cpu", (Place("a.py", 1, "g", owned=True),))]
+        code, "x + mask", history=[Event("factory", "", "cpu", (SourceLocation("a.py", 1, "g", owned=True),))]
     )
     source = Sources({"main.py": code.encode(), "a.py": other.encode()}.get)
     for asked, expected in (("C", ["C", "A", "D"]), ("B", ["A", "C", "D"]), ("D", ["D", "C", "A"])):
@@ -93,5 +93,5 @@ def test_a_value_that_is_always_given_comes_before_the_next(code: str, expected:
     ("held", "attribute"), [("edges", "edges"), ("edges[0]", "edges"), ("edges[0][1]", "edges"), ("", "")]
 )
 def test_the_attribute_that_holds_an_operand(held: str, attribute: str) -> None:
-    owner = Owner("self", 0, "Graph", held, "attribute")
+    owner = ModuleOwner("self", 0, "Graph", held, "attribute")
     assert attribute_of(Operand("mask", "cpu", owner=owner if held else None)) == attribute

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import after, meeting, place
 
-from devfix.model import Event, Held, Place
+from devfix.model import Event, NameRef, SourceLocation
 from devfix.sdk import host_copies
 
 CALL = "plot(mask)"
 
 
-def copies(code: str, failing: str, names: Sequence[Held] = (), history: Sequence[Event] = ()) -> list[str]:
+def copies(code: str, failing: str, names: Sequence[NameRef] = (), history: Sequence[Event] = ()) -> list[str]:
     """What the failing line reads with each copy."""
     diagnosis, source = meeting(code, failing, history=history)
     first, wrong = diagnosis.failure.operands
@@ -24,24 +24,24 @@ def copies(code: str, failing: str, names: Sequence[Held] = (), history: Sequenc
     return [each.splitlines()[line].strip() for each in found]
 
 
-def made(*places: Place) -> Event:
+def made(*places: SourceLocation) -> Event:
     return Event("op", "aten::mul", "cuda:0", places)
 
 
 @pytest.mark.parametrize(
     ("argument", "held", "expected"),
     [
-        ("mask", Held(0, "mask"), ["mask.cpu()"]),
+        ("mask", NameRef(0, "mask"), ["mask.cpu()"]),
         # The outermost is what was handed over: had `norm` failed, it would be the failing call.
-        ("norm(mask), mask", Held(0, "mask"), ["norm(mask), mask.cpu()"]),
-        ("rows", Held(0, "rows[0]"), ["[each.cpu() for each in rows]"]),
-        ("rows[1:], mask[0]", Held(0, "mask", "source"), ["rows[1:], mask[0].cpu()"]),
-        ("rows.T, mask.T", Held(0, "mask", "source"), ["rows.T, mask.T.cpu()"]),
-        ("rows", Held(0, "mask", "source"), []),
-        ("rows", Held(1, "rows"), []),
+        ("norm(mask), mask", NameRef(0, "mask"), ["norm(mask), mask.cpu()"]),
+        ("rows", NameRef(0, "rows[0]"), ["[each.cpu() for each in rows]"]),
+        ("rows[1:], mask[0]", NameRef(0, "mask", "source"), ["rows[1:], mask[0].cpu()"]),
+        ("rows.T, mask.T", NameRef(0, "mask", "source"), ["rows.T, mask.T.cpu()"]),
+        ("rows", NameRef(0, "mask", "source"), []),
+        ("rows", NameRef(1, "rows"), []),
     ],
 )
-def test_what_holds_the_tensor_is_copied(argument: str, held: Held, expected: list[str]) -> None:
+def test_what_holds_the_tensor_is_copied(argument: str, held: NameRef, expected: list[str]) -> None:
     code = f"def f(rows, mask):\n    plot({argument})\n"
     assert copies(code, f"plot({argument})", [held]) == [f"plot({each})" for each in expected]
 
@@ -66,10 +66,10 @@ def test_of_a_list_made_on_the_spot_each_element_is_copied() -> None:
 
 def test_what_has_no_name_is_what_a_call_gave() -> None:
     code = "def f(model, x):\n    plot(x, predict(model, x), 3)\n"
-    inside = made(Place("main.py", 9, "predict", 9, 4, 9, owned=True))
+    inside = made(SourceLocation("main.py", 9, "predict", 9, 4, 9, owned=True))
     assert copies(code, "plot(x, predict(model, x), 3)", history=[inside]) == ["plot(x, predict(model, x).cpu(), 3)"]
     code = "def f(mask):\n    plot(norm(2), mask)\n"
-    assert copies(code, "plot(norm(2), mask)", [Held(0, "mask")]) == ["plot(norm(2), mask.cpu())"]
+    assert copies(code, "plot(norm(2), mask)", [NameRef(0, "mask")]) == ["plot(norm(2), mask.cpu())"]
 
 
 def test_nothing_where_the_file_or_its_line_is_not_there() -> None:

@@ -6,15 +6,35 @@ from dataclasses import replace
 
 import pytest
 
-from devfix.model import Binding, Blame, Diagnosis, Event, Failure, Frame, Held, Operand, Owner, Place
-from devfix.sdk import birthplace, declarations, is_meant, names_in, peer, strangers, target_device, was_moved_to
+from devfix.model import (
+    Diagnosis,
+    Event,
+    Failure,
+    Finding,
+    Frame,
+    ModuleOwner,
+    NameRef,
+    Operand,
+    ScopeVariable,
+    SourceLocation,
+)
+from devfix.sdk import (
+    creation_location,
+    declarations,
+    is_intentional,
+    misplaced_operands,
+    names_in,
+    peer_operand,
+    target_device,
+    was_moved_to,
+)
 
-AT = Place("m.py", 9, "use", 9, 4, 20, owned=True)
-OWNED = Place("m.py", 3, "use", 3, 8, 22, owned=True)
-FOREIGN = Place("/lib/torch/f.py", 3)
+AT = SourceLocation("m.py", 9, "use", 9, 4, 20, owned=True)
+OWNED = SourceLocation("m.py", 3, "use", 3, 8, 22, owned=True)
+FOREIGN = SourceLocation("/lib/torch/f.py", 3)
 
 
-def event(kind: str, device: str, *places: Place) -> Event:
+def event(kind: str, device: str, *places: SourceLocation) -> Event:
     return Event(kind, f"aten::{kind}", device, places)
 
 
@@ -25,27 +45,27 @@ BACK = replace(HOST, history=(*GPU.history, event("move", "cpu", OWNED)))
 
 def diagnosis(*operands: Operand, blames: int = 0, device: str = "") -> Diagnosis:
     failure = Failure("device-mismatch", "RuntimeError", "…", "aten::add", (Frame(AT),), operands)
-    return Diagnosis("test/rule", "…", failure, Blame(blames, "…", device=device))
+    return Diagnosis("test/rule", "…", failure, Finding(blames, "…", device=device))
 
 
 def blamed(*operands: Operand) -> list[str]:
-    return [operand.argument for _, operand, _ in strangers(diagnosis(*operands).failure)]
+    return [operand.argument for _, operand, _ in misplaced_operands(diagnosis(*operands).failure)]
 
 
 def test_the_peer_is_the_first_elsewhere_that_has_dimensions() -> None:
     scalar, third = replace(GPU, argument="alpha", shape=()), replace(GPU, argument="third", shape=(1, 2))
     near = replace(HOST, argument="near")
-    assert peer(diagnosis(HOST, near, scalar, GPU, third)) == GPU
-    assert peer(diagnosis(HOST, near, third, GPU)) == third
-    assert peer(diagnosis(HOST, scalar)) == scalar
-    assert peer(diagnosis(GPU, scalar, HOST, blames=1)) == HOST
-    assert [other for _, _, other in strangers(diagnosis(HOST, scalar, GPU).failure)] == [GPU]
+    assert peer_operand(diagnosis(HOST, near, scalar, GPU, third)) == GPU
+    assert peer_operand(diagnosis(HOST, near, third, GPU)) == third
+    assert peer_operand(diagnosis(HOST, scalar)) == scalar
+    assert peer_operand(diagnosis(GPU, scalar, HOST, blames=1)) == HOST
+    assert [other for _, _, other in misplaced_operands(diagnosis(HOST, scalar, GPU).failure)] == [GPU]
 
 
 def test_where_nothing_is_elsewhere_there_is_no_peer() -> None:
-    assert peer(diagnosis(HOST)) is None
-    assert peer(diagnosis()) is None
-    assert list(strangers(diagnosis(HOST, HOST).failure)) == []
+    assert peer_operand(diagnosis(HOST)) is None
+    assert peer_operand(diagnosis()) is None
+    assert list(misplaced_operands(diagnosis(HOST, HOST).failure)) == []
 
 
 def test_where_the_blamed_operand_should_be() -> None:
@@ -75,17 +95,17 @@ def test_of_those_that_were_all_placed_one_with_dimensions_on_the_host_comes_fir
     ],
 )
 def test_an_object_declares_where_what_it_holds_should_be(said: str, expression: str, is_declared: bool) -> None:
-    says = Binding(said, "device", "cpu")
-    frames = (Frame(AT, (Binding("self.mean", "tensor", "cpu"), says)),)
-    mean = replace(HOST, names=(Held(0, expression),))
+    says = ScopeVariable(said, "device", "cpu")
+    frames = (Frame(AT, (ScopeVariable("self.mean", "tensor", "cpu"), says)),)
+    mean = replace(HOST, names=(NameRef(0, expression),))
     assert declarations(replace(diagnosis(GPU, mean).failure, frames=frames), mean) == ([says] if is_declared else [])
-    held = replace(HOST, holders=(Owner(expression.rpartition(".")[0] or "net", 0, "Net", "mean", "buffer"),))
-    assert is_meant(replace(diagnosis(GPU, held).failure, frames=frames), held) is is_declared
+    held = replace(HOST, holders=(ModuleOwner(expression.rpartition(".")[0] or "net", 0, "Net", "mean", "buffer"),))
+    assert is_intentional(replace(diagnosis(GPU, held).failure, frames=frames), held) is is_declared
 
 
 def test_what_is_said_of_a_frame_that_is_not_there_counts_for_nothing() -> None:
-    owner = Owner("self", 1, "Net", "weight", "parameter", "self")
-    operand = replace(BACK, names=(Held(1, "self.weight"),), owner=owner, holders=(owner,))
+    owner = ModuleOwner("self", 1, "Net", "weight", "parameter", "self")
+    operand = replace(BACK, names=(NameRef(1, "self.weight"),), owner=owner, holders=(owner,))
     assert declarations(diagnosis(GPU, operand).failure, operand) == []
     assert blamed(GPU, operand) == ["self", "other"]
 
@@ -99,13 +119,13 @@ def test_what_is_said_of_a_frame_that_is_not_there_counts_for_nothing() -> None:
         ((), None),
     ],
 )
-def test_where_owned_code_made_a_tensor_itself(history: tuple[Event, ...], expected: Place | None) -> None:
-    assert birthplace(replace(HOST, history=history)) == expected
+def test_where_owned_code_made_a_tensor_itself(history: tuple[Event, ...], expected: SourceLocation | None) -> None:
+    assert creation_location(replace(HOST, history=history)) == expected
 
 
 def test_names_for_the_operand_itself_come_first_and_short_ones() -> None:
     relations = {"a": "source", "cc": "storage", "ddd": "same", "b": "same", "elsewhere": "same", "other": "unknown"}
-    names = tuple(Held(0 if name != "elsewhere" else 1, name, relation) for name, relation in relations.items())
+    names = tuple(NameRef(0 if name != "elsewhere" else 1, name, relation) for name, relation in relations.items())
     assert [each.expression for each in names_in(replace(HOST, names=names), 0)] == ["b", "ddd", "cc", "a", "other"]
 
 
@@ -121,5 +141,5 @@ def test_names_for_the_operand_itself_come_first_and_short_ones() -> None:
         ((event("move", "cpu", OWNED),), None),
     ],
 )
-def test_where_somebody_moved_it_to_a_gpu(moves: tuple[Event, ...], expected: Place | None) -> None:
+def test_where_somebody_moved_it_to_a_gpu(moves: tuple[Event, ...], expected: SourceLocation | None) -> None:
     assert was_moved_to(replace(HOST, history=(*HOST.history, *moves)), "cuda") == expected

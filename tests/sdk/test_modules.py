@@ -8,31 +8,38 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import after, meeting, place, spot_at, tensor
 
-from devfix.model import Binding, Diagnosis, Event, Failure, Owner, Place
-from devfix.sdk import Sources, astray, bound, made_spots, module_moved_before, roots
+from devfix.model import Diagnosis, Event, Failure, ModuleOwner, ScopeVariable, SourceLocation
+from devfix.sdk import (
+    Sources,
+    construction_sites,
+    largest_misplaced_module,
+    move_module_before,
+    root_modules,
+    variable_in_frame,
+)
 
 CODE = "def f(x, model):\n    return model(x)\n"
 
 
-def module(expression: str, device: str = "cpu", **fields: object) -> Binding:
-    return Binding(expression, "module", device, **fields)  # type: ignore[arg-type]
+def module(expression: str, device: str = "cpu", **fields: object) -> ScopeVariable:
+    return ScopeVariable(expression, "module", device, **fields)  # type: ignore[arg-type]
 
 
 def owned(
-    expression: str, scope: Sequence[Binding], root: str = "model", kind: str = "parameter", frame: int = 0
+    expression: str, scope: Sequence[ScopeVariable], root: str = "model", kind: str = "parameter", frame: int = 0
 ) -> Failure:
     """A failure whose second operand `model.….weight` is held by a module."""
     diagnosis, _ = meeting(CODE, "model(x)", "model.weight", scope=scope)
     first, wrong = diagnosis.failure.operands
-    owner = Owner(expression, frame, "Linear", "weight", kind, root)
+    owner = ModuleOwner(expression, frame, "Linear", "weight", kind, root)
     return replace(diagnosis.failure, operands=(first, replace(wrong, holders=(owner,))))
 
 
 def test_what_a_frame_knows_of_an_expression() -> None:
     failure = owned("model", [module("model")])
-    assert bound(failure, 0, "model") == module("model")
+    assert variable_in_frame(failure, 0, "model") == module("model")
     for frame, expression in ((0, "other"), (1, "model"), (7, "model"), (-1, "model")):
-        assert bound(failure, frame, expression) is None
+        assert variable_in_frame(failure, frame, expression) is None
 
 
 @pytest.mark.parametrize(
@@ -47,7 +54,7 @@ def test_what_a_frame_knows_of_an_expression() -> None:
 def test_a_root_registers_the_operand_and_is_known(kind: str, scope: list[str], found: bool) -> None:
     failure = owned("model.head", [module(each) for each in scope], kind=kind)
     expected = [(failure.operands[1].holders[0], module("model"))] if found else []
-    assert roots(failure, failure.operands[1]) == expected
+    assert root_modules(failure, failure.operands[1]) == expected
 
 
 @pytest.mark.parametrize(
@@ -65,16 +72,16 @@ def test_a_root_registers_the_operand_and_is_known(kind: str, scope: list[str], 
 )
 def test_the_largest_module_that_lies_astray(expression: str, modules: dict[str, str], expected: str | None) -> None:
     failure = owned(expression, [module(*each) for each in modules.items()])
-    found = astray(failure, failure.operands[1])
+    found = largest_misplaced_module(failure, failure.operands[1])
     assert (found.expression if found is not None else None) == expected
 
 
 def test_no_tensor_is_a_module_that_lies_astray() -> None:
     failure = owned("model", [replace(module("model"), kind="object")])
-    assert astray(failure, failure.operands[1]) is None
+    assert largest_misplaced_module(failure, failure.operands[1]) is None
 
 
-def made_at(*places: Place, kind: str = "made") -> Binding:
+def made_at(*places: SourceLocation, kind: str = "made") -> ScopeVariable:
     return module("model", history=(Event(kind, "Net", "cpu", places),))
 
 
@@ -83,21 +90,21 @@ def test_where_a_module_was_made() -> None:
     calls = [place(code, text, "<module>") for text in ("super().__init__(3)", "Net()", "build(Net())")]
     diagnosis, source = meeting(code, "build(Net())", function="<module>")
     failure = diagnosis.failure
-    found = list(made_spots(failure, made_at(*calls, replace(calls[1], path="lost.py")), source))
+    found = list(construction_sites(failure, made_at(*calls, replace(calls[1], path="lost.py")), source))
     assert [(each.kind, each.place) for each in found] == [("made", calls[1]), ("made", calls[2])]
     assert found[0].scope == failure.frames[0].scope
-    assert list(made_spots(failure, made_at(calls[1], kind="class"), source)) == []
-    assert list(made_spots(failure, module("model"), source)) == []
-    assert list(made_spots(failure, made_at(replace(calls[1], owned=False)), source)) == []
+    assert list(construction_sites(failure, made_at(calls[1], kind="class"), source)) == []
+    assert list(construction_sites(failure, module("model"), source)) == []
+    assert list(construction_sites(failure, made_at(replace(calls[1], owned=False)), source)) == []
 
 
-def moved(code: str, failing: str, scope: Sequence[Binding] = (), device: str = "") -> list[str]:
+def moved(code: str, failing: str, scope: Sequence[ScopeVariable] = (), device: str = "") -> list[str]:
     diagnosis, source = meeting(code, failing, "model.weight", scope=scope, device=device)
     return moves(diagnosis, source)
 
 
 def moves(diagnosis: Diagnosis, source: Sources) -> list[str]:
-    return [after(each) for each in module_moved_before(diagnosis, spot_at(diagnosis), source, "model")]
+    return [after(each) for each in move_module_before(diagnosis, spot_at(diagnosis), source, "model")]
 
 
 def test_a_module_is_moved_in_front_of_where_it_is_used() -> None:
@@ -115,12 +122,12 @@ def test_once_for_all_turns_of_a_loop_where_its_device_is_known_before() -> None
 @pytest.mark.parametrize(
     ("scope", "anchors"),
     [
-        ([Binding("model.device", "device", "cuda:0"), tensor("y", "cuda:0")], ["y.device"]),
+        ([ScopeVariable("model.device", "device", "cuda:0"), tensor("y", "cuda:0")], ["y.device"]),
         ([tensor("model.weight", "cuda:0", type="torch.nn.Parameter")], []),
         ([module("model", "cuda:0")], []),
     ],
 )
-def test_a_module_says_nothing_of_where_it_should_be(scope: list[Binding], anchors: list[str]) -> None:
+def test_a_module_says_nothing_of_where_it_should_be(scope: list[ScopeVariable], anchors: list[str]) -> None:
     code = "def f(model, y):\n    return model(y)\n"
     diagnosis, source = meeting(code, "model(y)", "model.weight")
     frame = replace(diagnosis.failure.frames[0], scope=tuple(scope))
@@ -133,7 +140,7 @@ def test_nothing_where_the_file_or_its_line_is_not_there(change: dict[str, objec
     diagnosis, source = meeting(CODE, "model(x)")
     spot = spot_at(diagnosis)
     spot = replace(spot, place=replace(spot.place, **change))  # type: ignore[arg-type]
-    assert list(module_moved_before(diagnosis, spot, source, "model")) == []
+    assert list(move_module_before(diagnosis, spot, source, "model")) == []
 
 
 def test_nothing_in_a_suite_on_one_line() -> None:

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import after, meeting, spot_at, tensor
 
-from devfix.model import Binding, Event, Place
-from devfix.sdk import argument_moved, is_written_to
+from devfix.model import Event, ScopeVariable, SourceLocation
+from devfix.sdk import is_written_to, move_argument
 
 
 def moved(code: str, failing: str, name: str = "mask", **met: object) -> list[str]:
     diagnosis, source = meeting(code, failing, name, **met)  # type: ignore[arg-type]
-    return [after(each) for each in argument_moved(diagnosis, spot_at(diagnosis, name), source)]
+    return [after(each) for each in move_argument(diagnosis, spot_at(diagnosis, name), source)]
 
 
 def test_a_name_that_is_read_once_is_moved_where_it_stands() -> None:
@@ -97,7 +97,7 @@ def test_nor_are_its_like_copied_with_what_is_written_to() -> None:
 
 def test_no_anchor_is_the_tensor_itself() -> None:
     code = "def f(x, mask):\n    return x + mask\n"
-    own = Binding("mask.device", "device", "cuda:0")
+    own = ScopeVariable("mask.device", "device", "cuda:0")
     assert moved(code, "x + mask", scope=[own])[0] == code.replace("x + mask", "x + mask.to(x.device)")
     code = "def f(model):\n    return model + 1\n"
     inside = tensor("model.weight", "cuda:0", type="torch.nn.Parameter")
@@ -110,7 +110,7 @@ def test_each_name_of_the_tensor_that_the_line_reads_is_tried() -> None:
     code = "def f(x, mask, row=None):\n    return x + mask + row\n"
     diagnosis, source = meeting(code, "x + mask + row")
     spot = spot_at(diagnosis, "other", "row", "mask")
-    assert next(each.title for each in argument_moved(diagnosis, spot, source)) == "Move `mask` to `x.device`"
+    assert next(each.title for each in move_argument(diagnosis, spot, source)) == "Move `mask` to `x.device`"
 
 
 @pytest.mark.parametrize("change", [{"owned": False}, {"path": "lost.py"}, {"line": 40, "end_line": 40}])
@@ -118,12 +118,12 @@ def test_nothing_where_the_file_or_its_line_is_not_there(change: dict[str, objec
     diagnosis, source = meeting("def f(x, mask):\n    return x + mask\n", "x + mask")
     spot = spot_at(diagnosis, "mask")
     spot = replace(spot, place=replace(spot.place, **change))  # type: ignore[arg-type]
-    assert list(argument_moved(diagnosis, spot, source)) == []
+    assert list(move_argument(diagnosis, spot, source)) == []
 
 
 def test_what_a_lambda_is_given_is_no_name_around_it() -> None:
     code = "def f(self, mask, masks):\n    return apply(lambda mask: self(mask) * mask, masks)\n"
-    found = moved(code, "self(mask)", scope=[Binding("self.device", "device", "cuda:0")])
+    found = moved(code, "self(mask)", scope=[ScopeVariable("self.device", "device", "cuda:0")])
     assert found == [code.replace("self(mask)", "self(mask.to(self.device))")]
 
 
@@ -159,7 +159,7 @@ def test_its_like_on_the_same_object_are_moved_with_it() -> None:
     inline = code.replace("self.mean", "self.mean.to(x.device)")
     assert found == [inline, inline.replace("self.deviation", "self.deviation.to(x.device)")]
     diagnosis, source = meeting(code, "x - self.mean", "self.mean", scope=scope)
-    both = list(argument_moved(diagnosis, spot_at(diagnosis, "self.mean"), source))[1]
+    both = list(move_argument(diagnosis, spot_at(diagnosis, "self.mean"), source))[1]
     assert (both.title, both.safety) == ("Move `self.mean` to `x.device`, and its like beside it", "likely")
 
 
@@ -172,8 +172,10 @@ def test_an_attribute_twice_in_a_statement_is_moved_twice_beside_its_like() -> N
 
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_names_are_alike_where_one_import_made_both(elsewhere: bool) -> None:
-    made = Event("factory", "aten::zeros", "cpu", (Place("data.py", 1, "<module>", owned=True),))
-    other = Event("factory", "aten::zeros", "cpu", (Place("main.py" if elsewhere else "data.py", 2, "<module>"),))
+    made = Event("factory", "aten::zeros", "cpu", (SourceLocation("data.py", 1, "<module>", owned=True),))
+    other = Event(
+        "factory", "aten::zeros", "cpu", (SourceLocation("main.py" if elsewhere else "data.py", 2, "<module>"),)
+    )
     code = "def f(x):\n    return (x - mean) / deviation\n"
     scope = [tensor("deviation", history=(other,))]
     found = moved(code, "x - mean", "mean", scope=scope, history=[made])
@@ -183,7 +185,7 @@ def test_names_are_alike_where_one_import_made_both(elsewhere: bool) -> None:
 
 
 def test_names_that_a_function_made_have_each_a_reason_of_its_own() -> None:
-    made = Event("factory", "aten::zeros", "cpu", (Place("main.py", 1, "f", owned=True),))
+    made = Event("factory", "aten::zeros", "cpu", (SourceLocation("main.py", 1, "f", owned=True),))
     code = "def f(x):\n    return (x - mean) / deviation\n"
     found = moved(code, "x - mean", "mean", scope=[tensor("deviation", history=(made,))], history=[made])
     assert found == [code.replace("mean", "mean.to(x.device)")]

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from mismatch_factory import meeting, place
 
-from devfix.model import Diagnosis, Event, Operand, Owner, Place
-from devfix.sdk import aimed, placed_by_code, placing, placing_places
+from devfix.model import Diagnosis, Event, ModuleOwner, Operand, SourceLocation
+from devfix.sdk import explicitly_placed, last_placement, placement_locations, placement_targets
 
 CODE = """\
 def make():
@@ -19,7 +19,7 @@ def f(x):
     return x + sent
 """
 MADE, CALLED, SENT = place(CODE, "zeros(3)", "make"), place(CODE, "make()\n"[:-1]), place(CODE, "mask.to(0)")
-FOREIGN = Place("/torch/nn.py", 3, "forward")
+FOREIGN = SourceLocation("/torch/nn.py", 3, "forward")
 BIRTH = Event("factory", "aten::zeros", "cpu", (FOREIGN, MADE, CALLED))
 MOVE = Event("move", "aten::_to_copy", "cpu", (FOREIGN, SENT))
 
@@ -37,9 +37,9 @@ def operand(*history: Event, **fields: object) -> Operand:
 
 def test_the_last_move_put_it_there_else_its_birth() -> None:
     earlier = replace(MOVE, places=(MADE,))
-    assert placing(operand(BIRTH, earlier, MOVE, replace(BIRTH, kind="view"))) == MOVE
-    assert placing(operand(BIRTH, replace(BIRTH, kind="view"))) == BIRTH
-    assert placing(operand()) is None
+    assert last_placement(operand(BIRTH, earlier, MOVE, replace(BIRTH, kind="view"))) == MOVE
+    assert last_placement(operand(BIRTH, replace(BIRTH, kind="view"))) == BIRTH
+    assert last_placement(operand()) is None
 
 
 def test_what_the_program_placed_itself_deepest_in_the_stack_first() -> None:
@@ -48,21 +48,21 @@ def test_what_the_program_placed_itself_deepest_in_the_stack_first() -> None:
     head = replace(MADE, line=1, end_line=1)
     for stack, expected in (((frame.place,), [1, 2]), ((head, frame.place), [2, 1]), ((frame.place, head), [1, 2])):
         frames = tuple(replace(frame, place=each) for each in stack)
-        found = placed_by_code(replace(diagnosis.failure, frames=frames))
+        found = explicitly_placed(replace(diagnosis.failure, frames=frames))
         assert [(index, each) for index, _, each in found] == [(index, (MADE, SENT)[index - 1]) for index in expected]
 
 
 def test_what_a_module_holds_or_other_code_placed_is_none_of_it() -> None:
-    held = operand(BIRTH, owner=Owner("self", 0, "Net", "mask", "attribute"))
+    held = operand(BIRTH, owner=ModuleOwner("self", 0, "Net", "mask", "attribute"))
     foreign = operand(replace(BIRTH, places=(FOREIGN,)))
-    assert placed_by_code(met(held, foreign, operand()).failure) == []
-    assert [place for _, _, place in placed_by_code(met(operand(), operand(BIRTH)).failure)] == [MADE]
+    assert explicitly_placed(met(held, foreign, operand()).failure) == []
+    assert [place for _, _, place in explicitly_placed(met(operand(), operand(BIRTH)).failure)] == [MADE]
 
 
 def test_where_the_blamed_one_was_placed() -> None:
-    assert placing_places(met(operand(BIRTH))) == [FOREIGN, MADE, CALLED]
-    assert placing_places(met(operand(BIRTH, MOVE))) == [FOREIGN, SENT]
-    assert placing_places(met(operand())) == []
+    assert placement_locations(met(operand(BIRTH))) == [FOREIGN, MADE, CALLED]
+    assert placement_locations(met(operand(BIRTH, MOVE))) == [FOREIGN, SENT]
+    assert placement_locations(met(operand())) == []
 
 
 def test_without_operands_it_is_the_stack() -> None:
@@ -70,11 +70,11 @@ def test_without_operands_it_is_the_stack() -> None:
     frame = diagnosis.failure.frames[0]
     frames = tuple(replace(frame, place=each) for each in (CALLED, MADE, FOREIGN))
     failure = replace(diagnosis.failure, operands=(), frames=frames)
-    assert placing_places(replace(diagnosis, failure=failure)) == [MADE, CALLED]
+    assert placement_locations(replace(diagnosis, failure=failure)) == [MADE, CALLED]
 
 
 def test_the_other_operands_are_aimed_at_in_turn() -> None:
     diagnosis = met(operand(), operand(BIRTH), operand(BIRTH))
-    assert [each.blame.operand for each in aimed(diagnosis)] == [1, 2, 3]
-    second = replace(diagnosis, blame=replace(diagnosis.blame, operand=2))
-    assert [each.blame.operand for each in aimed(second)] == [2, 3]
+    assert [each.finding.operand for each in placement_targets(diagnosis)] == [1, 2, 3]
+    second = replace(diagnosis, finding=replace(diagnosis.finding, operand=2))
+    assert [each.finding.operand for each in placement_targets(second)] == [2, 3]

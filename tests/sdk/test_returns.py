@@ -6,8 +6,8 @@ import libcst as cst
 import pytest
 from mismatch_factory import main
 
-from devfix.model import Binding, Event, Place
-from devfix.sdk import File, Sources, answers, class_of, definition, methods_called
+from devfix.model import Event, ScopeVariable, SourceLocation
+from devfix.sdk import File, Sources, class_of, definition, methods_called, return_values
 from devfix.sdk.trace.returns import Part
 
 
@@ -15,7 +15,7 @@ def answered(body: str, part: Part = None) -> list[str]:
     file = main(f"def f(x, out):\n{body}")
     function = definition(file, "f")
     assert isinstance(function, cst.FunctionDef)
-    return [file.code(each) for each in answers(file, function, part)]
+    return [file.code(each) for each in return_values(file, function, part)]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_name_is_what_its_own_function_gave_it() -> None:
     file = main("def g():\n    both = 1, 2\n    return both\ndef f(x):\n    both = x, 3\n    return both\n")
     function = definition(file, "f")
     assert isinstance(function, cst.FunctionDef)
-    assert [file.code(each) for each in answers(file, function, 1)] == ["3"]
+    assert [file.code(each) for each in return_values(file, function, 1)] == ["3"]
 
 
 NETS = """
@@ -99,8 +99,8 @@ FILES = {
     "net.py": b"from base import Base\nclass Net(Base):\n    def __init__(self):\n        super().__init__()\n",
     "other.py": b"class Net: pass\n",
 }
-BASE, NET, OTHER = (Place(name, 3, "__init__", owned=True) for name in FILES)
-FOREIGN = Place("/lib/torch/nn.py", 3)
+BASE, NET, OTHER = (SourceLocation(name, 3, "__init__", owned=True) for name in FILES)
+FOREIGN = SourceLocation("/lib/torch/nn.py", 3)
 
 
 @pytest.mark.parametrize(
@@ -112,17 +112,17 @@ FOREIGN = Place("/lib/torch/nn.py", 3)
         ((FOREIGN, NET), "net.py"),
         ((BASE,), ""),
         ((FOREIGN,), ""),
-        ((Place("gone.py", 3, owned=True),), ""),
+        ((SourceLocation("gone.py", 3, owned=True),), ""),
         ((), ""),
     ],
 )
-def test_the_class_of_an_object_stands_where_it_was_made(places: tuple[Place, ...], path: str) -> None:
+def test_the_class_of_an_object_stands_where_it_was_made(places: tuple[SourceLocation, ...], path: str) -> None:
     moved = Event("move", "to", "cuda:0", (OTHER,))
-    binding = Binding("net", "module", "cuda:0", "Net", history=(Event("made", "made", "cpu", places), moved))
+    binding = ScopeVariable("net", "module", "cuda:0", "Net", history=(Event("made", "made", "cpu", places), moved))
     found = class_of(binding, Sources(FILES.get))
     assert (found[0].path if found is not None else "") == path
     assert found is None or (isinstance(found[0], File) and found[1].name.value == "Net")
 
 
 def test_without_a_history_the_class_of_an_object_is_not_known() -> None:
-    assert class_of(Binding("net", "module", "cuda:0", "Net"), Sources(FILES.get)) is None
+    assert class_of(ScopeVariable("net", "module", "cuda:0", "Net"), Sources(FILES.get)) is None

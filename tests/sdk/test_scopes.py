@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import X, main, meeting, place, tensor
 
-from devfix.model import Binding, Event, Frame, Place
+from devfix.model import Event, Frame, ScopeVariable, SourceLocation
 from devfix.sdk import device_in, named_at, on_device, scope_of
 
 CODE = """y = x + mask
@@ -37,7 +37,7 @@ def test_the_names_of_a_tensor_at_a_place_nearest_first() -> None:
         tensor("other", history=(cut,)),
         tensor("later", history=(made, cut, cast, cast)),
         tensor("unknown"),
-        Binding("model", "module", "cpu", history=(made,)),
+        ScopeVariable("model", "module", "cpu", history=(made,)),
     ]
     failure = meeting(CODE, "x + mask", scope=scope, history=[made, cut, cast])[0].failure
     at = failure.frames[0].place
@@ -45,11 +45,17 @@ def test_the_names_of_a_tensor_at_a_place_nearest_first() -> None:
     same = replace(failure.operands[1], history=(made, cut))
     assert named_at(failure, at, same) == ["it", "the_view", "a.view", "source"]
     assert named_at(failure, at, replace(same, history=())) == []
-    assert named_at(failure, Place("other.py", 1, "g"), same) == []
+    assert named_at(failure, SourceLocation("other.py", 1, "g"), same) == []
 
 
 def test_what_lies_on_a_device_plainest_first() -> None:
-    scope = [X, tensor("a.b", "cuda:0"), tensor("weight", "cuda:0"), Binding("net", "module", "cuda:0"), tensor("c")]
+    scope = [
+        X,
+        tensor("a.b", "cuda:0"),
+        tensor("weight", "cuda:0"),
+        ScopeVariable("net", "module", "cuda:0"),
+        tensor("c"),
+    ]
     assert [each.expression for each in on_device(scope, "cuda:0")] == ["x", "net", "weight", "a.b"]
     assert [each.expression for each in on_device(scope, "cuda:0", "module")] == ["net"]
     assert [each.expression for each in on_device(scope, "cpu", "tensor", "module")] == ["c"]
@@ -67,7 +73,7 @@ def test_the_scope_of_a_node_is_that_of_its_function(text: str, name: str) -> No
         "forward": "function",
     }
     failure = meeting(CODE, "x + mask")[0].failure
-    frames = [Frame(Place("main.py", 9, each, owned=True), (tensor(told),)) for each, told in seen.items()]
+    frames = [Frame(SourceLocation("main.py", 9, each, owned=True), (tensor(told),)) for each, told in seen.items()]
     elsewhere = [replace(each, place=replace(each.place, path="other.py"), scope=(X,)) for each in frames]
     empty = [replace(each, scope=()) for each in frames]
     file = main(CODE)

@@ -5,44 +5,47 @@ from __future__ import annotations
 from dataclasses import replace
 
 from devfix.diagnosis.resolve_temporaries import with_given
-from devfix.model import Binding, Event, Failure, Frame, Held, Operand, Place
+from devfix.model import Event, Failure, Frame, NameRef, Operand, ScopeVariable, SourceLocation
 from devfix.source import Sources
 
 CODE = "valid = torch.ones(4, 1)\ntotal = loss(critic(real), {given})\n"
-BORN = Event("factory", "aten::ones", "cpu", (Place("main.py", 1, "<module>", owned=True),))
+BORN = Event("factory", "aten::ones", "cpu", (SourceLocation("main.py", 1, "<module>", owned=True),))
 
 
 def failure(given: str) -> tuple[Failure, Sources]:
     code = CODE.format(given=given)
     line = code.splitlines()[1]
-    place = Place("main.py", 2, "<module>", 2, line.index("loss"), len(line), owned=True)
+    place = SourceLocation("main.py", 2, "<module>", 2, line.index("loss"), len(line), owned=True)
     scope = (
-        Binding("real", "tensor", "cuda:0", shape=(4, 2)),
-        Binding("other", "tensor", "cpu", shape=(4, 1)),
-        Binding("valid", "tensor", "cpu", shape=(4, 1), history=(BORN,)),
+        ScopeVariable("real", "tensor", "cuda:0", shape=(4, 2)),
+        ScopeVariable("other", "tensor", "cpu", shape=(4, 1)),
+        ScopeVariable("valid", "tensor", "cpu", shape=(4, 1), history=(BORN,)),
     )
     born = Event("factory", "aten::empty_like", "cpu", (place, BORN.places[0]))
     own = Operand("self", "cpu", shape=(4, 1), history=(born,))
-    outer = Frame(Place("main.py", 9, "run", owned=True))
-    frames = (outer, Frame(place, scope), Frame(Place("/torch/nn/functional.py", 9, "bce")))
+    outer = Frame(SourceLocation("main.py", 9, "run", owned=True))
+    frames = (outer, Frame(place, scope), Frame(SourceLocation("/torch/nn/functional.py", 9, "bce")))
     told = Failure("device-mismatch", "RuntimeError", "", "aten::mul_", frames, (own, Operand("other", "cuda:0")))
     return told, Sources({"main.py": code.encode()}.get)
 
 
 def test_a_name_in_the_failing_expression_stands_for_it() -> None:
     operand = with_given(*failure("valid")).operands[0]
-    assert operand.names == (Held(1, "valid"),)
+    assert operand.names == (NameRef(1, "valid"),)
     assert operand.history == (BORN,)
 
 
 def test_of_several_names_one_of_its_shape_and_a_short_one_stands_for_it() -> None:
     told, source = failure("a, valid2, valid")
-    wide, other = Binding("a", "tensor", "cpu", shape=(9,)), Binding("valid2", "tensor", "cpu", shape=(4, 1))
-    assert seen(told, source, wide, other, *told.frames[1].scope).names == (Held(1, "valid"),)
+    wide, other = (
+        ScopeVariable("a", "tensor", "cpu", shape=(9,)),
+        ScopeVariable("valid2", "tensor", "cpu", shape=(4, 1)),
+    )
+    assert seen(told, source, wide, other, *told.frames[1].scope).names == (NameRef(1, "valid"),)
     assert seen(told, source, wide).shape == (9,)
 
 
-def seen(told: Failure, source: Sources, *scope: Binding) -> Operand:
+def seen(told: Failure, source: Sources, *scope: ScopeVariable) -> Operand:
     frames = (told.frames[0], replace(told.frames[1], scope=scope), told.frames[2])
     return with_given(replace(told, frames=frames), source).operands[0]
 
@@ -50,7 +53,7 @@ def seen(told: Failure, source: Sources, *scope: Binding) -> Operand:
 def test_a_factory_in_the_call_stands_for_it_where_no_name_does() -> None:
     told, source = failure("torch.zeros(4, 1)")
     operand = with_given(told, source).operands[0]
-    birth = operand.birth
+    birth = operand.creation
     assert birth is not None and birth.op == "aten::zeros" and not operand.names
     assert birth.places[0].function == "<module>" and birth.places[1:] == BORN.places
     file = source.file(birth.places[0])
@@ -65,7 +68,7 @@ def test_what_another_call_in_it_was_given_does_not() -> None:
 def test_a_tensor_with_a_name_or_born_elsewhere_stays() -> None:
     told, source = failure("valid")
     born = replace(told.operands[0], history=(BORN,))
-    named = replace(told.operands[0], names=(Held(1, "valid"),))
+    named = replace(told.operands[0], names=(NameRef(1, "valid"),))
     moved = replace(told.operands[0], history=(*told.operands[0].history, Event("move", "aten::_to_copy", "cpu")))
     nowhere = replace(told.operands[0], history=(replace(BORN, places=()),))
     for each in (born, named, moved, nowhere, replace(named, history=())):
@@ -87,7 +90,7 @@ def test_a_factory_that_names_a_device_or_makes_something_on_a_gpu_does_not() ->
 def test_what_cannot_be_read_stays() -> None:
     told, _ = failure("valid")
     assert with_given(told, Sources({}.get)) == told
-    place = Place("main.py", 4, "<module>", owned=True)
+    place = SourceLocation("main.py", 4, "<module>", owned=True)
     lost = replace(told.operands[0], history=(replace(told.operands[0].history[0], places=(place,)),))
     frames = (told.frames[0], Frame(place, told.frames[1].scope), told.frames[2])
     lost_told = replace(told, operands=(lost, told.operands[1]), frames=frames)

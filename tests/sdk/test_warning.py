@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mismatch_factory import main
 
-from devfix.sdk import doubt
+from devfix.sdk import warning
 
 CODE = """import torch
 
@@ -25,6 +25,6 @@ g(3)
 @pytest.mark.parametrize(("number", "line", "first", "last"), [(0, 5, 3, 9), (1, 11, 1, 12)])
 def test_a_doubt_holds_within_its_function_else_within_the_file(number: int, line: int, first: int, last: int) -> None:
     file = main(CODE)
-    found = doubt(file, file.find(file.module, "x.device")[number], "It is never equal.")
+    found = warning(file, file.find(file.module, "x.device")[number], "It is never equal.")
     assert (found.path, found.line, found.first, found.last) == ("main.py", line, first, last)
-    assert (found.expression, found.because) == ("x.device", "It is never equal.")
+    assert (found.expression, found.reason) == ("x.device", "It is never equal.")

@@ -77,7 +77,7 @@ if __name__ == "__main__":
     for kind in ("simulated", "cpu", "simulated"):
         before, set_before = state(), settings()
         os.environ["DEVFIX_PROBE"] = json.dumps(
-            {"world": {"kind": kind, "gpus": 2, "current": 0}, "letters": os.devnull, "map": True, "owned": "/"}
+            {"world": {"kind": kind, "gpus": 2, "current": 0}, "traces": os.devnull, "map": True, "owned": "/"}
         )
         bootstrap.obey()
         entered = sum(before.get(name) is not value for name, value in state().items())

@@ -23,7 +23,7 @@ print(records.operations())
 
 
 def counted(folder: Path, when: str) -> int:
-    order = {"world": {"kind": "simulated", "gpus": 1, "current": 0}, "letters": os.devnull}
+    order = {"world": {"kind": "simulated", "gpus": 1, "current": 0}, "traces": os.devnull}
     path = os.pathsep.join((str(ENTRY), str(folder)))
     environment = {**os.environ, "DEVFIX_PROBE": json.dumps(order), "PYTHONPATH": path}
     command = [sys.executable, str(folder / "program.py"), when]

@@ -14,7 +14,7 @@ ENTRY = Path(devfix.probe.__file__).parent / "entry"
 
 
 def run(tmp_path: Path, *command: str) -> str:
-    order = {"world": {"kind": "simulated", "gpus": 2, "current": 0}, "letters": str(tmp_path)}
+    order = {"world": {"kind": "simulated", "gpus": 2, "current": 0}, "traces": str(tmp_path)}
     environment = {**os.environ, "DEVFIX_PROBE": json.dumps(order), "PYTHONPATH": str(ENTRY), "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]

@@ -6,13 +6,13 @@ import libcst as cst
 import pytest
 from mismatch_factory import main
 
-from devfix.sdk import code, registered_as_buffer
+from devfix.sdk import code, register_as_buffer
 
 
 def registered(text: str) -> str | None:
     file = main(text)
     (found,) = (each for each in file.within(file.module) if isinstance(each, cst.Assign | cst.AnnAssign))
-    call = registered_as_buffer(file, found)
+    call = register_as_buffer(file, found)
     return code(call) if call is not None else None
 
 

@@ -6,11 +6,11 @@ import pytest
 from devfix.sdk import (
     File,
     code,
-    device_given,
-    device_replaced,
+    device_text,
     expression,
     literal_device,
     named_device,
+    replace_device,
     with_constant,
 )
 
@@ -39,8 +39,8 @@ def call(text: str) -> cst.Call:
     ],
 )
 def test_the_device_of_a_call_is_read_and_replaced(text: str, named: str, after: str) -> None:
-    assert device_given(call(text)) == named
-    assert code(device_replaced(call(text), "d")) == after
+    assert device_text(call(text)) == named
+    assert code(replace_device(call(text), "d")) == after
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import libcst as cst
 import pytest
 
-from devfix.sdk import File, inserted_after, inserted_before, keyword_added, keyword_removed, moved, unmoved
+from devfix.sdk import File, add_keyword, insert_after, insert_before, move_to, remove_keyword, remove_move
 
 
 def code(node: cst.CSTNode) -> str:
@@ -30,7 +30,7 @@ def code(node: cst.CSTNode) -> str:
 )
 def test_adds_a_keyword_in_the_style_of_the_call(before: str, after: str) -> None:
     call = cst.ensure_type(cst.parse_expression(before), cst.Call)
-    assert code(keyword_added(call, "device", "d")) == after
+    assert code(add_keyword(call, "device", "d")) == after
     compile(after, "m.py", "eval")
 
 
@@ -56,11 +56,11 @@ def test_adds_a_keyword_in_the_style_of_the_call(before: str, after: str) -> Non
     ],
 )
 def test_moves_an_expression(before: str, after: str) -> None:
-    assert code(moved(cst.parse_expression(before), "d")) == after
+    assert code(move_to(cst.parse_expression(before), "d")) == after
 
 
 def test_a_move_to_the_host_is_written_as_people_do() -> None:
-    assert [code(moved(cst.parse_expression("x"), each)) for each in ('"cpu"', "'cpu'")] == ["x.cpu()", "x.cpu()"]
+    assert [code(move_to(cst.parse_expression("x"), each)) for each in ('"cpu"', "'cpu'")] == ["x.cpu()", "x.cpu()"]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_move_to_the_host_is_written_as_people_do() -> None:
     ],
 )
 def test_removes_a_keyword_with_its_comma_and_its_line(before: str, after: str) -> None:
-    assert code(keyword_removed(cst.ensure_type(cst.parse_expression(before), cst.Call), "device")) == after
+    assert code(remove_keyword(cst.ensure_type(cst.parse_expression(before), cst.Call), "device")) == after
 
 
 @pytest.mark.parametrize(
@@ -85,15 +85,15 @@ def test_removes_a_keyword_with_its_comma_and_its_line(before: str, after: str) 
     ],
 )
 def test_takes_moves_off_and_leaves_casts(before: str, after: str) -> None:
-    assert code(unmoved(cst.parse_expression(before))) == after
+    assert code(remove_move(cst.parse_expression(before))) == after
 
 
 def test_inserts_a_statement_below_the_comment_above() -> None:
     file = File("m.py", b"def f(x, m):\n\n    # mix\n    return x * m  # here\n")
     statement = file.statement_of(file.find(file.module, "x * m")[0])
     assert statement is not None
-    before = inserted_before(file, statement, ["m = m.to(x.device)"])
-    after = inserted_after(file, statement, ["pass"])
+    before = insert_before(file, statement, ["m = m.to(x.device)"])
+    after = insert_after(file, statement, ["pass"])
     assert before is not None and after is not None
     assert before.code == "def f(x, m):\n\n    # mix\n    m = m.to(x.device)\n    return x * m  # here\n"
     assert after.code == "def f(x, m):\n\n    # mix\n    return x * m  # here\n    pass\n"
@@ -103,12 +103,12 @@ def test_inserts_nothing_into_a_suite_on_one_line() -> None:
     file = File("m.py", b"if a: b = a * m\n")
     assert file.statement_of(file.find(file.module, "a * m")[0]) is None
     suite = file.parent(file.parent(file.find(file.module, "a * m")[0]) or file.module)
-    assert inserted_before(file, suite or file.module, ["pass"]) is None
+    assert insert_before(file, suite or file.module, ["pass"]) is None
 
 
 def test_keeps_line_endings_and_tabs() -> None:
     file = File("m.py", b"if a:\r\n\tb = a * m\r\n")
     statement = file.statement_of(file.find(file.module, "a * m")[0])
     assert statement is not None
-    module = inserted_before(file, statement, ["m = m.to(a.device)"])
+    module = insert_before(file, statement, ["m = m.to(a.device)"])
     assert module is not None and module.bytes == b"if a:\r\n\tm = m.to(a.device)\r\n\tb = a * m\r\n"

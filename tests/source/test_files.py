@@ -2,7 +2,7 @@
 
 import pytest
 
-from devfix.model import Place
+from devfix.model import SourceLocation
 from devfix.source import File, SourceError, Sources
 
 PYTHON = """import torch
@@ -18,7 +18,7 @@ def forward(self, x):
 """
 
 
-def places(code: str) -> list[tuple[int, Place]]:
+def places(code: str) -> list[tuple[int, SourceLocation]]:
     """Every instruction's place, as the interpreter itself knows it."""
     import types
 
@@ -27,7 +27,7 @@ def places(code: str) -> list[tuple[int, Place]]:
     def walk(each: types.CodeType) -> None:
         for line, end_line, column, end_column in each.co_positions():
             if line is not None:
-                found.append((line, Place("m.py", line, "", end_line, column, end_column, owned=True)))
+                found.append((line, SourceLocation("m.py", line, "", end_line, column, end_column, owned=True)))
         for constant in each.co_consts:
             if isinstance(constant, types.CodeType):
                 walk(constant)
@@ -67,10 +67,10 @@ def test_keeps_bytes_and_counts_columns_in_utf8(python: str) -> None:
 
 def test_knows_only_lines_on_old_interpreters() -> None:
     file = File("m.py", b"x = f(a)\ny = f(a) + g(b)\n")
-    call = file.call_at(Place("m.py", 1))
+    call = file.call_at(SourceLocation("m.py", 1))
     assert call is not None and file.code(call) == "f(a)"
-    assert file.call_at(Place("m.py", 2)) is None
-    assert file.call_at(Place("m.py", 2), ("g",)) is not None
+    assert file.call_at(SourceLocation("m.py", 2)) is None
+    assert file.call_at(SourceLocation("m.py", 2), ("g",)) is not None
 
 
 @pytest.mark.parametrize("data", [b"x = (\n", b"x = '\xe9'\n", b"print 'python 2'\n"])
@@ -81,8 +81,8 @@ def test_refuses_what_does_not_parse(data: bytes) -> None:
 
 def test_gives_no_file_for_foreign_and_excluded_places() -> None:
     sources = Sources({"a.py": b"x = 1\n", "b.py": b"x = (\n"}.get)
-    assert sources.file(Place("a.py", 1, owned=True)) is not None
-    assert sources.file(Place("a.py", 1)) is None
-    assert sources.file(Place("c.py", 1, owned=True)) is None
-    assert sources.file(Place("b.py", 1, owned=True)) is None
+    assert sources.file(SourceLocation("a.py", 1, owned=True)) is not None
+    assert sources.file(SourceLocation("a.py", 1)) is None
+    assert sources.file(SourceLocation("c.py", 1, owned=True)) is None
+    assert sources.file(SourceLocation("b.py", 1, owned=True)) is None
     assert "b.py" in sources.notes[0]

@@ -8,8 +8,8 @@ import libcst as cst
 import pytest
 from mismatch_factory import main, meeting
 
-from devfix.model import Frame, Place
-from devfix.sdk import calls, imported_name, pinned_where_assigned, with_constant, with_import
+from devfix.model import Frame, SourceLocation
+from devfix.sdk import calls, imported_name, pin_where_assigned, with_constant, with_import
 from devfix.source import Sources
 
 
@@ -58,14 +58,14 @@ def test_an_import_of_a_member_is_added_once() -> None:
 
 def test_a_device_is_pinned_in_each_file_that_assigns_it() -> None:
     diagnosis, _ = meeting("y = x + mask\n", "x + mask", function="<module>")
-    frames = (*(Frame(Place(name, 1, owned=True)) for name in ("a.py", "b.py")), *diagnosis.failure.frames)
+    frames = (*(Frame(SourceLocation(name, 1, owned=True)) for name in ("a.py", "b.py")), *diagnosis.failure.frames)
     diagnosis = replace(diagnosis, failure=replace(diagnosis.failure, frames=frames))
     files = {
         "main.py": b"y = x + mask\n",
         "a.py": b"import torch\nself.device = 'cuda'\n",
         "b.py": b"from torch import empty\nself.device = pick()\n",
     }
-    made = list(pinned_where_assigned(diagnosis, Sources(files.get), "self.device"))
+    made = list(pin_where_assigned(diagnosis, Sources(files.get), "self.device"))
     assert {each.edits[0].path: each.edits[0].after for each in made} == {
         "a.py": b"import torch\nself.device = torch.empty(0, device='cuda').device\n",
         "b.py": b"from torch import empty\nself.device = empty(0, device=pick()).device\n",

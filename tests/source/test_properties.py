@@ -1,4 +1,4 @@
-"""Whatever is read, nothing crashes: letters, messages, configurations and sources made by chance, and by malice."""
+"""Whatever is read, nothing crashes: traces, messages, configurations and sources made by chance, and by malice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from waiting import little_work
 
 from devfix.config import Config, read_config
 from devfix.errors import UserError
-from devfix.model import Place
+from devfix.model import SourceLocation
 from devfix.registry.suppressions import ignored
 from devfix.trace import read_all
 from devfix.trace.values import NUMBER_LIMIT
@@ -59,14 +59,14 @@ paths = st.sampled_from(
     ]
 )
 texts = st.one_of(
-    st.text(), paths, st.sampled_from(["\x1b[31m", "\x9b31m", "\u202egnp.exe", "\ud800", "devfix-letter/1"])
+    st.text(), paths, st.sampled_from(["\x1b[31m", "\x9b31m", "\u202egnp.exe", "\ud800", "devfix-trace/1"])
 )
 values = st.recursive(
     st.one_of(st.none(), st.booleans(), numbers, texts),
     lambda inner: st.one_of(st.lists(inner, max_size=5), st.dictionaries(st.sampled_from(KEYS), inner, max_size=8)),
     max_leaves=40,
 )
-letters = st.dictionaries(st.sampled_from(KEYS), values).map(lambda table: {**table, "schema": "devfix-letter/1"})
+traces = st.dictionaries(st.sampled_from(KEYS), values).map(lambda table: {**table, "schema": "devfix-trace/1"})
 
 
 def all_of(record: Any) -> Iterator[Any]:
@@ -87,14 +87,14 @@ def read(data: bytes) -> tuple[list[Any], list[str]]:
 
 
 @often
-@given(letters)
-def test_a_forged_letter_gives_honest_records(letter: dict[str, Any]) -> None:
-    found, trouble = read(json.dumps(letter).encode("utf-8", "surrogatepass"))
+@given(traces)
+def test_a_forged_trace_gives_honest_records(trace: dict[str, Any]) -> None:
+    found, trouble = read(json.dumps(trace).encode("utf-8", "surrogatepass"))
     assert len(found) + len(trouble) == 1
     for value in all_of(tuple(found)):
         if isinstance(value, str):
             assert not set(value) & {"\x1b", "\x9b", "\u202e", "\0", "\ud800"}
-        elif isinstance(value, Place):
+        elif isinstance(value, SourceLocation):
             assert value.line >= 1 and (not value.owned or value.path == "main.py")
         elif isinstance(value, int):
             assert 0 <= value <= NUMBER_LIMIT
@@ -102,14 +102,14 @@ def test_a_forged_letter_gives_honest_records(letter: dict[str, Any]) -> None:
 
 @often
 @given(st.one_of(st.binary(), st.text().map(str.encode), st.just(b"[" * 100_000), st.just(b'{"schema":' * 2000)))
-def test_what_is_no_letter_is_told(data: bytes) -> None:
+def test_what_is_no_trace_is_told(data: bytes) -> None:
     found, trouble = read(data)
     assert not found and len(trouble) == 1
 
 
 @pytest.mark.parametrize("shape", ["pipe", "link", "folder", "large", "many"])
-def test_letters_that_are_no_files_and_too_large_ones(shape: str, tmp_path: Path) -> None:
-    place = tmp_path / "letters" / "1-0.json"
+def test_traces_that_are_no_files_and_too_large_ones(shape: str, tmp_path: Path) -> None:
+    place = tmp_path / "traces" / "1-0.json"
     place.parent.mkdir()
     if shape == "pipe":
         os.mkfifo(place)
@@ -121,7 +121,7 @@ def test_letters_that_are_no_files_and_too_large_ones(shape: str, tmp_path: Path
         with place.open("wb") as file:
             file.truncate(1 << 34)
     else:
-        place.write_text('{"schema": "devfix-letter/1", "watched": [' + '{"scope": [' * 300 + "]}" * 300 + "]}")
+        place.write_text('{"schema": "devfix-trace/1", "watched": [' + '{"scope": [' * 300 + "]}" * 300 + "]}")
         for number in range(30):
             place.with_name(f"{number}\x1b[31m.json").write_text("{}")
     with little_work(5):
@@ -130,11 +130,11 @@ def test_letters_that_are_no_files_and_too_large_ones(shape: str, tmp_path: Path
     assert "\x1b" not in "".join(trouble)
 
 
-def test_more_records_than_an_honest_letter_has_are_refused() -> None:
+def test_more_records_than_an_honest_trace_has_are_refused() -> None:
     inner = {"places": [0] * 1000}
     binding = {"expression": "x", "history": [inner] * 50}
     with little_work(30):
-        found, trouble = read(json.dumps({"schema": "devfix-letter/1", "modules": [binding] * 40}).encode())
+        found, trouble = read(json.dumps({"schema": "devfix-trace/1", "modules": [binding] * 40}).encode())
     assert not found and "more records" in trouble[0]
 
 
@@ -165,7 +165,7 @@ FRAGMENTS = [
 def kind_of() -> Any:
     """The probe's own reader of messages, which imports nothing but `re`."""
     names: dict[str, Any] = {"__name__": "kinds"}
-    exec((ENTRY.parent / "kinds.py").read_text(), names)
+    exec((ENTRY.parent / "capture" / "kinds.py").read_text(), names)
     return names["kind_of"]
 
 

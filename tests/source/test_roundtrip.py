@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from devfix.sdk import inserted_before, keyword_added, moved
+from devfix.sdk import add_keyword, insert_before, move_to
 from devfix.source import File, SourceError
 
 ALL = bool(os.environ.get("DEVFIX_HARM_POINTS"))
@@ -72,14 +72,14 @@ def check(path: str, data: bytes, choose: random.Random, edits: int = 3) -> str:
     for call in choose.sample(calls, min(edits, len(calls))):
         start, stop = file._spans[call]
         text = file.module.code.encode("utf-8")
-        new = choose.choice([keyword_added(call, "devfix_d", "d"), moved(call, "d")])
+        new = choose.choice([add_keyword(call, "devfix_d", "d"), move_to(call, "d")])
         after = file.replaced({call: new}).code.encode("utf-8")
         assert after.startswith(text[:start]) and after.endswith(text[stop:]), f"{path}: {file.code(call)[:200]}"
         assert after != text
         statement = file.statement_of(call)
         if statement is None:
             continue
-        edited = inserted_before(file, statement, ["devfix_d = 1"])
+        edited = insert_before(file, statement, ["devfix_d = 1"])
         if edited is not None:
             lines, longer = (
                 each.removeprefix(b"\xef\xbb\xbf").splitlines(keepends=True) for each in (data, edited.bytes)

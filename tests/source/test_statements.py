@@ -8,7 +8,7 @@ import libcst as cst
 import pytest
 from mismatch_factory import main
 
-from devfix.sdk import File, inserted_after, inserted_before, removed, replaced_by
+from devfix.sdk import File, insert_after, insert_before, remove_statement, replace_statement
 
 BLOCK = """# first
 a = 1
@@ -37,18 +37,18 @@ def done(function: Callable[..., cst.Module | None], code: str, text: str, *line
     ],
 )
 def test_statements_are_added(text: str, before: str, after: str) -> None:
-    found = done(inserted_before, BLOCK, text, "x", "y")
+    found = done(insert_before, BLOCK, text, "x", "y")
     assert before in found and found.replace("x\ny\n", "") == BLOCK
-    found = done(inserted_after, BLOCK, text, "x", "y")
+    found = done(insert_after, BLOCK, text, "x", "y")
     assert after in found and found.replace("x\ny\n", "") == BLOCK
 
 
 def test_a_comment_directly_above_a_loop_stays_with_it() -> None:
     code = "# loop\nfor i in a:\n    b\n"
-    assert done(inserted_before, f"y\n{code}", "a", "x") == f"y\nx\n{code}"
+    assert done(insert_before, f"y\n{code}", "a", "x") == f"y\nx\n{code}"
     spaced = f"y\n\n# title\n\n{code}"
-    assert done(inserted_before, spaced, "a", "x") == "y\n\n# title\n\nx\n# loop\nfor i in a:\n    b\n"
-    assert done(inserted_before, code, "b", "x") == "# loop\nfor i in a:\n    x\n    b\n"
+    assert done(insert_before, spaced, "a", "x") == "y\n\n# title\n\nx\n# loop\nfor i in a:\n    b\n"
+    assert done(insert_before, code, "b", "x") == "# loop\nfor i in a:\n    x\n    b\n"
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ def test_a_comment_directly_above_a_loop_stays_with_it() -> None:
     ],
 )
 def test_a_statement_is_replaced(text: str, expected: str) -> None:
-    assert done(replaced_by, BLOCK, text, "x", "y") == expected
+    assert done(replace_statement, BLOCK, text, "x", "y") == expected
 
 
 def test_a_comment_beside_a_statement_is_no_other_block_s() -> None:
-    assert done(replaced_by, "a = 1  # one\n", "a", "if x:\n    y") == "if x:\n    y\n"
-    assert done(replaced_by, "# why\nfor i in a:\n    b\n", "a", "x") == "# why\nx\n"
+    assert done(replace_statement, "a = 1  # one\n", "a", "if x:\n    y") == "if x:\n    y\n"
+    assert done(replace_statement, "# why\nfor i in a:\n    b\n", "a", "x") == "# why\nx\n"
 
 
 @pytest.mark.parametrize(
@@ -79,18 +79,18 @@ def test_a_comment_beside_a_statement_is_no_other_block_s() -> None:
     ],
 )
 def test_a_statement_is_removed(code: str, text: str, expected: str) -> None:
-    assert done(removed, code, text) == expected
+    assert done(remove_statement, code, text) == expected
 
 
 @pytest.mark.parametrize("code", ["if a: b\n", "if a:\n    c\nelif b:\n    d\n"])
 def test_what_stands_in_no_block_of_its_own_is_left_alone(code: str) -> None:
-    assert [done(each, code, "b", "x") for each in (inserted_before, inserted_after, replaced_by)] == [""] * 3
-    assert done(removed, code, "b") == ""
+    assert [done(each, code, "b", "x") for each in (insert_before, insert_after, replace_statement)] == [""] * 3
+    assert done(remove_statement, code, "b") == ""
 
 
 def test_what_is_added_is_laid_out_as_the_file_is() -> None:
     file = File("main.py", b"if a:\r\n\tb\r\n")
     statement = file.statement_of(file.find(file.module, "b")[0])
     assert statement is not None
-    module = replaced_by(file, statement, ["if x:\n    y", "z"])
+    module = replace_statement(file, statement, ["if x:\n    y", "z"])
     assert module is not None and module.bytes == b"if a:\r\n\tif x:\r\n\t\ty\r\n\tz\r\n"

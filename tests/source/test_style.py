@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mismatch_factory import main
 
-from devfix.source.queries.style import habit, is_somebody_elses, says_nothing, steps
+from devfix.source.queries.style import attribute_depth, is_ambiguous, is_undeclared_attribute, style_bonus
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from devfix.source.queries.style import habit, is_somebody_elses, says_nothing, 
     [("x", 0), ("self.head.weight", 2), ("parts[0]", 3), ("self.parts[0][1].weight", 8)],
 )
 def test_an_element_is_further_away_than_three_attributes(text: str, reach: float) -> None:
-    assert steps(text) == reach
+    assert attribute_depth(text) == reach
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_an_element_is_further_away_than_three_attributes(text: str, reach: floa
     ],
 )
 def test_a_name_to_throw_away_and_an_element_that_the_file_does_not_read_say_nothing(text: str, nothing: bool) -> None:
-    assert says_nothing(main("y, _ = f(x)\nz = boxes[1] * y\n"), text) is nothing
+    assert is_ambiguous(main("y, _ = f(x)\nz = boxes[1] * y\n"), text) is nothing
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_name_to_throw_away_and_an_element_that_the_file_does_not_read_say_not
     ],
 )
 def test_what_the_file_places_tensors_by_is_its_habit(code: str, expected: float) -> None:
-    assert habit(main(f"y = {code}\n"), "self.device") == expected
+    assert style_bonus(main(f"y = {code}\n"), "self.device") == expected
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_what_the_file_places_tensors_by_is_its_habit(code: str, expected: float
     [("self.head.weight", False), ("self.hea", True), ("self.header", True), ("head.weight", False)],
 )
 def test_an_attribute_that_the_file_never_reads_may_be_another_class_s_own(text: str, is_unknown: bool) -> None:
-    assert is_somebody_elses(main("class A:\n    def f(self):\n        return self.head\n"), text) is is_unknown
+    assert is_undeclared_attribute(main("class A:\n    def f(self):\n        return self.head\n"), text) is is_unknown

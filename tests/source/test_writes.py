@@ -6,7 +6,7 @@ import pytest
 from mismatch_factory import main
 
 from devfix.sdk import outside_loops
-from devfix.sdk.fixes.attribute_copy import bound_locally
+from devfix.sdk.fixes.attribute_copy import assign_locally
 from devfix.source.queries.writes import is_written_below
 
 
@@ -134,7 +134,7 @@ def test_a_branch_around_the_loop_settles_nothing_in_it() -> None:
 
 def copied(code: str, text: str = "self.table") -> str:
     file = main(code)
-    found = bound_locally(file, file.find(file.module, text)[0], text, "x.device")
+    found = assign_locally(file, file.find(file.module, text)[0], text, "x.device")
     if found is not None:
         assert found.title == f"Move `{text}` to `x.device` once, before it is used"
     return found.edits[0].after.decode() if found is not None else ""
@@ -197,6 +197,6 @@ def test_the_last_name_of_an_attribute_is_its_copy_s_and_other_functions_may_wri
 
 def test_what_stands_above_is_not_renamed() -> None:
     file = main(f"{HEAD}    a = self.table\n    b = self.table\n    c = self.table\n")
-    found = bound_locally(file, file.find(file.module, "self.table")[1], "self.table", "x.device")
+    found = assign_locally(file, file.find(file.module, "self.table")[1], "self.table", "x.device")
     assert found is not None
     assert found.edits[0].after.decode() == f"{HEAD}    a = self.table\n{MOVE}    b = table\n    c = table\n"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from probe_programs import run_program
 
-from devfix.execution.prefork import Warm
+from devfix.execution.prefork import PreforkServer
 from devfix.model import Call
 from devfix.trace.recipes import Recipes
 
@@ -48,9 +48,9 @@ start(block, "/etc/hosts", ids, torch.tensor([7, 1]))
 
 
 @pytest.fixture
-def calls(tmp_path: Path, warm: Warm) -> list[dict[str, Any]]:
+def calls(tmp_path: Path, warm: PreforkServer) -> list[dict[str, Any]]:
     ran = run_program(tmp_path, PROGRAM, warm=warm, calls=True)
-    assert ran.letter["trouble"] == []
+    assert ran.trace["trouble"] == []
     return list(ran.failure["calls"])
 
 
@@ -117,11 +117,11 @@ def test_a_call_outside_of_the_repository_is_none() -> None:
         Recipes("/here/").call(raw)
 
 
-def test_calls_are_told_only_where_they_are_asked_for(tmp_path: Path, warm: Warm) -> None:
+def test_calls_are_told_only_where_they_are_asked_for(tmp_path: Path, warm: PreforkServer) -> None:
     assert "calls" not in run_program(tmp_path, PROGRAM, warm=warm).failure
 
 
-def test_what_shows_a_failure_is_no_part_of_what_the_program_computes(tmp_path: Path, warm: Warm) -> None:
+def test_what_shows_a_failure_is_no_part_of_what_the_program_computes(tmp_path: Path, warm: PreforkServer) -> None:
     source = """
     import torch
     x = torch.ones(2, device="cuda") - 1
@@ -131,13 +131,13 @@ def test_what_shows_a_failure_is_no_part_of_what_the_program_computes(tmp_path: 
         print(x * 3)
         raise
     """
-    letter = run_program(tmp_path, source, warm=warm, tally=True).letter
-    assert letter["failure"]["uncaught"]
-    assert "computed" not in letter["failure"]
-    assert [each["op"] for each in letter["computed"]] == ["aten::sub"]
+    trace = run_program(tmp_path, source, warm=warm, tally=True).trace
+    assert trace["failure"]["uncaught"]
+    assert "computed" not in trace["failure"]
+    assert [each["op"] for each in trace["computed"]] == ["aten::sub"]
 
 
-def test_an_optimizer_is_told_by_the_module_that_it_steps(tmp_path: Path, warm: Warm) -> None:
+def test_an_optimizer_is_told_by_the_module_that_it_steps(tmp_path: Path, warm: PreforkServer) -> None:
     source = """
     import torch
     def step(model, optimizer, other):

@@ -1,4 +1,4 @@
-"""Failures as the letter tells them: kinds, operands, names, owners, births; each by a real program in a real world."""
+"""Failures as the trace tells them: kinds, operands, names, owners, births; each by a real program in a real world."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 from networks import NET
 from probe_programs import Ran, run_program
 
-from devfix.execution.prefork import Warm
+from devfix.execution.prefork import PreforkServer
 
 
 @pytest.fixture
-def tell(tmp_path: Path, warm: Warm) -> Any:
+def tell(tmp_path: Path, warm: PreforkServer) -> Any:
     def run(source: str, **order: Any) -> Ran:
         ran = run_program(tmp_path, source, warm=warm, **order)
-        assert ran.letter["trouble"] == []
+        assert ran.trace["trouble"] == []
         return ran
 
     return run
@@ -266,6 +266,6 @@ def test_copies_are_counted_by_line(tell: Any) -> None:
         gpus=2,
     )
     told = {
-        (each["place"]["line"], each["direction"]): (each["count"], each["bytes"]) for each in ran.letter["transfers"]
+        (each["place"]["line"], each["direction"]): (each["count"], each["bytes"]) for each in ran.trace["transfers"]
     }
     assert told == {(4, "to-device"): (3, 96), (5, "to-host"): (3, 68), (6, "between-devices"): (1, 32)}

@@ -1,4 +1,4 @@
-"""No frame of the probe is in the letter or in what the user reads, wherever the program and the tests lie."""
+"""No frame of the probe is in the trace or in what the user reads, wherever the program and the tests lie."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from networks import NET
 from probe_programs import ENTRY, run_program
 
-from devfix.execution.prefork import Warm
+from devfix.execution.prefork import PreforkServer
 
 PROBE = ENTRY.parent
 
 
 @pytest.mark.parametrize("name", ["program", "devfix"])
-def test_no_frame_of_the_probe_is_told_or_shown(tmp_path: Path, warm: Warm, name: str) -> None:
+def test_no_frame_of_the_probe_is_told_or_shown(tmp_path: Path, warm: PreforkServer, name: str) -> None:
     """The folder of a program, or of the environment, may have a name in which `devfix` occurs."""
     (tmp_path / name).mkdir()
     ran = run_program(tmp_path / name, NET, warm=warm)

@@ -9,23 +9,23 @@ from typing import Any
 import pytest
 from probe_programs import PYTHON, Ran, run_program
 
-from devfix.execution.prefork import Warm
+from devfix.execution.prefork import PreforkServer
 from devfix.process import child_environment
 
 
 @pytest.fixture(scope="module")
-def warm() -> Iterator[Warm]:
-    warm = Warm(PYTHON, child_environment())
+def warm() -> Iterator[PreforkServer]:
+    warm = PreforkServer(PYTHON, child_environment())
     yield warm
     warm.close()
 
 
 @pytest.fixture
-def operands(tmp_path: Path, warm: Warm) -> Any:
+def operands(tmp_path: Path, warm: PreforkServer) -> Any:
     def run(source: str) -> list[dict[str, Any]]:
         ran: Ran = run_program(tmp_path, source, warm=warm)
-        assert ran.letter["trouble"] == []
-        found: list[dict[str, Any]] = ran.letter["failure"]["operands"]
+        assert ran.trace["trouble"] == []
+        found: list[dict[str, Any]] = ran.trace["failure"]["operands"]
         return found
 
     return run

@@ -1,4 +1,4 @@
-"""Letters of threads, child processes, loaders, test runners and other entries; each in real, fresh processes."""
+"""Traces of threads, child processes, loaders, test runners and other entries; each in real, fresh processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from probe_programs import ENTRY, PYTHON, environment, run_program
 
-from devfix.execution.prefork import Warm
+from devfix.execution.prefork import PreforkServer
 from devfix.process import run
 
 WORK = """
@@ -28,7 +28,7 @@ if __name__ == "__main__":
 """
 
 
-def test_an_exception_raised_again_in_the_main_thread_tells_its_origin(tmp_path: Path, warm: Warm) -> None:
+def test_an_exception_raised_again_in_the_main_thread_tells_its_origin(tmp_path: Path, warm: PreforkServer) -> None:
     ran = run_program(
         tmp_path,
         """
@@ -50,7 +50,7 @@ def test_an_exception_raised_again_in_the_main_thread_tells_its_origin(tmp_path:
     assert {name["expression"] for operand in failure["operands"] for name in operand["names"]} == {"x", "w"}
 
 
-def test_an_exception_that_ends_a_thread(tmp_path: Path, warm: Warm) -> None:
+def test_an_exception_that_ends_a_thread(tmp_path: Path, warm: PreforkServer) -> None:
     ran = run_program(
         tmp_path,
         """
@@ -82,8 +82,8 @@ def test_an_exception_that_ends_a_thread(tmp_path: Path, warm: Warm) -> None:
 def test_child_processes(tmp_path: Path, start: str) -> None:
     ran = run_program(tmp_path, WORK.format(start=start))
     assert ran.done.exit_code == 1, ran.done.stderr
-    failures = [letter["failure"] for letter in ran.letters if letter["failure"] and letter["failure"]["uncaught"]]
-    assert failures, ran.letters
+    failures = [trace["failure"] for trace in ran.traces if trace["failure"] and trace["failure"]["uncaught"]]
+    assert failures, ran.traces
     for failure in failures:
         assert failure["kind"] == "device-mismatch"
         assert [ran.text(each["history"][0]["places"][0]) for each in failure["operands"]] == [
@@ -113,7 +113,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_batch_of_a_loader(tmp_path: Path, workers: int, warm: Warm) -> None:
+def test_a_batch_of_a_loader(tmp_path: Path, workers: int, warm: PreforkServer) -> None:
     ran = run_program(tmp_path, LOADER.format(workers=workers), warm=warm)
     batch = ran.operand("mat1")
     assert [name["expression"] for name in batch["names"]] == ["batch"]
@@ -123,7 +123,7 @@ def test_a_batch_of_a_loader(tmp_path: Path, workers: int, warm: Warm) -> None:
         assert birth["kind"] == "load" and owned[0]["function"] == "main"
     else:
         assert ran.text(owned[0]) == "torch.ones(3)"
-    assert len(ran.letters) == 1 + workers
+    assert len(ran.traces) == 1 + workers
 
 
 TESTS = """
@@ -160,10 +160,10 @@ def test_pytest_without_a_failing_test_has_no_uncaught_failure(tmp_path: Path) -
         tmp_path, TESTS.format(failing=""), ("-m", "pytest", "-q", "-p", "no:cacheprovider", "program.py")
     )
     assert ran.done.exit_code == 0, ran.done.stdout
-    assert not (ran.letter["failure"] or {}).get("uncaught")
+    assert not (ran.trace["failure"] or {}).get("uncaught")
 
 
-def test_unittest(tmp_path: Path, warm: Warm) -> None:
+def test_unittest(tmp_path: Path, warm: PreforkServer) -> None:
     ran = run_program(
         tmp_path,
         """
@@ -213,25 +213,25 @@ def test_imports_are_turned_from_the_users_repository_to_the_worktree(tmp_path: 
 def test_a_process_without_torch_pays_almost_nothing(tmp_path: Path) -> None:
     source = "import sys\nprint(*[name for name in sys.modules if 'devfix probe' in name or 'torch' in name])\n"
     ran = run_program(tmp_path, source)
-    assert ran.done.stdout.split() == [] and ran.letters == []
+    assert ran.done.stdout.split() == [] and ran.traces == []
 
 
-def test_death_by_a_signal_leaves_no_letter(tmp_path: Path, warm: Warm) -> None:
+def test_death_by_a_signal_leaves_no_trace(tmp_path: Path, warm: PreforkServer) -> None:
     ran = run_program(
         tmp_path, "import os, signal, torch\ntorch.ones(1)\nos.kill(os.getpid(), signal.SIGKILL)\n", warm=warm
     )
-    assert ran.done.signal == "SIGKILL" and ran.letters == []
+    assert ran.done.signal == "SIGKILL" and ran.traces == []
 
 
-def test_leaving_by_os_exit_leaves_one(tmp_path: Path, warm: Warm) -> None:
+def test_leaving_by_os_exit_leaves_one(tmp_path: Path, warm: PreforkServer) -> None:
     ran = run_program(tmp_path, "import os, torch\ntorch.ones(3).cuda()\nos._exit(3)\n", warm=warm)
     assert ran.done.exit_code == 3
-    assert [each["count"] for each in ran.letter["transfers"]] == [1]
+    assert [each["count"] for each in ran.trace["transfers"]] == [1]
 
 
-def test_python_knows_columns_or_says_so(tmp_path: Path, warm: Warm) -> None:
+def test_python_knows_columns_or_says_so(tmp_path: Path, warm: PreforkServer) -> None:
     ran = run_program(tmp_path, "import torch\n", warm=warm)
-    assert ran.letter["process"]["columns"] is (sys.version_info >= (3, 11))
+    assert ran.trace["process"]["columns"] is (sys.version_info >= (3, 11))
 
 
 @pytest.mark.parametrize("kind", ["path", "finder"])
@@ -260,7 +260,7 @@ def test_editable_installs_are_turned_to_the_worktree(tmp_path: Path, kind: str)
 
 @pytest.mark.parametrize("is_warm", [False, True])
 def test_a_program_that_an_exception_ends_does_not_wait_for_children_that_wait_for_it(
-    tmp_path: Path, warm: Warm, is_warm: bool
+    tmp_path: Path, warm: PreforkServer, is_warm: bool
 ) -> None:
     program = """
         import torch

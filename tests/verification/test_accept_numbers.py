@@ -9,7 +9,7 @@ from sample_report import patch
 
 from devfix.model import Edit, Outcome, Patch, Run, Verdict, World
 from devfix.pipeline.accept_numbers import converted, with_numbers
-from devfix.verification.candidate import Trial
+from devfix.verification.candidate import CandidateResult
 
 HEAD = "import torch\n\n\n"
 
@@ -18,9 +18,9 @@ def patch_of(before: str, after: str, head: str = HEAD) -> Patch:
     return replace(patch(), edits=(Edit("main.py", 4, (head + before).encode(), (head + after).encode()),))
 
 
-def trial_of(given: Patch, numbers: tuple[str, ...], outcome: str = "worse") -> Trial:
+def trial_of(given: Patch, numbers: tuple[str, ...], outcome: str = "worse") -> CandidateResult:
     run = Run(World("simulated", 1), (), Outcome.CLEAN, 0, 0.1)
-    return Trial(given, {}, run, Verdict(outcome), numbers=numbers)  # type: ignore[arg-type]
+    return CandidateResult(given, {}, run, Verdict(outcome), numbers=numbers)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_move_becomes_a_conversion(after: str, expected: str) -> None:
     found = with_numbers(patch_of("f(x, n)\n", f"{after}\n"), ["n"])
     assert found is not None
     assert found.edits[0].after.decode() == f"{HEAD}{expected}\n"
-    assert "`n` may be given as numbers too" in found.because
+    assert "`n` may be given as numbers too" in found.reason
 
 
 @pytest.mark.parametrize("after", ["f(x, n.to(x.device, torch.half))", "f(x, m.to(x.device))"])
@@ -56,7 +56,7 @@ def test_nothing_is_converted_where_torch_has_no_name() -> None:
 def test_what_was_dropped_for_numbers_alone_is_tried_again() -> None:
     tried: list[Patch] = []
 
-    def attempt(given: Patch) -> Trial:
+    def attempt(given: Patch) -> CandidateResult:
         tried.append(given)
         return trial_of(given, (), "holds")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from devfix.model import Edit, Failure, Outcome, Patch, Run, Verdict, World
-from devfix.pipeline.all_uses import EVERYWHERE, extended, with_later
-from devfix.verification.candidate import Trial
+from devfix.pipeline.all_uses import EVERYWHERE, extend_to_all_uses, with_later
+from devfix.verification.candidate import CandidateResult
 
 WORLD = World("simulated", 1)
 USES = 3
@@ -21,25 +21,25 @@ def patch_of(before: int, after: int) -> Patch:
     return Patch("placement/input-not-moved", "Move `gn` to `box.device`", "…", "safe", (edit,), (3, 0))
 
 
-def attempt(patch: Patch) -> Trial:
+def attempt(patch: Patch) -> CandidateResult:
     """A program that uses a tensor three times: it fails at the first use that the patch leaves as it was."""
     after = patch.edits[0].after
     mended = after.count(b"moved")
     failure = None if mended == USES else Failure("device-mismatch", "RuntimeError", "…", operations=10 + mended)
     outcome = "holds" if failure is None else "same"
-    because = "" if failure is None else f"it only moves the crash to main.py:{mended + 1}: same cause"
-    verdict = Verdict(outcome, because=because, next_failure=failure)
+    reason = "" if failure is None else f"it only moves the crash to main.py:{mended + 1}: same cause"
+    verdict = Verdict(outcome, reason=reason, next_failure=failure)
     run = Run(WORLD, (), Outcome.CLEAN if failure is None else Outcome.FAILED, 0, 0.1, failure=failure)
-    return Trial(patch, {"main.py": after}, run, verdict)
+    return CandidateResult(patch, {"main.py": after}, run, verdict)
 
 
-def following(trial: Trial) -> Iterator[Patch]:
+def following(trial: CandidateResult) -> Iterator[Patch]:
     mended = trial.files["main.py"].count(b"moved")
     yield patch_of(mended, mended + 1)
 
 
 def test_every_use_is_mended_by_one_change() -> None:
-    found = extended([attempt(patch_of(0, 1))], following, attempt)
+    found = extend_to_all_uses([attempt(patch_of(0, 1))], following, attempt)
     assert found is not None and found.verdict.outcome == "holds"
     (edit,) = found.patch.edits
     assert (edit.before, edit.after, edit.line) == (text(0), text(USES), 1)
@@ -48,22 +48,22 @@ def test_every_use_is_mended_by_one_change() -> None:
 
 def test_what_ends_where_it_began_is_not_carried_on() -> None:
     trial = attempt(patch_of(0, 1))
-    stuck = Trial(trial.patch, trial.files, trial.run, Verdict("same", because="the same failure comes again"))
-    assert extended([stuck], following, attempt) is None
+    stuck = CandidateResult(trial.patch, trial.files, trial.run, Verdict("same", reason="the same failure comes again"))
+    assert extend_to_all_uses([stuck], following, attempt) is None
 
 
 def test_a_use_without_a_candidate_ends_it() -> None:
-    assert extended([attempt(patch_of(0, 1))], lambda trial: iter(()), attempt) is None
+    assert extend_to_all_uses([attempt(patch_of(0, 1))], lambda trial: iter(()), attempt) is None
 
 
 def test_a_candidate_that_does_not_get_further_ends_it() -> None:
     asked = []
 
-    def again(trial: Trial) -> Iterator[Patch]:
+    def again(trial: CandidateResult) -> Iterator[Patch]:
         asked.append(trial)
         yield patch_of(1, 1)
 
-    assert extended([attempt(patch_of(0, 1))], again, attempt) is None
+    assert extend_to_all_uses([attempt(patch_of(0, 1))], again, attempt) is None
     assert len(asked) == 1
 
 

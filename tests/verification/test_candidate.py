@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from verifier_cases import CPU, FIRST, HOME, SOURCE, failure, patch, told
 
-from devfix.model import Edit, Patch, Place, Run, Transfer, Verdict
-from devfix.verification.candidate import Trial, copies_in_loop, dropped, in_vain, is_no_better, spread, where
+from devfix.model import Edit, Patch, Run, SourceLocation, Transfer, Verdict
+from devfix.verification.candidate import CandidateResult, copies_in_loop, dropped, in_vain, is_no_better, spread, where
 
 
-def trial(outcome: str = "holds", copies: int = 1, lame: int = 0, rank: tuple[int, ...] = (1, 0)) -> Trial:
+def trial(outcome: str = "holds", copies: int = 1, lame: int = 0, rank: tuple[int, ...] = (1, 0)) -> CandidateResult:
     given = replace(patch(b"new\n" + SOURCE), rank=rank)
-    return Trial(given, {}, told(HOME, copies=copies), Verdict(outcome), lame)
+    return CandidateResult(given, {}, told(HOME, copies=copies), Verdict(outcome), lame)
 
 
 def test_fewer_copies_are_better_where_the_evidence_is_as_good() -> None:
@@ -31,24 +31,26 @@ def test_worlds_come_before_copies() -> None:
 
 def test_what_is_told_of_a_trial_beside_the_one_that_is_kept() -> None:
     held = in_vain(trial()).verdict
-    assert (held.outcome, held.because) == (
+    assert (held.outcome, held.reason) == (
         "not needed",
         "another candidate that holds makes fewer copies, or holds in more worlds",
     )
     moved = trial("moved")
     assert in_vain(moved) is moved
     led = in_vain(replace(moved, verdict=replace(moved.verdict, next_failure=failure(4, 2, 10)))).verdict
-    assert (led.outcome, led.because) == (
+    assert (led.outcome, led.reason) == (
         "same",
         "it only moves the crash to m.py:4: same cause, the fix kept mends both",
     )
     broken = trial("broken")
     assert in_vain(broken) is broken
-    assert dropped(moved, "why").verdict == replace(moved.verdict, outcome="not needed", because="why")
+    assert dropped(moved, "why").verdict == replace(moved.verdict, outcome="not needed", reason="why")
 
 
 def copying(line: int, count: int) -> Run:
-    return replace(told(CPU), transfers=(Transfer(Place("m.py", line, "f", owned=True), "to-device", count, 8),))
+    return replace(
+        told(CPU), transfers=(Transfer(SourceLocation("m.py", line, "f", owned=True), "to-device", count, 8),)
+    )
 
 
 def test_a_copy_in_a_loop_is_one_that_an_edited_line_makes_again() -> None:

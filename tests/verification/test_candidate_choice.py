@@ -11,7 +11,7 @@ from check_cases import DIAGNOSIS, FIX, THREE, asked, plainly
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, patch, told
 from waiting import HANGS
 
-from devfix.model import Patch, Reach, Run, World
+from devfix.model import CountRequest, Patch, Run, World
 from devfix.verification.verifier import Verifier
 
 
@@ -19,7 +19,7 @@ from devfix.verification.verifier import Verifier
 def test_no_more_runs_at_once_than_there_are_jobs(jobs: int) -> None:
     running, most, waits, changed = [0], [0], [False], threading.Condition()
 
-    def busy(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def busy(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         with changed:
             running[0] += 1
             most[0] = max(most[0], running[0])
@@ -31,7 +31,7 @@ def test_no_more_runs_at_once_than_there_are_jobs(jobs: int) -> None:
         return plainly(world) if files["m.py"] == SOURCE else told(world)
 
     verifier = Verifier(busy, told(HOME, FIRST), FILES, [HOME, CPU, TWO, THREE], plainly, jobs)
-    trial = verifier.choose([patch(FIX)], [DIAGNOSIS])[0]
+    trial = verifier.select_best([patch(FIX)], [DIAGNOSIS])[0]
     assert trial is not None and most[0] <= jobs
     most[0], waits[0] = 0, True  # now there is more to run than there are jobs
     verifier.confirm(trial)
@@ -42,7 +42,7 @@ def test_of_those_that_hold_the_one_with_the_fewest_lame_worlds() -> None:
     """Without a patch the line fails with two GPUs too; each candidate mends it in more worlds than the last."""
     fails = {b"none": (TWO, THREE), b"two": (THREE,), b"all": ()}
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         data = files["m.py"]
         lame = world != CPU if data == SOURCE else world in fails[data.split(b"\n")[0]]
         return told(world, FIRST if lame and data == SOURCE else failure(4, 1, 10) if lame else None)
@@ -51,11 +51,11 @@ def test_of_those_that_hold_the_one_with_the_fewest_lame_worlds() -> None:
         run, told(HOME, FIRST), FILES, [HOME, CPU, TWO, THREE], lambda world: run(world, FILES, False, ())
     )
     patches = [patch(name + b"\n" + SOURCE) for name in fails]
-    kept, dropped = verifier.choose(patches, [DIAGNOSIS])
+    kept, dropped = verifier.select_best(patches, [DIAGNOSIS])
     assert kept is not None and kept.patch is patches[2] and kept.lame == 0
     assert [trial.lame for trial in dropped] == [2, 1] and len(dropped) == 2
     said = "another candidate that holds makes fewer copies, or holds in more worlds"
-    assert {trial.verdict.because for trial in dropped} == {said}
+    assert {trial.verdict.reason for trial in dropped} == {said}
 
 
 def test_no_more_candidates_are_made_than_can_be_tried() -> None:
@@ -66,26 +66,26 @@ def test_no_more_candidates_are_made_than_can_be_tried() -> None:
             made.append(number)
             yield patch(f"{number}\n".encode() + SOURCE)
 
-    asked(lambda world: told(world, failure(5, 3, 11) if world == HOME else FIRST)).verifier.choose(
+    asked(lambda world: told(world, failure(5, 3, 11) if world == HOME else FIRST)).verifier.select_best(
         patches(), [DIAGNOSIS]
     )
     assert len(made) == 24
 
 
 def test_what_is_said_of_one_that_is_not_needed() -> None:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         return plainly(world) if files["m.py"] == SOURCE else told(world, copies=9)
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME], plainly)
-    kept, dropped = verifier.choose([patch(b"1\n" + SOURCE), patch(b"2\n" + SOURCE)], [DIAGNOSIS])
-    assert kept is not None and [(each.verdict.outcome, each.verdict.because) for each in dropped] == [
+    kept, dropped = verifier.select_best([patch(b"1\n" + SOURCE), patch(b"2\n" + SOURCE)], [DIAGNOSIS])
+    assert kept is not None and [(each.verdict.outcome, each.verdict.reason) for each in dropped] == [
         ("not needed", "another candidate that holds makes no more copies or stands nearer")
     ]
 
 
 @pytest.mark.parametrize("weaker", [True, False])
 def test_one_that_gets_further_stands_before_one_that_holds_on_weaker_evidence(weaker: bool) -> None:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         if files["m.py"] == SOURCE:
             return plainly(world)
         return told(world, failure(5, 3, 11) if world == HOME and files["m.py"].startswith(b"further") else None)
@@ -93,7 +93,7 @@ def test_one_that_gets_further_stands_before_one_that_holds_on_weaker_evidence(w
     first = replace(patch(b"further\n" + SOURCE), rank=(1, 0))
     second = replace(patch(b"holds\n" + SOURCE), rank=(2 if weaker else 1, 0))
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly)
-    kept, dropped = verifier.choose([first, second], [DIAGNOSIS])
+    kept, dropped = verifier.select_best([first, second], [DIAGNOSIS])
     assert kept is not None and kept.patch is (first if weaker else second)
     assert [trial.patch for trial in dropped] == [second if weaker else first]
     assert dropped[0].verdict.outcome == ("holds" if weaker else "same")
@@ -102,7 +102,7 @@ def test_one_that_gets_further_stands_before_one_that_holds_on_weaker_evidence(w
 def test_after_one_that_gets_further_other_lines_come_first() -> None:
     tried: list[bytes] = []
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         name = files["m.py"].split(b"\n")[0]
         if files["m.py"] == SOURCE:
             return plainly(world)
@@ -111,18 +111,18 @@ def test_after_one_that_gets_further_other_lines_come_first() -> None:
 
     one, two, three = (patch(name + b"\n" + SOURCE) for name in (b"1", b"2", b"3"))
     three = replace(three, edits=(replace(three.edits[0], line=4),))
-    Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly, 1).choose([one, two, three], [DIAGNOSIS])
+    Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly, 1).select_best([one, two, three], [DIAGNOSIS])
     assert list(dict.fromkeys(tried)) == [b"1", b"3", b"2"]
 
 
 def test_nothing_is_kept_once_the_failure_has_been_seen_to_be_flaky() -> None:
     plain = [told(HOME)]
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         if files["m.py"] == SOURCE:
             return plain.pop() if plain and world == HOME else plainly(world)
         return told(world, failure(5, 3, 11) if world == HOME and files["m.py"].startswith(b"further") else None)
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly, 1)
-    kept, dropped = verifier.choose([patch(b"further\n" + SOURCE), patch(b"holds\n" + SOURCE)], [DIAGNOSIS])
+    kept, dropped = verifier.select_best([patch(b"further\n" + SOURCE), patch(b"holds\n" + SOURCE)], [DIAGNOSIS])
     assert verifier.is_flaky and kept is None and len(dropped) == 2

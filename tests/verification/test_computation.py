@@ -6,52 +6,54 @@ from dataclasses import replace
 
 from verifier_cases import CPU, FIRST, HOME, told
 
-from devfix.model import Computed, Edit, Operand, Run, Visit
-from devfix.verification.checks.computation import computes_apart, computes_else, edited_places, leaves_device
+from devfix.model import Edit, Operand, OperatorCount, OperatorTotals, Run
+from devfix.verification.checks.computation import diff_totals, edited_places, extra_gpu_work, moved_work_to_cpu
 
 
-def computed(*rows: Computed, run: Run | None = None) -> Run:
-    return replace(run or told(CPU), computed=rows)
+def computed(*rows: OperatorTotals, run: Run | None = None) -> Run:
+    return replace(run or told(CPU), operator_totals=rows)
 
 
-ADD = Computed("aten::add", 3, 0, 10.0, 12.0)
+ADD = OperatorTotals("aten::add", 3, 0, 10.0, 12.0)
 
 
 def test_what_counts_as_another_result() -> None:
     before = computed(ADD)
-    assert not computes_else([before], computed(replace(ADD, total=10.011)))
-    assert computes_else([before], computed(replace(ADD, total=10.013))) == "aten::add has other results"
-    assert computes_else([before], computed(replace(ADD, host=2))) == "aten::add runs 2 times, before 3 times"
-    assert computes_else([before], computed(replace(ADD, host=1))) == "aten::add runs once, before 3 times"
-    assert computes_else([before], computed(ADD, Computed("aten::mul", 1, 0))) == "aten::mul runs once, before 0 times"
-    assert not computes_else([before, computed(replace(ADD, total=3.0))], computed(replace(ADD, total=5.0)))
-    assert computes_else([before, computed(replace(ADD, total=3.0))], computed(replace(ADD, host=2, total=5.0)))
-    assert not computes_else([before, computed(replace(ADD, host=4))], computed(replace(ADD, host=9)))
-    assert not computes_else([before], computed()) and not computes_else([computed()], before)
-    assert not computes_else([before], computed(replace(ADD, host=2, device=1)))
+    assert not diff_totals([before], computed(replace(ADD, total=10.011)))
+    assert diff_totals([before], computed(replace(ADD, total=10.013))) == "aten::add has other results"
+    assert diff_totals([before], computed(replace(ADD, host=2))) == "aten::add runs 2 times, before 3 times"
+    assert diff_totals([before], computed(replace(ADD, host=1))) == "aten::add runs once, before 3 times"
+    assert (
+        diff_totals([before], computed(ADD, OperatorTotals("aten::mul", 1, 0))) == "aten::mul runs once, before 0 times"
+    )
+    assert not diff_totals([before, computed(replace(ADD, total=3.0))], computed(replace(ADD, total=5.0)))
+    assert diff_totals([before, computed(replace(ADD, total=3.0))], computed(replace(ADD, host=2, total=5.0)))
+    assert not diff_totals([before, computed(replace(ADD, host=4))], computed(replace(ADD, host=9)))
+    assert not diff_totals([before], computed()) and not diff_totals([computed()], before)
+    assert not diff_totals([before], computed(replace(ADD, host=2, device=1)))
 
 
 def test_a_small_sum_may_not_differ_at_all() -> None:
-    none = computed(Computed("aten::sub", 1, 0, 0.0, 0.0))
-    assert computes_else([none], none) == ""
-    assert computes_else([none], computed(Computed("aten::sub", 1, 0, 1e-6, 1e-6)))
-    assert not computes_else([none], computed(Computed("aten::sub", 1, 0, 1e-13, 1e-13)))
+    none = computed(OperatorTotals("aten::sub", 1, 0, 0.0, 0.0))
+    assert diff_totals([none], none) == ""
+    assert diff_totals([none], computed(OperatorTotals("aten::sub", 1, 0, 1e-6, 1e-6)))
+    assert not diff_totals([none], computed(OperatorTotals("aten::sub", 1, 0, 1e-13, 1e-13)))
 
 
 def test_one_operator_that_does_not_repeat_keeps_no_other_from_being_compared() -> None:
-    before = [computed(replace(ADD, host=count), Computed("aten::mul", 1, 0, 1.0, 1.0)) for count in (3, 4)]
-    assert computes_else(before, computed(replace(ADD, host=9))) == "aten::mul runs 0 times, before once"
+    before = [computed(replace(ADD, host=count), OperatorTotals("aten::mul", 1, 0, 1.0, 1.0)) for count in (3, 4)]
+    assert diff_totals(before, computed(replace(ADD, host=9))) == "aten::mul runs 0 times, before once"
     assert (
-        computes_else([computed(ADD)], computed(Computed("aten::mul", 1, 0)))
+        diff_totals([computed(ADD)], computed(OperatorTotals("aten::mul", 1, 0)))
         == "aten::add runs 0 times, before 3 times"
     )
 
 
 def test_of_a_random_program_no_values_are_compared() -> None:
-    before = [computed(ADD, Computed("aten::rand", 1, 0, total, 9.0)) for total in (1.0, 2.0)]
-    assert not computes_else(before, computed(replace(ADD, total=5.0), Computed("aten::rand", 1, 0, 3.0, 9.0)))
+    before = [computed(ADD, OperatorTotals("aten::rand", 1, 0, total, 9.0)) for total in (1.0, 2.0)]
+    assert not diff_totals(before, computed(replace(ADD, total=5.0), OperatorTotals("aten::rand", 1, 0, 3.0, 9.0)))
     assert (
-        computes_else(before, computed(ADD, Computed("aten::rand", 2, 0, 3.0, 9.0)))
+        diff_totals(before, computed(ADD, OperatorTotals("aten::rand", 2, 0, 3.0, 9.0)))
         == "aten::rand runs 2 times, before once"
     )
 
@@ -61,31 +63,37 @@ HOST = Operand("other", "cpu")
 
 def test_when_work_leaves_the_gpu() -> None:
     gone = "it takes the work off the GPU: 2 operators ran there before the failure, 1 do now"
-    before = computed(Computed("aten::mul", 0, 2), run=told(HOME, FIRST))
-    assert leaves_device(before, HOST, computed(Computed("aten::mul", 0, 1))) == gone
-    assert not leaves_device(before, HOST, computed(Computed("aten::sub", 0, 2))) and not leaves_device(
+    before = computed(OperatorTotals("aten::mul", 0, 2), run=told(HOME, FIRST))
+    assert moved_work_to_cpu(before, HOST, computed(OperatorTotals("aten::mul", 0, 1))) == gone
+    assert not moved_work_to_cpu(before, HOST, computed(OperatorTotals("aten::sub", 0, 2))) and not moved_work_to_cpu(
         before, HOST, computed()
     )
-    on_host = replace(told(HOME), visits=(Visit("aten::add", 3, 0),))
+    on_host = replace(told(HOME), operator_counts=(OperatorCount("aten::add", 3, 0),))
     wrong = FIRST.operands[1]
-    assert leaves_device(told(HOME, FIRST), wrong, on_host).endswith("aten::add runs on the CPU where it failed")
-    for other in (Visit("aten::add", 3, 0, device=1), Visit("aten::add", 0, 1), Visit("aten::mul", 3, 0)):
-        assert not leaves_device(told(HOME, FIRST), wrong, replace(on_host, visits=(other,)))
+    assert moved_work_to_cpu(told(HOME, FIRST), wrong, on_host).endswith("aten::add runs on the CPU where it failed")
+    for other in (
+        OperatorCount("aten::add", 3, 0, device=1),
+        OperatorCount("aten::add", 0, 1),
+        OperatorCount("aten::mul", 3, 0),
+    ):
+        assert not moved_work_to_cpu(told(HOME, FIRST), wrong, replace(on_host, operator_counts=(other,)))
     brought = replace(wrong, history=(replace(wrong.history[0], kind="move"),))
     nowhere = told(HOME, replace(FIRST, operands=(wrong,)))
     among = told(HOME, replace(FIRST, operands=(*FIRST.operands, HOST)))
     on_its_way = told(HOME, replace(FIRST, operands=(FIRST.operands[0], brought)))
     for run, blamed in ((on_its_way, brought), (told(HOME, FIRST), None), (nowhere, wrong), (among, wrong)):
-        assert not leaves_device(run, blamed, on_host)
-    assert not leaves_device(told(HOME, FIRST), FIRST.operands[0], on_host), "what is on the GPU may be brought back"
-    assert not leaves_device(told(HOME), wrong, on_host)
+        assert not moved_work_to_cpu(run, blamed, on_host)
+    assert not moved_work_to_cpu(told(HOME, FIRST), FIRST.operands[0], on_host), (
+        "what is on the GPU may be brought back"
+    )
+    assert not moved_work_to_cpu(told(HOME), wrong, on_host)
     moved = replace(FIRST.operands[0], history=brought.history)
-    assert not leaves_device(told(HOME, FIRST), moved, on_host)
+    assert not moved_work_to_cpu(told(HOME, FIRST), moved, on_host)
     two = told(HOME, replace(FIRST, operands=(FIRST.operands[0], replace(brought, device="cuda:1"))))
-    assert not leaves_device(two, None, on_host)
+    assert not moved_work_to_cpu(two, None, on_host)
     nameless = told(HOME, replace(FIRST, op=""))
-    assert not leaves_device(nameless, wrong, replace(on_host, visits=(Visit("", 1, 0),)))
-    assert leaves_device(two, two.failure.operands[1], on_host), (
+    assert not moved_work_to_cpu(nameless, wrong, replace(on_host, operator_counts=(OperatorCount("", 1, 0),)))
+    assert moved_work_to_cpu(two, two.failure.operands[1], on_host), (
         "where both lay on GPUs, neither was meant for the host"
     )
 
@@ -100,13 +108,16 @@ def test_what_edited_lines_compute_apart() -> None:
         ("m.py", 2, 2),
         ("m.py", 2, 2),
     ]
-    home = replace(told(HOME), visits=(Visit("aten::mul", 1, 0), Visit("aten::to", 1, 0, works=False)))
-    assert computes_apart(home, told(CPU), [new]).endswith("without one: aten::mul")
-    assert not computes_apart(home, told(CPU), [changed]), "a line that never runs without a GPU says nothing"
-    assert computes_apart(home, replace(told(CPU), visits=(Visit("aten::add", 1, 0),)), [changed])
-    assert not computes_apart(home, replace(told(CPU), visits=(Visit("aten::mul_", 1, 0),)), [changed])
-    hidden = replace(home, visits=(Visit("aten::_mul", 1, 0),))
-    assert computes_apart(hidden, replace(told(CPU), visits=(Visit("aten::mul", 1, 0),)), [changed])
-    assert computes_apart(home, replace(told(CPU), visits=(Visit("aten::_mul", 1, 0),)), [changed])
-    assert not computes_apart(replace(home, visits=(Visit("aten::mul_", 1, 0),)), home, [changed])
-    assert not computes_apart(replace(home, visits=(Visit("aten::mul", 0, 1),)), told(CPU), [new])
+    home = replace(
+        told(HOME),
+        operator_counts=(OperatorCount("aten::mul", 1, 0), OperatorCount("aten::to", 1, 0, is_compute=False)),
+    )
+    assert extra_gpu_work(home, told(CPU), [new]).endswith("without one: aten::mul")
+    assert not extra_gpu_work(home, told(CPU), [changed]), "a line that never runs without a GPU says nothing"
+    assert extra_gpu_work(home, replace(told(CPU), operator_counts=(OperatorCount("aten::add", 1, 0),)), [changed])
+    assert not extra_gpu_work(home, replace(told(CPU), operator_counts=(OperatorCount("aten::mul_", 1, 0),)), [changed])
+    hidden = replace(home, operator_counts=(OperatorCount("aten::_mul", 1, 0),))
+    assert extra_gpu_work(hidden, replace(told(CPU), operator_counts=(OperatorCount("aten::mul", 1, 0),)), [changed])
+    assert extra_gpu_work(home, replace(told(CPU), operator_counts=(OperatorCount("aten::_mul", 1, 0),)), [changed])
+    assert not extra_gpu_work(replace(home, operator_counts=(OperatorCount("aten::mul_", 1, 0),)), home, [changed])
+    assert not extra_gpu_work(replace(home, operator_counts=(OperatorCount("aten::mul", 0, 1),)), told(CPU), [new])

@@ -8,8 +8,8 @@ import pytest
 from verifier_cases import failure
 from waiting import little_work
 
-from devfix.model import Edit, Event, Failure, Frame, Operand, Outcome, Place, Run, World
-from devfix.verification.edit_map import blocks, fails_in_edits, is_edited, place_before, same_cause
+from devfix.model import Edit, Event, Failure, Frame, Operand, Outcome, Run, SourceLocation, World
+from devfix.verification.edit_map import blocks, fails_in_edits, has_same_root_cause, is_edited, location_before
 
 
 @pytest.fixture(autouse=True)
@@ -18,23 +18,25 @@ def _unknown() -> None:
     blocks.cache_clear()
 
 
-def at(line: int, column: int | None = 2, end_column: int | None = 7, end: int | None = None, **other: str) -> Place:
+def at(
+    line: int, column: int | None = 2, end_column: int | None = 7, end: int | None = None, **other: str
+) -> SourceLocation:
     named = {"path": "m.py", "function": "f", **other}
-    return Place(named["path"], line, named["function"], end or line, column, end_column, owned=True)
+    return SourceLocation(named["path"], line, named["function"], end or line, column, end_column, owned=True)
 
 
 BIRTH = Event("factory", "aten::zeros", "cpu", (at(1),))
 CUT = Event("view", "aten::select", "cpu", (at(2),))
 
 
-def fails(*history: Event, place: Place | None = None, device: str = "cpu") -> Failure:
+def fails(*history: Event, place: SourceLocation | None = None, device: str = "cpu") -> Failure:
     plain = failure(3, 1, 10)
     frames = (replace(plain.frames[0], place=place or at(3, 4, 20)),)
     return replace(plain, frames=frames, operands=(plain.operands[0], Operand("other", device, history=history)))
 
 
 def same(before: Failure, after: Failure) -> bool:
-    return same_cause(before, before.operands[1], after, [])
+    return has_same_root_cause(before, before.operands[1], after, [])
 
 
 def test_two_tensors_cut_from_one_are_two() -> None:
@@ -62,7 +64,7 @@ def test_two_tensors_cut_from_one_are_two() -> None:
         (at(3, None, 9), True),
     ],
 )
-def test_what_the_failing_expression_does_to_it_is_no_part_of_its_way(inner: Place, counts: bool) -> None:
+def test_what_the_failing_expression_does_to_it_is_no_part_of_its_way(inner: SourceLocation, counts: bool) -> None:
     assert same(fails(BIRTH, Event("op", "aten::to", "cpu", (inner,))), fails(BIRTH)) is not counts
 
 
@@ -103,20 +105,20 @@ MANY = b"pass\n" * 300 + b"x = 1\n" + b"pass\n" * 300
 
 def test_long_files_of_equal_lines() -> None:
     edit = Edit("m.py", 301, MANY, MANY.replace(b"x = 1\n", b"y = 0\nx = 1\n"))
-    assert place_before(at(302), [edit]).line == 301 and place_before(at(500), [edit]).line == 499
+    assert location_before(at(302), [edit]).line == 301 and location_before(at(500), [edit]).line == 499
     assert [line for line in range(1, 600) if is_edited(at(line), [edit])] == [301]
 
 
 def test_equal_lines_between_two_edits() -> None:
     both = Edit("m.py", 1, MANY, b"first\n" + MANY.replace(b"x = 1\n", b"y = 0\nx = 1\n") + b"last\n")
     for line, before in ((2, 1), (200, 199), (303, 301), (500, 498)):
-        assert place_before(at(line), [both]).line == before
+        assert location_before(at(line), [both]).line == before
     assert [line for line in range(1, 700) if is_edited(at(line), [both])] == [1, 302, 604]
 
 
 def test_lines_put_in_at_the_very_end_or_taken_out_there() -> None:
     for old, new in ((b"a\nb\n", b"a\nb\nc\n"), (b"a\nb\nc\n", b"a\nb\n")):
-        assert place_before(at(2), [Edit("m.py", 3, old, new)]).line == 2
+        assert location_before(at(2), [Edit("m.py", 3, old, new)]).line == 2
         assert not is_edited(at(2), [Edit("m.py", 3, old, new)])
 
 
@@ -133,7 +135,7 @@ def test_what_came_back_through_an_edited_line_is_another_cause() -> None:
     before = fails(BIRTH)
 
     def is_one(*history: Event) -> bool:
-        return same_cause(before, before.operands[1], fails(BIRTH, *history, place=at(4, 0, 20)), [edit])
+        return has_same_root_cause(before, before.operands[1], fails(BIRTH, *history, place=at(4, 0, 20)), [edit])
 
     assert is_one() and is_one(back) and is_one(replace(there, places=(at(3),)), back)
     assert not is_one(there, back), "the edit moved it, and the program moved it back"
@@ -152,23 +154,23 @@ def test_a_way_ends_before_the_failing_expression_alone() -> None:
 @pytest.mark.parametrize(("line", "before"), [(2, 2), (3, 3), (4, 4), (5, 4), (6, 4), (7, 5)])
 def test_lines_that_were_put_in_stand_for_those_that_were_taken_out(line: int, before: int) -> None:
     edit = Edit("m.py", 2, b"a\nb\nc\nd\ne\n", b"a\n1\n2\n3\n4\n5\ne\n")
-    assert place_before(at(line), [edit]).line == before
+    assert location_before(at(line), [edit]).line == before
 
 
 def test_two_places_on_one_edited_line_stay_two() -> None:
     old, new = b"a, b = zeros(3), zeros(3)\n", b"a, b = zeros(3, device=x.device), zeros(3)\n"
     first, second = at(1, 7, 32), at(1, 34, 42)
     edit = Edit("m.py", 1, old, new)
-    assert [place_before(each, [edit]).column for each in (first, second)] == [7, 17]
+    assert [location_before(each, [edit]).column for each in (first, second)] == [7, 17]
     inside = at(1, 16, 31)
-    assert place_before(inside, [edit]).column is None
+    assert location_before(inside, [edit]).column is None
     apart = Edit("m.py", 1, old, b"a = zeros(3)\nb = zeros(3)\n")
-    assert place_before(at(1, 4, 12), [apart]).column is None, "one line became two"
+    assert location_before(at(1, 4, 12), [apart]).column is None, "one line became two"
     births = [replace(BIRTH, places=(replace(at(1), column=column),)) for column in (7, 17)]
     before, after = fails(births[0]), fails(replace(BIRTH, places=(second,)))
-    assert not same_cause(before, before.operands[1], after, [edit])
+    assert not has_same_root_cause(before, before.operands[1], after, [edit])
     again = fails(replace(BIRTH, places=(first,)))
-    assert same_cause(before, before.operands[1], again, [edit])
+    assert has_same_root_cause(before, before.operands[1], again, [edit])
 
 
 @pytest.mark.parametrize("above", [b"", b"import d\n"])
@@ -188,14 +190,16 @@ def test_a_column_is_that_of_the_text_that_stood_there(
 ) -> None:
     edit = Edit("m.py", 1, above + old, above + new)
     line = above.count(b"\n") + 1
-    found = place_before(at(line, column, column + 1), [edit])
+    found = location_before(at(line, column, column + 1), [edit])
     assert (found.line, found.column) == (line, before)
 
 
 def test_a_run_that_fails_in_an_edited_line_by_its_own_fails_by_the_edit() -> None:
     edit = Edit("m.py", 2, b"a\nb\nc\n", b"a\nb.to(net.device)\nc\n")
-    broken = replace(failure(2, 1, 5), kind="other", frames=(Frame(Place("m.py", 2, "f")),))
+    broken = replace(failure(2, 1, 5), kind="other", frames=(Frame(SourceLocation("m.py", 2, "f")),))
     run = Run(World("simulated", 2), ("python",), Outcome.OTHER, 1, 1.0, failure=broken)
     assert fails_in_edits(run, [edit])
-    assert not fails_in_edits(replace(run, failure=replace(broken, frames=(Frame(Place("m.py", 3, "f")),))), [edit])
+    assert not fails_in_edits(
+        replace(run, failure=replace(broken, frames=(Frame(SourceLocation("m.py", 3, "f")),))), [edit]
+    )
     assert not fails_in_edits(replace(run, outcome=Outcome.FAILED), [edit])

@@ -9,7 +9,7 @@ import pytest
 from check_cases import DIAGNOSIS, plainly
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, failure, patch, told
 
-from devfix.model import Event, Failure, Operand, Patch, Place, Reach, Run, World
+from devfix.model import CountRequest, Event, Failure, Operand, Patch, Run, SourceLocation, World
 from devfix.verification.edit_map import astray
 from devfix.verification.verifier import Verifier
 
@@ -19,13 +19,13 @@ BATCH = b"batch\n" + SOURCE
 def moved_at(line: int, device: str = "cuda:0") -> Failure:
     """A later failure with an operand that a line of the edited file moved to a GPU."""
     later = failure(5, 3, 11)
-    place = Place("m.py", line, "f", owned=True)
+    place = SourceLocation("m.py", line, "f", owned=True)
     moved = Event("move", "aten::_to_copy", device, (place,))
     return replace(later, operands=(Operand("input", device, history=(moved,)), *later.operands[1:]))
 
 
 def verifier(after: Mapping[bytes, Failure | None], copies: Mapping[bytes, int]) -> Verifier:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         if files["m.py"] == SOURCE:
             return plainly(world)
         failed = after[files["m.py"]] if world == HOME else None
@@ -44,26 +44,26 @@ def test_a_tensor_that_an_edited_line_moved_is_told_in_the_next_failure(line: in
 
 
 def test_one_whose_other_tensors_fail_next_is_dropped() -> None:
-    kept, dropped = verifier({BATCH: moved_at(1)}, {}).choose([joint(BATCH)], [DIAGNOSIS])
+    kept, dropped = verifier({BATCH: moved_at(1)}, {}).select_best([joint(BATCH)], [DIAGNOSIS])
     assert kept is None
     assert [each.verdict.outcome for each in dropped] == ["broken"]
-    assert "it moves more than what failed, and one of the others fails" in dropped[0].verdict.because
+    assert "it moves more than what failed, and one of the others fails" in dropped[0].verdict.reason
 
 
 def test_the_same_change_of_one_tensor_alone_gets_further() -> None:
-    kept, _ = verifier({BATCH: moved_at(1)}, {}).choose([patch(BATCH)], [DIAGNOSIS])
+    kept, _ = verifier({BATCH: moved_at(1)}, {}).select_best([patch(BATCH)], [DIAGNOSIS])
     assert kept is not None and kept.verdict.outcome == "moved"
 
 
 def test_one_that_moves_a_single_tensor_and_holds_stands_before_it() -> None:
     single = b"single\n" + SOURCE
     ready = verifier({BATCH: None, single: None}, {BATCH: 5, single: 3})
-    kept, _ = ready.choose([joint(BATCH), patch(single)], [DIAGNOSIS])
+    kept, _ = ready.select_best([joint(BATCH), patch(single)], [DIAGNOSIS])
     assert kept is not None and kept.patch.edits[0].after == single
 
 
 def test_without_another_that_holds_it_is_kept() -> None:
     single = b"single\n" + SOURCE
     ready = verifier({BATCH: None, single: failure(5, 3, 11)}, {BATCH: 5, single: 3})
-    kept, _ = ready.choose([joint(BATCH), patch(single)], [DIAGNOSIS])
+    kept, _ = ready.select_best([joint(BATCH), patch(single)], [DIAGNOSIS])
     assert kept is not None and kept.patch.joint

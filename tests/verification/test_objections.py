@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from sample_report import failure, patch
 
-from devfix.model import Edit, Held, Operand, Owner
+from devfix.model import Edit, ModuleOwner, NameRef, Operand
 from devfix.verification.objections.code import Code
 from devfix.verification.objections.collect import Objection, objections
 
@@ -52,7 +52,13 @@ def found(
         return [path for path, data in files.items() if any(text.encode() in data for text in texts)]
 
     held = Operand(
-        "other", "cpu", dtype, (4,), (Held(0, "self.scale"),), (), Owner("self", 0, "Net", "scale", "attribute")
+        "other",
+        "cpu",
+        dtype,
+        (4,),
+        (NameRef(0, "self.scale"),),
+        (),
+        ModuleOwner("self", 0, "Net", "scale", "attribute"),
     )
     failed = replace(failure(), operands=(held,))
     code = Code({"net.py": after.encode()}, files.get, containing)
@@ -70,7 +76,7 @@ METHOD = "\n    def calibrate(self, value):\n        self.scale = {}\n"
 @pytest.mark.parametrize("value", ["float(value)", "0.5", "[1.0, 2.0]", "value.item()", "-1", "numpy.ones(4)"])
 def test_a_buffer_that_a_method_gives_something_else(value: str) -> None:
     (objection,) = found(NET + METHOD.format(value), BUFFER)
-    assert objection.strength == "strong" and "a buffer takes tensors alone" in objection.because
+    assert objection.strength == "strong" and "a buffer takes tensors alone" in objection.reason
 
 
 @pytest.mark.parametrize("value", ["torch.zeros(4)", "None", "torch.zeros(4) * 2", "torch.rand(4).exp()"])
@@ -186,7 +192,7 @@ def test_files_that_cannot_be_read_say_nothing() -> None:
 def test_a_method_of_an_attribute_that_is_given_a_number_elsewhere() -> None:
     at_use = ("(x) * self.scale", "(x) * self.scale.to(x.device)")
     (objection,) = found(NET + METHOD.format("float(value)"), at_use)
-    assert objection.strength == "strong" and "which has no `.to`" in objection.because
+    assert objection.strength == "strong" and "which has no `.to`" in objection.reason
     assert found(NET + METHOD.format("value"), at_use) == []
 
 

@@ -11,16 +11,27 @@ from check_cases import FIX
 from probe_programs import run_program
 from verifier_cases import FILES, FIRST, HOME, SOURCE, failure, patch, told
 
-from devfix.execution.prefork import Warm
-from devfix.model import Blame, Diagnosis, Event, Failure, Place, Reach, Run, Values, Visit, World
-from devfix.verification.checks.operand_values import hands_else, looked_for
+from devfix.execution.prefork import PreforkServer
+from devfix.model import (
+    Checksum,
+    CountRequest,
+    Diagnosis,
+    Event,
+    Failure,
+    Finding,
+    OperatorCount,
+    Run,
+    SourceLocation,
+    World,
+)
+from devfix.verification.checks.operand_values import detect_operand_change, expected_checksums
 from devfix.verification.verifier import Verifier
 
-ONE, TWO = Values(3.0, 3.0), Values(5.0, 9.0)
+ONE, TWO = Checksum(3.0, 3.0), Checksum(5.0, 9.0)
 SAID = "where it failed aten::add is given other values than it was"
 
 
-def failing(*values: Values | None, history: Sequence[Event] | None = None) -> Failure:
+def failing(*values: Checksum | None, history: Sequence[Event] | None = None) -> Failure:
     """The failure with values of its operands, of which the second, with a history, is to blame."""
     peer, wrong = (replace(operand, values=each) for operand, each in zip(FIRST.operands, values, strict=True))
     wrong = wrong if history is None else replace(wrong, history=tuple(history))
@@ -28,11 +39,11 @@ def failing(*values: Values | None, history: Sequence[Event] | None = None) -> F
 
 
 def blaming(failure: Failure) -> Diagnosis:
-    return Diagnosis("p/r", "", failure, Blame(1, ""))
+    return Diagnosis("p/r", "", failure, Finding(1, ""))
 
 
-def found(failure: Failure | None) -> tuple[Values, ...]:
-    return looked_for(failure, blaming(failure or FIRST))
+def found(failure: Failure | None) -> tuple[Checksum, ...]:
+    return expected_checksums(failure, blaming(failure or FIRST))
 
 
 def test_all_known_values_are_looked_for() -> None:
@@ -62,25 +73,36 @@ def said(
     again: Failure | None,
     second: Run | None = None,
     failure: Failure | None = failing(ONE, TWO),  # noqa: B008 - records do not change
-    given: tuple[Values, ...] = (ONE, TWO),
+    given: tuple[Checksum, ...] = (ONE, TWO),
 ) -> str:
     """What is said of a patched run; `second` is what is shown by one that looks for less."""
     asked = []
 
-    def patched(reach: Reach) -> Run:
-        asked.append(reach.given)
+    def patched(reach: CountRequest) -> Run:
+        asked.append(reach.expected_values)
         assert second is not None
         return second
 
-    words = hands_else(
-        told(HOME, failure), blaming(failing(ONE, TWO)), Reach(given=given), after, lambda: told(HOME, again), patched
+    words = detect_operand_change(
+        told(HOME, failure),
+        blaming(failing(ONE, TWO)),
+        CountRequest(expected_values=given),
+        after,
+        lambda: told(HOME, again),
+        patched,
     )
     assert asked == ([] if second is None else [(TWO,)])
     return words
 
 
 def visited(same: bool, op: str = "aten::add", ran: int = 1) -> Run:
-    return replace(told(HOME), visits=(Visit("aten::mul", 1, 0), Visit(op, ran, 0, device=ran, same=same)))
+    return replace(
+        told(HOME),
+        operator_counts=(
+            OperatorCount("aten::mul", 1, 0),
+            OperatorCount(op, ran, 0, device=ran, saw_expected_values=same),
+        ),
+    )
 
 
 def test_an_operator_that_ran_on_other_values_is_told() -> None:
@@ -105,7 +127,7 @@ def test_how_near_values_must_be_to_repeat() -> None:
     assert said(visited(False), failing(replace(ONE, total=3.002), TWO)) == SAID
     assert said(visited(False), failing(replace(ONE, total=3.004), TWO), visited(True)) == ""
     assert said(visited(False), failing(ONE, replace(TWO, total=5.008))) == SAID
-    zero = Values(0.0, 0.0)
+    zero = Checksum(0.0, 0.0)
     failure = failing(ONE, zero)
     assert said(visited(False), failing(ONE, replace(zero, total=1e-10)), failure=failure, given=(ONE, zero)) == SAID
 
@@ -113,32 +135,34 @@ def test_how_near_values_must_be_to_repeat() -> None:
 @pytest.mark.parametrize("moves", [False, True])
 def test_which_runs_a_verdict_asks_for(moves: bool) -> None:
     """The failure has other values of its peer each time, and the patch hands on another tensor, in either run."""
-    before, again = (told(HOME, failing(each, TWO)) for each in (ONE, Values(2.0, 3.0)))
-    after = replace(told(HOME, failure(9, 2, 20)) if moves else told(HOME), visits=visited(False).visits)
-    asked: list[tuple[World, bytes, bool, Reach]] = []
+    before, again = (told(HOME, failing(each, TWO)) for each in (ONE, Checksum(2.0, 3.0)))
+    after = replace(
+        told(HOME, failure(9, 2, 20)) if moves else told(HOME), operator_counts=visited(False).operator_counts
+    )
+    asked: list[tuple[World, bytes, bool, CountRequest]] = []
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         asked.append((world, files["m.py"], fresh, reach))
         return again if files["m.py"] == SOURCE else after
 
     verifier = Verifier(run, before, FILES, [HOME], lambda world: before)
     assert before.failure is not None
-    trial = verifier.attempt(patch(FIX), blaming(before.failure))
-    assert (trial.verdict.outcome, trial.verdict.because, trial.run) == ("differs", SAID, after)
-    place = (Place("m.py", 3, "f", end_line=3, owned=True),)
+    trial = verifier.run_on_failing_world(patch(FIX), blaming(before.failure))
+    assert (trial.verdict.outcome, trial.verdict.reason, trial.run) == ("differs", SAID, after)
+    place = (SourceLocation("m.py", 3, "f", end_line=3, owned=True),)
     assert asked == [
-        (HOME, FIX, False, Reach(place, (ONE, TWO))),
-        (HOME, SOURCE, False, Reach()),
-        (HOME, FIX, False, Reach(place, (TWO,))),
+        (HOME, FIX, False, CountRequest(place, (ONE, TWO))),
+        (HOME, SOURCE, False, CountRequest()),
+        (HOME, FIX, False, CountRequest(place, (TWO,))),
     ]
 
 
 def test_what_is_no_repair_anyhow_is_asked_nothing_more() -> None:
     before = told(HOME, failing(ONE, TWO))
-    runs = [replace(before, visits=visited(False).visits)]
+    runs = [replace(before, operator_counts=visited(False).operator_counts)]
     verifier = Verifier(lambda *each: runs.pop(), before, FILES, [HOME], lambda world: before)
     assert before.failure is not None
-    assert verifier.attempt(patch(FIX), blaming(before.failure)).verdict.outcome == "same"
+    assert verifier.run_on_failing_world(patch(FIX), blaming(before.failure)).verdict.outcome == "same"
 
 
 PROGRAM = """
@@ -164,20 +188,20 @@ PROGRAM = """
         ("2", False),
     ],
 )
-def test_the_probe_looks_for_values(handed: str, same: bool, tmp_path: Path, warm: Warm) -> None:
+def test_the_probe_looks_for_values(handed: str, same: bool, tmp_path: Path, warm: PreforkServer) -> None:
     (tmp_path / "before").mkdir()
     (tmp_path / "after").mkdir()
     before = run_program(tmp_path / "before", PROGRAM.format("bias"), warm=warm, world="simulated")
     given = [before.operand(name)["values"] for name in ("self", "other")]
     line = {"path": str((tmp_path / "after" / "repository" / "program.py").resolve()), "line": 5}
-    letter = run_program(
+    trace = run_program(
         tmp_path / "after", PROGRAM.format(handed), warm=warm, world="simulated", reach=[line], given=given
-    ).letter
-    (visit,) = (each for each in letter["visits"] if each["op"] == "aten::add")
+    ).trace
+    (visit,) = (each for each in trace["visits"] if each["op"] == "aten::add")
     assert visit["ran"] == 3 and visit["same"] is same
 
 
-def test_what_is_written_to_is_not_told(tmp_path: Path, warm: Warm) -> None:
+def test_what_is_written_to_is_not_told(tmp_path: Path, warm: PreforkServer) -> None:
     program = PROGRAM.format("bias.to(device)")
     failed = run_program(tmp_path, program, warm=warm, world="simulated")
     assert failed.operand("self")["values"] is None
@@ -185,13 +209,13 @@ def test_what_is_written_to_is_not_told(tmp_path: Path, warm: Warm) -> None:
     assert total == size and 0.5 * 15 < total < 1.5 * 15
 
 
-def test_of_a_large_tensor_some_values_are_looked_at(tmp_path: Path, warm: Warm) -> None:
+def test_of_a_large_tensor_some_values_are_looked_at(tmp_path: Path, warm: PreforkServer) -> None:
     program = PROGRAM.replace("4.0", "9000.0").format("torch.arange(9000.0)")
     total, size = run_program(tmp_path, program, warm=warm, world="simulated").operand("other")["values"]
     assert total == size and 0.95 < total / sum(range(0, 9000, 3)) < 1.05
 
 
-def test_what_is_larger_than_the_memory_is_looked_at_too(tmp_path: Path, warm: Warm) -> None:
+def test_what_is_larger_than_the_memory_is_looked_at_too(tmp_path: Path, warm: PreforkServer) -> None:
     program = PROGRAM.replace("first +", "first[0] +").format("torch.arange(4.0).expand(10**13, 4)")
     total, size = run_program(tmp_path, program, warm=warm, world="simulated").operand("other")["values"]
     assert total == size and 0.95 < total / (1.5 * 4096) < 1.05

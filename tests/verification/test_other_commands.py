@@ -14,13 +14,13 @@ from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, failure, patch, told
 
 import devfix
 from devfix.discovery import reaching
-from devfix.model import Computed, Edit, OtherRun, Others, Outcome, Patch, Reach, Run, World
+from devfix.model import CountRequest, Edit, OperatorTotals, OtherRun, Others, Outcome, Patch, Run, World
 from devfix.report.render.json import read, write
 from devfix.report.render.summary import summary
 from devfix.report.render.text import text
 from devfix.verification.checks.stdout import numbers_apart
 from devfix.verification.evidence import Objection
-from devfix.verification.other_commands.compare import compared
+from devfix.verification.other_commands.compare import compare_runs
 from devfix.verification.verifier import Verifier
 
 from git_repositories import make_repository  # isort: skip
@@ -46,12 +46,12 @@ EDITS = (Edit("m.py", 3, SOURCE, SOURCE.replace(b"\n", b"\n", 1)),)
     ],
 )
 def test_what_two_runs_say(before: Run, after: Run, word: str) -> None:
-    assert compared(before, after, FIRST, EDITS, lambda: (before, after))[0] == word
+    assert compare_runs(before, after, FIRST, EDITS, lambda: (before, after))[0] == word
 
 
 def test_output_that_does_not_repeat_says_nothing() -> None:
     runs = [told(CPU, stdout=f"{number}\n") for number in range(4)]
-    assert compared(runs[0], runs[1], FIRST, EDITS, lambda: (runs[2], runs[3]))[0] == "as before"
+    assert compare_runs(runs[0], runs[1], FIRST, EDITS, lambda: (runs[2], runs[3]))[0] == "as before"
 
 
 def test_commands_that_reach_a_file(tmp_path: Path) -> None:
@@ -82,16 +82,21 @@ def test_commands_that_reach_a_file(tmp_path: Path) -> None:
 def reviewed(objections: Mapping[bytes, list[Objection]]) -> tuple[bytes | None, list[str]]:
     """Choose between two patches that hold, of which some have objections against them."""
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         return told(world, FIRST if files["m.py"] == SOURCE and world == HOME else None)
 
     def review(candidate: Patch, files: Mapping[str, bytes]) -> list[Objection]:
         return objections.get(candidate.edits[0].after[:1], [])
 
     verifier = Verifier(
-        run, told(HOME, FIRST), FILES, [HOME, CPU], lambda world: run(world, FILES, False, Reach()), review=review
+        run,
+        told(HOME, FIRST),
+        FILES,
+        [HOME, CPU],
+        lambda world: run(world, FILES, False, CountRequest()),
+        review=review,
     )
-    kept, rest = verifier.choose([patch(b"1" + FIX), patch(b"2" + FIX)], [DIAGNOSIS])
+    kept, rest = verifier.select_best([patch(b"1" + FIX), patch(b"2" + FIX)], [DIAGNOSIS])
     return kept and kept.patch.edits[0].after[:1], [each.verdict.outcome for each in rest]
 
 
@@ -127,7 +132,7 @@ def test_a_fix_that_breaks_another_script_is_dropped(tmp_path: Path, budget: flo
     assert report.outcome == "unrepaired" and not report.branch
     assert "worse: `python number.py`" in dropped(report)[0] and "AttributeError" in dropped(report)[0]
     data = read(write(report))
-    assert {"worse"} == {each["told"] for each in data["others"]["ran"]}
+    assert {"worse"} == {each["comparison"] for each in data["others"]["ran"]}
     assert "would mend it, and was not kept: `python number.py`" in " ".join(text(data).split()[:40])
 
 
@@ -135,7 +140,7 @@ def test_what_speaks_against_a_fix_stands_in_the_first_lines() -> None:
     whole = sample_report()
     repair = whole.repairs[0]
     assert repair.fix is not None
-    doubtful = replace(repair.fix, verdict=replace(repair.fix.verdict, against=("`python b.py` fails",)))
+    doubtful = replace(repair.fix, verdict=replace(repair.fix.verdict, objections=("`python b.py` fails",)))
     ran = (OtherRun("python b.py", "the script b.py", "cpu", "clean", "clean", "as before"),)
     others = Others(120.0, ran, (("python c.py", "the budget of 120 s was spent"),))
     data = read(write(replace(whole, repairs=(replace(repair, fix=doubtful), *whole.repairs[1:]), others=others)))
@@ -147,7 +152,7 @@ def test_what_speaks_against_a_fix_stands_in_the_first_lines() -> None:
 
 
 def test_a_candidate_with_which_a_gpu_prints_what_the_cpu_does_is_preferred() -> None:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         is_apart = files["m.py"][:1] == b"1" and world == HOME
         return told(
             world, FIRST if files["m.py"] == SOURCE and world == HOME else None, "left\n" if is_apart else "right\n"
@@ -158,13 +163,15 @@ def test_a_candidate_with_which_a_gpu_prints_what_the_cpu_does_is_preferred() ->
         told(HOME, FIRST),
         FILES,
         [HOME, CPU],
-        lambda world: run(world, FILES, False, Reach()),
+        lambda world: run(world, FILES, False, CountRequest()),
         review=lambda *_: [],
     )
-    kept, _ = verifier.choose([patch(b"1" + FIX), patch(b"2" + FIX)], [DIAGNOSIS])
-    assert kept is not None and kept.patch.edits[0].after[:1] == b"2" and not kept.verdict.against
-    kept, _ = verifier.choose([patch(b"1" + FIX)], [DIAGNOSIS])
-    assert kept is not None and kept.verdict.against == ("the program prints something else on a GPU than without one",)
+    kept, _ = verifier.select_best([patch(b"1" + FIX), patch(b"2" + FIX)], [DIAGNOSIS])
+    assert kept is not None and kept.patch.edits[0].after[:1] == b"2" and not kept.verdict.objections
+    kept, _ = verifier.select_best([patch(b"1" + FIX)], [DIAGNOSIS])
+    assert kept is not None and kept.verdict.objections == (
+        "the program prints something else on a GPU than without one",
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,5 +192,5 @@ def test_other_numbers_on_a_gpu_drop_a_patch(there: str, here: str, expected: st
 
 
 def test_numbers_that_are_drawn_on_a_gpu_say_nothing() -> None:
-    drawn = replace(told(HOME, None, "loss 3.9\n"), computed=(Computed("aten::dropout", 0, 3),))
+    drawn = replace(told(HOME, None, "loss 3.9\n"), operator_totals=(OperatorTotals("aten::dropout", 0, 3),))
     assert numbers_apart(told(HOME, FIRST, ""), [drawn, drawn], told(CPU, None, "loss 0.6\n")) == ""

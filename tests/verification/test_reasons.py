@@ -8,33 +8,33 @@ from dataclasses import replace
 import pytest
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, patch, told
 
-from devfix.model import Blame, Diagnosis, Failure, Outcome, Reach, Run, Verdict, World
+from devfix.model import CountRequest, Diagnosis, Failure, Finding, Outcome, Run, Verdict, World
 from devfix.verification.verifier import Verifier
 
-DIAGNOSIS = Diagnosis("p/r", "", FIRST, Blame(1, ""))
+DIAGNOSIS = Diagnosis("p/r", "", FIRST, Finding(1, ""))
 
 
 def verdict(home: Failure | None, two: Failure | None = None, cpu: str = "1\n", plain: str = "1\n") -> Verdict:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         if files["m.py"] == SOURCE:
             return told(world, FIRST if world == HOME else None, stdout=plain)
         return told(world, {HOME: home, TWO: two}.get(world), stdout=cpu if world == CPU else "1\n")
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU, TWO], lambda world: run(world, FILES, False, ()))
-    kept, dropped = verifier.choose([patch(b"a = make()\nb = 2\nuse(a)\nuse(b)\n")], [DIAGNOSIS])
+    kept, dropped = verifier.select_best([patch(b"a = make()\nb = 2\nuse(a)\nuse(b)\n")], [DIAGNOSIS])
     return kept.verdict if kept else dropped[0].verdict
 
 
 def test_of_one_that_holds() -> None:
     found = verdict(None)
-    assert (found.outcome, found.because) == ("holds", "")
+    assert (found.outcome, found.reason) == ("holds", "")
     assert found.worlds == {HOME.name: "clean", CPU.name: "clean", TWO.name: "clean"}
     assert found.before == {HOME.name: "failed", CPU.name: "clean"}, "the others are run only where a patch fails"
 
 
 def test_of_one_that_is_worse() -> None:
     found = verdict(None, two=FIRST)
-    assert found.outcome == "worse" and found.because.startswith(f"{TWO.name} ran before, now it failed: RuntimeError")
+    assert found.outcome == "worse" and found.reason.startswith(f"{TWO.name} ran before, now it failed: RuntimeError")
     assert found.worlds[TWO.name] == "failed" and found.before == {HOME.name: "failed"}
 
 
@@ -61,15 +61,15 @@ def test_of_one_that_prints_something_else(cpu: str, plain: str) -> None:
 )
 def test_of_one_that_fails_again(after: Failure, outcome: str, said: str) -> None:
     found = verdict(after)
-    assert (found.outcome, found.because, found.next_failure) == (outcome, said, after)
+    assert (found.outcome, found.reason, found.next_failure) == (outcome, said, after)
 
 
-def test_of_a_failure_without_a_place_or_a_letter() -> None:
+def test_of_a_failure_without_a_place_or_a_trace() -> None:
     nowhere = replace(FIRST, frames=())
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
-        assert reach == Reach()
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        assert reach == CountRequest()
         return replace(told(world), outcome=Outcome.FAILED, stderr="lost\n")
 
-    trial = Verifier(run, told(HOME, nowhere), FILES, [HOME], run).attempt(patch(b"one"), DIAGNOSIS)  # type: ignore[arg-type]
-    assert (trial.verdict.outcome, trial.verdict.because) == ("broken", "the program failed: lost")
+    trial = Verifier(run, told(HOME, nowhere), FILES, [HOME], run).run_on_failing_world(patch(b"one"), DIAGNOSIS)  # type: ignore[arg-type]
+    assert (trial.verdict.outcome, trial.verdict.reason) == ("broken", "the program failed: lost")

@@ -14,10 +14,10 @@ from verifier_cases import FIRST, HOME, SOURCE, patch, told
 
 import devfix
 from devfix.model import Edit, Failure, Fix, Repair, Report, Verdict
-from devfix.pipeline.attempt import Step
-from devfix.pipeline.search import Loop
+from devfix.pipeline.attempt import Attempt
+from devfix.pipeline.search import Search
 from devfix.pipeline.session import Session
-from devfix.verification.candidate import Trial
+from devfix.verification.candidate import CandidateResult
 
 PROGRAM = """\
 import torch
@@ -35,13 +35,13 @@ RULE = '''\
 
 import libcst
 
-from devfix.sdk import Blame, change, strangers
+from devfix.sdk import Finding, change, misplaced_operands
 
 
 def diagnose(failure):
-    for index, operand, peer in strangers(failure):
+    for index, operand, peer in misplaced_operands(failure):
         if failure.op == "aten::{op}" and operand.device == "cpu":
-            return Blame(index, "it is on the CPU", strength={strength})
+            return Finding(index, "it is on the CPU", strength={strength})
 
 
 def propose(diagnosis, source):
@@ -73,7 +73,7 @@ def test_a_fix_that_a_later_one_makes_needless_is_taken_back(tmp_path: Path) -> 
     assert repair.failure.op == "aten::mul"
     assert repair.fix is not None and repair.fix.patch.rule == "acme/later"
     assert repair.fix.verdict.outcome == "holds"
-    assert [each.verdict.outcome for each in repair.dropped] == ["same"]
+    assert [each.verdict.outcome for each in repair.rejected] == ["same"]
     shown = git(Path(report.root), "show", f"{report.branch}:main.py")
     assert shown == PROGRAM.format(bias="place").replace('place = "cpu"', "place = device").strip()
 
@@ -100,13 +100,13 @@ def test_weaker_evidence_that_holds_is_the_way_where_the_stronger_leads_nowhere(
 def test_a_run_that_ends_in_a_failure_takes_no_fix_back(last: Failure | None, fixes: int) -> None:
     every = [Fix(patch(name + SOURCE), Verdict("moved"), "") for name in (b"a = 1\n", b"b = 2\n")]
     every[1] = Fix(replace(every[1].patch, edits=(Edit("n.py", 1, b"a\n", b"b\n"),)), Verdict("holds"), "")
-    loop = Loop.__new__(Loop)
+    loop = Search.__new__(Search)
     loop.session = cast(Session, SimpleNamespace(files={}))
     loop.repairs, loop.is_stuck, loop._again, loop._baselines = [], False, 6, {}
     loop.repairs = [Repair(FIRST, (), fix) for fix in every]
-    loop._mend = lambda run: run  # type: ignore[method-assign]  # as for a failure that does not come again
-    trial = Trial(every[1].patch, {}, told(HOME, last), Verdict("moved"))
-    step = Step((), lambda chosen: Repair(FIRST, (), every[1]), lambda confirmed: confirmed, lambda again: trial)
+    loop._repair_from = lambda run: run  # type: ignore[method-assign]  # as for a failure that does not come again
+    trial = CandidateResult(every[1].patch, {}, told(HOME, last), Verdict("moved"))
+    step = Attempt((), lambda chosen: Repair(FIRST, (), every[1]), lambda confirmed: confirmed, lambda again: trial)
     clean = told(HOME)
-    assert loop._shorter(step, 0, {}, clean) is (trial.run if fixes == 1 else clean)
+    assert loop._drop_redundant_fixes(step, 0, {}, clean) is (trial.run if fixes == 1 else clean)
     assert len(loop.fixes) == fixes

@@ -8,7 +8,7 @@ import pytest
 from probe_programs import run_program
 from verdict_programs import dropped, judged
 
-from devfix.execution.prefork import Warm
+from devfix.execution.prefork import PreforkServer
 
 TRAIN = """import torch
 torch.manual_seed(0)
@@ -146,7 +146,7 @@ def test_a_program_without_a_seed_is_repaired(tmp_path: Path) -> None:
     assert "runs 0 times" in dropped(report)[0], "how often an operator runs is compared all the same"
 
 
-def test_what_the_probe_counts(tmp_path: Path, warm: Warm) -> None:
+def test_what_the_probe_counts(tmp_path: Path, warm: PreforkServer) -> None:
     program = """
         import torch
         device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -159,8 +159,8 @@ def test_what_the_probe_counts(tmp_path: Path, warm: Warm) -> None:
     found = {}
     for world in ("cpu", "simulated"):
         (tmp_path / world).mkdir()
-        letter = run_program(tmp_path / world, program, warm=warm, world=world, tally=True).letter
-        found[world] = {each["op"]: each for each in letter["computed"]}
+        trace = run_program(tmp_path / world, program, warm=warm, world=world, tally=True).trace
+        found[world] = {each["op"]: each for each in trace["computed"]}
     names = {"aten::mul", "aten::_softmax", "aten::sort", "aten::abs", "aten::max"}
     assert found["cpu"].keys() == found["simulated"].keys() == names
     for name, host, device in (("aten::mul", 1, 1), ("aten::sort", 0, 1), ("aten::abs", 1, 0)):

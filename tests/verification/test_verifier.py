@@ -6,12 +6,12 @@ from dataclasses import replace
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, patch, told
 
 from devfix.model import (
-    Blame,
+    CountRequest,
     Diagnosis,
+    Finding,
     Outcome,
-    Place,
-    Reach,
     Run,
+    SourceLocation,
     World,
 )
 from devfix.verification.checks.stdout import last_line
@@ -21,15 +21,15 @@ from devfix.verification.verifier import Verifier
 def choose(
     program: Callable[[World, bytes], Run], *afters: bytes, fails_always: bool = True
 ) -> tuple[object, list[tuple[str, str]]]:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         if world == HOME and files["m.py"] == SOURCE:
             return told(HOME, FIRST if fails_always else None)
         return program(world, files["m.py"])
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU, TWO], lambda world: program(world, SOURCE))
-    diagnosis = Diagnosis("p/r", "", FIRST, Blame(1, ""))
-    kept, dropped = verifier.choose([patch(after) for after in afters], [diagnosis])
-    return (kept and kept.patch.title.encode()), [(each.verdict.outcome, each.verdict.because) for each in dropped]
+    diagnosis = Diagnosis("p/r", "", FIRST, Finding(1, ""))
+    kept, dropped = verifier.select_best([patch(after) for after in afters], [diagnosis])
+    return (kept and kept.patch.title.encode()), [(each.verdict.outcome, each.verdict.reason) for each in dropped]
 
 
 def test_keeps_the_first_that_holds_in_every_world() -> None:
@@ -135,19 +135,25 @@ def test_prefers_fewer_copies_over_one_in_a_loop() -> None:
 
 
 def test_what_repeats_exactly_is_not_called_flaky() -> None:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         plain = files["m.py"] == SOURCE
         return told(world, FIRST if plain and world == HOME else None, stdout="1\n" if plain else "2\n")
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], lambda world: run(world, FILES, False, ()))
-    kept, dropped = verifier.choose([patch(b"one")], [Diagnosis("p/r", "", FIRST, Blame(1, ""))])
+    kept, dropped = verifier.select_best([patch(b"one")], [Diagnosis("p/r", "", FIRST, Finding(1, ""))])
     assert kept is None and dropped[0].verdict.outcome == "differs" and verifier.flaky == []
 
 
 def test_a_limit_is_told_as_the_reason() -> None:
     def program(world: World, data: bytes) -> Run:
         ended = Run(
-            world, (), Outcome.SIGNAL, None, 0.1, signal="SIGKILL", trouble=("devfix ended the program: memory",)
+            world,
+            (),
+            Outcome.SIGNAL,
+            None,
+            0.1,
+            signal="SIGKILL",
+            internal_errors=("devfix ended the program: memory",),
         )
         return ended if data == b"one" else told(world)
 
@@ -156,14 +162,14 @@ def test_a_limit_is_told_as_the_reason() -> None:
 
 
 def test_where_operators_are_counted_is_where_the_failure_stands_after_the_edit() -> None:
-    asked: list[Sequence[Place]] = []
+    asked: list[Sequence[SourceLocation]] = []
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
-        asked.append(reach.places)
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        asked.append(reach.locations)
         return told(world, FIRST if files["m.py"] == SOURCE and world == HOME else None)
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME], lambda world: run(world, FILES, False, ()))
-    verifier.attempt(patch(b"import d\n" + SOURCE), Diagnosis("p/r", "", FIRST, Blame(1, "")))
+    verifier.run_on_failing_world(patch(b"import d\n" + SOURCE), Diagnosis("p/r", "", FIRST, Finding(1, "")))
     assert [(place.path, place.line) for place in asked[0]] == [("m.py", 4)]
 
 
@@ -204,19 +210,20 @@ def test_the_last_word_of_a_run() -> None:
     assert said() == "exit code 1"
     assert said(signal="SIGSEGV", stderr="one\n") == "SIGSEGV"
     assert (
-        said(signal="SIGKILL", trouble=("a", "devfix ended the program: memory")) == "devfix ended the program: memory"
+        said(signal="SIGKILL", internal_errors=("a", "devfix ended the program: memory"))
+        == "devfix ended the program: memory"
     )
 
 
 def test_the_control_run_needs_no_fresh_process_and_the_first_world_does() -> None:
     asked: list[tuple[str, bool, bool]] = []
 
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach) -> Run:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         plain = files["m.py"] == SOURCE
         asked.append((world.name, plain, fresh))
         return told(world, FIRST if plain and world == HOME else None)
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, TWO], lambda world: run(world, FILES, False, ()))
-    assert verifier.choose([patch(b"one")], [Diagnosis("p/r", "", FIRST, Blame(1, ""))])[0] is not None
+    assert verifier.select_best([patch(b"one")], [Diagnosis("p/r", "", FIRST, Finding(1, ""))])[0] is not None
     expected = [(HOME.name, False, False), (HOME.name, False, True), (HOME.name, True, False), (TWO.name, False, False)]
     assert sorted(asked) == sorted(expected)

@@ -9,16 +9,16 @@ from typing import Any
 from check_cases import DIAGNOSIS, FIX, THREE, Asked, asked, plainly
 from verifier_cases import CPU, FIRST, HOME, SOURCE, TWO, failure, patch, told
 
-from devfix.model import Computed, Outcome, Run, Visit, World
+from devfix.model import OperatorCount, OperatorTotals, Outcome, Run, World
 
 LINE = b"a = make()\nb = other()\nuse(a.to(d))\nuse(b)\n"
 
 
 def verdict(given: Asked, after: bytes = FIX) -> tuple[str, str]:
-    kept, dropped = given.verifier.choose([patch(after)], [DIAGNOSIS])
+    kept, dropped = given.verifier.select_best([patch(after)], [DIAGNOSIS])
     found = kept or dropped[0]
     assert (kept is None) is (found.verdict.outcome not in ("holds", "moved"))
-    return found.verdict.outcome, found.verdict.because
+    return found.verdict.outcome, found.verdict.reason
 
 
 def test_which_runs_are_asked_for() -> None:
@@ -40,19 +40,19 @@ def test_which_runs_are_asked_for() -> None:
 
 def test_one_that_fails_is_run_nowhere_else() -> None:
     given = asked(lambda world: told(world, FIRST))
-    kept, (dropped,) = given.verifier.choose([patch(FIX)], [DIAGNOSIS])
+    kept, (dropped,) = given.verifier.select_best([patch(FIX)], [DIAGNOSIS])
     assert kept is None and len(given.calls) == 1
     assert (dropped.verdict.worlds, dropped.verdict.next_failure) == ({HOME.name: "failed"}, FIRST)
 
 
 def test_copies_are_told_of_one_that_was_dropped_too() -> None:
     given = asked(lambda world: told(world, FIRST, copies=5), transfers=told(HOME, copies=3).transfers)
-    _, (dropped,) = given.verifier.choose([patch(FIX)], [DIAGNOSIS])
+    _, (dropped,) = given.verifier.select_best([patch(FIX)], [DIAGNOSIS])
     assert (dropped.verdict.transfers_before, dropped.verdict.transfers_after) == (3, 5)
 
 
-FAILED_HERE = {"visits": (Visit("aten::add", 0, 1),)}
-OTHER_WORK = (Visit("aten::mul", 4, 0),)
+FAILED_HERE = {"operator_counts": (OperatorCount("aten::add", 0, 1),)}
+OTHER_WORK = (OperatorCount("aten::mul", 4, 0),)
 HIDES = "it hides the failure: aten::add does not run any more where it failed"
 
 
@@ -60,7 +60,7 @@ def test_what_hides_is_broken_whether_it_ends_well_or_fails_later() -> None:
     for later in (None, failure(4, 2, 11)):
 
         def fixed(world: World, later: Any = later) -> Run:
-            return replace(told(world, later if world == HOME else None), visits=OTHER_WORK)
+            return replace(told(world, later if world == HOME else None), operator_counts=OTHER_WORK)
 
         assert verdict(asked(fixed, **FAILED_HERE), LINE) == ("broken", HIDES)
         assert verdict(asked(fixed, **FAILED_HERE))[0] in ("holds", "moved"), "the line is as it was, and works"
@@ -83,7 +83,9 @@ def test_what_takes_the_work_off_the_gpu_is_broken_whether_it_ends_well_or_fails
     for later in (None, failure(4, 2, 11)):
 
         def fixed(world: World, later: Any = later) -> Run:
-            return replace(told(world, later if world == HOME else None), visits=(Visit("aten::add", 1, 0),))
+            return replace(
+                told(world, later if world == HOME else None), operator_counts=(OperatorCount("aten::add", 1, 0),)
+            )
 
         said = "it takes the work off the GPU: aten::add runs on the CPU where it failed"
         assert verdict(asked(fixed)) == ("broken", said)
@@ -92,7 +94,7 @@ def test_what_takes_the_work_off_the_gpu_is_broken_whether_it_ends_well_or_fails
 def test_without_a_failure_or_operands_nothing_is_blamed() -> None:
     for before in (told(HOME), told(HOME, replace(FIRST, operands=()))):
         given = Asked(plainly, told, before)
-        assert given.verifier.attempt(patch(FIX), DIAGNOSIS).verdict.outcome == "holds"
+        assert given.verifier.run_on_failing_world(patch(FIX), DIAGNOSIS).verdict.outcome == "holds"
 
 
 def only(where: World, there: Run) -> Callable[[World], Run]:
@@ -101,30 +103,30 @@ def only(where: World, there: Run) -> Callable[[World], Run]:
 
 def test_what_edited_lines_do_on_the_gpu_alone() -> None:
     new = b"new\n" + SOURCE
-    apart = only(HOME, replace(told(HOME), visits=(Visit("aten::mul", 1, 0, device=1),)))
+    apart = only(HOME, replace(told(HOME), operator_counts=(OperatorCount("aten::mul", 1, 0, device=1),)))
     said = "its lines compute on the GPU what they do not without one: aten::mul"
     assert verdict(asked(apart), new) == ("differs", said)
-    both = asked(lambda world: replace(told(world), visits=(Visit("aten::mul", 1, 0, device=1),)))
+    both = asked(lambda world: replace(told(world), operator_counts=(OperatorCount("aten::mul", 1, 0, device=1),)))
     assert verdict(both, new) == ("holds", "")
     one = asked(lambda world: both.fixed(world) if world in (HOME, CPU) else told(world))
     assert verdict(one, new) == ("holds", ""), "it is asked of the world without a GPU alone"
 
 
-ADD = Computed("aten::add", 3, 0, 10.0, 12.0)
+ADD = OperatorTotals("aten::add", 3, 0, 10.0, 12.0)
 
 
 def test_what_is_computed_without_a_gpu() -> None:
     def fixed(world: World) -> Run:
-        return replace(told(world), computed=(replace(ADD, host=2),))
+        return replace(told(world), operator_totals=(replace(ADD, host=2),))
 
     def plain(world: World) -> Run:
-        return replace(plainly(world), computed=(ADD,))
+        return replace(plainly(world), operator_totals=(ADD,))
 
     given = asked(fixed, plain)
     said = "the program computes something else in the world cpu: aten::add runs 2 times, before 3 times"
     assert verdict(given) == ("differs", said)
     assert given.calls.count((CPU, True, False, ())) == 2 and given.verifier.flaky == []
-    same = asked(lambda world: replace(told(world), computed=(ADD,)), plain)
+    same = asked(lambda world: replace(told(world), operator_totals=(ADD,)), plain)
     assert verdict(same) == ("holds", "") and (CPU, True, False, ()) not in same.calls
 
 
@@ -132,9 +134,11 @@ def test_what_only_seemed_to_repeat() -> None:
     totals = iter([10.0, 10.0, 3.0, 10.0])
 
     def plain(world: World) -> Run:
-        return replace(told(CPU), computed=(replace(ADD, total=next(totals)),)) if world == CPU else plainly(world)
+        return (
+            replace(told(CPU), operator_totals=(replace(ADD, total=next(totals)),)) if world == CPU else plainly(world)
+        )
 
-    given = asked(lambda world: replace(told(world), computed=(replace(ADD, total=7.0),)), plain)
+    given = asked(lambda world: replace(told(world), operator_totals=(replace(ADD, total=7.0),)), plain)
     assert verdict(given) == ("holds", ""), "two runs of it were equal by chance"
 
 
@@ -168,8 +172,8 @@ def test_all_worlds_are_told_and_the_first_that_speaks_against_it_gives_the_reas
         return lambda world: told(world, failure(1, 2, 3) if world in worlds else None)
 
     for worlds in ((CPU, TWO), (TWO, THREE)):
-        kept, (dropped,) = asked(failing(*worlds)).verifier.choose([patch(FIX)], [DIAGNOSIS])
-        assert kept is None and dropped.verdict.because.startswith(f"{worlds[0].name} ran before, now it failed")
+        kept, (dropped,) = asked(failing(*worlds)).verifier.select_best([patch(FIX)], [DIAGNOSIS])
+        assert kept is None and dropped.verdict.reason.startswith(f"{worlds[0].name} ran before, now it failed")
         assert list(dropped.verdict.worlds) == [HOME.name, CPU.name, TWO.name, THREE.name]
         assert [name for name, said in dropped.verdict.worlds.items() if said == "failed"] == [
             each.name for each in worlds
@@ -194,11 +198,11 @@ def test_what_is_told_of_a_flaky_failure() -> None:
 
 def test_where_one_that_moves_on_was_before() -> None:
     given = asked(lambda world: told(world, failure(4, 2, 11) if world == HOME else None))
-    kept, _ = given.verifier.choose([patch(FIX)], [DIAGNOSIS])
+    kept, _ = given.verifier.select_best([patch(FIX)], [DIAGNOSIS])
     assert kept is not None and kept.verdict.before == {HOME.name: "failed", CPU.name: "clean"}
 
 
 def test_one_that_was_passed_over_is_confirmed() -> None:
     given = asked()
-    trial = given.verifier.confirm(given.verifier.attempt(patch(FIX), DIAGNOSIS))
+    trial = given.verifier.confirm(given.verifier.run_on_failing_world(patch(FIX), DIAGNOSIS))
     assert trial.verdict.outcome == "holds" and len(trial.verdict.worlds) == 4

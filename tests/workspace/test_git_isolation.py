@@ -88,15 +88,15 @@ def test_a_killed_run_leaves_the_user_untouched_and_the_next_clears_up(
     (left,) = scratch.iterdir()
     with Repository.open(project).worktrees(1):
         assert left.exists(), "the folder of a living devfix must stay"
-    letters = scratch / f"devfix-letters-{killed.pid}-abc"
-    letters.mkdir()
+    traces = scratch / f"devfix-traces-{killed.pid}-abc"
+    traces.mkdir()
     killed.send_signal(signal.SIGKILL)
     killed.wait()
     killed.stdout.close()
     assert fingerprint(project) == before
     with Repository.open(project).worktrees(1) as worktrees:
         assert worktrees.scratch.is_dir()
-        assert not left.exists() and not letters.exists()
+        assert not left.exists() and not traces.exists()
     assert list(scratch.iterdir()) == []
 
 

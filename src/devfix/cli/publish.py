@@ -15,7 +15,7 @@ from devfix.errors import UserError
 from devfix.report.render.plain import one_line
 
 if TYPE_CHECKING:
-    from devfix.publish.publisher import Step
+    from devfix.publish.publisher import PublishAction
 
 
 class StepFormat(str, Enum):
@@ -113,7 +113,7 @@ def publish(
     return 0
 
 
-def told(step: Step) -> str:
+def told(step: PublishAction) -> str:
     """Return a step in one line."""
     parts = [step.action, f"#{step.number}" if step.number else "", step.branch, step.title, step.url]
     return one_line("  ".join(part for part in parts if part) + (f": {step.why}" if step.why else ""), 400)

@@ -137,7 +137,7 @@ def repair(
     from devfix import pipeline
     from devfix.cli.listing import lines_of
     from devfix.cli.screen import progress
-    from devfix.pipeline.resource_options import Bounds
+    from devfix.pipeline.resource_options import ResourceOptions
     from devfix.report.record import record
 
     with progress() as show:
@@ -158,7 +158,7 @@ def repair(
             test=not no_test,
             others=others,
             include_handled=include_handled,
-            bounds=Bounds(memory, processes, file_size, output_kept, sandbox),
+            bounds=ResourceOptions(memory, processes, file_size, output_kept, sandbox),
             progress=show,
         )
     data = record(report, lines_of(report))

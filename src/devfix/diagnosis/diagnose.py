@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from devfix.model import Blame, Diagnosis, Failure
+from devfix.model import Diagnosis, Failure, Finding
 from devfix.registry import Rule
 from devfix.registry.precedence import by_precedence
 from devfix.registry.timeout import raised, within
@@ -29,18 +29,18 @@ def diagnose(failure: Failure, rules: Iterable[Rule], notes: list[str], seconds:
         if blame is None:
             continue
         if not _fits(blame, failure):
-            notes.append(f"rule {rule.id} set aside: diagnose gave {blame!r}, which is no Blame of this failure")
+            notes.append(f"rule {rule.id} set aside: diagnose gave {blame!r}, which is no Finding of this failure")
             continue
         diagnoses.append(Diagnosis(rule.id, rule.title, failure, blame))
-    return sorted(diagnoses, key=lambda each: each.blame.strength)
+    return sorted(diagnoses, key=lambda each: each.finding.strength)
 
 
 def _fits(blame: object, failure: Failure) -> bool:
     return (
-        isinstance(blame, Blame)
+        isinstance(blame, Finding)
         and type(blame.operand) is int
         and 0 <= blame.operand < max(1, len(failure.operands))
         and type(blame.strength) is int
-        and isinstance(blame.because, str)
+        and isinstance(blame.reason, str)
         and isinstance(blame.device, str)
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from devfix.errors import RuleError
-from devfix.model import Diagnosis, Edit, Patch, Place, Rejected
+from devfix.model import Diagnosis, Edit, Patch, Rejected, SourceLocation
 from devfix.registry import Rule
 from devfix.registry.suppressions import ignored, touched
 from devfix.registry.timeout import raised, within
@@ -37,9 +37,9 @@ def propose(
             continue
         for number, change in enumerate(_changes(rules[diagnosis.rule], diagnosis, source, notes, seconds)):
             key = tuple(sorted((edit.path, edit.after) for edit in change.edits))
-            because = " ".join(filter(None, (diagnosis.blame.because, change.because)))
-            rank = (diagnosis.blame.strength, number)
-            patch = Patch(diagnosis.rule, change.title, because, change.safety, change.edits, rank, change.joint)
+            reason = " ".join(filter(None, (diagnosis.finding.reason, change.reason)))
+            rank = (diagnosis.finding.strength, number)
+            patch = Patch(diagnosis.rule, change.title, reason, change.safety, change.edits, rank, change.joint)
             if number >= CHANGES_A_RULE:
                 rejected.append(Rejected(patch, f"only the first {CHANGES_A_RULE} candidates of a rule are taken"))
             elif any(_kept_away(edit, diagnosis.rule, notes) for edit in change.edits):
@@ -88,7 +88,7 @@ def _nonsense(change: object) -> str:
 def _misplaced(change: Change, source: Sources) -> str:
     """What is wrong with where a change edits; "" where each edit begins with an editable file as it stands."""
     for edit in change.edits:
-        file = source.file(Place(edit.path, max(1, edit.line), owned=True))
+        file = source.file(SourceLocation(edit.path, max(1, edit.line), owned=True))
         if file is None:
             return f"an edit of {edit.path!r}, which is not to be edited"
         if file.data != edit.before or edit.after == edit.before:
@@ -99,7 +99,7 @@ def _misplaced(change: Change, source: Sources) -> str:
 def _is_ignored(diagnosis: Diagnosis, source: Sources, notes: list[str]) -> bool:
     """Whether a comment at the failing line, or at the blamed tensor's birth, keeps the rule away."""
     operands = diagnosis.failure.operands
-    birth = operands[diagnosis.blame.operand].birth if operands else None
+    birth = operands[diagnosis.finding.operand].creation if operands else None
     for place in (diagnosis.failure.at, birth.owned_place if birth else None):
         file = source.file(place) if place is not None else None
         if place is None or file is None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from devfix.model import Binding, Failure, Held, Operand
+from devfix.model import Failure, NameRef, Operand, ScopeVariable
 from devfix.sdk.fixes.call_result import occurrences
 from devfix.sdk.fixes.factories import FACTORIES
 from devfix.source import File, Sources, last_name
@@ -34,8 +34,8 @@ def with_given(failure: Failure, source: Sources) -> Failure:
 
 def _is_own(failure: Failure, operand: Operand) -> bool:
     """Whether an operand was made where it failed, and deeper in the stack than that: nobody has a name for it."""
-    birth = operand.birth
-    if operand.names or operand.moves or birth is None:
+    birth = operand.creation
+    if operand.names or operand.transfers or birth is None:
         return False
     return birth.places[:1] == (failure.at,) and not failure.frames[-1].place.owned
 
@@ -51,10 +51,10 @@ def _given(failure: Failure, frame: int, operand: Operand, source: Sources) -> O
         for each in failure.frames[frame].scope
         if each.kind == "tensor" and each.device == operand.device and occurrences(file, root, each.expression)
     ]
-    found: list[Binding] = sorted(every, key=lambda each: (each.shape != operand.shape, len(each.expression)))
+    found: list[ScopeVariable] = sorted(every, key=lambda each: (each.shape != operand.shape, len(each.expression)))
     if not found:
         return _made_there(operand, file, root, place.function)
-    names = (Held(frame, found[0].expression),)
+    names = (NameRef(frame, found[0].expression),)
     return replace(operand, names=names, history=found[0].history, shape=found[0].shape)
 
 

@@ -12,8 +12,8 @@ from itertools import islice
 
 import libcst as cst
 
-from devfix.model import Edit, Patch, Place
-from devfix.sdk import FACTORIES, File, argument, is_bound, is_local, is_move, keyword_added, keyword_removed, last_name
+from devfix.model import Edit, Patch, SourceLocation
+from devfix.sdk import FACTORIES, File, add_keyword, argument, is_bound, is_local, is_move, last_name, remove_keyword
 from devfix.source import SourceError
 
 PLACES = 20  # shown for one fix; the sample's worst file had eleven
@@ -80,7 +80,7 @@ def _elsewhere(path: str, data: bytes, pairs: list[Line]) -> Iterator[Edit]:
 
 def _binds(file: File, line: int, names: set[str]) -> bool:
     """Whether every name is bound before a line runs, in its function or in the module."""
-    node = file.root_at(Place(file.path, line, owned=True))
+    node = file.root_at(SourceLocation(file.path, line, owned=True))
     return node is not None and all(_knows(file, node, name) for name in names)
 
 
@@ -101,7 +101,7 @@ def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
     calls = [node for node in file.within(file.module) if isinstance(node, cst.Call)]
     for added in calls:
         device = argument(added, "device")
-        if device is None or file.code(added) in known or file.code(keyword_removed(added, "device")) not in known:
+        if device is None or file.code(added) in known or file.code(remove_keyword(added, "device")) not in known:
             continue
         value = file.code(device.value)
         kin = FACTORIES if last_name(added.func) in FACTORIES else {last_name(added.func)}
@@ -111,7 +111,7 @@ def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
             if last_name(call.func) not in kin or argument(call, "device") or function is None or _follows(file, call):
                 continue
             if is_local(function, root) and is_bound(file, call, root):
-                found = file.edit(file.replaced({call: keyword_added(call, "device", value)}))
+                found = file.edit(file.replaced({call: add_keyword(call, "device", value)}))
                 if found:
                     yield found
 

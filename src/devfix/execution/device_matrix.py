@@ -5,7 +5,7 @@ from __future__ import annotations
 from devfix.model import World
 
 
-def worlds_for(home: World, python_sees: int) -> list[World]:
+def worlds_to_verify(home: World, python_sees: int) -> list[World]:
     """Every world in which a fix must be no worse: none, one, two GPUs, and two of which the second is current.
 
     Real GPUs are used as far as there are any; worlds with more are simulated.

@@ -1,39 +1,37 @@
-"""Letters and the end of a process -> one run: which failure explains it, and what was copied."""
+"""Traces and the end of a process -> one run: which failure explains it, and what was copied."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from devfix.model import Computed, Failure, Outcome, Place, Run, Transfer, Visit, World
+from devfix.model import Failure, OperatorCount, OperatorTotals, Outcome, Run, SourceLocation, Transfer, World
 from devfix.process import Completed
-from devfix.trace import Letter
+from devfix.trace import Trace
 
 
-def told(
+def read_run(
     world: World,
     command: tuple[str, ...],
     done: Completed,
-    letters: list[Letter],
+    traces: list[Trace],
     trouble: list[str],
     tree: str,
     unseen: tuple[str, ...] = (),
     include_handled: bool = False,
 ) -> Run:
-    """The run that a process's end and its letters tell of.
+    """The run that a process's end and its traces tell of.
 
     `tree` is the path to leave out of its output, `unseen` names the processes in which there was no probe. With
     `include_handled` a program that catches a device failure has failed by it.
     """
-    failure, loud = _failure(letters)
+    failure, loud = _failure(traces)
     if failure is not None and tree and failure.kind == "other":
         failure = replace(
             failure, message=failure.message.replace(tree, "."), traceback=failure.traceback.replace(tree, ".")
         )
     outcome = _outcome(done, failure, loud)
-    unseen += tuple(
-        f"process {each.pid} was not on its world's devices: {each.blind}" for each in letters if each.blind
-    )
-    handled = _handled(letters) if outcome is Outcome.CLEAN else ()
+    unseen += tuple(f"process {each.pid} was not on its world's devices: {each.blind}" for each in traces if each.blind)
+    handled = _handled(traces) if outcome is Outcome.CLEAN else ()
     logged = next((each for each in handled if _is_printed(each, done)), None)
     if handled and include_handled:
         failure, outcome = logged or handled[0], Outcome.FAILED
@@ -52,20 +50,20 @@ def told(
         failure=failure if outcome in (Outcome.FAILED, Outcome.OTHER) else None,
         handled=handled,
         logged=logged,
-        gpus_asked=_gpus_asked(world, letters, failure if outcome is Outcome.FAILED else None),
-        transfers=_sum(letters),
-        visits=_visits(letters),
-        computed=_computed(letters),
-        unseeded=tuple(sorted({name for letter in letters for name in letter.unseeded})),
-        watched=tuple(item for letter in letters for item in letter.watched),
-        modules=tuple(item for letter in letters for item in letter.modules),
-        torch=next((letter.torch for letter in letters if letter.torch), ""),
+        gpus_asked=_gpus_asked(world, traces, failure if outcome is Outcome.FAILED else None),
+        transfers=_sum(traces),
+        operator_counts=_visits(traces),
+        operator_totals=_computed(traces),
+        unseeded=tuple(sorted({name for trace in traces for name in trace.unseeded})),
+        watched=tuple(item for trace in traces for item in trace.watched),
+        modules=tuple(item for trace in traces for item in trace.modules),
+        torch=next((trace.torch for trace in traces if trace.torch), ""),
         signal=done.signal,
         unobserved=unseen,
-        trouble=(
+        internal_errors=(
             *unseen,
             *trouble,
-            *(note for letter in letters for note in letter.trouble),
+            *(note for trace in traces for note in trace.trouble),
             *filter(None, [done.trouble]),
         ),
     )
@@ -83,34 +81,34 @@ def _outcome(done: Completed, failure: Failure | None, loud: bool) -> Outcome:
     return Outcome.CLEAN if done.exit_code == 0 else Outcome.OTHER
 
 
-def _failure(letters: list[Letter]) -> tuple[Failure | None, bool]:
+def _failure(traces: list[Trace]) -> tuple[Failure | None, bool]:
     """The failure that explains the run, and whether it was loud: nobody caught it.
 
     An uncaught device failure explains more than any other exception, since a parent often dies of its child's; one
     that was caught explains a failing run only where no other exception does.
     """
-    told = [(letter.failure, letter.uncaught, letter.pid) for letter in letters if letter.failure is not None]
+    told = [(trace.failure, trace.uncaught, trace.pid) for trace in traces if trace.failure is not None]
     order = sorted(told, key=lambda each: (not (each[1] and each[0].kind != "other"), not each[1], each[2]))
     return (order[0][0], order[0][1]) if order else (None, False)
 
 
-def _gpus_asked(world: World, letters: list[Letter], failure: Failure | None) -> int:
+def _gpus_asked(world: World, traces: list[Trace], failure: Failure | None) -> int:
     """Return how many GPUs the program needs where the world has fewer, else 0.
 
     A number that does not exist counts where the program failed by it; processes of NCCL count in any case. Real GPUs
     have no probe that knows the number: there it is one more than there are.
     """
-    asked = max((letter.asked_by_processes for letter in letters), default=0)
+    asked = max((trace.asked_by_processes for trace in traces), default=0)
     if failure is not None and failure.kind == "invalid-ordinal" and world.kind != "cpu":
-        asked = max(asked, world.gpus + 1, *(letter.asked_by_number for letter in letters))
+        asked = max(asked, world.gpus + 1, *(trace.asked_by_number for trace in traces))
     return asked if asked > world.gpus else 0
 
 
-def _handled(letters: list[Letter]) -> tuple[Failure, ...]:
+def _handled(traces: list[Trace]) -> tuple[Failure, ...]:
     """Return the device failures that the processes have caught, those of the first process first."""
     found: list[Failure] = []
-    for letter in sorted(letters, key=lambda each: each.pid):
-        for failure in (*letter.handled, *filter(None, [letter.failure])):
+    for trace in sorted(traces, key=lambda each: each.pid):
+        for failure in (*trace.handled, *filter(None, [trace.failure])):
             if failure.kind != "other" and failure not in found:
                 found.append(failure)
     return tuple(found)
@@ -122,35 +120,35 @@ def _is_printed(failure: Failure, done: Completed) -> bool:
     return bool(words) and (words in done.stderr or words in done.stdout)
 
 
-def _sum(letters: list[Letter]) -> tuple[Transfer, ...]:
-    totals: dict[tuple[Place, str], Transfer] = {}
-    for letter in letters:
-        for each in letter.transfers:
+def _sum(traces: list[Trace]) -> tuple[Transfer, ...]:
+    totals: dict[tuple[SourceLocation, str], Transfer] = {}
+    for trace in traces:
+        for each in trace.transfers:
             known = totals.get((each.place, each.direction))
             count, size = (known.count, known.bytes) if known else (0, 0)
             totals[each.place, each.direction] = replace(each, count=each.count + count, bytes=each.bytes + size)
     return tuple(totals.values())
 
 
-def _visits(letters: list[Letter]) -> tuple[Visit, ...]:
-    totals: dict[str, Visit] = {}
-    for each in (visit for letter in letters for visit in letter.visits):
-        known = totals.get(each.op, Visit(each.op, 0, 0))
-        totals[each.op] = Visit(
+def _visits(traces: list[Trace]) -> tuple[OperatorCount, ...]:
+    totals: dict[str, OperatorCount] = {}
+    for each in (visit for trace in traces for visit in trace.visits):
+        known = totals.get(each.op, OperatorCount(each.op, 0, 0))
+        totals[each.op] = OperatorCount(
             each.op,
-            known.ran + each.ran,
-            known.failed + each.failed,
-            each.works,
+            known.completed + each.completed,
+            known.raised + each.raised,
+            each.is_compute,
             known.device + each.device,
-            known.same or each.same,
+            known.saw_expected_values or each.saw_expected_values,
         )
     return tuple(totals.values())
 
 
-def _computed(letters: list[Letter]) -> tuple[Computed, ...]:
-    totals: dict[str, Computed] = {}
-    for each in (computed for letter in letters for computed in letter.computed):
-        known = totals.get(each.op, Computed(each.op, 0, 0))
+def _computed(traces: list[Trace]) -> tuple[OperatorTotals, ...]:
+    totals: dict[str, OperatorTotals] = {}
+    for each in (computed for trace in traces for computed in trace.computed):
+        known = totals.get(each.op, OperatorTotals(each.op, 0, 0))
         host, device = known.host + each.host, known.device + each.device
-        totals[each.op] = Computed(each.op, host, device, known.total + each.total, known.size + each.size)
+        totals[each.op] = OperatorTotals(each.op, host, device, known.total + each.total, known.size + each.size)
     return tuple(totals.values())

@@ -13,8 +13,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from devfix.process import Completed, Limits, Program
-from devfix.process.output_buffer import Capture
+from devfix.process import Completed, ResourceLimits, SupervisedProcess
+from devfix.process.output_buffer import BoundedOutput
 
 _SERVER = Path(__file__).parents[1] / "probe" / "prefork" / "server.py"
 _START_SECONDS, _GRACE = 600.0, 60.0
@@ -25,15 +25,15 @@ _ENTRY = Path(__file__).resolve().parents[1] / "probe" / "entry"  # the warm pro
 _TAKEN_OVER = frozenset({"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"})
 
 
-class WarmError(Exception):
+class PreforkError(Exception):
     """The warm process cannot run this program, or has died: run it in a fresh one."""
 
 
-class Warm:
+class PreforkServer:
     """A process in the target's interpreter that has imported `modules`, and forks a child for each run.
 
     It starts at once and in the background; `run` waits for it, may be called from several threads, and raises
-    WarmError where a fresh process must be used. `close` ends it with all that it started.
+    PreforkError where a fresh process must be used. `close` ends it with all that it started.
     """
 
     def __init__(
@@ -41,25 +41,27 @@ class Warm:
         python: Path,
         environment: Mapping[str, str],
         modules: Sequence[str] = ("torch",),
-        limits: Limits | None = None,
+        limits: ResourceLimits | None = None,
     ) -> None:
         """Start the process with this environment; it dies when all that run in it break the limits together."""
-        self._output = (limits or Limits()).output
+        self._output = (limits or ResourceLimits()).output
         self._environment = {name: value for name, value in environment.items() if name != "DEVFIX_PROBE"}
         self._lock = threading.Lock()
         self._trouble = ""
         self._ready = False
-        self._program: Program | None = None
+        self._program: SupervisedProcess | None = None
         self._control, theirs = socket.socketpair()
         command = [str(python), str(_SERVER), str(theirs.fileno()), *modules]
         try:
-            self._program = Program(command, Path.cwd(), self._environment, pass_fds=(theirs.fileno(),), limits=limits)
+            self._program = SupervisedProcess(
+                command, Path.cwd(), self._environment, pass_fds=(theirs.fileno(),), limits=limits
+            )
         except (OSError, ValueError) as error:
             self._trouble = f"cannot start {python}: {error}"
         finally:
             theirs.close()
         if self._program is not None:
-            self._said = Capture(20_000)
+            self._said = BoundedOutput(20_000)
             threading.Thread(target=self._listen, args=(self._program,), daemon=True).start()
 
     def run(
@@ -91,8 +93,8 @@ class Warm:
             except OSError as error:
                 os.close(out)
                 os.close(err)
-                raise WarmError(self._death(error)) from error
-            except WarmError:
+                raise PreforkError(self._death(error)) from error
+            except PreforkError:
                 os.close(out)
                 os.close(err)
                 raise
@@ -118,17 +120,19 @@ class Warm:
         for entry in environment.get("PYTHONPATH", "").split(os.pathsep):
             folders = {folder / entry for folder in (cwd, Path.cwd())} - {_ENTRY}
             if entry and any((folder / f"{name}.py").is_file() for folder in folders for name in _AT_START):
-                raise WarmError(
+                raise PreforkError(
                     f"{entry} has a module that runs when an interpreter starts, which the warm one has done"
                 )
         names = {*environment, *self._environment} - _TAKEN_OVER
         for name in sorted(names):
             if _READ_AT_START.fullmatch(name) and environment.get(name) != self._environment.get(name):
-                raise WarmError(f"{name} is read when an interpreter starts, and the warm one has started without it")
+                raise PreforkError(
+                    f"{name} is read when an interpreter starts, and the warm one has started without it"
+                )
 
     def _await_ready(self) -> None:
         if self._trouble or self._program is None:
-            raise WarmError(self._trouble or "the warm process is closed")
+            raise PreforkError(self._trouble or "the warm process is closed")
         if self._ready:
             return
         self._control.settimeout(_START_SECONDS)
@@ -140,7 +144,7 @@ class Warm:
             line += data
         self._trouble = str(json.loads(line))
         if self._trouble:
-            raise WarmError(f"the warm process cannot import what it should: {self._trouble}")
+            raise PreforkError(f"the warm process cannot import what it should: {self._trouble}")
         self._control.settimeout(None)
         self._ready = True
 
@@ -148,7 +152,7 @@ class Warm:
         said = self._said.text().strip() if self._program is not None else ""
         return f"the warm process has died ({error})" + (f": {said[-500:]}" if said else "")
 
-    def _listen(self, program: Program) -> None:
+    def _listen(self, program: SupervisedProcess) -> None:
         """Read what the server itself prints, so that it never waits for a reader."""
         with selectors.DefaultSelector() as selector:
             try:
@@ -165,7 +169,7 @@ class Warm:
 
     def _gather(self, ours: socket.socket, out: int, err: int, timeout: float, limit: int) -> Completed:
         began = time.monotonic()
-        captures = {out: Capture(limit), err: Capture(limit), ours.fileno(): Capture(10_000)}
+        captures = {out: BoundedOutput(limit), err: BoundedOutput(limit), ours.fileno(): BoundedOutput(10_000)}
         timed_out = not _drain(captures, began + timeout)
         seconds = time.monotonic() - began
         if timed_out:
@@ -178,12 +182,12 @@ class Warm:
         word, _, rest = status.text().strip().partition(" ")
         number, _, wall = rest.partition(" ")
         if word not in ("exit", "signal"):
-            raise WarmError("the warm process died while it ran the program")
+            raise PreforkError("the warm process died while it ran the program")
         code, name = (int(number), "") if word == "exit" else (None, _signal_name(int(number)))
         return Completed(code, name, False, float(wall), stdout.text(), stderr.text(), truncated)
 
 
-def _drain(captures: Mapping[int, Capture], deadline: float) -> bool:
+def _drain(captures: Mapping[int, BoundedOutput], deadline: float) -> bool:
     """Read until all streams close; False when the deadline passes first."""
     with selectors.DefaultSelector() as selector:
         for stream in captures:

@@ -1,4 +1,4 @@
-"""What a program is run with: the order to the probe (docs/letter.md), and the environment that carries it."""
+"""What a program is run with: the order to the probe (docs/trace-format.md), and the environment that carries it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from devfix.model import NOWHERE, Place, Reach, World
+from devfix.model import NO_COUNTS, CountRequest, SourceLocation, World
 from devfix.process import child_environment
 
 DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
@@ -15,33 +15,33 @@ SEED = 0  # for programs that draw random numbers without one
 ENTRY = Path(__file__).resolve().parents[1] / "probe" / "entry"
 
 
-def order_for(
+def probe_config(
     world: World,
-    letters: Path,
+    traces: Path,
     owned: Path,
     original: Path,
-    watch: Sequence[Place] = (),
+    watch: Sequence[SourceLocation] = (),
     device_map: bool = False,
-    reach: Reach = NOWHERE,
+    reach: CountRequest = NO_COUNTS,
     tally: bool = False,
     seed: int | None = None,
 ) -> Mapping[str, object]:
-    """The order of a run whose letters come to a folder; places are below `owned`, the program's worktree."""
+    """The order of a run whose traces come to a folder; places are below `owned`, the program's worktree."""
     return {
         "world": {"kind": world.kind, "gpus": world.gpus, "current": world.current},
-        "letters": str(letters),
+        "traces": str(traces),
         "owned": str(owned),
         "original": str(original),
         "watch": [{"path": str(owned / place.path), "line": place.line} for place in watch],
         "reach": [
             {"path": str(owned / place.path), "line": line}
-            for place in reach.places
+            for place in reach.locations
             for line in range(place.line, min(place.end_line or place.line, place.line + 999) + 1)
         ],
         "map": device_map,
         "tally": tally,
         "seed": seed,
-        "given": [[each.total, each.size] for each in reach.given],
+        "given": [[each.total, each.size] for each in reach.expected_values],
     }
 
 

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from devfix.execution.outcome import told
-from devfix.execution.prefork import Warm, WarmError
-from devfix.execution.probe_config import environment_for, order_for
+from devfix.execution.outcome import read_run
+from devfix.execution.prefork import PreforkError, PreforkServer
+from devfix.execution.probe_config import environment_for, probe_config
 from devfix.execution.search_path import with_interpreter
 from devfix.execution.unobserved import unobserved
-from devfix.model import NOWHERE, Place, Reach, Run, Target, World
-from devfix.process import Completed, Limits, Sandbox, run
-from devfix.process.tempdirs import remove
+from devfix.model import NO_COUNTS, CountRequest, Run, SourceLocation, Target, World
+from devfix.process import Completed, ResourceLimits, Sandbox, run
+from devfix.process.tempdirs import temporary_folder
 from devfix.progress import Progress
 from devfix.trace import read_all
 
@@ -34,7 +33,7 @@ class Tree(Protocol):
         """Write contents until the tree is handed back."""
 
 
-class Trees(Protocol):
+class WorktreePool(Protocol):
     """Hands out trees, from several threads: the worktrees of a repository, or the folders of a test bench."""
 
     def take(self) -> Tree:
@@ -44,17 +43,17 @@ class Trees(Protocol):
         """Hand it back, in whatever state it is."""
 
 
-class Observer:
+class TracedRunner:
     """Runs one target's program, each time in a clean worktree; safe to call from several threads."""
 
     def __init__(
         self,
         target: Target,
-        worktrees: Trees,
+        worktrees: WorktreePool,
         tracked: frozenset[str],
-        warm: Warm | None = None,
+        warm: PreforkServer | None = None,
         read_only: Sequence[Path] = (),
-        limits: Limits | None = None,
+        limits: ResourceLimits | None = None,
         sandboxed: Sequence[Path] | None = None,
         scratch: Path | None = None,
         include_handled: bool = False,
@@ -62,13 +61,13 @@ class Observer:
         """Run the program of `target`, which cannot write to the `read_only` paths, within `limits`.
 
         Where `sandboxed` is not None it runs in a sandbox, and these are what it needs to read.
-        Letters and temporary files lie in a folder of their own below `scratch`, for each run. With `include_handled`
+        Traces and temporary files lie in a folder of their own below `scratch`, for each run. With `include_handled`
         a device failure that the program catches is a failure of the run.
         """
         self.include_handled = include_handled
         self.scratch = scratch
         self.sandboxed = sandboxed
-        self.limits = limits or Limits()
+        self.limits = limits or ResourceLimits()
         self.target = target
         self.read_only = read_only
         self.worktrees = worktrees
@@ -81,11 +80,11 @@ class Observer:
         world: World,
         files: Mapping[str, bytes] | None = None,
         *,
-        watch: Sequence[Place] = (),
+        watch: Sequence[SourceLocation] = (),
         fresh: bool = True,
         overlay: Path | None = None,
         device_map: bool = False,
-        reach: Reach = NOWHERE,
+        reach: CountRequest = NO_COUNTS,
         calls: bool = False,
         tests: str = "",
         seed: int | None = None,
@@ -94,34 +93,36 @@ class Observer:
 
         `overlay` is a folder whose packages come before those that are installed. What operators do at
         `reach` is counted in `Run.visits`. `calls` has the failure tell the calls on its stack; `tests` is what the
-        pytest plugin of devfix is told (docs/letter.md). `seed` is for generators that the program does not seed.
+        pytest plugin of devfix is told (docs/trace-format.md). `seed` is for generators that the program does not seed.
         """
         tree = self.worktrees.take()
         shown = self.progress.running(world.name, not files) if self.progress else nullcontext()
         try:
             tree.write(files or {})
             with (
-                _folder("letters", self.scratch) as letters,
-                _folder("temporary", self.scratch) as temporary,
+                temporary_folder("traces", self.scratch) as traces,
+                temporary_folder("temporary", self.scratch) as temporary,
                 shown,
             ):
-                order = order_for(world, letters, tree.path, self.target.root, watch, device_map, reach, True, seed)
+                order = probe_config(world, traces, tree.path, self.target.root, watch, device_map, reach, True, seed)
                 environment = environment_for(world, {**order, "calls": calls, "tests": tests}, overlay=overlay)
                 environment["PATH"] = with_interpreter(
-                    environment.get("PATH", os.defpath), self.target.python, letters / "bin"
+                    environment.get("PATH", os.defpath), self.target.python, traces / "bin"
                 )
                 # What the program leaves there goes with it; torch alone leaves a cache in each new one.
                 environment["TMPDIR"] = str(temporary)
                 extra = [overlay] if overlay else []
-                sandbox = self._sandbox(world, [tree.path, letters, temporary], extra)
+                sandbox = self._sandbox(world, [tree.path, traces, temporary], extra)
                 done = self._start(tree.path, environment, fresh, sandbox)
-                read, trouble = read_all(letters, tree.path, self.tracked)
-                unseen = unobserved(done, letters)
-            return told(world, self.target.command, done, read, trouble, str(tree.path), unseen, self.include_handled)
+                read, trouble = read_all(traces, tree.path, self.tracked)
+                unseen = unobserved(done, traces)
+            return read_run(
+                world, self.target.command, done, read, trouble, str(tree.path), unseen, self.include_handled
+            )
         finally:
             self.worktrees.give(tree)
 
-    def running(self, *words: str, timeout: float) -> Observer:
+    def running(self, *words: str, timeout: float) -> TracedRunner:
         """Return an observer that runs the target's interpreter with other words, for at most `timeout` seconds."""
         other = copy(self)
         limit = min(timeout, self.target.timeout)
@@ -141,7 +142,7 @@ class Observer:
         if not fresh and self.warm is not None and script is not None and not self.read_only:
             try:
                 return self.warm.run(script, command[2:], cwd, environment, self.target.timeout)
-            except WarmError:
+            except PreforkError:
                 pass  # a fresh process says the same, later
         inside = sandbox.around(command, cwd) if sandbox is not None else command
         return run(inside, cwd, environment, self.target.timeout, self.limits, read_only=self.read_only)
@@ -156,22 +157,13 @@ class Observer:
 
 def run_here(target: Target, device_map: bool = False) -> Run:
     """Run the target's program where it stands, its input and output passed through; every file there is owned."""
-    with _folder("letters") as letters:
-        order = order_for(target.world, letters, target.root, target.root, device_map=device_map)
+    with temporary_folder("traces") as traces:
+        order = probe_config(target.world, traces, target.root, target.root, device_map=device_map)
         cwd = target.root / target.subfolder
         environment = environment_for(target.world, order, os.environ)
-        environment["PATH"] = with_interpreter(environment.get("PATH", os.defpath), target.python, letters / "bin")
+        environment["PATH"] = with_interpreter(environment.get("PATH", os.defpath), target.python, traces / "bin")
         done = run(target.command, cwd, environment, target.timeout, through=True)
-        read, trouble = read_all(letters, target.root, None)
-        unseen = unobserved(done, letters)
-    seen = told(target.world, target.command, done, read, trouble, "", unseen)
-    return replace(seen, trouble=(*seen.trouble, *seen.caught))
-
-
-@contextmanager
-def _folder(what: str, below: Path | None = None) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix=f"devfix-{what}-{os.getpid()}-", dir=below))
-    try:
-        yield folder
-    finally:
-        remove(folder)
+        read, trouble = read_all(traces, target.root, None)
+        unseen = unobserved(done, traces)
+    seen = read_run(target.world, target.command, done, read, trouble, "", unseen)
+    return replace(seen, internal_errors=(*seen.internal_errors, *seen.caught))

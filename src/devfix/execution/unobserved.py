@@ -14,12 +14,12 @@ _WITH_VALUE = frozenset({"-W", "-X", "--check-hash-based-pycs"})
 _MARK_LIMIT = 4_000  # bytes of a mark, and marks of a run
 
 
-def unobserved(done: Completed, letters: Path) -> tuple[str, ...]:
+def unobserved(done: Completed, traces: Path) -> tuple[str, ...]:
     """Return a sentence for each process that loaded torch without the probe, or in which the probe could not begin.
 
-    The entry of the probe leaves a mark in `letters` before torch is imported (docs/letter.md).
+    The entry of the probe leaves a mark in `traces` before torch is imported (docs/trace-format.md).
     """
-    images, troubles = _marks(letters)
+    images, troubles = _marks(traces)
     said = [
         f"`{_shown(each)}` (process {each.pid}) imported torch without devfix's probe: {_why(each)}"
         for each in done.with_torch

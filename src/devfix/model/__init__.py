@@ -7,49 +7,49 @@ use forward slashes; paths of foreign files are absolute. Lines count from 1, co
 
 from devfix.model.failure import Argument, Call, Failure, Frame, Recipe
 from devfix.model.obstacle import Lack, Obstacle
-from devfix.model.patch import Blame, Diagnosis, Edit, Patch, Rejected, Verdict, VerdictOutcome
-from devfix.model.report import Fix, Foreign, Guard, OtherRun, Others, Repair, Report
-from devfix.model.running import NOWHERE, Computed, Outcome, Reach, Run, Target, Transfer, Visit
-from devfix.model.tensors import Binding, Event, Held, Operand, Owner, Values
-from devfix.model.world import GpusNeeded, Place, World
+from devfix.model.patch import Diagnosis, Edit, Finding, Patch, Rejected, Verdict, VerdictOutcome
+from devfix.model.report import DependencyFault, Fix, OtherRun, Others, RegressionTest, Repair, Report
+from devfix.model.running import NO_COUNTS, CountRequest, OperatorCount, OperatorTotals, Outcome, Run, Target, Transfer
+from devfix.model.tensors import Checksum, Event, ModuleOwner, NameRef, Operand, ScopeVariable
+from devfix.model.world import GpusNeeded, SourceLocation, World
 
 __all__ = [
-    "NOWHERE",
+    "NO_COUNTS",
     "Argument",
-    "Binding",
-    "Blame",
     "Call",
-    "Computed",
+    "Checksum",
+    "CountRequest",
+    "DependencyFault",
     "Diagnosis",
     "Edit",
     "Event",
     "Failure",
+    "Finding",
     "Fix",
-    "Foreign",
     "Frame",
     "GpusNeeded",
-    "Guard",
-    "Held",
     "Lack",
+    "ModuleOwner",
+    "NameRef",
     "Obstacle",
     "Operand",
+    "OperatorCount",
+    "OperatorTotals",
     "OtherRun",
     "Others",
     "Outcome",
-    "Owner",
     "Patch",
-    "Place",
-    "Reach",
     "Recipe",
+    "RegressionTest",
     "Rejected",
     "Repair",
     "Report",
     "Run",
+    "ScopeVariable",
+    "SourceLocation",
     "Target",
     "Transfer",
-    "Values",
     "Verdict",
     "VerdictOutcome",
-    "Visit",
     "World",
 ]

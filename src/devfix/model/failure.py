@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from devfix.model.tensors import Binding, Operand
-from devfix.model.world import Place
+from devfix.model.tensors import Operand, ScopeVariable
+from devfix.model.world import SourceLocation
 
 
 @dataclass(frozen=True)
 class Frame:
     """One frame of the failing call stack; `scope` is filled for owned frames."""
 
-    place: Place
-    scope: tuple[Binding, ...] = ()
+    place: SourceLocation
+    scope: tuple[ScopeVariable, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Failure:
     thread: str = "MainThread"
     traceback: str = ""
     operations: int = 0
-    scopes: tuple[tuple[Place, tuple[Binding, ...]], ...] = ()
+    scopes: tuple[tuple[SourceLocation, tuple[ScopeVariable, ...]], ...] = ()
     calls: tuple[Call, ...] = ()
     test: str = ""
 
@@ -97,7 +97,7 @@ class Failure:
         return tuple(frame for frame in self.frames if frame.place.owned)
 
     @property
-    def at(self) -> Place | None:
+    def at(self) -> SourceLocation | None:
         """Where the repository handed the tensors over: its deepest frame, else the deepest frame of all."""
         frames = self.owned_frames or self.frames
         return frames[-1].place if frames else None

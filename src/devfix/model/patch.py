@@ -14,7 +14,7 @@ VerdictOutcome = Literal["holds", "moved", "same", "worse", "differs", "broken",
 
 
 @dataclass(frozen=True)
-class Blame:
+class Finding:
     """What a rule says of a failure: which operand is wrong (its index), and why, in one sentence.
 
     `strength` is the kind of evidence, 1 (a birth without a device in owned code) to 9 (a guess); `device` is where the
@@ -22,7 +22,7 @@ class Blame:
     """
 
     operand: int
-    because: str
+    reason: str
     strength: int = 5
     device: str = ""
 
@@ -34,7 +34,7 @@ class Diagnosis:
     rule: str
     title: str
     failure: Failure
-    blame: Blame
+    finding: Finding
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Patch:
 
     rule: str
     title: str
-    because: str
+    reason: str
     safety: str
     edits: tuple[Edit, ...]
     rank: tuple[int, ...] = ()
@@ -68,7 +68,7 @@ class Rejected:
     """A candidate that was never run, and why: another came first, or a limit was reached."""
 
     patch: Patch
-    because: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Verdict:
     worlds: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     transfers_before: int = 0
     transfers_after: int = 0
-    because: str = ""
+    reason: str = ""
     next_failure: Failure | None = None
-    against: tuple[str, ...] = ()
+    objections: tuple[str, ...] = ()
     before: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -23,7 +23,7 @@ class OtherRun:
     world: str
     before: str
     after: str
-    told: Literal["as before", "better", "worse", "not mended"]
+    comparison: Literal["as before", "better", "worse", "not mended"]
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class Fix:
     patch: Patch
     verdict: Verdict
     diff: str
-    neighbours: tuple[Edit, ...] = ()
+    similar_sites: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True)
-class Guard:
+class RegressionTest:
     """A test that fails without a fix and passes with it: a new file of the repository.
 
     `drives` says in words what it runs. `worlds` maps world names to what the test did before the fix and after it;
@@ -55,9 +55,9 @@ class Guard:
 
     path: str
     text: str
-    drives: str
+    exercises: str
     worlds: Mapping[str, tuple[str, str]] = field(default_factory=lambda: MappingProxyType({}))
-    since: int = 0
+    passes_after_fix: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,14 @@ class Repair:
     failure: Failure
     diagnoses: tuple[Diagnosis, ...]
     fix: Fix | None
-    dropped: tuple[Fix, ...] = ()
-    guard: Guard | None = None
-    unguarded: str = ""
+    rejected: tuple[Fix, ...] = ()
+    regression_test: RegressionTest | None = None
+    no_test_reason: str = ""
     untried: tuple[Rejected, ...] = ()
 
 
 @dataclass(frozen=True)
-class Foreign:
+class DependencyFault:
     """A fault in code that is not the user's: whose it is, where, why, and the change that made a copy of it run.
 
     `path` is relative to the folder of installed packages. `pin` is the newest release that runs clean ("" where none
@@ -89,7 +89,7 @@ class Foreign:
     version: str
     path: str
     line: int
-    because: str
+    reason: str
     diff: str
     pin: str = ""
     pin_edits: tuple[Edit, ...] = ()
@@ -119,7 +119,7 @@ class Report:
     seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
     last_run: Run | None = None
-    foreign: Foreign | None = None
+    dependency_fault: DependencyFault | None = None
     subfolder: str = ""
     others: Others | None = None
     gpus_needed: GpusNeeded | None = None

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from devfix.model.failure import Failure
 from devfix.model.obstacle import Obstacle
-from devfix.model.tensors import Binding, Values
-from devfix.model.world import Place, World
+from devfix.model.tensors import Checksum, ScopeVariable
+from devfix.model.world import SourceLocation, World
 
 
 @dataclass(frozen=True)
@@ -30,25 +30,25 @@ class Target:
 class Transfer:
     """Copies between devices made by one source line; `direction` is "to-device", "to-host" or "between-devices"."""
 
-    place: Place
+    place: SourceLocation
     direction: str
     count: int
     bytes: int
 
 
 @dataclass(frozen=True)
-class Reach:
+class CountRequest:
     """Where a run counts what operators do, and for which values it looks there: those that one of them was given."""
 
-    places: tuple[Place, ...] = ()
-    given: tuple[Values, ...] = ()
+    locations: tuple[SourceLocation, ...] = ()
+    expected_values: tuple[Checksum, ...] = ()
 
 
-NOWHERE = Reach()
+NO_COUNTS = CountRequest()
 
 
 @dataclass(frozen=True)
-class Visit:
+class OperatorCount:
     """What an operator did at the places asked for: how often it ran to its end there, and how often it failed.
 
     `works` says whether it works on values and was called there by the program itself, and not by a function of torch;
@@ -57,15 +57,15 @@ class Visit:
     """
 
     op: str
-    ran: int
-    failed: int
-    works: bool = True
+    completed: int
+    raised: int
+    is_compute: bool = True
     device: int = 0
-    same: bool = False
+    saw_expected_values: bool = False
 
 
 @dataclass(frozen=True)
-class Computed:
+class OperatorTotals:
     """What an operator computed in a run: how often its results lay on the host and on devices, and their values.
 
     `total` is a weighted sum over the values of all results, `size` that of its parts without their signs; both are
@@ -93,7 +93,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the program in one world; trouble with our own letters is data in `trouble`.
+    """One run of the program in one world; trouble with our own traces is data in `trouble`.
 
     `handled` are the device failures that a program which ended well has caught, in their order, and `logged` the first
     of them whose message it printed. `unobserved` says which processes used torch without being observed, and why.
@@ -111,13 +111,13 @@ class Run:
     stderr: str = ""
     failure: Failure | None = None
     transfers: tuple[Transfer, ...] = ()
-    watched: tuple[tuple[Place, tuple[Binding, ...]], ...] = ()
-    modules: tuple[Binding, ...] = ()
+    watched: tuple[tuple[SourceLocation, tuple[ScopeVariable, ...]], ...] = ()
+    modules: tuple[ScopeVariable, ...] = ()
     torch: str = ""
     signal: str = ""
-    trouble: tuple[str, ...] = ()
-    visits: tuple[Visit, ...] = ()
-    computed: tuple[Computed, ...] = ()
+    internal_errors: tuple[str, ...] = ()
+    operator_counts: tuple[OperatorCount, ...] = ()
+    operator_totals: tuple[OperatorTotals, ...] = ()
     handled: tuple[Failure, ...] = ()
     logged: Failure | None = None
     unobserved: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from devfix.model.world import Place
+from devfix.model.world import SourceLocation
 
 
 @dataclass(frozen=True)
@@ -20,17 +20,17 @@ class Event:
     kind: str
     op: str
     device: str
-    places: tuple[Place, ...] = ()
-    scope: tuple[Binding, ...] = ()
+    places: tuple[SourceLocation, ...] = ()
+    scope: tuple[ScopeVariable, ...] = ()
 
     @property
-    def owned_place(self) -> Place | None:
+    def owned_place(self) -> SourceLocation | None:
         """The innermost place that lies in the repository, if any does."""
         return next((place for place in self.places if place.owned), None)
 
 
 @dataclass(frozen=True)
-class Binding:
+class ScopeVariable:
     """An expression in scope at a place, and the device of what it holds.
 
     `kind` is "tensor", "module", "device" (a torch.device), "string" (one that names a device), "index" (an integer
@@ -54,7 +54,7 @@ class Binding:
 
 
 @dataclass(frozen=True)
-class Held:
+class NameRef:
     """A name for an operand in a frame of the failure.
 
     `relation` is "same" where the expression holds the operand itself, "source" where the operand was derived from it
@@ -67,7 +67,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Owner:
+class ModuleOwner:
     """The module that holds an operand: `kind` is "parameter", "buffer" or "attribute" (which `.to()` does not see).
 
     `root` is the outermost module in the frame that registers all that leads to `expression`: moving it moves both.
@@ -82,7 +82,7 @@ class Owner:
 
 
 @dataclass(frozen=True)
-class Values:
+class Checksum:
     """The values of a tensor in short: a weighted sum, and that of its parts without their signs."""
 
     total: float
@@ -102,19 +102,19 @@ class Operand:
     device: str
     dtype: str = ""
     shape: tuple[int, ...] = ()
-    names: tuple[Held, ...] = ()
+    names: tuple[NameRef, ...] = ()
     history: tuple[Event, ...] = ()
-    owner: Owner | None = None
-    holders: tuple[Owner, ...] = ()
+    owner: ModuleOwner | None = None
+    holders: tuple[ModuleOwner, ...] = ()
     copy: Event | None = None
-    values: Values | None = None
+    values: Checksum | None = None
 
     @property
-    def birth(self) -> Event | None:
+    def creation(self) -> Event | None:
         """The oldest event known, if any is."""
         return self.history[0] if self.history else None
 
     @property
-    def moves(self) -> tuple[Event, ...]:
+    def transfers(self) -> tuple[Event, ...]:
         """The moves between devices, oldest first."""
         return tuple(event for event in self.history if event.kind == "move")

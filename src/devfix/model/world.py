@@ -33,12 +33,12 @@ class GpusNeeded:
 
     given: int
     needed: int
-    because: str
+    reason: str
     met: bool
 
 
 @dataclass(frozen=True)
-class Place:
+class SourceLocation:
     """An expression in a source file; the columns are None where the interpreter does not know them (Python 3.10).
 
     `loop` is true of a `for`, or a comprehension, that asked for its next item there: the place is all that runs then.

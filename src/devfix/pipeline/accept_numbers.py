@@ -10,13 +10,13 @@ import libcst as cst
 from devfix.model import Edit, Patch
 from devfix.sdk import argument, expression, last_name
 from devfix.source import File
-from devfix.verification.candidate import Trial
+from devfix.verification.candidate import CandidateResult
 
 TRIES = 2
 HOST = '"cpu"'
 
 
-def converted(trials: Iterable[Trial], attempt: Callable[[Patch], Trial]) -> Trial | None:
+def converted(trials: Iterable[CandidateResult], attempt: Callable[[Patch], CandidateResult]) -> CandidateResult | None:
     """Return a trial of a change that converts where a dropped candidate moved, and holds; None where none does.
 
     Such a candidate was dropped for code that gives numbers where it calls a method of a tensor.
@@ -36,8 +36,8 @@ def with_numbers(patch: Patch, names: Iterable[str]) -> Patch | None:
     if edits == list(patch.edits):
         return None
     told = " and ".join(f"`{name}`" for name in names)
-    because = f"{patch.because} {told} may be given as numbers too, which `torch.as_tensor` takes."
-    return replace(patch, title=f"{patch.title}, numbers too", because=because, edits=tuple(edits))
+    reason = f"{patch.reason} {told} may be given as numbers too, which `torch.as_tensor` takes."
+    return replace(patch, title=f"{patch.title}, numbers too", reason=reason, edits=tuple(edits))
 
 
 def _converting(edit: Edit, names: Iterable[str]) -> Edit:

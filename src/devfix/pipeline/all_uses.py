@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from devfix.model import Edit, Patch
-from devfix.verification.candidate import Trial
+from devfix.verification.candidate import CandidateResult
 
 USES = 6  # of one tensor, mended by one change
 TRIES = 2  # candidates tried at each of them
@@ -15,11 +15,11 @@ FIRST = 3  # candidates of the failure itself that are carried on
 EVERYWHERE = ", at every use"
 
 
-def extended(
-    trials: Sequence[Trial],
-    proposed: Callable[[Trial], Iterable[Patch]],
-    attempt: Callable[[Patch], Trial],
-) -> Trial | None:
+def extend_to_all_uses(
+    trials: Sequence[CandidateResult],
+    proposed: Callable[[CandidateResult], Iterable[Patch]],
+    attempt: Callable[[Patch], CandidateResult],
+) -> CandidateResult | None:
     """Return a trial of a change that mends every use of the tensor; None where none holds or gets further.
 
     `trials` are those of candidates that did not; `proposed` gives what could be changed, in the files to which a trial
@@ -38,8 +38,10 @@ def extended(
 
 
 def _next(
-    trial: Trial, proposed: Callable[[Trial], Iterable[Patch]], attempt: Callable[[Patch], Trial]
-) -> Trial | None:
+    trial: CandidateResult,
+    proposed: Callable[[CandidateResult], Iterable[Patch]],
+    attempt: Callable[[Patch], CandidateResult],
+) -> CandidateResult | None:
     for patch in islice(proposed(trial), TRIES):
         following = attempt(with_later(trial.patch, patch))
         if following.verdict.outcome in ("holds", "moved") or _goes_on(following, trial):
@@ -47,7 +49,7 @@ def _next(
     return None
 
 
-def _goes_on(trial: Trial, before: Trial | None) -> bool:
+def _goes_on(trial: CandidateResult, before: CandidateResult | None) -> bool:
     """Whether a trial ended with a failure of the same cause further on than another; `before` is None at first."""
     failure = trial.verdict.next_failure
     if trial.verdict.outcome != "same" or failure is None or trial.patch.joint:
@@ -55,7 +57,7 @@ def _goes_on(trial: Trial, before: Trial | None) -> bool:
     known = before.verdict.next_failure if before is not None else None
     if known is not None:
         return failure.operations > known.operations
-    return trial.verdict.because.startswith("it only moves the crash")
+    return trial.verdict.reason.startswith("it only moves the crash")
 
 
 def with_later(patch: Patch, later: Patch) -> Patch:

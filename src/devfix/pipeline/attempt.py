@@ -11,16 +11,16 @@ from itertools import islice
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
 from devfix.diagnosis.similar_code import advise
-from devfix.execution.device_matrix import worlds_for
-from devfix.model import Diagnosis, Failure, Fix, Patch, Reach, Rejected, Repair, Run, World
+from devfix.execution.device_matrix import worlds_to_verify
+from devfix.model import CountRequest, Diagnosis, Failure, Fix, Patch, Rejected, Repair, Run, World
 from devfix.pipeline.accept_numbers import converted
-from devfix.pipeline.all_uses import extended
+from devfix.pipeline.all_uses import extend_to_all_uses
 from devfix.pipeline.other_commands import OtherCommands
 from devfix.pipeline.session import Session
 from devfix.registry import Rule
 from devfix.sdk import Sources
-from devfix.sdk.trace.sites import unseen
-from devfix.verification.candidate import Trial, dropped, in_vain
+from devfix.sdk.trace.sites import locations_without_scope
+from devfix.verification.candidate import CandidateResult, dropped, in_vain
 from devfix.verification.objections.code import Code
 from devfix.verification.objections.collect import Objection, objections
 from devfix.verification.verifier import CANDIDATES, Verifier
@@ -30,31 +30,31 @@ Baseline = Callable[[World], Run]  # how the program does in a world before the 
 
 
 @dataclass(frozen=True)
-class Step:
+class Attempt:
     """What was found for one failure: the trials to go on with, best first, and how each is told.
 
     `confirm` judges one of them in the other worlds, `attempt` a patch that no rule has proposed for this failure.
     """
 
-    ways: tuple[Trial, ...]
-    told: Callable[[Trial | None], Repair]
-    confirm: Callable[[Trial], Trial]
-    attempt: Callable[[Patch], Trial]
+    ways: tuple[CandidateResult, ...]
+    told: Callable[[CandidateResult | None], Repair]
+    confirm: Callable[[CandidateResult], CandidateResult]
+    attempt: Callable[[Patch], CandidateResult]
 
 
-class Steps:
+class AttemptBuilder:
     """Finds the steps of one repair."""
 
     def __init__(self, session: Session, rules: Sequence[Rule], baseline: Baseline) -> None:
         self.session, self.rules, self._baseline = session, rules, baseline
         self.others = OtherCommands(session, session.other_seconds)
 
-    def find(self, run: Run) -> Step | None:
+    def build(self, run: Run) -> Attempt | None:
         """Find what mends the failure of a run; None where it does not come again."""
         session = self.session
         session.progress("looking closer at where the tensors come from")
         with session.timed("look"):
-            looked = self._looked(run)
+            looked = self._second_look(run)
         if looked is None or looked.failure is None:
             return None
         diagnoses = diagnose(looked.failure, self.rules, session.notes)
@@ -62,13 +62,13 @@ class Steps:
         rejected: list[Rejected] = []
         known = {rule.id: rule for rule in self.rules}
         patches = propose(diagnoses, known, sources, session.notes, rejected=rejected)
-        worlds = worlds_for(run.world, session.gpus_seen)
+        worlds = worlds_to_verify(run.world, session.gpus_seen)
         given = (session.run, looked, session.files, worlds, self._baseline)
         review, tell = self._review(looked.failure), session.progress.candidates
         verifier = Verifier(*given, seeded=session.run_seeded, review=review, tell=tell)
         session.progress("trying candidates" if diagnoses else "no rule knows this failure")
         with session.timed("verify"):
-            kept, rest = verifier.choose(patches, diagnoses)
+            kept, rest = verifier.select_best(patches, diagnoses)
             if kept is None and not verifier.is_flaky:
                 kept = self._extended(verifier, rest, diagnoses) or self._converted(verifier, rest, diagnoses)
         with session.timed("list"):
@@ -77,22 +77,22 @@ class Steps:
         ways = [trial for trial in rest if kept and _is_other_way(trial, kept)]
         ways.sort(key=lambda trial: trial.verdict.outcome != "holds")
 
-        def told(chosen: Trial | None) -> Repair:
+        def told(chosen: CandidateResult | None) -> Repair:
             every = [*filter(None, [kept]), *rest]
             beside = [trial if chosen is None else _beside(chosen, trial) for trial in every if trial is not chosen]
             return Repair(
                 looked.failure or run.failure,  # type: ignore[arg-type]
-                tuple(_borne_out(diagnoses, every)),
+                tuple(_confirmed_findings(diagnoses, every)),
                 self._fix(chosen, True) if chosen else None,
                 tuple(self._fix(trial) for trial in beside if chosen is None or trial.patch is not chosen.patch),
                 untried=untried,
             )
 
-        def attempt(patch: Patch) -> Trial:
+        def attempt(patch: Patch) -> CandidateResult:
             known = next((each for each in diagnoses if each.rule == patch.rule), diagnoses[0])
-            return verifier.attempt(patch, known)
+            return verifier.run_on_failing_world(patch, known)
 
-        return Step((kept, *ways) if kept else (), told, verifier.confirm, attempt)
+        return Attempt((kept, *ways) if kept else (), told, verifier.confirm, attempt)
 
     def _review(self, failure: Failure) -> Callable[[Patch, Mapping[str, bytes]], list[Objection]]:
         session = self.session
@@ -106,36 +106,42 @@ class Steps:
 
         return review
 
-    def _extended(self, verifier: Verifier, trials: Sequence[Trial], diagnoses: Sequence[Diagnosis]) -> Trial | None:
+    def _extended(
+        self, verifier: Verifier, trials: Sequence[CandidateResult], diagnoses: Sequence[Diagnosis]
+    ) -> CandidateResult | None:
         """A change that mends every use of the tensor, where each candidate only moved the crash to the next use."""
         session, rules = self.session, {rule.id: rule for rule in self.rules}
         known = {each.rule: each for each in diagnoses}
 
-        def proposed(trial: Trial) -> Iterator[Patch]:
+        def proposed(trial: CandidateResult) -> Iterator[Patch]:
             failure, rule = trial.verdict.next_failure, rules[trial.patch.rule]
             found = diagnose(failure, [rule], session.notes) if failure is not None else []
             sources = Sources(partial(session.read, trial.files), session.repository.containing)
             return propose(found, rules, sources, session.notes)
 
-        found = extended(trials, proposed, lambda patch: verifier.attempt(patch, known[patch.rule]))
+        found = extend_to_all_uses(
+            trials, proposed, lambda patch: verifier.run_on_failing_world(patch, known[patch.rule])
+        )
         confirmed = verifier.confirm(found) if found is not None else None
         return confirmed if confirmed is not None and confirmed.verdict.outcome in ("holds", "moved") else None
 
-    def _converted(self, verifier: Verifier, trials: Sequence[Trial], diagnoses: Sequence[Diagnosis]) -> Trial | None:
+    def _converted(
+        self, verifier: Verifier, trials: Sequence[CandidateResult], diagnoses: Sequence[Diagnosis]
+    ) -> CandidateResult | None:
         """A change that takes numbers too, where all that speaks against a move is that some code gives them."""
         known = {each.rule: each for each in diagnoses}
-        found = converted(trials, lambda patch: verifier.attempt(patch, known[patch.rule]))
+        found = converted(trials, lambda patch: verifier.run_on_failing_world(patch, known[patch.rule]))
         confirmed = verifier.confirm(found) if found is not None else None
         return confirmed if confirmed is not None and confirmed.verdict.outcome in ("holds", "moved") else None
 
-    def _looked(self, run: Run) -> Run | None:
+    def _second_look(self, run: Run) -> Run | None:
         """The same run once more, recording the scopes that the first look could not see.
 
         It also shows whether the failure comes again: None for one that does not, which is flaky and left alone.
         """
         assert run.failure is not None
-        watch = list(unseen(run.failure))
-        reach = Reach((run.failure.at,) if run.failure.at else ())
+        watch = list(locations_without_scope(run.failure))
+        reach = CountRequest((run.failure.at,) if run.failure.at else ())
         again = self.session.observer.run(
             run.world, self.session.files, watch=watch, reach=reach, fresh=False, calls=self.session.writes_tests
         )
@@ -147,9 +153,11 @@ class Steps:
         run = replace(run, failure=replace(run.failure, calls=told.calls, test=told.test))
         assert run.failure is not None
         failure = replace(run.failure, scopes=again.watched)
-        return replace(run, failure=failure, visits=again.visits, computed=again.computed)
+        return replace(
+            run, failure=failure, operator_counts=again.operator_counts, operator_totals=again.operator_totals
+        )
 
-    def _fix(self, trial: Trial, kept: bool = False) -> Fix:
+    def _fix(self, trial: CandidateResult, kept: bool = False) -> Fix:
         session, patch = self.session, trial.patch
         before = {edit.path: edit.before for edit in patch.edits}
         diff = session.worktrees.diff(before, {edit.path: edit.after for edit in patch.edits})
@@ -159,7 +167,7 @@ class Steps:
         return Fix(patch, trial.verdict, diff, tuple(neighbours))
 
 
-def _is_other_way(trial: Trial, kept: Trial) -> bool:
+def _is_other_way(trial: CandidateResult, kept: CandidateResult) -> bool:
     """Whether a trial beside one that only got further holds, or got further by an edit at another place."""
     places = [{(edit.path, edit.line) for edit in each.patch.edits} for each in (trial, kept)]
     if kept.verdict.outcome != "moved":
@@ -167,7 +175,7 @@ def _is_other_way(trial: Trial, kept: Trial) -> bool:
     return trial.verdict.outcome == "holds" or (trial.verdict.outcome == "moved" and places[0].isdisjoint(places[1]))
 
 
-def _beside(chosen: Trial, trial: Trial) -> Trial:
+def _beside(chosen: CandidateResult, trial: CandidateResult) -> CandidateResult:
     """A trial as it is told beside the one that was chosen."""
     if chosen.verdict.outcome == "holds":
         return in_vain(trial)
@@ -186,7 +194,7 @@ def _within_time(patches: Iterator[Patch]) -> Iterator[Patch]:
 
 
 def _untried(
-    kept: Trial | None, rest: Sequence[Trial], left: Sequence[Patch], rejected: Sequence[Rejected]
+    kept: CandidateResult | None, rest: Sequence[CandidateResult], left: Sequence[Patch], rejected: Sequence[Rejected]
 ) -> Iterator[Rejected]:
     """Yield the candidates that were never run, each with the reason."""
     tried = [trial.patch for trial in (*filter(None, [kept]), *rest)]
@@ -204,7 +212,7 @@ def _untried(
     yield from rejected
 
 
-def _borne_out(diagnoses: Sequence[Diagnosis], trials: Sequence[Trial]) -> list[Diagnosis]:
+def _confirmed_findings(diagnoses: Sequence[Diagnosis], trials: Sequence[CandidateResult]) -> list[Diagnosis]:
     """The diagnoses for which the source had something to change; all where it had nothing for any."""
     tried = {trial.patch.rule for trial in trials}
     return [each for each in diagnoses if each.rule in tried] or list(diagnoses)

@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from devfix.model import Edit, Fix, Operand, Place, Repair
+from devfix.model import Edit, Fix, Operand, Repair, SourceLocation
 from devfix.sdk import SAFETIES, describe
-from devfix.verification.edit_map import place_before
+from devfix.verification.edit_map import location_before
 
 Differ = Callable[[Mapping[str, bytes], Mapping[str, bytes]], str]
 WITH = ", and what came with it"
 MOVE = re.compile(r"Move (?P<what>.+?) to (?P<where>`[^`]+`)")
 
 
-def joined(repairs: Sequence[Repair], diff: Differ) -> list[Repair]:
+def combine_fixes(repairs: Sequence[Repair], diff: Differ) -> list[Repair]:
     """Return the repairs, those in a row with one cause as one; `diff` shows files before and after.
 
     They have one cause where the blamed tensors came back from one call, or out of one loop, and one rule made their
@@ -43,13 +43,13 @@ def _has_one_cause(one: Repair, other: Repair) -> bool:
     if {edit.path for edit in one.fix.patch.edits} != {edit.path for edit in other.fix.patch.edits}:
         return False
     edits = one.fix.patch.edits
-    there = {_plain(place_before(place, edits)) for place in _sources(other, wrongs[1])}
+    there = {_plain(location_before(place, edits)) for place in _sources(other, wrongs[1])}
     return bool(there & {_plain(place) for place in _sources(one, wrongs[0])})
 
 
 def _is_made_alike(one: Operand, other: Operand) -> bool:
     """Whether one function made both tensors; in a constructor each has a reason of its own."""
-    places = [each.birth.places[0] for each in (one, other) if each.birth is not None and each.birth.places]
+    places = [each.creation.places[0] for each in (one, other) if each.creation is not None and each.creation.places]
     made = {(place.path, place.function) for place in places if place.owned}
     return len(places) == 2 and len(made) == 1 and not places[0].function.endswith("__init__")
 
@@ -58,10 +58,10 @@ def _blamed(repair: Repair) -> Operand | None:
     rule = repair.fix.patch.rule if repair.fix else ""
     found = next((each for each in repair.diagnoses if each.rule == rule), None)
     operands = repair.failure.operands
-    return operands[found.blame.operand] if found is not None and operands else None
+    return operands[found.finding.operand] if found is not None and operands else None
 
 
-def _sources(repair: Repair, operand: Operand) -> set[Place]:
+def _sources(repair: Repair, operand: Operand) -> set[SourceLocation]:
     """The calls in owned code that gave a tensor out, and the loops that did; not those that still run."""
     running = {_plain(frame.place) for frame in repair.failure.frames}
     places = {
@@ -73,7 +73,7 @@ def _sources(repair: Repair, operand: Operand) -> set[Place]:
     return {place for place in places if _plain(place) not in running}
 
 
-def _plain(place: Place) -> tuple[str, int, str]:
+def _plain(place: SourceLocation) -> tuple[str, int, str]:
     return place.path, place.line, place.function
 
 
@@ -81,11 +81,11 @@ def _together(one: Repair, first: Fix, other: Repair, second: Fix, diff: Differ)
     edits = tuple(reduce(_followed, second.patch.edits, {edit.path: edit for edit in first.patch.edits}).values())
     wrong, at = _blamed(other), other.failure.at
     where = f" at {at.path}:{at.line}" if at is not None else ""
-    because = f"{first.patch.because} {describe(wrong) if wrong else 'Another'} came with it, and failed next{where}."
+    reason = f"{first.patch.reason} {describe(wrong) if wrong else 'Another'} came with it, and failed next{where}."
     patch = replace(
         first.patch,
         title=_title(first.patch.title, second.patch.title),
-        because=because,
+        reason=reason,
         safety=max(first.patch.safety, second.patch.safety, key=SAFETIES.index),
         edits=edits,
     )
@@ -93,8 +93,8 @@ def _together(one: Repair, first: Fix, other: Repair, second: Fix, diff: Differ)
     shown = diff({edit.path: edit.before for edit in edits}, {edit.path: edit.after for edit in edits})
     return replace(
         one,
-        fix=Fix(patch, verdict, shown, second.neighbours),
-        dropped=(*one.dropped, *other.dropped),
+        fix=Fix(patch, verdict, shown, second.similar_sites),
+        rejected=(*one.rejected, *other.rejected),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from devfix.model import Outcome, Run
-from devfix.pipeline.more_gpus import widened
+from devfix.pipeline.more_gpus import run_with_enough_gpus
 from devfix.pipeline.obstacles import obstacle_of
 from devfix.pipeline.session import Session
 
@@ -21,7 +21,7 @@ def first_run(session: Session) -> Run:
         session.observer.target = replace(first, command=command.words)
         session.command_text, session.gpus_needed = command.shown, None
         session.progress(f"running {command.shown} on {session.world.name}")
-        run = widened(session, session.run(session.world, {}, True), {})
+        run = run_with_enough_gpus(session, session.run(session.world, {}, True), {})
         tried.append((run, command, session.target, session.gpus_needed))
         if len(session.commands) > 1:
             obstacle = obstacle_of(session, run)

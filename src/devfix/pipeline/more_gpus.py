@@ -18,7 +18,7 @@ _NUMBER = re.compile(
 _WORDS = {"two": 2, "three": 3, "four": 4, "six": 6, "eight": 8}
 
 
-def widened(session: Session, run: Run, files: Mapping[str, bytes]) -> Run:
+def run_with_enough_gpus(session: Session, run: Run, files: Mapping[str, bytes]) -> Run:
     """Return the run in a world with as many GPUs as the program asks for, or `run` where those it has are enough.
 
     The session's world becomes the larger one, and its `gpus_needed` tells of it. Where the number of GPUs was asked

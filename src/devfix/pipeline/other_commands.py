@@ -11,10 +11,10 @@ from functools import partial
 
 from devfix.discovery import Command, reaching
 from devfix.execution import SEED
-from devfix.model import NOWHERE, Failure, OtherRun, Others, Outcome, Patch, Run, World
+from devfix.model import NO_COUNTS, Failure, OtherRun, Others, Outcome, Patch, Run, World
 from devfix.pipeline.session import Session
 from devfix.verification.evidence import Objection
-from devfix.verification.other_commands.compare import compared
+from devfix.verification.other_commands.compare import compare_runs
 
 SECONDS = 120.0  # for all of them together, in one repair
 CPU = World("cpu")
@@ -56,7 +56,7 @@ class OtherCommands:
                     break
                 before, after = pair
                 again = partial(self._again, command, world, files)
-                told, how = compared(before, after, failure, patch.edits, again)
+                told, how = compare_runs(before, after, failure, patch.edits, again)
                 where = f"on {world.name}" if world != CPU else "without a GPU"
                 self._ran.setdefault(patch, {})[command.shown, world.name] = OtherRun(
                     command.shown, command.origin, world.name, before.outcome.value, after.outcome.value, told
@@ -109,7 +109,7 @@ class OtherCommands:
         observer.target = replace(observer.target, command=command.words, timeout=min(left, observer.target.timeout))
         began = time.monotonic()
         try:
-            return observer.run(world, files, fresh=False, reach=NOWHERE, seed=seed)
+            return observer.run(world, files, fresh=False, reach=NO_COUNTS, seed=seed)
         finally:
             self._spent += (time.monotonic() - began) / 2  # two run at once
 

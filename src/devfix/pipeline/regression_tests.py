@@ -10,17 +10,17 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
-from devfix.execution import Observer
-from devfix.execution.device_matrix import worlds_for
-from devfix.execution.prefork import Warm
-from devfix.model import Failure, Fix, Guard, Repair, Run, World
+from devfix.execution import TracedRunner
+from devfix.execution.device_matrix import worlds_to_verify
+from devfix.execution.prefork import PreforkServer
+from devfix.model import Failure, Fix, RegressionTest, Repair, Run, World
 from devfix.pipeline.session import Session
 from devfix.process import child_environment
 from devfix.regression_tests import (
     LAUNCHER,
     Candidate,
-    Home,
-    Judge,
+    RegressionTestVerifier,
+    TestLayout,
     candidates,
     find_home,
     launcher,
@@ -31,7 +31,7 @@ from devfix.regression_tests import (
 TIMEOUT = 60.0  # seconds for a run of one test
 
 
-def guarded(session: Session, repairs: Sequence[Repair], seconds: float) -> list[Repair]:
+def add_regression_tests(session: Session, repairs: Sequence[Repair], seconds: float) -> list[Repair]:
     """Return the repairs, each fix with its test, or why it has none; `seconds` is how long the program runs."""
     below = f"{session.target.subfolder}/" if session.target.subfolder else ""
     tracked = [path for path in session.observer.tracked if path.startswith(below) or "/" not in path]
@@ -40,19 +40,19 @@ def guarded(session: Session, repairs: Sequence[Repair], seconds: float) -> list
         return list(repairs)
     if not session.has_pytest:
         why = f"{session.target.python} has no pytest"
-        return [replace(repair, unguarded=why) if repair.fix else repair for repair in repairs]
+        return [replace(repair, no_test_reason=why) if repair.fix else repair for repair in repairs]
     with _runner(session) as (observer, overlay):
         return list(_Guarding(session, home, observer, overlay).repairs(repairs, seconds))
 
 
 @contextmanager
-def _runner(session: Session) -> Iterator[tuple[Observer, Path]]:
+def _runner(session: Session) -> Iterator[tuple[TracedRunner, Path]]:
     """Give what runs tests, in a warm process where there can be one, and the folder from which they import devfix."""
     observer = copy(session.observer)
     warm = None
     if observer.warm is None and observer.sandboxed is None and not observer.read_only:
         environment = {**child_environment(), "TMPDIR": str(observer.scratch or session.worktrees.scratch)}
-        warm = observer.warm = Warm(session.target.python, environment, limits=observer.limits.times(2))
+        warm = observer.warm = PreforkServer(session.target.python, environment, limits=observer.limits.times(2))
     try:
         yield observer, _ourselves(session.worktrees.scratch)
     finally:
@@ -63,7 +63,7 @@ def _runner(session: Session) -> Iterator[tuple[Observer, Path]]:
 class _Guarding:
     """Finds the test for each fix of one repair."""
 
-    def __init__(self, session: Session, home: Home, observer: Observer, overlay: Path) -> None:
+    def __init__(self, session: Session, home: TestLayout, observer: TracedRunner, overlay: Path) -> None:
         self._session, self._home, self._observer, self._overlay = session, home, observer, overlay
         self._taken = {Path(path).name for path in session.observer.tracked}
         self._known: dict[tuple[str, ...], str] = {}
@@ -95,25 +95,27 @@ class _Guarding:
         session, failure = self._session, repair.failure
         path = self._path(fix)
         if path is None:
-            return replace(repair, unguarded="git ignores the tests' folder, or --exclude keeps it as it is")
+            return replace(repair, no_test_reason="git ignores the tests' folder, or --exclude keeps it as it is")
         session.progress(f"writing a test for {Path(fix.patch.edits[0].path).name}")
-        worlds = worlds_for(session.world, session.gpus_seen)
-        judge = Judge(self.run, failure, states, worlds, path, self._home.typed)
+        worlds = worlds_to_verify(session.world, session.gpus_seen)
+        judge = RegressionTestVerifier(self.run, failure, states, worlds, path, self._home.typed)
         if failure.test and judge.own([failure.test], session.world):
-            return replace(repair, unguarded=self._own([failure.test]))
+            return replace(repair, no_test_reason=self._own([failure.test]))
         reasons: list[str] = []
         kept = judge.choose(self._candidates(failure, fix, seconds, reasons))
         if kept is None and (words := own_words(session.target, failure.test)) and judge.own(words, session.world):
-            return replace(repair, unguarded=self._own(words))
+            return replace(repair, no_test_reason=self._own(words))
         if kept is None:
             why = judge.why or next(iter(reasons), "no call of the mended code can be written down")
-            return replace(repair, unguarded=why)
+            return replace(repair, no_test_reason=why)
         if (known := self._known.get(kept.candidate.body.lines)) is not None:
-            return replace(repair, unguarded=f"{known}, the test of a fix before, fails without this one too")
+            return replace(repair, no_test_reason=f"{known}, the test of a fix before, fails without this one too")
         self._taken.add(Path(path).name)
         self._known[kept.candidate.body.lines] = path
         since = number if kept.since == 0 else count - 1
-        return replace(repair, guard=Guard(path, kept.text, kept.candidate.drives, kept.worlds, since))
+        return replace(
+            repair, regression_test=RegressionTest(path, kept.text, kept.candidate.drives, kept.worlds, since)
+        )
 
     def _own(self, words: Sequence[str]) -> str:
         gpus = self._session.world.gpus

@@ -6,21 +6,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from devfix.model import Fix, Guard, Outcome, Repair, Report, Run
-from devfix.pipeline.combine import joined
+from devfix.model import Fix, Outcome, RegressionTest, Repair, Report, Run
+from devfix.pipeline.combine import combine_fixes
 from devfix.pipeline.obstacles import obstacle_of
-from devfix.pipeline.regression_tests import guarded
-from devfix.pipeline.resource_options import Bounds
-from devfix.pipeline.search import Loop
+from devfix.pipeline.regression_tests import add_regression_tests
+from devfix.pipeline.resource_options import ResourceOptions
+from devfix.pipeline.search import Search
 from devfix.pipeline.session import Session
-from devfix.pipeline.setup import Asked, opened
-from devfix.pipeline.third_party import account
-from devfix.pipeline.warnings import doubted
+from devfix.pipeline.setup import RepairOptions, open_session
+from devfix.pipeline.third_party import find_dependency_fault
+from devfix.pipeline.warnings import confirmed_warnings
 from devfix.registry.selection import rules_for
 from devfix.report.render.commit_message import commit_message, test_message
 
 MAX_FIXES = 10
-PLAIN = Bounds()
+PLAIN = ResourceOptions()
 
 
 def repair(
@@ -41,7 +41,7 @@ def repair(
     others: float | None = None,
     partial: bool = False,
     include_handled: bool = False,
-    bounds: Bounds = PLAIN,
+    bounds: ResourceOptions = PLAIN,
     progress: Callable[[str], None] | None = None,
 ) -> Report:
     """Find, prove and fix the device failures of the program in the repository at `path`.
@@ -59,25 +59,25 @@ def repair(
     """
     began = time.monotonic()
     kind = None if world == "auto" else world
-    asked = Asked(
+    asked = RepairOptions(
         run, kind, gpus, python, tuple(exclude), timeout, branch, test, others, include_handled, bounds=bounds
     )
-    with opened(path, asked, progress) as session:
+    with open_session(path, asked, progress) as session:
         catalog = rules_for(session.config, tuple(map(Path, rules)))
         session.notes += catalog.troubles
-        loop = Loop(session, max_fixes or session.config.max_fixes or MAX_FIXES, catalog.rules)
+        loop = Search(session, max_fixes or session.config.max_fixes or MAX_FIXES, catalog.rules)
         final = loop.repair()
-        loop.repairs = joined(loop.repairs, session.worktrees.diff)
+        loop.repairs = combine_fixes(loop.repairs, session.worktrees.diff)
         session.notes += [f"{told}; to repair that too: --include-handled" for told in final.caught[:3]]
         if final.logged is not None:
             loop.repairs.append(Repair(final.logged, (), None))
-        foreign = account(session, final, loop.rules, try_pins) if loop.is_stuck else None
+        foreign = find_dependency_fault(session, final, loop.rules, try_pins) if loop.is_stuck else None
         with session.timed("doubt"):
-            session.notes += doubted(session, catalog.rules, final)
+            session.notes += confirmed_warnings(session, catalog.rules, final)
         keeps = bool(loop.fixes) and (partial or not loop.is_stuck)
         if keeps:
             with session.timed("guard"):
-                loop.repairs = guarded(session, loop.repairs, final.seconds)
+                loop.repairs = add_regression_tests(session, loop.repairs, final.seconds)
         if loop.fixes and not keeps:
             count = f"{len(loop.fixes)} fix{'es' if len(loop.fixes) > 1 else ''}"
             session.notes.append(
@@ -103,7 +103,7 @@ def repair(
             seconds=dict(session.seconds),
             notes=tuple(dict.fromkeys(session.notes)),
             last_run=final,
-            foreign=foreign,
+            dependency_fault=foreign,
             subfolder=session.target.subfolder,
             gpus_needed=session.gpus_needed,
             others=loop.others,
@@ -111,7 +111,7 @@ def repair(
         )
 
 
-def _outcome(loop: Loop, final: Run, is_foreign: bool, partial: bool) -> str:
+def _outcome(loop: Search, final: Run, is_foreign: bool, partial: bool) -> str:
     if loop.is_stuck and loop.fixes and partial:
         return "partial"
     if is_foreign:
@@ -127,7 +127,7 @@ def _outcome(loop: Loop, final: Run, is_foreign: bool, partial: bool) -> str:
     return "unrepaired"
 
 
-def _publish(session: Session, loop: Loop, branch: str | None) -> tuple[list[str], str]:
+def _publish(session: Session, loop: Search, branch: str | None) -> tuple[list[str], str]:
     """Write one commit for each fix and bring them into the repository as a branch."""
     commits = []
     for repair in loop.repairs:
@@ -141,11 +141,11 @@ def _publish(session: Session, loop: Loop, branch: str | None) -> tuple[list[str
     return commits, session.worktrees.publish(name, exactly=branch is not None)
 
 
-def _tests(repairs: Sequence[Repair], fix: int) -> Iterator[tuple[Guard, Fix]]:
+def _tests(repairs: Sequence[Repair], fix: int) -> Iterator[tuple[RegressionTest, Fix]]:
     """Yield the tests that pass from a fix on, each with the fix that it guards."""
     for repair in repairs:
-        if repair.fix and repair.guard and repair.guard.since == fix:
-            yield repair.guard, repair.fix
+        if repair.fix and repair.regression_test and repair.regression_test.passes_after_fix == fix:
+            yield repair.regression_test, repair.fix
 
 
 def _slug(fix: Fix) -> str:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from devfix.config import Config
 from devfix.errors import UserError
-from devfix.process import Limits, default_limits, why_no_sandbox
+from devfix.process import ResourceLimits, default_limits, why_no_sandbox
 
 GIGABYTE, MEGABYTE = 1_000_000_000, 1_000_000
 
 
 @dataclass(frozen=True)
-class Bounds:
+class ResourceOptions:
     """What the caller asked for; None means: as configured, else the default.
 
     `memory` and `file_size` count gigabytes, `kept_output` megabytes of each stream.
@@ -25,10 +25,10 @@ class Bounds:
     kept_output: float | None = None
     sandbox: bool | None = None
 
-    def limits(self, config: Config) -> Limits:
+    def limits(self, config: Config) -> ResourceLimits:
         """Return the limits for one run of the program."""
         plain = default_limits()
-        return Limits(
+        return ResourceLimits(
             memory=_bytes(self.memory or config.memory, GIGABYTE) or plain.memory,
             processes=self.processes or config.processes or plain.processes,
             file_size=_bytes(self.file_size or config.file_size, GIGABYTE) or plain.file_size,

@@ -12,8 +12,8 @@ from functools import partial
 from devfix.config import Config
 from devfix.diagnosis.resolve_temporaries import with_given
 from devfix.discovery import Command
-from devfix.execution import SEED, Observer
-from devfix.model import NOWHERE, GpusNeeded, Reach, Run, Target, World
+from devfix.execution import SEED, TracedRunner
+from devfix.model import NO_COUNTS, CountRequest, GpusNeeded, Run, Target, World
 from devfix.progress import Progress
 from devfix.sdk import Sources
 from devfix.workspace import Repository, Worktrees
@@ -31,7 +31,7 @@ class Session:
     repository: Repository
     config: Config
     worktrees: Worktrees
-    observer: Observer
+    observer: TracedRunner
     commands: tuple[Command, ...]
     gpus_seen: int
     progress: Progress
@@ -60,11 +60,11 @@ class Session:
         """The world in which failures are looked for."""
         return self.target.world
 
-    def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach = NOWHERE) -> Run:
+    def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
         """Run the program with `files` changed: what `verify` is handed."""
         return self._named(self.observer.run(world, files, fresh=fresh, reach=reach), files)
 
-    def run_seeded(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach = NOWHERE) -> Run:
+    def run_seeded(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
         """Run the program as `run` does, its generators seeded: two such runs draw the same numbers."""
         run = self.observer.run(world, files, fresh=fresh, reach=reach, seed=SEED)
         return self._named(run, files)

@@ -11,13 +11,13 @@ from pathlib import Path
 from devfix.config import read_config
 from devfix.discovery import discover, examine, interpreter
 from devfix.errors import UserError
-from devfix.execution import Observer
-from devfix.execution.prefork import Warm
+from devfix.execution import TracedRunner
+from devfix.execution.prefork import PreforkServer
 from devfix.model import Target, World
 from devfix.pipeline.other_commands import SECONDS
-from devfix.pipeline.resource_options import Bounds, needed_in_sandbox
+from devfix.pipeline.resource_options import ResourceOptions, needed_in_sandbox
 from devfix.pipeline.session import Session
-from devfix.process import Limits, can_protect, child_environment
+from devfix.process import ResourceLimits, can_protect, child_environment
 from devfix.process.tempdirs import scratch_folder
 from devfix.progress import Progress
 from devfix.workspace import Repository
@@ -27,7 +27,7 @@ JOBS = 2  # runs at once; each is given a worktree of its own
 
 
 @dataclass(frozen=True)
-class Asked:
+class RepairOptions:
     """What the caller asked for; None and empty mean: as configured, else the default."""
 
     run: str | None = None
@@ -40,13 +40,13 @@ class Asked:
     test: bool = True
     others: float | None = None
     include_handled: bool = False
-    bounds: Bounds = field(default_factory=Bounds)
+    bounds: ResourceOptions = field(default_factory=ResourceOptions)
 
 
 @contextmanager
-def opened(
+def open_session(
     path: str | Path,
-    asked: Asked,
+    asked: RepairOptions,
     progress: Callable[[str], None] | None,
 ) -> Iterator[Session]:
     """Open everything that a repair needs; all of it is gone when the block is left.
@@ -87,7 +87,9 @@ def opened(
         borrowed = worktrees.borrowed
         protected = borrowed if not borrowed or can_protect(borrowed) else ()
         needed = needed_in_sandbox(python, repository.root) if sandboxed else None
-        observer = Observer(target, worktrees, tracked, warm, protected, limits, needed, scratch, asked.include_handled)
+        observer = TracedRunner(
+            target, worktrees, tracked, warm, protected, limits, needed, scratch, asked.include_handled
+        )
         shown = progress if isinstance(progress, Progress) else Progress(progress or _silent)
         observer.progress = shown
         session = Session(repository, config, worktrees, observer, commands, told.gpus, shown)
@@ -103,12 +105,12 @@ def opened(
 
 
 @contextmanager
-def _warm(target: Target, temporary: Path, limits: Limits, sandboxed: bool) -> Iterator[Warm | None]:
+def _warm(target: Target, temporary: Path, limits: ResourceLimits, sandboxed: bool) -> Iterator[PreforkServer | None]:
     """A warm process for the program, where one can run it; what it leaves in its temporary folder goes with that."""
     if sandboxed or not _is_plain_script(target):
         yield None
         return
-    warm = Warm(target.python, {**child_environment(), "TMPDIR": str(temporary)}, limits=limits.times(JOBS))
+    warm = PreforkServer(target.python, {**child_environment(), "TMPDIR": str(temporary)}, limits=limits.times(JOBS))
     try:
         yield warm
     finally:

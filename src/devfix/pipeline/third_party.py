@@ -17,34 +17,34 @@ from devfix.dependencies import Distribution, distribution_of, install, laid_ove
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
 from devfix.execution import SEED
-from devfix.model import Event, Failure, Foreign, Operand, Outcome, Place, Reach, Run, World
+from devfix.model import CountRequest, DependencyFault, Event, Failure, Operand, Outcome, Run, SourceLocation, World
 from devfix.pipeline.session import Session
 from devfix.registry import Rule
 from devfix.sdk import Sources
-from devfix.sdk.trace.sites import unseen
-from devfix.verification.candidate import Trial
+from devfix.sdk.trace.sites import locations_without_scope
+from devfix.verification.candidate import CandidateResult
 from devfix.verification.checks.stdout import last_line
 from devfix.verification.verifier import Verifier
 
 RELEASES = 24  # tried at the most, newest first
 
 
-def account(session: Session, run: Run, rules: Sequence[Rule], try_pins: bool) -> Foreign | None:
+def find_dependency_fault(session: Session, run: Run, rules: Sequence[Rule], try_pins: bool) -> DependencyFault | None:
     """Find the distribution at fault, proven by a change to a copy of it that gets the program further."""
-    for distribution in suspects(run.failure):
+    for distribution in suspected_distributions(run.failure):
         session.progress(f"looking into {distribution.name} {distribution.version}")
-        trial = _Copy(session, distribution).repaired(run, rules)
+        trial = PatchedDistribution(session, distribution).repaired(run, rules)
         if trial is None:
             continue
         edit = trial.patch.edits[0]
         before = {each.path: each.before for each in trial.patch.edits}
         diff = session.worktrees.diff(before, {each.path: each.after for each in trial.patch.edits})
-        found = Foreign(distribution.name, distribution.version, edit.path, edit.line, trial.patch.because, diff)
+        found = DependencyFault(distribution.name, distribution.version, edit.path, edit.line, trial.patch.reason, diff)
         return _with_pin(session, found, run.world) if try_pins else found
     return None
 
 
-def suspects(failure: Failure | None) -> list[Distribution]:
+def suspected_distributions(failure: Failure | None) -> list[Distribution]:
     """The distributions that made the operands, or that failed, torch itself excepted; the births first."""
     if failure is None:
         return []
@@ -55,18 +55,18 @@ def suspects(failure: Failure | None) -> list[Distribution]:
     return list(unique.values())
 
 
-class _Copy:
+class PatchedDistribution:
     """A distribution in a copy that may be changed, laid over what is installed for each run."""
 
     def __init__(self, session: Session, distribution: Distribution) -> None:
         self.session, self.distribution = session, distribution
 
-    def repaired(self, run: Run, rules: Sequence[Rule]) -> Trial | None:
+    def repaired(self, run: Run, rules: Sequence[Rule]) -> CandidateResult | None:
         """The first change to the distribution that holds in the world that failed."""
         run = self._adopted(run, ())
         if run.failure is None:
             return None
-        watch = list(unseen(run.failure))
+        watch = list(locations_without_scope(run.failure))
         again = self.session.observer.run(run.world, self.session.files, watch=self._installed(watch), fresh=False)
         again = self._adopted(again, ())
         failure = replace(run.failure, scopes=again.watched)
@@ -76,9 +76,11 @@ class _Copy:
         patches = propose(diagnoses, {rule.id: rule for rule in rules}, Sources(self._read), notes)
         seeded = partial(self._run, seed=SEED)
         verifier = Verifier(self._run, run, {}, [run.world], lambda world: run, seeded=seeded)
-        return verifier.choose(patches, diagnoses)[0]
+        return verifier.select_best(patches, diagnoses)[0]
 
-    def _run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: Reach, seed: int | None = None) -> Run:
+    def _run(
+        self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest, seed: int | None = None
+    ) -> Run:
         with tempfile.TemporaryDirectory(prefix=f"devfix-overlay-{os.getpid()}-") as name:
             folder = laid_over(self.distribution, files, Path(name).resolve())
             run = self.session.observer.run(world, self.session.files, fresh=fresh, overlay=folder, seed=seed)
@@ -92,7 +94,7 @@ class _Copy:
         except OSError:
             return None
 
-    def _installed(self, places: Sequence[Place]) -> list[Place]:
+    def _installed(self, places: Sequence[SourceLocation]) -> list[SourceLocation]:
         """The places where they are installed: an absolute path is watched as it is."""
         inside = self.distribution.package
         site = self.distribution.site
@@ -102,7 +104,7 @@ class _Copy:
         """The run as if the distribution's files were owned, their paths relative to where packages are installed."""
         roots = tuple(f"{folder}/" for folder in (str(self.distribution.site), *folders))
 
-        def place(each: Place) -> Place:
+        def place(each: SourceLocation) -> SourceLocation:
             root = next((root for root in roots if each.path.startswith(root + self.distribution.package)), None)
             return each if root is None else replace(each, path=each.path[len(root) :], owned=True)
 
@@ -110,7 +112,7 @@ class _Copy:
         return replace(run, failure=run.failure and _mapped(run.failure, place), watched=watched)
 
 
-def _mapped(failure: Failure, place: Callable[[Place], Place]) -> Failure:
+def _mapped(failure: Failure, place: Callable[[SourceLocation], SourceLocation]) -> Failure:
     def event(each: Event) -> Event:
         return replace(each, places=tuple(map(place, each.places)))
 
@@ -121,7 +123,7 @@ def _mapped(failure: Failure, place: Callable[[Place], Place]) -> Failure:
     return replace(failure, frames=frames, operands=tuple(map(operand, failure.operands)))
 
 
-def _with_pin(session: Session, found: Foreign, world: World) -> Foreign:
+def _with_pin(session: Session, found: DependencyFault, world: World) -> DependencyFault:
     """The same with the newest other release in which the program runs clean, and the edits that pin it."""
     python = session.target.python
     for version in _others(releases(python, found.distribution), found.version):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from devfix.model import Binding, Outcome, Place, Run
+from devfix.model import Outcome, Run, ScopeVariable, SourceLocation
 from devfix.pipeline.session import Session
 from devfix.registry import Rule
 from devfix.registry.timeout import raised, within
-from devfix.sdk import Doubt
+from devfix.sdk import CodeWarning
 from devfix.source import File, SourceError
 
 FILES = 40  # parsed; a repository has few that hold the text of a doubt
@@ -17,23 +17,23 @@ LINES = 2_000  # watched in one run
 SECONDS = 10.0  # for a rule to look at one file
 
 
-def doubted(session: Session, rules: Sequence[Rule], final: Run) -> Iterator[str]:
+def confirmed_warnings(session: Session, rules: Sequence[Rule], final: Run) -> Iterator[str]:
     """Yield a sentence for each doubt that one more run bears out. Nothing is run where no file is doubtful."""
     if final.outcome not in (Outcome.CLEAN, Outcome.FAILED):
         return
     found = [(rule, each) for rule in rules for each in _doubts(session, rule)]
     if not found:
         return
-    lines = [Place(each.path, line) for _, each in found for line in range(each.first, each.last + 1)]
+    lines = [SourceLocation(each.path, line) for _, each in found for line in range(each.first, each.last + 1)]
     watch = list(dict.fromkeys(lines))[:LINES]
     seen = session.observer.run(final.world, session.files, watch=watch, fresh=False).watched
     for rule, each in found:
         scopes = (scope for place, scope in seen if place.path == each.path and each.first <= place.line <= each.last)
         if any(_is_device(scope, each.expression) for scope in scopes):
-            yield f"{each.path}:{each.line}: {each.because} Not changed, since no run fails by it ({rule.id})."
+            yield f"{each.path}:{each.line}: {each.reason} Not changed, since no run fails by it ({rule.id})."
 
 
-def _doubts(session: Session, rule: Rule) -> Iterator[Doubt]:
+def _doubts(session: Session, rule: Rule) -> Iterator[CodeWarning]:
     paths = session.repository.containing(rule.doubtful) if rule.doubtful else ()
     for path in [path for path in paths if path.endswith(".py")][:FILES]:
         data = session.content(path)
@@ -48,11 +48,11 @@ def _doubts(session: Session, rule: Rule) -> Iterator[Doubt]:
             return
 
 
-def _asked(rule: Rule, file: File) -> list[Doubt]:
+def _asked(rule: Rule, file: File) -> list[CodeWarning]:
     return list(rule.doubts(file))
 
 
-def _is_device(scope: tuple[Binding, ...], expression: str) -> bool:
+def _is_device(scope: tuple[ScopeVariable, ...], expression: str) -> bool:
     """Whether an expression is a torch.device: itself, or as the `device` of a tensor or a module."""
     owner = expression.removesuffix(".device")
     return any(

@@ -1,4 +1,4 @@
-"""What the probe is told to do: the environment variable `DEVFIX_PROBE` (docs/letter.md)."""
+"""What the probe is told to do: the environment variable `DEVFIX_PROBE` (docs/trace-format.md)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Order:
+class ProbeConfig:
     """The world to enter, where to write, which files are owned, places (path and line) to watch or count at.
 
     `given` are the values to look for at the latter.
@@ -18,7 +18,7 @@ class Order:
     kind: str = "cpu"
     gpus: int = 0
     current: int = 0
-    letters: str = ""
+    traces: str = ""
     owned: str = ""
     original: str = ""
     watch: frozenset[tuple[str, int]] = frozenset()
@@ -30,16 +30,16 @@ class Order:
     seed: int | None = None
 
 
-def read(text: str | None = None) -> Order | None:
+def read(text: str | None = None) -> ProbeConfig | None:
     """Read the order from the environment (or from `text`); None where there is none or it is no JSON object."""
     try:
         raw = json.loads(os.environ.get("DEVFIX_PROBE", "") if text is None else text)
         world = raw.get("world") or {}
-        return Order(
+        return ProbeConfig(
             kind=str(world.get("kind", "cpu")),
             gpus=int(world.get("gpus", 0)),
             current=int(world.get("current", 0)),
-            letters=str(raw.get("letters") or ""),
+            traces=str(raw.get("traces") or ""),
             owned=_folder(raw.get("owned")),
             original=_folder(raw.get("original")),
             watch=_places(raw.get("watch")),

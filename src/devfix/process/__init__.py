@@ -1,16 +1,16 @@
 """Programs: started, bounded in time and output, and ended with every process they have started."""
 
 from devfix.process.environment import child_environment
-from devfix.process.limits import Limits, default_limits
+from devfix.process.limits import ResourceLimits, default_limits
 from devfix.process.running import Completed, TorchProcess, can_protect, run
 from devfix.process.sandbox import Sandbox, why_no_sandbox
-from devfix.process.supervised import Program
+from devfix.process.supervised import SupervisedProcess
 
 __all__ = [
     "Completed",
-    "Limits",
-    "Program",
+    "ResourceLimits",
     "Sandbox",
+    "SupervisedProcess",
     "TorchProcess",
     "can_protect",
     "child_environment",

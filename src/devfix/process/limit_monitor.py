@@ -1,4 +1,4 @@
-"""Hold a program and all its processes to limits; used by the keeper, so it needs the standard library only.
+"""Hold a program and all its processes to limits; used by the supervisor, so it needs the standard library only.
 
 The kernel bounds the size of each file. Memory, the number of processes and the space left on the disk are looked at
 again and again: no limit of the kernel counts a program with its children, but for control groups, which need rights.
@@ -24,7 +24,7 @@ def bound(file_size: int) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-class Watch:
+class LimitMonitor:
     """Looks whether a program keeps its limits; 0 stands for none."""
 
     def __init__(self, limits: str) -> None:

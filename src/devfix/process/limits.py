@@ -11,7 +11,7 @@ from devfix.process.tempdirs import temporary
 
 
 @dataclass(frozen=True)
-class Limits:
+class ResourceLimits:
     """Bounds for one run of a program with all its processes; 0 stands for none.
 
     `memory` counts bytes in use, `processes` those alive at once, `file_size` the bytes of each file it writes,
@@ -24,19 +24,19 @@ class Limits:
     output: int = 8_000_000
     reserve: int = 0
 
-    def times(self, count: int) -> Limits:
+    def times(self, count: int) -> ResourceLimits:
         """Return the bounds for so many runs at once."""
         return replace(self, memory=self.memory * count, processes=self.processes * count)
 
 
-def default_limits() -> Limits:
+def default_limits() -> ResourceLimits:
     """Return bounds that keep a machine usable and that no honest program of its size meets.
 
     Nine tenths of the memory that this process may have, 1,000 processes, half of the free disk for one file, and a
     tenth of it (1 GB at most) left free.
     """
     free = shutil.disk_usage(temporary()).free
-    return Limits(
+    return ResourceLimits(
         memory=_memory() * 9 // 10, processes=1000, file_size=free // 2, reserve=min(free // 10, 1_000_000_000)
     )
 

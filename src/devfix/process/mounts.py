@@ -1,6 +1,6 @@
 """Keep a process and its children from changing files, by mounts that nobody else sees; Linux alone.
 
-Used by the keeper, before the program starts: standard library only.
+Used by the supervisor, before the program starts: standard library only.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Capture:
+class BoundedOutput:
     """The head and the tail of a stream, in a bounded space."""
 
     def __init__(self, limit: int) -> None:

@@ -1,7 +1,7 @@
 """Start programs, bound their time and their output, and leave none of their processes behind.
 
-Each program runs below a keeper (program.py, keeper.py) that ends all of its processes when the program ends, when its
-time is over, and when devfix itself is killed.
+Each program runs below a supervisor (supervised.py, supervisor.py) that ends all of its processes when the program
+ends, when its time is over, and when devfix itself is killed.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from devfix.process.limits import Limits
-from devfix.process.output_buffer import Capture
-from devfix.process.supervised import GRACE, Program
+from devfix.process.limits import ResourceLimits
+from devfix.process.output_buffer import BoundedOutput
+from devfix.process.supervised import GRACE, SupervisedProcess
 
-PLAIN = Limits()  # for what devfix itself starts
+PLAIN = ResourceLimits()  # for what devfix itself starts
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def run(
     cwd: Path,
     environment: Mapping[str, str],
     timeout: float,
-    limits: Limits = PLAIN,
+    limits: ResourceLimits = PLAIN,
     read_only: Sequence[Path] = (),
     through: bool = False,
 ) -> Completed:
@@ -73,11 +73,11 @@ def run(
     """
     began = time.monotonic()
     try:
-        program = Program(command, cwd, environment, read_only=read_only, through=through, limits=limits)
+        program = SupervisedProcess(command, cwd, environment, read_only=read_only, through=through, limits=limits)
     except (OSError, ValueError) as error:
         name = command[0] if command else ""
         return Completed(None, "", False, 0.0, "", "", False, f"cannot start {name!r}: {error}")
-    captures = [Capture(limits.output), Capture(limits.output), Capture(100_000)]
+    captures = [BoundedOutput(limits.output), BoundedOutput(limits.output), BoundedOutput(100_000)]
     with program:
         deadline = began + timeout
         timed_out = not _drain(program, captures, deadline)
@@ -92,7 +92,7 @@ def run(
     if timed_out and told is None:
         return Completed(None, "", True, seconds, stdout, stderr, truncated, trouble, with_torch)
     if told is None and not trouble:
-        trouble = "the keeper of the program was killed"
+        trouble = "the supervisor of the program was killed"
     return Completed(exit_code, name, False, told or seconds, stdout, stderr, truncated, trouble, with_torch)
 
 
@@ -101,7 +101,7 @@ def can_protect(paths: Sequence[Path]) -> bool:
     return not run([sys.executable, "-I", "-S", "-c", ""], Path("/"), os.environ, 60, read_only=paths).trouble
 
 
-def _drain(program: Program, captures: Sequence[Capture], deadline: float) -> bool:
+def _drain(program: SupervisedProcess, captures: Sequence[BoundedOutput], deadline: float) -> bool:
     """Read what comes until all three streams close; False when the deadline passes first."""
     streams = dict(zip((program.stdout, program.stderr, program.status), captures, strict=True))
     with selectors.DefaultSelector() as selector:
@@ -122,7 +122,7 @@ def _drain(program: Program, captures: Sequence[Capture], deadline: float) -> bo
 
 
 def _ending(status: str) -> tuple[int | None, str, float | None, str]:
-    """Read the keeper's lines: exit code, signal name, seconds (None when the program has not ended), trouble."""
+    """Read the supervisor's lines: exit code, signal name, seconds (None when the program has not ended), trouble."""
     code, name, seconds, trouble = None, "", None, []
     for line in status.splitlines():
         word, _, rest = line.partition(" ")

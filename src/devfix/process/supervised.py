@@ -1,4 +1,4 @@
-"""Start a program below a keeper; the one place that starts processes."""
+"""Start a program below a supervisor; the one place that starts processes."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from devfix.process.limits import Limits
+from devfix.process.limits import ResourceLimits
 from devfix.process.tempdirs import remove
 
-_KEEPER = Path(__file__).with_name("supervisor.py")
-GRACE = 60.0  # seconds for the keeper to end everything; it gives up by itself ten after the last end
+_SUPERVISOR = Path(__file__).with_name("supervisor.py")
+GRACE = 60.0  # seconds for the supervisor to end everything; it gives up by itself ten after the last end
 
 
-class Program:
+class SupervisedProcess:
     """A started program; leaving the `with` block ends every process it has started.
 
     `stdout` and `stderr` are the descriptors to read from, `status` one that closes when all is over. Raises OSError or
-    ValueError when the keeper cannot start (no such folder); a command that cannot start is told by `ending()`.
+    ValueError when the supervisor cannot start (no such folder); a command that cannot start is told by `ending()`.
     """
 
     def __init__(
@@ -33,9 +33,9 @@ class Program:
         pass_fds: Sequence[int] = (),
         read_only: Sequence[Path] = (),
         through: bool = False,
-        limits: Limits | None = None,
+        limits: ResourceLimits | None = None,
     ) -> None:
-        """Start the command below a keeper, with exactly this environment.
+        """Start the command below a supervisor, with exactly this environment.
 
         `read_only` are paths it cannot change: what it writes there is lost at its end, or refused where the system can
         do no better. With `through` it has this process's own input and output. It is ended where it breaks `limits`.
@@ -45,13 +45,13 @@ class Program:
         self._written = tempfile.mkdtemp(prefix=f"devfix-written-{os.getpid()}-") if read_only else ""
         life, self._life = os.pipe()
         self.status, status = os.pipe()
-        keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(life), str(status)]
-        bounds = limits or Limits()
+        supervisor = [sys.executable, "-I", "-S", str(_SUPERVISOR), str(life), str(status)]
+        bounds = limits or ResourceLimits()
         told = ",".join(map(str, (bounds.memory, bounds.processes, bounds.file_size, bounds.reserve)))
-        keeper += [environment.get("LC_CTYPE", ""), told, str(len(read_only)), self._written, *map(str, read_only)]
+        supervisor += [environment.get("LC_CTYPE", ""), told, str(len(read_only)), self._written, *map(str, read_only)]
         try:
-            self.keeper = subprocess.Popen(
-                [*keeper, *command],
+            self.supervisor = subprocess.Popen(
+                [*supervisor, *command],
                 cwd=cwd,
                 env=dict(environment),
                 stdin=None if through else stdin,
@@ -69,10 +69,10 @@ class Program:
         finally:
             os.close(life)
             os.close(status)
-        self.stdin = self.keeper.stdin
+        self.stdin = self.supervisor.stdin
         # With `through` there is nothing to read, and -1 - n stands for no descriptor.
-        self.stdout = self.keeper.stdout.fileno() if self.keeper.stdout else -1
-        self.stderr = self.keeper.stderr.fileno() if self.keeper.stderr else -2
+        self.stdout = self.supervisor.stdout.fileno() if self.supervisor.stdout else -1
+        self.stderr = self.supervisor.stderr.fileno() if self.supervisor.stderr else -2
 
     def stop(self) -> None:
         """Have every process of the program ended; return at once."""
@@ -80,7 +80,7 @@ class Program:
             os.close(self._life)
             self._life = -1
 
-    def __enter__(self) -> Program:
+    def __enter__(self) -> SupervisedProcess:
         """Return the program itself."""
         return self
 
@@ -90,14 +90,14 @@ class Program:
         """End every process and close all descriptors."""
         self.stop()
         try:
-            self.keeper.wait(GRACE)
+            self.supervisor.wait(GRACE)
         except subprocess.TimeoutExpired:
             pass
         finally:
-            self.keeper.kill()
-            self.keeper.wait()
+            self.supervisor.kill()
+            self.supervisor.wait()
             os.close(self.status)
-            for stream in (self.keeper.stdin, self.keeper.stdout, self.keeper.stderr):
+            for stream in (self.supervisor.stdin, self.supervisor.stdout, self.supervisor.stderr):
                 if stream is not None:
                     stream.close()
             self._forget()

@@ -1,6 +1,6 @@
 """Keep one program: start it and, when it ends or devfix does, end every process it has started.
 
-A script of the standard library alone, run as `keeper.py LIFE STATUS LC_CTYPE LIMITS N WRITTEN PATH... COMMAND...`
+A script of the standard library alone, run as `supervisor.py LIFE STATUS LC_CTYPE LIMITS N WRITTEN PATH... COMMAND...`
 between devfix and the program. LIFE is a pipe that devfix holds open: it closes when devfix wants the program ended,
 and also when devfix is killed. STATUS gets one line on how the program ended, and one for each
 program image that loads torch. LC_CTYPE is the program's own, LIMITS are
@@ -37,13 +37,13 @@ def control(option: int, value: int) -> None:
 def start(command: list[str], file_size: int) -> int:
     """Start the program in a session of its own and return its process id; raise OSError when it cannot start."""
     report, failed = os.pipe()
-    keeper = os.getpid()
+    supervisor = os.getpid()
     pid = os.fork()
     if pid == 0:
         try:
             os.setsid()
             control(PARENT_DEATH_SIGNAL, signal.SIGKILL)
-            if os.getppid() != keeper:
+            if os.getppid() != supervisor:
                 os._exit(127)
             for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):  # Python ignores the first two
                 signal.signal(number, signal.SIG_DFL)
@@ -152,7 +152,7 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
         return
     began = time.monotonic()
     try:
-        watch = limit_monitor.Watch(limits)
+        watch = limit_monitor.LimitMonitor(limits)
         program = start(command, watch.file_size)
     except OSError as error:
         os.write(status, f"trouble cannot start {command[0]!r}: {error.strerror}\n".encode())

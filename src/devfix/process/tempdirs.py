@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-_NAME = re.compile(r"devfix-(?:[a-z]+-)?(\d+)-\w+")  # devfix-PROCESS-…, devfix-letters-PROCESS-…
+_NAME = re.compile(r"devfix-(?:[a-z]+-)?(\d+)-\w+")  # devfix-PROCESS-…, devfix-traces-PROCESS-…
 
 
 @contextlib.contextmanager
@@ -34,13 +34,29 @@ def scratch_folder() -> Iterator[Path]:
         yield folder
     finally:
         try:
-            _remove_for_good(folder)
-        except BaseException:  # a signal that came while this was under way
-            _remove_for_good(folder)
-            raise
+            _remove_in_spite_of_signals(folder)
         finally:
             if lock >= 0:
                 os.close(lock)
+
+
+@contextlib.contextmanager
+def temporary_folder(what: str, below: Path | None = None) -> Iterator[Path]:
+    """Make a folder named after its purpose and this process, and remove it at the end."""
+    folder = (below or temporary()) / f"devfix-{what}-{os.getpid()}-{secrets.token_hex(8)}"
+    try:
+        folder.mkdir(mode=0o700)
+        yield folder
+    finally:
+        _remove_in_spite_of_signals(folder)
+
+
+def _remove_in_spite_of_signals(folder: Path) -> None:
+    try:
+        _remove_for_good(folder)
+    except BaseException:  # a signal that came while this was under way
+        _remove_for_good(folder)
+        raise
 
 
 def _remove_for_good(folder: Path) -> None:

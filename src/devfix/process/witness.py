@@ -1,4 +1,4 @@
-"""See which processes of a program use PyTorch; used by the keeper, so it needs the standard library only.
+"""See which processes of a program use PyTorch; used by the supervisor, so it needs the standard library only.
 
 Importing torch takes longer than the time between two looks, so no process that does it can be missed.
 """

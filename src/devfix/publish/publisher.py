@@ -8,10 +8,10 @@ from datetime import datetime, timezone
 
 from devfix.publish import secrets
 from devfix.publish.artifact import Artifact
-from devfix.publish.github.client import Forge, Pull
+from devfix.publish.github.client import GitHubClient, Pull
 from devfix.publish.marker import Marker, framed, reframed
 from devfix.publish.proposal import PREFIX, Proposal
-from devfix.publish.pull_request_text import Words
+from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.fingerprint import failure_id, program_id
 from devfix.workspace import Remote
 
@@ -19,7 +19,7 @@ BRANCHES = 100  # of our branches that are looked at: each costs a request
 
 
 @dataclass(frozen=True)
-class Wishes:
+class PublishOptions:
     """How pull requests are to be made; `person` is the name and address in the commits."""
 
     base: str
@@ -30,7 +30,7 @@ class Wishes:
 
 
 @dataclass(frozen=True)
-class Step:
+class PublishAction:
     """What was done about one pull request, and why.
 
     `action` is opened, updated, reopened, unchanged, closed or left; `number` is 0 and `url` "" where there is none.
@@ -47,13 +47,15 @@ class Step:
 class Publisher:
     """Publishes one report; running it again changes nothing, and completes what an earlier run left half done."""
 
-    def __init__(self, artifact: Artifact, remote: Remote, forge: Forge, words: Words, wishes: Wishes) -> None:
+    def __init__(
+        self, artifact: Artifact, remote: Remote, forge: GitHubClient, words: PullRequestText, wishes: PublishOptions
+    ) -> None:
         """Take the parts; `remote` has fetched the base."""
         self._artifact, self._remote, self._forge, self._words, self._wishes = artifact, remote, forge, words, wishes
         self._data = artifact.data
         self._program = program_id(artifact.data)
 
-    def publish(self, proposals: Sequence[Proposal]) -> Iterator[Step]:
+    def publish(self, proposals: Sequence[Proposal]) -> Iterator[PublishAction]:
         """Do what is needed for each proposal, then close what is no longer; yield each step when it is done."""
         drafts = [(proposal, self._tip(proposal)) for proposal in proposals]
         secrets.check(self._outgoing(drafts))
@@ -87,7 +89,7 @@ class Publisher:
                 texts[f"the commit message of the test of fix {fix + 1}"] = self._words.test_message(fix)
         return texts
 
-    def _settle(self, proposal: Proposal, tip: str, known: Sequence[Pull], taken: dict[int, Proposal]) -> Step:
+    def _settle(self, proposal: Proposal, tip: str, known: Sequence[Pull], taken: dict[int, Proposal]) -> PublishAction:
         """Bring one proposal onto its branch and into its pull request."""
         mine = [pull for pull in known if _is_about(pull, proposal) and pull.number not in taken]
         chosen = next((pull for pull in mine if pull.is_open), None)
@@ -104,7 +106,7 @@ class Publisher:
             if chosen:
                 taken[chosen.number] = proposal
             why = "its branch has commits of others: devfix leaves it to them"
-            return _step("left", chosen, why) if chosen else Step("left", branch, why=why)
+            return _step("left", chosen, why) if chosen else PublishAction("left", branch, why=why)
         if chosen:
             taken[chosen.number] = proposal
             marker = chosen.marker
@@ -112,7 +114,7 @@ class Publisher:
                 tip = there  # the same change on an older commit: a push would only start everybody's checks again
         return self._write(proposal, branch, tip, there, chosen)
 
-    def _write(self, proposal: Proposal, branch: str, tip: str, there: str, pull: Pull | None) -> Step:
+    def _write(self, proposal: Proposal, branch: str, tip: str, there: str, pull: Pull | None) -> PublishAction:
         marker = Marker(
             program=self._program,
             failures=proposal.failures,
@@ -124,7 +126,7 @@ class Publisher:
         )
         text, title = self._words.body(proposal), self._words.title(proposal)
         if self._wishes.dry_run:
-            return _step("updated", pull, "") if pull else Step("opened", branch, title=title)
+            return _step("updated", pull, "") if pull else PublishAction("opened", branch, title=title)
         action = "updated"
         if pull and not pull.is_open:  # before the push: GitHub reopens none whose branch has moved meanwhile
             if there and self._forge.reopen(pull.number):
@@ -132,7 +134,9 @@ class Publisher:
             else:
                 pull = None
         if tip != there and not self._remote.push(branch, tip, there):
-            return Step("left", branch, why="its branch moved while devfix looked at it: the next run sees to it")
+            return PublishAction(
+                "left", branch, why="its branch moved while devfix looked at it: the next run sees to it"
+            )
         if pull is None:
             return self._create(branch, title, text, marker)
         self._label(pull, not (pull.marker and pull.marker.complete))
@@ -142,7 +146,7 @@ class Publisher:
         self._forge.write(pull.number, body)
         return _step(action, pull, "")
 
-    def _create(self, branch: str, title: str, text: str, marker: Marker) -> Step:
+    def _create(self, branch: str, title: str, text: str, marker: Marker) -> PublishAction:
         """Open a pull request; it says that it is complete only when its labels are there too."""
         unfinished = replace(marker, complete=not self._wishes.labels)
         wishes = self._wishes
@@ -156,7 +160,7 @@ class Publisher:
         if missing and self._wishes.labels:  # once: a person may have taken them off since
             self._forge.label(pull.number, self._wishes.labels)
 
-    def _close(self, known: Iterable[Pull], taken: dict[int, Proposal]) -> Iterator[Step]:
+    def _close(self, known: Iterable[Pull], taken: dict[int, Proposal]) -> Iterator[PublishAction]:
         """Close what this program no longer needs: its failure is gone, or its fixes went into another pull request."""
         if self._data["outcome"] not in ("clean", "repaired"):
             return  # it did not run to its end: what was not seen may still be there
@@ -188,5 +192,5 @@ def _rejects(pull: Pull, proposal: Proposal) -> bool:
     return pull.rejected and (pull.marker is None or proposal.failures[0] in pull.marker.failures)
 
 
-def _step(action: str, pull: Pull, why: str) -> Step:
-    return Step(action, pull.branch, pull.number, pull.url, pull.title, why)
+def _step(action: str, pull: Pull, why: str) -> PublishAction:
+    return PublishAction(action, pull.branch, pull.number, pull.url, pull.title, why)

@@ -20,7 +20,7 @@ Page = Callable[[str], str]
 """Gives the page of an installed rule, "" where there is none of that id."""
 
 
-class Words:
+class PullRequestText:
     """Writes about one report."""
 
     def __init__(self, data: Record, recent: Sequence[str], page: Page, templates: Path | None = None) -> None:

@@ -12,12 +12,12 @@ from pathlib import Path
 from devfix.errors import UserError
 from devfix.publish.artifact import Artifact, open_artifact
 from devfix.publish.github.address import Address, address
-from devfix.publish.github.client import Forge
+from devfix.publish.github.client import GitHubClient
 from devfix.publish.github.comment import comment
 from devfix.publish.github.event import pull_request
 from devfix.publish.proposal import proposals
-from devfix.publish.publisher import Publisher, Step, Wishes
-from devfix.publish.pull_request_text import Page, Words
+from devfix.publish.publisher import PublishAction, Publisher, PublishOptions
+from devfix.publish.pull_request_text import Page, PullRequestText
 from devfix.workspace import Remote, person, remote_address
 
 BOT = ("github-actions[bot]", "41898282+github-actions[bot]@users.noreply.github.com")
@@ -53,21 +53,21 @@ class Request:
         return token or None
 
 
-def publish(request: Request, page: Page, told: Callable[[str], None]) -> Iterator[Step]:
+def publish(request: Request, page: Page, told: Callable[[str], None]) -> Iterator[PublishAction]:
     """Publish a report and yield each step when it is done; `told` hears of waits.
 
     Raises UserError for a report that is not taken, a remote that is not reached, a token that is refused.
     """
     artifact = open_artifact(request.report, request.commit)
     where = address(_url(request.remote), request.environment, request.api)
-    forge = Forge(where, request.token, told)
+    forge = GitHubClient(where, request.token, told)
     if request.pull_request is not None:
         yield from _comment(request, artifact, forge, page)
         return
     if not artifact.data["fixes"] and artifact.data["outcome"] != "clean":
         return  # nothing to propose, and no proof that anything is gone
     with _remote(request, where, artifact) as (remote, base):
-        words = Words(artifact.data, remote.subjects(), page, request.templates)
+        words = PullRequestText(artifact.data, remote.subjects(), page, request.templates)
         commit = artifact.commit
         made = proposals(
             artifact,
@@ -76,7 +76,9 @@ def publish(request: Request, page: Page, told: Callable[[str], None]) -> Iterat
             request.branch,
             lambda path: remote.is_free(commit, path),
         )
-        wishes = Wishes(base, _person(request.environment), request.draft, tuple(request.labels), request.dry_run)
+        wishes = PublishOptions(
+            base, _person(request.environment), request.draft, tuple(request.labels), request.dry_run
+        )
         yield from Publisher(artifact, remote, forge, words, wishes).publish(made)
 
 
@@ -93,12 +95,14 @@ def _remote(request: Request, where: Address, artifact: Artifact) -> Iterator[tu
         yield remote, base
 
 
-def _comment(request: Request, artifact: Artifact, forge: Forge, page: Page) -> Iterator[Step]:
+def _comment(request: Request, artifact: Artifact, forge: GitHubClient, page: Page) -> Iterator[PublishAction]:
     assert request.pull_request is not None
     if request.pull_request == EVENT:
         found = pull_request(_event(request.environment), forge)
         if found is None:
-            yield Step("left", "", why="the pull request was closed, or has newer commits: their run sees to it")
+            yield PublishAction(
+                "left", "", why="the pull request was closed, or has newer commits: their run sees to it"
+            )
             return
         number, commit = found
         if artifact.commit and artifact.commit != commit:
@@ -107,7 +111,7 @@ def _comment(request: Request, artifact: Artifact, forge: Forge, page: Page) -> 
         number = int(request.pull_request)
     else:
         raise UserError(f"--pull-request {request.pull_request}: give a number, or `{EVENT}` in a workflow")
-    words = Words(artifact.data, (), page, request.templates)
+    words = PullRequestText(artifact.data, (), page, request.templates)
     yield comment(artifact.data, number, forge, words, request.dry_run)
 
 

@@ -17,17 +17,17 @@ from devfix.pytest_gpus.world import Wanted
 Lines = Callable[[str, int], str]
 
 
-def letter_of(exception: BaseException) -> dict[str, Any] | None:
-    """Return the letter that the probe writes of a test's exception; None where devices have no part in it."""
+def trace_of(exception: BaseException) -> dict[str, Any] | None:
+    """Return the trace that the probe writes of a test's exception; None where devices have no part in it."""
     here = probe("session.state_snapshot")
-    letter: dict[str, Any] | None = None if here is None else here.failed_test(exception)
-    return letter
+    trace: dict[str, Any] | None = None if here is None else here.failed_test(exception)
+    return trace
 
 
-def diagnosis(letter: dict[str, Any] | None, others: Iterable[Path], root: Path) -> str:
-    """Return the diagnosis of a letter, else of the first failure that ended a process which the test had started.
+def diagnosis(trace: dict[str, Any] | None, others: Iterable[Path], root: Path) -> str:
+    """Return the diagnosis of a trace, else of the first failure that ended a process which the test had started.
 
-    `others` are the letters of these. "" where no letter tells of a failure of devices.
+    `others` are the traces of these. "" where no trace tells of a failure of devices.
     """
     from rich.console import Group
 
@@ -36,15 +36,15 @@ def diagnosis(letter: dict[str, Any] | None, others: Iterable[Path], root: Path)
     from devfix.report.render.text import rendered
     from devfix.trace import read_all
 
-    with tempfile.TemporaryDirectory(prefix=f"devfix-letters-{os.getpid()}-") as name:
+    with tempfile.TemporaryDirectory(prefix=f"devfix-traces-{os.getpid()}-") as name:
         folder = Path(name)
-        if letter is not None:
-            (folder / "0.json").write_text(json.dumps(letter, default=str), "utf-8", "backslashreplace")
+        if trace is not None:
+            (folder / "0.json").write_text(json.dumps(trace, default=str), "utf-8", "backslashreplace")
         else:
             for path in others:
                 shutil.copy(path, folder)
-        letters, _ = read_all(folder, root, None)
-    for each in letters:
+        traces, _ = read_all(folder, root, None)
+    for each in traces:
         if each.failure is not None and each.uncaught and each.failure.kind != "other":
             return rendered(Group(*parts(failure_record(each.failure, (), _lines(root)))), color=False, width=100)
     return ""

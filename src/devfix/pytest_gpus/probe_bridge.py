@@ -24,10 +24,10 @@ class Entrance:
         self._before = {name: os.environ.get(name) for name in _VARIABLES}
         self._entry: ModuleType | None = None
 
-    def order(self, kind: str, gpus: int, current: int, letters: str, root: Path) -> None:
+    def order(self, kind: str, gpus: int, current: int, traces: str, root: Path) -> None:
         """Order a world, and enter it: at once where torch has been imported, else as soon as it is."""
         known = json.loads(os.environ.get("DEVFIX_PROBE") or "{}")
-        told = {"letters": letters, "owned": str(root), "original": str(root), "watch": [], "map": False, **known}
+        told = {"traces": traces, "owned": str(root), "original": str(root), "watch": [], "map": False, **known}
         os.environ["DEVFIX_PROBE"] = json.dumps({**told, "world": {"kind": kind, "gpus": gpus, "current": current}})
         paths = (os.environ.get("PYTHONPATH") or "").split(os.pathsep)
         if str(ENTRY) not in paths:

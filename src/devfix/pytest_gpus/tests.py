@@ -21,7 +21,7 @@ class Tests:
         self.world = world
         self.renewal = Renewal(world)
         self._refused: BaseException | None = None
-        self._letters: frozenset[str] = frozenset()
+        self._traces: frozenset[str] = frozenset()
 
     def pytest_report_header(self) -> str | None:
         """Say in which world the tests run."""
@@ -41,7 +41,7 @@ class Tests:
         except (pytest.UsageError, TooFew) as error:
             self._refused = error
         self.renewal.begin_test(entered)
-        self._letters = self._written()
+        self._traces = self._written()
         yield
         self.renewal.end_test()
 
@@ -70,12 +70,12 @@ class Tests:
     def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Iterator[None]:
         """Put devfix's diagnosis into the report of a test that fails."""
         error = call.excinfo.value if call.excinfo is not None else None
-        letter = diagnosis_section.letter_of(error) if error is not None else None
+        trace = diagnosis_section.trace_of(error) if error is not None else None
         outcome: Any = yield
         report = outcome.get_result()
         if report.failed and error is not None and self.world.now is not None and not self.world.is_judged:
-            others = [self.world.letters / name for name in sorted(self._written() - self._letters)]
-            if text := diagnosis_section.diagnosis(letter, others, self.world.root) if letter or others else "":
+            others = [self.world.traces / name for name in sorted(self._written() - self._traces)]
+            if text := diagnosis_section.diagnosis(trace, others, self.world.root) if trace or others else "":
                 report.sections.append(
                     (
                         "devfix",
@@ -90,7 +90,7 @@ class Tests:
         self.world.end()
 
     def _written(self) -> frozenset[str]:
-        folder = self.world.letters
+        folder = self.world.traces
         return frozenset(path.name for path in folder.glob("*.json")) if folder.name else frozenset()
 
 

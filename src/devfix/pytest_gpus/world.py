@@ -39,7 +39,7 @@ class SuiteWorld:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.session: Wanted | None = None
-        self.letters = Path()
+        self.traces = Path()
         self._entrance = Entrance()
         self._now: Wanted | None = None
         self._real: int | None = None
@@ -48,7 +48,7 @@ class SuiteWorld:
             told = self._order = json.loads(os.environ["DEVFIX_PROBE"])
             world = told.get("world") or {}
             self.session = self._now = Wanted(world.get("kind", "cpu"), world.get("gpus", 0), world.get("current", 0))
-            self.letters = Path(told.get("letters") or "")
+            self.traces = Path(told.get("traces") or "")
 
     @property
     def now(self) -> Wanted | None:
@@ -77,9 +77,9 @@ class SuiteWorld:
         if target is None:
             self._entrance.withdraw()
             return True
-        if self._entrance.own and not self.letters.name:
-            self.letters = Path(tempfile.mkdtemp(prefix=f"devfix-suite-{os.getpid()}-"))
-        self._entrance.order(target.kind, target.gpus, target.current, str(self.letters), self.root)
+        if self._entrance.own and not self.traces.name:
+            self.traces = Path(tempfile.mkdtemp(prefix=f"devfix-suite-{os.getpid()}-"))
+        self._entrance.order(target.kind, target.gpus, target.current, str(self.traces), self.root)
         return True
 
     def end(self) -> None:
@@ -88,8 +88,8 @@ class SuiteWorld:
             if self._now is not None:
                 self._now = None
                 self._entrance.withdraw()
-            if self.letters.name:
-                shutil.rmtree(self.letters, ignore_errors=True)
+            if self.traces.name:
+                shutil.rmtree(self.traces, ignore_errors=True)
 
     def _settled(self, wanted: Wanted) -> Wanted:
         if not wanted.gpus:

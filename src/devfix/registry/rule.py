@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import Any
 
 from devfix.errors import RuleError, UserError
-from devfix.model import Blame, Diagnosis, Failure
+from devfix.model import Diagnosis, Failure, Finding
 from devfix.registry.options import check_options, read_options
-from devfix.sdk import Change, Doubt, File, Sources
+from devfix.sdk import Change, CodeWarning, File, Sources
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Rule:
     title: str
     origin: str
     path: Path
-    diagnose: Callable[[Failure], Blame | None]
+    diagnose: Callable[[Failure], Finding | None]
     propose: Callable[[Diagnosis, Sources], Iterable[Change]]
     module: ModuleType | None = None
 
@@ -43,7 +43,7 @@ class Rule:
         found = getattr(self.module, "SUPERSEDES", ())
         return found if isinstance(found, tuple) and all(isinstance(each, str) for each in found) else ()
 
-    def doubts(self, file: File) -> Iterable[Doubt]:
+    def doubts(self, file: File) -> Iterable[CodeWarning]:
         """What the rule doubts in a file, without any failure."""
         asked = getattr(self.module, "doubts", None)
         return asked(file) if callable(asked) else ()

@@ -2,16 +2,16 @@
 
 from devfix.regression_tests.candidates import Candidate, candidates, program
 from devfix.regression_tests.existing_test import own_words
-from devfix.regression_tests.layout import Home, find_home
+from devfix.regression_tests.layout import TestLayout, find_home
 from devfix.regression_tests.pytest_runner import LAUNCHER, launcher
-from devfix.regression_tests.verifier import Judge, Kept
+from devfix.regression_tests.verifier import RegressionTestVerifier, VerifiedTest
 
 __all__ = [
     "LAUNCHER",
     "Candidate",
-    "Home",
-    "Judge",
-    "Kept",
+    "RegressionTestVerifier",
+    "TestLayout",
+    "VerifiedTest",
     "candidates",
     "find_home",
     "launcher",

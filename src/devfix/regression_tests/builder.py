@@ -16,7 +16,7 @@ class Unwritable(Exception):
     """A value that no line of source makes; the text is a reason."""
 
 
-class Source:
+class TestCodeBuilder:
     """The lines of a test, as they are written; `names` are taken by imports and variables."""
 
     def __init__(self) -> None:

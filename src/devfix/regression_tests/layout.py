@@ -23,7 +23,7 @@ _LOOKED_AT = 12  # test files that are read
 
 
 @dataclass(frozen=True)
-class Home:
+class TestLayout:
     """A repository's tests: the files, how new ones are called, and whether their functions have types.
 
     `folder` is the subfolder in which the program under repair runs, "" for the top; every path begins there.
@@ -56,7 +56,7 @@ class Home:
             yield f"{name}_test.py" if self.suffix else f"test_{name}.py"
 
 
-def find_home(tracked: Collection[str], folder: str, read: Read) -> Home | None:
+def find_home(tracked: Collection[str], folder: str, read: Read) -> TestLayout | None:
     """Return where the tests are; None where the repository has no tests that pytest runs."""
     prefix = f"{folder}/" if folder else ""
     files = sorted(path for path in tracked if path.startswith(prefix) and _TEST.search(path))
@@ -69,7 +69,7 @@ def find_home(tracked: Collection[str], folder: str, read: Read) -> Home | None:
     typed = sum(text.count(b"-> None:") for text in texts.values())
     tests = sum(len(re.findall(rb"def test", text)) for text in texts.values())
     kept = tuple(path for path in files if path in found or path not in texts)
-    return Home(folder, kept, suffixed, 2 * typed > tests)
+    return TestLayout(folder, kept, suffixed, 2 * typed > tests)
 
 
 def _is_configured(tracked: Collection[str], prefix: str, read: Read) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from devfix.model import Argument, Call, Failure, Recipe
-from devfix.regression_tests.builder import Source, wrapped
+from devfix.regression_tests.builder import TestCodeBuilder, wrapped
 
 LINES = 40  # of a whole file: a longer test is no small one
 _SKIP = 'pytest.importorskip("devfix")  # gives the test its GPUs, also where there are none'
@@ -37,7 +37,7 @@ class Body:
 
 def body_of_call(call: Call, shown: str) -> Body:
     """Return the body of a test that makes a call; Unwritable where an argument cannot be written."""
-    source = Source()
+    source = TestCodeBuilder()
     owner = ""
     if call.how in ("method", "property") and call.instance is not None:
         owner = source.variable(call.instance, _snake(call.instance.text))
@@ -72,7 +72,7 @@ def _in_order(call: Call, optimizers: Sequence[Argument]) -> Iterator[Argument]:
             yield each
 
 
-def _called(source: Source, call: Call, owner: str) -> str:
+def _called(source: TestCodeBuilder, call: Call, owner: str) -> str:
     if call.how == "make" and call.instance is not None:
         return source.imported(call.instance.module, call.instance.text)
     if owner:

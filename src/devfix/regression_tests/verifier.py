@@ -26,7 +26,7 @@ _NOT_FOUND = re.compile(r"ModuleNotFoundError: No module named|ImportError: (?:c
 
 
 @dataclass(frozen=True)
-class Kept:
+class VerifiedTest:
     """A test that holds: its text, and what it did in each world before the fix and after it.
 
     `since` counts the states after which it was tried: 0 for the fix's own, 1 for that of all fixes.
@@ -38,7 +38,7 @@ class Kept:
     since: int
 
 
-class Judge:
+class RegressionTestVerifier:
     """Judges the candidates for one fix.
 
     `states` are changed files without the fix, with it, and with every fix of the repair; the first of `worlds` is the
@@ -63,7 +63,7 @@ class Judge:
         self._began = time.monotonic()
         self._tries = 0
 
-    def choose(self, candidates: Iterable[Candidate]) -> Kept | None:
+    def choose(self, candidates: Iterable[Candidate]) -> VerifiedTest | None:
         """Return the first candidate that holds; None where none does, and then `why` says why not."""
         for candidate in candidates:
             if self._tries >= TRIES or time.monotonic() - self._began > SECONDS:
@@ -81,7 +81,7 @@ class Judge:
             return False
         return self.run(home, self.last, words, False).outcome is Outcome.CLEAN
 
-    def _tried(self, candidate: Candidate) -> Kept | None:
+    def _tried(self, candidate: Candidate) -> VerifiedTest | None:
         self._tries += 1
         text = self._text(candidate)
         if text.count("\n") > LINES:
@@ -113,7 +113,7 @@ class Judge:
 
     def _elsewhere(
         self, candidate: Candidate, text: str, files: Mapping[str, bytes], since: int, plain: tuple[Run, Run]
-    ) -> Kept | None:
+    ) -> VerifiedTest | None:
         """Judge in the other worlds a test that does on a machine without GPUs what it should."""
         found = {PLAIN.name: (plain[0].outcome.value, plain[1].outcome.value)}
         with ThreadPoolExecutor(2) as pool:
@@ -131,7 +131,7 @@ class Judge:
                 else:
                     continue
                 return None
-        return Kept(candidate, text, found, since)
+        return VerifiedTest(candidate, text, found, since)
 
     def _text(self, candidate: Candidate) -> str:
         return text_of(candidate.body, self.failure, candidate.gpus, self.path, self.typed, self.on_path)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from devfix.model import Fix, Foreign, Others, Patch, Repair, Report, Run
+from devfix.model import DependencyFault, Fix, Others, Patch, Repair, Report, Run
 from devfix.report.diff import unified
 from devfix.report.render.failure import failure_record
 from devfix.report.render.fix import OUTCOMES
@@ -37,7 +37,7 @@ def record(report: Report, lines: Lines = no_lines) -> dict[str, Any]:
             for repair, seen in _with_lines(report.repairs, lines)
         ],
         "fixes": _numbered(report, lambda repair: (repair.fix,) if repair.fix else ()),
-        "dropped": _numbered(report, lambda repair: repair.dropped),
+        "dropped": _numbered(report, lambda repair: repair.rejected),
         "rejected": list(_rejected(report)),
         "branch": report.branch,
         "commits": list(report.commits),
@@ -47,7 +47,7 @@ def record(report: Report, lines: Lines = no_lines) -> dict[str, Any]:
         "last_run": _run(report.last_run) if report.last_run else None,
         **({"others": _others(report.others)} if report.others else {}),
         **({"behind": _behind(report.behind)} if report.behind else {}),
-        **({"foreign": _foreign(report.foreign)} if report.foreign else {}),
+        **({"foreign": _foreign(report.dependency_fault)} if report.dependency_fault else {}),
         **({"obstacle": obstacle_record(report.obstacle)} if report.obstacle else {}),
         **({"gpus_needed": gpus_record(report.gpus_needed)} if report.gpus_needed else {}),
     }
@@ -91,12 +91,12 @@ def _with_lines(repairs: Sequence[Repair], lines: Lines) -> Iterator[tuple[Repai
 def _rejected(report: Report) -> Iterator[dict[str, Any]]:
     """Yield every candidate that was not kept, run or not, with the reason."""
     for index, repair in enumerate(report.repairs):
-        for fix in repair.dropped:
+        for fix in repair.rejected:
             told = OUTCOMES[fix.verdict.outcome]
-            because = fix.verdict.because
-            yield _candidate(index, fix.patch, True, f"{told}: {because}" if because else told)
+            reason = fix.verdict.reason
+            yield _candidate(index, fix.patch, True, f"{told}: {reason}" if reason else told)
         for each in repair.untried:
-            yield _candidate(index, each.patch, False, each.because)
+            yield _candidate(index, each.patch, False, each.reason)
 
 
 def _candidate(failure: int, patch: Patch, tried: bool, reason: str) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
     return {
         "rule": patch.rule,
         "title": patch.title,
-        "because": patch.because,
+        "because": patch.reason,
         "safety": patch.safety,
         "edits": [{"path": edit.path, "line": edit.line, "diff": unified(edit)} for edit in patch.edits],
         "verdict": {
@@ -127,20 +127,20 @@ def _fix(fix: Fix) -> dict[str, Any]:
             "worlds": dict(verdict.worlds),
             "before": dict(verdict.before),
             "transfers": {"before": verdict.transfers_before, "after": verdict.transfers_after},
-            "because": verdict.because,
-            "against": list(verdict.against),
+            "because": verdict.reason,
+            "against": list(verdict.objections),
         },
-        "neighbours": [{"path": edit.path, "line": edit.line, "diff": unified(edit)} for edit in fix.neighbours],
+        "neighbours": [{"path": edit.path, "line": edit.line, "diff": unified(edit)} for edit in fix.similar_sites],
     }
 
 
-def _foreign(foreign: Foreign) -> dict[str, Any]:
+def _foreign(foreign: DependencyFault) -> dict[str, Any]:
     return {
         "distribution": foreign.distribution,
         "version": foreign.version,
         "path": foreign.path,
         "line": foreign.line,
-        "because": foreign.because,
+        "because": foreign.reason,
         "diff": foreign.diff,
         "pin": foreign.pin,
         "pin_edits": [{"path": edit.path, "line": edit.line, "diff": unified(edit)} for edit in foreign.pin_edits],
@@ -151,7 +151,7 @@ def _others(others: Others) -> dict[str, Any]:
     return {
         "seconds": others.seconds,
         "ran": [asdict(each) for each in others.ran],
-        "left_out": [{"command": command, "because": because} for command, because in others.left_out],
+        "left_out": [{"command": command, "because": reason} for command, reason in others.left_out],
     }
 
 
@@ -177,5 +177,5 @@ def _run(run: Run) -> dict[str, Any]:
         "stdout": run.stdout[-TAIL:],
         "stderr": run.stderr[-TAIL:],
         "torch": run.torch,
-        "trouble": list(run.trouble),
+        "trouble": list(run.internal_errors),
     }

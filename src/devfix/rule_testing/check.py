@@ -9,20 +9,20 @@ from functools import partial
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.execution import SEED, Observer
-from devfix.execution.device_matrix import worlds_for
-from devfix.model import NOWHERE, Diagnosis, Failure, Outcome, Patch, Reach, Run, World
+from devfix.execution import SEED, TracedRunner
+from devfix.execution.device_matrix import worlds_to_verify
+from devfix.model import NO_COUNTS, CountRequest, Diagnosis, Failure, Outcome, Patch, Run, World
 from devfix.registry import Rule
 from devfix.rule_testing.case import Case
 from devfix.rule_testing.format import differences, is_told, tell, tell_run
 from devfix.rule_testing.results import Result, Trouble
 from devfix.sdk import Sources
-from devfix.sdk.trace.sites import unseen
-from devfix.verification.candidate import Trial
+from devfix.sdk.trace.sites import locations_without_scope
+from devfix.verification.candidate import CandidateResult
 from devfix.verification.verifier import Verifier
 
 
-def check(rule: Rule, case: Case, observer: Observer) -> Result:
+def check(rule: Rule, case: Case, observer: TracedRunner) -> Result:
     """Run a case and judge what the rule makes of it, with the stages and the verdict that a repair uses."""
     run = observer.run(case.world, fresh=False)
     failure = run.failure if run.outcome is Outcome.FAILED else None
@@ -67,9 +67,9 @@ def _told(case: Case, told: str) -> Iterator[Trouble]:
         )
 
 
-def looked(case: Case, observer: Observer, failure: Failure) -> Failure:
+def looked(case: Case, observer: TracedRunner, failure: Failure) -> Failure:
     """The failure with the scopes that only a second look can see, as a repair has them."""
-    watch = list(unseen(failure))
+    watch = list(locations_without_scope(failure))
     if not watch:
         return failure
     again = observer.run(case.world, watch=watch, fresh=False)
@@ -77,7 +77,7 @@ def looked(case: Case, observer: Observer, failure: Failure) -> Failure:
 
 
 def _judged(
-    case: Case, observer: Observer, run: Run, diagnoses: Sequence[Diagnosis], patches: Sequence[Patch]
+    case: Case, observer: TracedRunner, run: Run, diagnoses: Sequence[Diagnosis], patches: Sequence[Patch]
 ) -> Iterator[Trouble]:
     if case.after is None:
         for patch in patches[:1]:
@@ -88,7 +88,7 @@ def _judged(
         yield Trouble("is not repaired: `diagnose` blames nothing")
         return
     if not patches:
-        yield Trouble("is not repaired: `propose` yields no change", f"blamed: {diagnoses[0].blame.because}")
+        yield Trouble("is not repaired: `propose` yields no change", f"blamed: {diagnoses[0].finding.reason}")
         return
     made = _files(case, patches[0])
     if made != case.after_all:
@@ -98,20 +98,20 @@ def _judged(
     with ThreadPoolExecutor(1) as pool:
         verifier = _verifier(case, observer, run)
         for number, patch in enumerate(patches):
-            trial = verifier.attempt(patch, diagnoses[0])
+            trial = verifier.run_on_failing_world(patch, diagnoses[0])
             if not number and trial.verdict.outcome == "holds":
-                trial = verifier.elsewhere(trial, pool)
+                trial = verifier.verify_on_all_worlds(trial, pool)
             yield from _verdict(case, patch, trial)
 
 
-def _verifier(case: Case, observer: Observer, run: Run) -> Verifier:
-    done: dict[tuple[World, tuple[bytes, ...], Reach, bool], Run] = {}
+def _verifier(case: Case, observer: TracedRunner, run: Run) -> Verifier:
+    done: dict[tuple[World, tuple[bytes, ...], CountRequest, bool], Run] = {}
 
     def once(
         world: World,
         files: Mapping[str, bytes],
         fresh: bool = False,
-        reach: Reach = NOWHERE,
+        reach: CountRequest = NO_COUNTS,
         seed: int | None = None,
     ) -> Run:
         # A verdict asks for a second run in the first world, against chance; a case's program fails always. Runs with a
@@ -131,17 +131,17 @@ def _verifier(case: Case, observer: Observer, run: Run) -> Verifier:
 
 def _worlds(home: World) -> list[World]:
     """The worlds of a repair that tell most: the case's own, none, and the last of two GPUs current."""
-    every = worlds_for(home, 0)
+    every = worlds_to_verify(home, 0)
     return [world for world in every if world == home or world.kind == "cpu" or world.current]
 
 
-def _verdict(case: Case, patch: Patch, trial: Trial) -> Iterator[Trouble]:
+def _verdict(case: Case, patch: Patch, trial: CandidateResult) -> Iterator[Trouble]:
     # A change that a rule is unsure of is a guess that only a run can judge; a repair drops it, as it would here.
     if trial.verdict.outcome == "holds" or patch.safety == "unsure":
         return
     shown = differences(case.before, _files(case, patch), "before", "change")
     ending = f"{tell_run(trial.run)}\n" if trial.run.outcome is not Outcome.CLEAN else ""
-    yield Trouble(f"a change does not hold: {patch.title}: {trial.verdict.because}", f"{ending}{shown}")
+    yield Trouble(f"a change does not hold: {patch.title}: {trial.verdict.reason}", f"{ending}{shown}")
 
 
 def _files(case: Case, patch: Patch) -> dict[str, bytes]:

@@ -44,7 +44,7 @@ def tell_run(run: Run) -> str:
     if run.outcome is Outcome.FAILED and run.failure is not None:
         return tell(run.failure)
     ending = f"{run.outcome.value} in the world {run.world.name}"
-    trouble = "".join(f"\n{line}" for line in run.trouble)
+    trouble = "".join(f"\n{line}" for line in run.internal_errors)
     return "\n".join([ending + trouble, *run.stderr.strip().splitlines()[-12:]])
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 
 from devfix.errors import UserError
-from devfix.execution import Observer
-from devfix.execution.prefork import Warm
+from devfix.execution import TracedRunner
+from devfix.execution.prefork import PreforkServer
 from devfix.model import Failure, Outcome, Target
 from devfix.process import child_environment, run
 from devfix.registry import Rule
@@ -40,7 +40,7 @@ class Bench:
         self.python, self.timeout = python, timeout
         self._folder = tempfile.TemporaryDirectory(prefix=f"devfix-cases-{os.getpid()}-")
         self._pool = ThreadPoolExecutor(jobs)
-        self._warm = Warm(python, child_environment())
+        self._warm = PreforkServer(python, child_environment())
 
     def check(self, rule: Rule, case: Case) -> Result:
         """Run a case of a rule's page; trouble of our own is told as the case's."""
@@ -55,7 +55,7 @@ class Bench:
         run = observer.run(case.world, fresh=False)
         return looked(case, observer, run.failure) if run.outcome is Outcome.FAILED and run.failure else None
 
-    def _observer(self, case: Case) -> Observer:
+    def _observer(self, case: Case) -> TracedRunner:
         root = Path(self._folder.name)
         target = Target(
             root=root,
@@ -66,7 +66,7 @@ class Bench:
             timeout=self.timeout,
         )
         folders = Folders(root, {**case.before, **case.foreign})
-        return Observer(target, folders, frozenset(case.before), self._warm)
+        return TracedRunner(target, folders, frozenset(case.before), self._warm)
 
     def submit(self, rule: Rule, case: Case) -> Future[Result]:
         """Have a case run as soon as one of the jobs is free."""

@@ -25,21 +25,21 @@ class Change:
     title: str
     safety: str
     edits: tuple[Edit, ...]
-    because: str = ""
+    reason: str = ""
     joint: bool = False
 
 
-def change(file: File, module: cst.Module | None, title: str, safety: str = "safe", because: str = "") -> Change | None:
+def change(file: File, module: cst.Module | None, title: str, safety: str = "safe", reason: str = "") -> Change | None:
     """The change from `file` to `module`; None where nothing changes or the result would not compile.
 
     >>> file = File("m.py", b"y = torch.zeros(3)\\n")
     >>> call = file.find(file.module, "torch.zeros(3)")[0]
-    >>> made = change(file, file.replaced({call: keyword_added(call, "device", "x.device")}), "Give it a device")
+    >>> made = change(file, file.replaced({call: add_keyword(call, "device", "x.device")}), "Give it a device")
     >>> made.edits[0].after
     b'y = torch.zeros(3, device=x.device)\\n'
     """
     edit = None if module is None else file.edit(module)
-    return None if edit is None else Change(title, safety, (edit,), because)
+    return None if edit is None else Change(title, safety, (edit,), reason)
 
 
 def joined(title: str, *changes: Change | None) -> Change | None:
@@ -56,5 +56,5 @@ def joined(title: str, *changes: Change | None) -> Change | None:
     edits = tuple(edit for each in found for edit in each.edits)
     if len(found) < len(changes) or not edits or len({edit.path for edit in edits}) < len(edits):
         return None
-    because = " ".join(dict.fromkeys(each.because for each in found if each.because))
-    return Change(title, max((each.safety for each in found), key=SAFETIES.index), edits, because)
+    reason = " ".join(dict.fromkeys(each.reason for each in found if each.reason))
+    return Change(title, max((each.safety for each in found), key=SAFETIES.index), edits, reason)

@@ -10,13 +10,13 @@ from devfix.source import File
 
 
 @dataclass(frozen=True)
-class Doubt:
+class CodeWarning:
     """A suspicion at a line of a file, which holds where `expression` is a torch.device when its function runs.
 
     `first` and `last` are the lines of that function, or of the file.
 
     >>> file = File("m.py", b"if model.device == 'cpu':\\n    model.cuda()\\n")
-    >>> doubt(file, file.find(file.module, "model.device")[0], "It is never equal.").line
+    >>> warning(file, file.find(file.module, "model.device")[0], "It is never equal.").line
     1
     """
 
@@ -25,14 +25,14 @@ class Doubt:
     first: int
     last: int
     expression: str
-    because: str
+    reason: str
 
 
-def doubt(file: File, node: cst.BaseExpression, because: str) -> Doubt:
+def warning(file: File, node: cst.BaseExpression, reason: str) -> CodeWarning:
     """The doubt about an expression of a file.
 
     >>> file = File("m.py", b"def f(x):\\n    return x.device == 'cpu'\\n")
-    >>> doubt(file, file.find(file.module, "x.device")[0], "It is never equal.").expression
+    >>> warning(file, file.find(file.module, "x.device")[0], "It is never equal.").expression
     'x.device'
     """
     line = file.line_of(node)
@@ -41,4 +41,4 @@ def doubt(file: File, node: cst.BaseExpression, because: str) -> Doubt:
     last = max(
         file.line_of(each) for each in file.within(function or file.module) if isinstance(each, cst.BaseExpression)
     )
-    return Doubt(file.path, line, first, last, file.code(node), because)
+    return CodeWarning(file.path, line, first, last, file.code(node), reason)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import libcst as cst
 
-from devfix.model import Edit, Place
-from devfix.source.parsed_module import Tree
+from devfix.model import Edit, SourceLocation
+from devfix.source.parsed_module import ParsedModule
 from devfix.source.text import first_difference, last_name, normalised
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
@@ -16,10 +16,10 @@ LOOPS = (cst.For, cst.While)
 SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 
-class File(Tree):
+class File(ParsedModule):
     """A parsed file. Raises SourceError where it has a syntax error or does not print back as it was read."""
 
-    def expressions_at(self, place: Place) -> list[cst.BaseExpression]:
+    def expressions_at(self, place: SourceLocation) -> list[cst.BaseExpression]:
         """The expressions at a place: exact ones where columns are known, else all that start on the line.
 
         A method call that spans lines is reported by Python from its attribute on, so equal ends count as well.
@@ -40,7 +40,7 @@ class File(Tree):
     def _on_line(self, line: int) -> list[cst.BaseExpression]:
         return [node for node in self._spans if isinstance(node, cst.BaseExpression) and self.line_of(node) == line]
 
-    def call_at(self, place: Place, names: Sequence[str] = ()) -> cst.Call | None:
+    def call_at(self, place: SourceLocation, names: Sequence[str] = ()) -> cst.Call | None:
         """The call at a place; with `names`, only one whose last name is among them.
 
         None where there is none, or where only the line is known and it has several.
@@ -52,7 +52,7 @@ class File(Tree):
             return None
         return calls[0] if calls else None
 
-    def root_at(self, place: Place) -> cst.CSTNode | None:
+    def root_at(self, place: SourceLocation) -> cst.CSTNode | None:
         """What was being evaluated at a place: the expression, or the statement (`x += y` is none)."""
         expressions = self.expressions_at(place)
         if expressions and place.column is not None:

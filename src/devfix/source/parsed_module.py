@@ -21,14 +21,14 @@ from libcst.metadata import (
 )
 
 from devfix.errors import DevfixError
-from devfix.model import Place
+from devfix.model import SourceLocation
 
 
 class SourceError(DevfixError):
     """The file cannot be edited: the message says why."""
 
 
-class Tree:
+class ParsedModule:
     """A parsed file. Raises SourceError where it has a syntax error or does not print back as it was read."""
 
     def __init__(self, path: str, data: bytes) -> None:
@@ -131,12 +131,12 @@ class Tree:
         """The line on which a node ends."""
         return bisect_right(self._line_starts, max(self._spans[node][0], self._spans[node][1] - 1))
 
-    def place_of(self, node: cst.CSTNode, function: str = "") -> Place:
+    def place_of(self, node: cst.CSTNode, function: str = "") -> SourceLocation:
         """Where a node stands, as the interpreter would tell it of a running function; with columns on any Python."""
         start, stop = self._spans[node]
         line, last = self.line_of(node), self.last_line_of(node)
         column, end = start - self._line_starts[line - 1], stop - self._line_starts[last - 1]
-        return Place(self.path, line, function, last, column, end, owned=True)
+        return SourceLocation(self.path, line, function, last, column, end, owned=True)
 
     def within(self, root: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """A node and everything below it, outer nodes first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from devfix.model import Place
+from devfix.model import SourceLocation
 from devfix.source.file import File
 from devfix.source.parsed_module import SourceError
 
@@ -27,7 +27,7 @@ class Sources:
         self._files: dict[str, File | None] = {}
         self.notes: list[str] = []
 
-    def file(self, place: Place) -> File | None:
+    def file(self, place: SourceLocation) -> File | None:
         """The file of an owned place; None where it is foreign, excluded or not editable."""
         if not place.owned:
             return None
@@ -38,7 +38,7 @@ class Sources:
     def containing(self, *texts: str) -> list[File]:
         """The editable Python files of the repository that have one of some texts in a line; a few hundred at most."""
         found = [path for path in self._search(texts) if path.endswith(".py")][:_MOST]
-        files = (self.file(Place(path, 1, owned=True)) for path in found)
+        files = (self.file(SourceLocation(path, 1, owned=True)) for path in found)
         return [file for file in files if file is not None]
 
     def _parse(self, path: str) -> File | None:

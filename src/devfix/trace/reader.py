@@ -1,4 +1,4 @@
-"""The letters of a run -> records; what cannot be read is said in a list, never raised."""
+"""The traces of a run -> records; what cannot be read is said in a list, never raised."""
 
 from __future__ import annotations
 
@@ -8,35 +8,33 @@ import stat
 from pathlib import Path
 
 from devfix.trace import values
-from devfix.trace.records import Letter, Reader, TooMuch
+from devfix.trace.records import Reader, TooMuch, Trace
 
-SIZE_LIMIT = (
-    16_000_000  # bytes; the largest honest letter seen has 2 MB, and JSON takes thirty times its size in memory
-)
-TOTAL_LIMIT = 64_000_000  # bytes of all letters of a run
-LETTER_LIMIT = 4_000
+SIZE_LIMIT = 16_000_000  # bytes; the largest honest trace seen has 2 MB, and JSON takes thirty times its size in memory
+TOTAL_LIMIT = 64_000_000  # bytes of all traces of a run
+TRACE_LIMIT = 4_000
 
 
-def read_all(folder: Path, owned: Path, tracked: frozenset[str] | None) -> tuple[list[Letter], list[str]]:
-    """Read every letter in `folder`; a frame is owned when its file lies in `owned` and is among `tracked`.
+def read_all(folder: Path, owned: Path, tracked: frozenset[str] | None) -> tuple[list[Trace], list[str]]:
+    """Read every trace in `folder`; a frame is owned when its file lies in `owned` and is among `tracked`.
 
     `tracked` None: every file in `owned` counts, but for those of virtual environments.
     """
-    letters: list[Letter] = []
+    traces: list[Trace] = []
     trouble: list[str] = []
     left = TOTAL_LIMIT
-    for path in sorted(folder.glob("*.json"))[:LETTER_LIMIT]:
+    for path in sorted(folder.glob("*.json"))[:TRACE_LIMIT]:
         try:
             data = _content(path, min(SIZE_LIMIT, left))
             left -= len(data)
             raw = json.loads(data)
-            if not isinstance(raw, dict) or raw.get("schema") != "devfix-letter/1":
-                raise ValueError("not a devfix-letter/1")
-            letters.append(Reader(owned, tracked).letter(raw))
+            if not isinstance(raw, dict) or raw.get("schema") != "devfix-trace/1":
+                raise ValueError("not a devfix-trace/1")
+            traces.append(Reader(owned, tracked).trace(raw))
         except (OSError, ValueError, RecursionError, TooMuch) as error:
             if len(trouble) < 20:
-                trouble.append(values.text(f"letter {path.name}: {error}", 300))
-    return letters, trouble
+                trouble.append(values.text(f"trace {path.name}: {error}", 300))
+    return traces, trouble
 
 
 def _content(path: Path, limit: int) -> bytes:
@@ -47,5 +45,5 @@ def _content(path: Path, limit: int) -> bytes:
             raise ValueError("no regular file")
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise ValueError("larger than a letter can be")
+        raise ValueError("larger than a trace can be")
     return data

@@ -1,4 +1,4 @@
-"""The calls of a letter, from which a test may be written: names that are none, and numbers that are none, are dropped.
+"""The calls of a trace, from which a test may be written: names that are none, and numbers that are none, are dropped.
 
 What a program says ends up in source that people merge. So nothing is taken over as it is: names must be names, and
 literals are read as Python's literals and written anew.
@@ -26,7 +26,7 @@ _MOST = 2_000  # recipes of one letter
 
 
 class Recipes:
-    """Reads the calls of one letter; `owned` is the folder of the repository's files, with a separator at its end."""
+    """Reads the calls of one trace; `owned` is the folder of the repository's files, with a separator at its end."""
 
     def __init__(self, owned: str) -> None:
         self._owned = owned
@@ -58,7 +58,7 @@ class Recipes:
         return Argument(name, how, self.recipe(values.table(raw.get("value"))), raw.get("default") is True)
 
     def recipe(self, raw: dict[str, Any]) -> Recipe:
-        """Return how a value is made; "unknown" where the letter does not say it, or says what cannot be."""
+        """Return how a value is made; "unknown" where the trace does not say it, or says what cannot be."""
         self._left -= 1
         kind, text = values.text(raw.get("is"), 20), values.text(raw.get("text"), 500)
         try:

@@ -1,4 +1,4 @@
-"""A letter's JSON -> records: every value is checked for type and size, and what does not fit is dropped."""
+"""A trace's JSON -> records: every value is checked for type and size, and what does not fit is dropped."""
 
 from __future__ import annotations
 
@@ -8,26 +8,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from devfix.model import Binding, Computed, Event, Failure, Frame, Held, Operand, Owner, Place, Transfer, Visit
+from devfix.model import (
+    Event,
+    Failure,
+    Frame,
+    ModuleOwner,
+    NameRef,
+    Operand,
+    OperatorCount,
+    OperatorTotals,
+    ScopeVariable,
+    SourceLocation,
+    Transfer,
+)
 from devfix.trace import counts, values
 from devfix.trace.recipes import Recipes
 
 Record = TypeVar("Record")
 ITEM_LIMIT = 4_000  # of one list
-RECORD_LIMIT = 200_000  # of one letter; the largest honest one seen, of 2 MB, has room for 40,000
+RECORD_LIMIT = 200_000  # of one trace; the largest honest one seen, of 2 MB, has room for 40,000
 
 
 @dataclass(frozen=True)
-class Letter:
-    """One process's letter, paths already relative to the worktree where they are owned."""
+class Trace:
+    """One process's trace, paths already relative to the worktree where they are owned."""
 
     failure: Failure | None
     uncaught: bool
     transfers: tuple[Transfer, ...]
-    watched: tuple[tuple[Place, tuple[Binding, ...]], ...]
-    modules: tuple[Binding, ...]
-    visits: tuple[Visit, ...]
-    computed: tuple[Computed, ...]
+    watched: tuple[tuple[SourceLocation, tuple[ScopeVariable, ...]], ...]
+    modules: tuple[ScopeVariable, ...]
+    visits: tuple[OperatorCount, ...]
+    computed: tuple[OperatorTotals, ...]
     unseeded: tuple[str, ...]
     torch: str
     pid: int
@@ -41,11 +53,11 @@ class Letter:
 
 
 class TooMuch(Exception):
-    """The letter has more records than an honest one."""
+    """The trace has more records than an honest one."""
 
 
 class Reader:
-    """Makes records of one letter; raises TooMuch, and RecursionError where tables lie too deep in each other."""
+    """Makes records of one trace; raises TooMuch, and RecursionError where tables lie too deep in each other."""
 
     def __init__(self, owned: Path, tracked: frozenset[str] | None) -> None:
         self.owned = os.path.realpath(owned) + os.sep
@@ -54,11 +66,11 @@ class Reader:
         self._left = RECORD_LIMIT
         self._recipes = Recipes(self.owned)
 
-    def letter(self, raw: dict[str, Any]) -> Letter:
-        """Return the letter that a JSON object tells."""
+    def trace(self, raw: dict[str, Any]) -> Trace:
+        """Return the trace that a JSON object tells."""
         process, world = values.table(raw.get("process")), values.table(raw.get("world"))
         failure, asked = raw.get("failure"), values.table(raw.get("asked"))
-        return Letter(
+        return Trace(
             failure=self._failure(failure) if isinstance(failure, dict) else None,
             uncaught=isinstance(failure, dict) and failure.get("uncaught") is True,
             transfers=self._each(raw.get("transfers"), self._transfer),
@@ -86,19 +98,19 @@ class Reader:
         for item in values.items(raw)[:ITEM_LIMIT]:
             self._left -= 1
             if self._left < 0:
-                raise TooMuch("more records than a letter can have")
+                raise TooMuch("more records than a trace can have")
             try:
                 records.append(make(values.table(item)))
             except (KeyError, TypeError, ValueError, AttributeError):
                 continue
         return tuple(records)
 
-    def _place(self, raw: dict[str, Any]) -> Place:
+    def _place(self, raw: dict[str, Any]) -> SourceLocation:
         given = values.text(raw.get("path"), 4096)
-        if given not in self._paths:  # a letter names few files, each of them hundreds of times
+        if given not in self._paths:  # a trace names few files, each of them hundreds of times
             self._paths[given] = self._relative(given)
         path, owned = self._paths[given]
-        return Place(
+        return SourceLocation(
             path=path,
             line=max(1, values.number(raw.get("line"))),
             function=values.text(raw.get("function"), 300),
@@ -117,11 +129,11 @@ class Reader:
         foreign = "/site-packages/" in f"/{relative}" if self.tracked is None else relative not in self.tracked
         return (path, False) if foreign else (relative, True)
 
-    def _scope(self, raw: dict[str, Any]) -> tuple[Binding, ...]:
+    def _scope(self, raw: dict[str, Any]) -> tuple[ScopeVariable, ...]:
         return self._each(raw.get("scope"), self._binding)
 
-    def _binding(self, raw: dict[str, Any]) -> Binding:
-        return Binding(
+    def _binding(self, raw: dict[str, Any]) -> ScopeVariable:
+        return ScopeVariable(
             expression=values.text(raw["expression"], 300),
             kind=values.text(raw.get("kind"), 30),
             device=values.text(raw.get("device"), 60),
@@ -154,7 +166,7 @@ class Reader:
             shape=values.shape(raw.get("shape")),
             names=self._each(
                 raw.get("names"),
-                lambda item: Held(
+                lambda item: NameRef(
                     values.number(item["frame"]),
                     values.text(item["expression"], 300),
                     values.text(item.get("relation", "same"), 30),
@@ -194,8 +206,8 @@ class Reader:
         )
 
 
-def _owner(raw: dict[str, Any]) -> Owner:
-    return Owner(
+def _owner(raw: dict[str, Any]) -> ModuleOwner:
+    return ModuleOwner(
         expression=values.text(raw.get("expression"), 300),
         frame=values.number(raw.get("frame")),
         type=values.text(raw.get("type"), 200),

@@ -1,4 +1,4 @@
-"""Single values out of a letter, each of the type and size that is asked for, whatever it was."""
+"""Single values out of a trace, each of the type and size that is asked for, whatever it was."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from devfix.verification.edit_map import is_edited
 
 
 @dataclass(frozen=True)
-class Trial:
+class CandidateResult:
     """A patch, the files it leads to, what it did in the world that failed, and the verdict.
 
     `lame` counts the worlds in which the line that was mended fails all the same, as it did there before, or the edit
@@ -28,23 +28,23 @@ class Trial:
     numbers: tuple[str, ...] = ()
 
 
-def is_no_better(trial: Trial, held: Trial) -> bool:
+def is_no_better(trial: CandidateResult, held: CandidateResult) -> bool:
     """Whether a trial makes no fewer copies than one that holds, or has weaker evidence that its place is wrong.
 
     Where something else speaks against one of them alone, the other is better.
     """
-    if held.verdict.against and not trial.is_reviewed:
+    if held.verdict.objections and not trial.is_reviewed:
         return False
-    if trial.is_reviewed and bool(trial.verdict.against) != bool(held.verdict.against):
-        return bool(trial.verdict.against)
+    if trial.is_reviewed and bool(trial.verdict.objections) != bool(held.verdict.objections):
+        return bool(trial.verdict.objections)
     if held.lame != trial.lame or held.lame:
         return trial.lame >= held.lame
     return trial.run.copies >= held.run.copies or trial.patch.rank[:1] > held.patch.rank[:1]
 
 
-def dropped(trial: Trial, because: str, outcome: VerdictOutcome = "not needed") -> Trial:
+def dropped(trial: CandidateResult, reason: str, outcome: VerdictOutcome = "not needed") -> CandidateResult:
     """The trial with another verdict."""
-    return replace(trial, verdict=replace(trial.verdict, outcome=outcome, because=because))
+    return replace(trial, verdict=replace(trial.verdict, outcome=outcome, reason=reason))
 
 
 def spread(patches: Iterable[Patch], tried: Sequence[Patch] = ()) -> list[Patch]:
@@ -63,20 +63,20 @@ def spread(patches: Iterable[Patch], tried: Sequence[Patch] = ()) -> list[Patch]
 
 def _kind(patch: Patch) -> tuple[str, tuple[tuple[str, int], ...]]:
     """What a patch blames, in the rule's own words, and the lines that it edits."""
-    return patch.because, tuple((edit.path, edit.line) for edit in patch.edits)
+    return patch.reason, tuple((edit.path, edit.line) for edit in patch.edits)
 
 
-def in_vain(trial: Trial) -> Trial:
+def in_vain(trial: CandidateResult) -> CandidateResult:
     """A trial beside the fix that was kept, which mends both failures where it led to another: they have one cause."""
     if trial.verdict.outcome == "holds":
         return dropped(trial, "another candidate that holds makes fewer copies, or holds in more worlds")
     if trial.verdict.outcome != "moved" or trial.verdict.next_failure is None:
         return trial
-    because = f"it only moves the crash to {where(trial.verdict.next_failure)}: same cause, the fix kept mends both"
-    return dropped(trial, because, "same")
+    reason = f"it only moves the crash to {where(trial.verdict.next_failure)}: same cause, the fix kept mends both"
+    return dropped(trial, reason, "same")
 
 
-def copies_in_loop(trial: Trial) -> bool:
+def copies_in_loop(trial: CandidateResult) -> bool:
     """Whether a line that the patch changed copies more than once a run."""
     return any(each.count > 1 and is_edited(each.place, trial.patch.edits) for each in trial.run.transfers)
 
@@ -84,3 +84,8 @@ def copies_in_loop(trial: Trial) -> bool:
 def where(failure: Failure) -> str:
     """The line at which a failure is told."""
     return f"{failure.at.path}:{failure.at.line}" if failure.at else "an unknown place"
+
+
+def is_settled(held: CandidateResult) -> bool:
+    """Whether no other candidate can be better than one that holds: it moves what failed alone, and not in a loop."""
+    return not held.lame and not held.verdict.objections and not held.patch.joint and not copies_in_loop(held)

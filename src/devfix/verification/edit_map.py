@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import takewhile
 
-from devfix.model import Edit, Event, Failure, Operand, Outcome, Place, Run
+from devfix.model import Edit, Event, Failure, Operand, Outcome, Run, SourceLocation
 
 
 def _blocks(edit: Edit) -> tuple[tuple[str, int, int, int, int], ...]:
@@ -31,7 +31,7 @@ def _equal(pairs: Iterator[tuple[bytes, bytes]]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def place_before(place: Place, edits: Iterable[Edit]) -> Place:
+def location_before(place: SourceLocation, edits: Iterable[Edit]) -> SourceLocation:
     """A place in the edited files, as it stood before the edits; columns are dropped where their text was edited."""
     edit = next((each for each in edits if each.path == place.path), None)
     if edit is None or not place.owned:
@@ -49,7 +49,7 @@ def place_before(place: Place, edits: Iterable[Edit]) -> Place:
     return place
 
 
-def _column_before(edit: Edit, old: int, place: Place) -> int | None:
+def _column_before(edit: Edit, old: int, place: SourceLocation) -> int | None:
     """The column of a place in the line that stood for its own before an edit; None where its text was edited."""
     lines = edit.before.splitlines()[old], edit.after.splitlines()[place.line - 1]
     for start, begin, size in SequenceMatcher(None, *lines, autojunk=False).get_matching_blocks():
@@ -58,7 +58,7 @@ def _column_before(edit: Edit, old: int, place: Place) -> int | None:
     return None
 
 
-def is_edited(place: Place, edits: Iterable[Edit]) -> bool:
+def is_edited(place: SourceLocation, edits: Iterable[Edit]) -> bool:
     """Whether an edit changed (or inserted) the line of a place in the edited files."""
     edit = next((each for each in edits if each.path == place.path), None)
     return edit is not None and any(
@@ -72,7 +72,7 @@ def fails_in_edits(run: Run, edits: Iterable[Edit]) -> bool:
     return at is not None and is_edited(at, edits)
 
 
-def same_cause(before: Failure, wrong: Operand | None, after: Failure, edits: Iterable[Edit]) -> bool:
+def has_same_root_cause(before: Failure, wrong: Operand | None, after: Failure, edits: Iterable[Edit]) -> bool:
     """Whether a failure after an edit comes from the tensor that was blamed before it, or from what was made of it.
 
     That is an operand which came the same way from the same birth. Two tensors cut from one, as the inputs and labels
@@ -80,8 +80,8 @@ def same_cause(before: Failure, wrong: Operand | None, after: Failure, edits: It
     failing place counts as the same cause.
     """
     edits = tuple(edits)
-    if wrong is None or _origin(wrong.birth) is None:
-        return before.at is not None and after.at is not None and _same(before.at, place_before(after.at, edits))
+    if wrong is None or _origin(wrong.creation) is None:
+        return before.at is not None and after.at is not None and _same(before.at, location_before(after.at, edits))
     way = _way(wrong, before)
     return any(
         operand.device == wrong.device
@@ -95,14 +95,14 @@ def _is_mended(operand: Operand, wrong: Operand, edits: tuple[Edit, ...]) -> boo
     """Whether an operand went through an edited line to another device: that it is back is the program's own doing."""
     return any(
         event.device != wrong.device and (place := event.owned_place) is not None and is_edited(place, edits)
-        for event in operand.moves
+        for event in operand.transfers
     )
 
 
 def astray(after: Failure, edits: Iterable[Edit]) -> bool:
     """Whether a tensor that an edited line moved is among those that a failure after the edit speaks of."""
     edits = tuple(edits)
-    places = (event.owned_place for operand in after.operands for event in operand.moves)
+    places = (event.owned_place for operand in after.operands for event in operand.transfers)
     return any(place is not None and is_edited(place, edits) for place in places)
 
 
@@ -115,7 +115,7 @@ def _way(operand: Operand, failure: Failure) -> list[Event]:
     return events
 
 
-def _within(place: Place, whole: Place) -> bool:
+def _within(place: SourceLocation, whole: SourceLocation) -> bool:
     """Whether a place lies in the expression at another."""
     if (place.path, place.function) != (whole.path, whole.function) or place.column is None or whole.column is None:
         return False
@@ -134,13 +134,13 @@ def _happened_at(one: Event, other: Event, edits: tuple[Edit, ...]) -> bool:
     before, after = _origin(one), _origin(other)
     if before is None or after is None:
         return before is after
-    return _same(before, place_before(after, edits))
+    return _same(before, location_before(after, edits))
 
 
-def _origin(birth: Event | None) -> Place | None:
+def _origin(birth: Event | None) -> SourceLocation | None:
     return birth.places[0] if birth and birth.places else None
 
 
-def _same(one: Place, other: Place) -> bool:
+def _same(one: SourceLocation, other: SourceLocation) -> bool:
     columns = other.column is None or one.column is None or one.column == other.column
     return (one.path, one.line, one.function) == (other.path, other.line, other.function) and columns

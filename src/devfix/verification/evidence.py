@@ -15,5 +15,5 @@ class Objection:
     """
 
     strength: Literal["strong", "weak"]
-    because: str
+    reason: str
     numbers: str = ""

@@ -9,7 +9,7 @@ from devfix.model import Edit, Patch
 from devfix.verification.edit_map import blocks
 
 
-def rebased(patch: Patch, earlier: Sequence[Edit]) -> Patch | None:
+def rebase(patch: Patch, earlier: Sequence[Edit]) -> Patch | None:
     """Return a patch without the edits before it (oldest first); None where it changes lines that they have changed."""
     edits: list[Edit] = []
     for edit in patch.edits:

@@ -1,7 +1,4 @@
-"""Patches -> the fix: run each candidate, in the world that failed and then in every other.
-
-The pipeline hands over the function that runs the program, so this stage knows nothing of processes or worktrees.
-"""
+"""Select the fix: run each candidate in the world that failed, then in every other. The caller runs the program."""
 
 from __future__ import annotations
 
@@ -11,19 +8,19 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from devfix.model import NOWHERE, Diagnosis, Outcome, Patch, Reach, Run, Verdict, VerdictOutcome, World
-from devfix.verification.candidate import Trial, copies_in_loop, dropped, in_vain, is_no_better, spread, where
-from devfix.verification.checks.computation import computes_apart, computes_else, edited_places, leaves_device
+from devfix.model import NO_COUNTS, CountRequest, Diagnosis, Outcome, Patch, Run, Verdict, VerdictOutcome, World
+from devfix.verification.candidate import CandidateResult, dropped, in_vain, is_no_better, is_settled, spread, where
+from devfix.verification.checks.computation import diff_totals, edited_places, extra_gpu_work, moved_work_to_cpu
 from devfix.verification.checks.model_summaries import registered, tells_of_children
-from devfix.verification.checks.operand_values import hands_else, lacks, looked_for
-from devfix.verification.checks.stdout import last_line, numbers_apart, prints_apart, prints_else, unseeded_note
-from devfix.verification.checks.suppression import fails_there, hidden, places_after
-from devfix.verification.edit_map import astray, fails_in_edits, same_cause
+from devfix.verification.checks.operand_values import detect_operand_change, expected_checksums, misses_expected
+from devfix.verification.checks.stdout import gpu_only_lines, last_line, numbers_apart, stdout_differs, unseeded_note
+from devfix.verification.checks.suppression import detect_suppression, fails_at_same_site, locations_after
+from devfix.verification.edit_map import astray, fails_in_edits, has_same_root_cause
 from devfix.verification.evidence import Objection
-from devfix.verification.other_commands.endings import ends_alike
+from devfix.verification.other_commands.endings import ends_alike, ends_as
 
 # A world, changed files, whether the process must be a fresh one, and where operators are counted.
-Runner = Callable[[World, Mapping[str, bytes], bool, Reach], Run]
+Runner = Callable[[World, Mapping[str, bytes], bool, CountRequest], Run]
 Review = Callable[[Patch, Mapping[str, bytes]], Sequence[Objection]]
 CANDIDATES = 24
 BETTER = 6  # more looked at for fewer copies, after one that holds but copies in a loop
@@ -58,15 +55,17 @@ class Verifier:
         self.untried: list[Patch] = []  # taken from the candidates and never run
         self.is_flaky = False  # the failure itself comes and goes: no run of a patch says anything
 
-    def choose(self, patches: Iterable[Patch], diagnoses: Sequence[Diagnosis]) -> tuple[Trial | None, list[Trial]]:
+    def select_best(
+        self, patches: Iterable[Patch], diagnoses: Sequence[Diagnosis]
+    ) -> tuple[CandidateResult | None, list[CandidateResult]]:
         """The trial to keep, and those that were dropped.
 
         The first candidate that holds in every world is kept, unless its edit copies in a loop, or moves more than the
         tensor that failed, and one of the next makes fewer copies. Where none holds, or only one of weaker evidence,
         the first that gets further, to a failure with another cause, is kept.
         """
-        held: Trial | None = None
-        trials, further = list[Trial](), list[Trial]()
+        held: CandidateResult | None = None
+        trials, further = list[CandidateResult](), list[CandidateResult]()
         blamed = {each.rule: each for each in diagnoses}
         source = iter(patches)
         left, queue = CANDIDATES, source
@@ -75,9 +74,9 @@ class Verifier:
                 if self.tell is not None:
                     self.tell(len(trials) + 1, len(trials) + len(batch), len(trials) + left, batch[0].title)
                 left -= len(batch)
-                for trial in pool.map(lambda patch: self.attempt(patch, blamed[patch.rule]), batch):
+                for trial in pool.map(lambda patch: self.run_on_failing_world(patch, blamed[patch.rule]), batch):
                     if trial.verdict.outcome == "holds" and not (held and is_no_better(trial, held)):
-                        trial = self._reviewed(self.elsewhere(trial, pool))
+                        trial = self._reviewed(self.verify_on_all_worlds(trial, pool))
                     elif trial.verdict.outcome == "holds":
                         trial = dropped(trial, "another candidate that holds makes no more copies or stands nearer")
                     trials.append(trial)
@@ -90,40 +89,40 @@ class Verifier:
                         if held is None:
                             left = min(left, BETTER)
                         held = trial
-                if self.is_flaky or (held is not None and _is_settled(held)):
+                if self.is_flaky or (held is not None and is_settled(held)):
                     break
             stronger = [trial for trial in further if held is None or trial.patch.rank[:1] < held.patch.rank[:1]]
             if stronger and not self.is_flaky:
-                held = self._furthest(stronger, pool) or held
+                held = self._best_progress(stronger, pool) or held
         if held is not None and held.verdict.outcome == "holds":
             trials = [in_vain(trial) for trial in trials]
         self.untried = list(queue) if queue is not source else []
         return held, [trial for trial in trials if trial is not held and trial.patch is not (held and held.patch)]
 
-    def attempt(self, patch: Patch, diagnosis: Diagnosis) -> Trial:
+    def run_on_failing_world(self, patch: Patch, diagnosis: Diagnosis) -> CandidateResult:
         """Run one candidate in the world that failed."""
         files = {**self.files, **{edit.path: edit.after for edit in patch.edits}}
         failed, home = self.before.failure, self.before.world
-        places = places_after(failed.at, patch.edits) if failed and failed.at else ()
-        reach = Reach(places, looked_for(failed, diagnosis))
+        places = locations_after(failed.at, patch.edits) if failed and failed.at else ()
+        reach = CountRequest(places, expected_checksums(failed, diagnosis))
         run = self.run(home, files, False, reach)
-        outcome, because = self._outcome(patch, diagnosis, run)
+        outcome, reason = self._outcome(patch, diagnosis, run)
         if outcome in ("holds", "moved") and (other := self._hands_else(diagnosis, reach, run, files)):
-            outcome, because = "differs", other
+            outcome, reason = "differs", other
         copies, worlds = (self.before.copies, run.copies), {home.name: run.outcome.value}
-        return Trial(patch, files, run, Verdict(outcome, worlds, *copies, because, run.failure))
+        return CandidateResult(patch, files, run, Verdict(outcome, worlds, *copies, reason, run.failure))
 
-    def _hands_else(self, diagnosis: Diagnosis, reach: Reach, after: Run, files: Mapping[str, bytes]) -> str:
+    def _hands_else(self, diagnosis: Diagnosis, reach: CountRequest, after: Run, files: Mapping[str, bytes]) -> str:
         before, runner, home = self.before, self.run, self.before.world
-        if before.failure is None or not lacks(before.failure, reach, after):
+        if before.failure is None or not misses_expected(before.failure, reach, after):
             return ""
         if self._draws_unseeded(before, after):
             runner = self.seeded
-            before = runner(home, self.files, False, NOWHERE)
-            reach = replace(reach, given=looked_for(before.failure, diagnosis))
+            before = runner(home, self.files, False, NO_COUNTS)
+            reach = replace(reach, expected_values=expected_checksums(before.failure, diagnosis))
             after = runner(home, files, False, reach)
-        plain, patched = partial(runner, home, self.files, False, NOWHERE), partial(runner, home, files, False)
-        return hands_else(before, diagnosis, reach, after, plain, patched)
+        plain, patched = partial(runner, home, self.files, False, NO_COUNTS), partial(runner, home, files, False)
+        return detect_operand_change(before, diagnosis, reach, after, plain, patched)
 
     def _draws_unseeded(self, *runs: Run) -> bool:
         """Whether runs drew from generators without a seed, so that what they have in common may be chance."""
@@ -135,20 +134,24 @@ class Verifier:
     def _outcome(self, patch: Patch, diagnosis: Diagnosis, run: Run) -> tuple[VerdictOutcome, str]:
         failure = self.before.failure
         operands = failure.operands if failure is not None else ()
-        wrong = operands[diagnosis.blame.operand] if operands else None
+        wrong = operands[diagnosis.finding.operand] if operands else None
         if run.outcome is Outcome.CLEAN or self._ends_as_without_gpu(run, patch):
-            wrongs = hidden(self.before, wrong, run, patch.edits) or leaves_device(self.before, wrong, run)
+            wrongs = detect_suppression(self.before, wrong, run, patch.edits) or moved_work_to_cpu(
+                self.before, wrong, run
+            )
             ending = "" if run.outcome is Outcome.CLEAN else f"then it fails as it does without a GPU: {last_line(run)}"
             return ("broken", wrongs) if wrongs else ("holds", ending)
         if run.outcome is not Outcome.FAILED or run.failure is None or failure is None:
             return "broken", f"the program {run.outcome.value}: {last_line(run)}"
         there = where(run.failure)
-        if same_cause(failure, wrong, run.failure, patch.edits):
+        if has_same_root_cause(failure, wrong, run.failure, patch.edits):
             same = run.failure.at == failure.at and run.failure.operations == failure.operations
             return "same", "the same failure comes again" if same else f"it only moves the crash to {there}: same cause"
         if run.failure.operations < failure.operations:
             return "broken", f"it fails earlier, at {there}"
-        if wrongs := hidden(self.before, wrong, run, patch.edits) or leaves_device(self.before, wrong, run):
+        if wrongs := detect_suppression(self.before, wrong, run, patch.edits) or moved_work_to_cpu(
+            self.before, wrong, run
+        ):
             return "broken", wrongs
         if patch.joint and astray(run.failure, patch.edits):
             return "broken", f"it moves more than what failed, and one of the others fails at {there}"
@@ -160,44 +163,46 @@ class Verifier:
             return False
         return ends_alike(run, self.baseline(CPU), patch.edits)
 
-    def _furthest(self, trials: Sequence[Trial], pool: ThreadPoolExecutor) -> Trial | None:
-        doubtful: Trial | None = None
+    def _best_progress(self, trials: Sequence[CandidateResult], pool: ThreadPoolExecutor) -> CandidateResult | None:
+        doubtful: CandidateResult | None = None
         for trial in trials:
-            judged = self._reviewed(self.elsewhere(trial, pool))
-            if judged.verdict.outcome == "moved" and not judged.verdict.against:
+            judged = self._reviewed(self.verify_on_all_worlds(trial, pool))
+            if judged.verdict.outcome == "moved" and not judged.verdict.objections:
                 return judged
             if judged.verdict.outcome == "moved":
                 doubtful = doubtful or judged
         return doubtful
 
-    def _reviewed(self, trial: Trial) -> Trial:
+    def _reviewed(self, trial: CandidateResult) -> CandidateResult:
         """Look for what else speaks against a candidate that did well: strong evidence drops it."""
         if trial.verdict.outcome not in ("holds", "moved"):
             return trial
         found = self.review(trial.patch, trial.files) if self.review is not None else ()
-        verdict = replace(trial.verdict, against=(*trial.verdict.against, *(each.because for each in found)))
+        verdict = replace(trial.verdict, objections=(*trial.verdict.objections, *(each.reason for each in found)))
         strong = [each for each in found if each.strength == "strong"]
         if strong:
-            verdict = replace(verdict, outcome="worse", because=strong[0].because)
+            verdict = replace(verdict, outcome="worse", reason=strong[0].reason)
         numbers = tuple(dict.fromkeys(each.numbers for each in strong))
         return replace(trial, verdict=verdict, is_reviewed=True, numbers=numbers if all(numbers) else ())
 
-    def confirm(self, trial: Trial) -> Trial:
+    def confirm(self, trial: CandidateResult) -> CandidateResult:
         """Judge a trial in the other worlds that was passed over at first."""
         with ThreadPoolExecutor(self.jobs) as pool:
-            return self._reviewed(self.elsewhere(trial, pool))
+            return self._reviewed(self.verify_on_all_worlds(trial, pool))
 
-    def elsewhere(self, trial: Trial, pool: ThreadPoolExecutor) -> Trial:
+    def verify_on_all_worlds(self, trial: CandidateResult, pool: ThreadPoolExecutor) -> CandidateResult:
         """Run a candidate that did well in the other worlds, and afresh in the one that failed."""
         home = self.before.world
         others = [world for world in self.worlds if world != home]
-        edited = Reach(edited_places(trial.patch.edits))
+        edited = CountRequest(edited_places(trial.patch.edits))
         runs: dict[World, Future[Run]] = {
-            world: pool.submit(self.run, world, trial.files, world == home, edited if world in (home, CPU) else NOWHERE)
+            world: pool.submit(
+                self.run, world, trial.files, world == home, edited if world in (home, CPU) else NO_COUNTS
+            )
             for world in [home, *others]
         }
-        control = pool.submit(self.run, home, self.files, False, NOWHERE)
-        worlds, outcome, because, lame = {}, trial.verdict.outcome, trial.verdict.because, 0
+        control = pool.submit(self.run, home, self.files, False, NO_COUNTS)
+        worlds, outcome, reason, lame = {}, trial.verdict.outcome, trial.verdict.reason, 0
         for world, future in runs.items():
             run = future.result()
             worlds[world.name] = run.outcome.value
@@ -206,33 +211,36 @@ class Verifier:
             lame += (
                 world != home
                 and self.before.failure is not None
-                and (fails_there(run, self.before.failure, trial.patch.edits) or fails_in_edits(run, trial.patch.edits))
+                and (
+                    fails_at_same_site(run, self.before.failure, trial.patch.edits)
+                    or fails_in_edits(run, trial.patch.edits)
+                )
             )
-            if world == home and not _ends_as(run, trial.run):
-                outcome, because = "broken", f"it does not repeat: {run.outcome.value} in a fresh process"
+            if world == home and not ends_as(run, trial.run):
+                outcome, reason = "broken", f"it does not repeat: {run.outcome.value} in a fresh process"
             elif world != home and (worse := self._worse(world, trial, run)):
-                outcome, because = worse
-            elif world == CPU and (apart := computes_apart(runs[home].result(), run, trial.patch.edits)):
-                outcome, because = "differs", apart
+                outcome, reason = worse
+            elif world == CPU and (apart := extra_gpu_work(runs[home].result(), run, trial.patch.edits)):
+                outcome, reason = "differs", apart
         if control.result().outcome is Outcome.CLEAN:
-            outcome, because = "broken", "the failure is flaky: without the patch the program ran clean as well"
+            outcome, reason = "broken", "the failure is flaky: without the patch the program ran clean as well"
             self.flaky.append("the failure is flaky: a later run of the same program was clean; it is left alone")
             self.is_flaky = True
-        against = trial.verdict.against
+        against = trial.verdict.objections
         if outcome in ("holds", "moved") and CPU in runs:
             pair = [trial.run, runs[home].result()]
-            against += prints_apart(self.before, pair, runs[CPU].result())
+            against += gpu_only_lines(self.before, pair, runs[CPU].result())
             if numbers := numbers_apart(self.before, pair, runs[CPU].result()):
-                outcome, because = "differs", f"on a GPU the program prints {numbers}"
+                outcome, reason = "differs", f"on a GPU the program prints {numbers}"
         before = {home.name: self.before.outcome.value}
         if outcome in ("holds", "moved"):  # the CPU world was run for its output; the others only where a patch fails
             before |= {world.name: self.baseline(world).outcome.value for world in others if world == CPU}
         verdict = replace(
-            trial.verdict, outcome=outcome, worlds=worlds, because=because, before=before, against=against
+            trial.verdict, outcome=outcome, worlds=worlds, reason=reason, before=before, objections=against
         )
         return replace(trial, verdict=verdict, lame=lame)
 
-    def _worse(self, world: World, trial: Trial, run: Run) -> tuple[VerdictOutcome, str] | None:
+    def _worse(self, world: World, trial: CandidateResult, run: Run) -> tuple[VerdictOutcome, str] | None:
         if run.outcome is Outcome.CLEAN and world != CPU:
             return None
         before = self.baseline(world)
@@ -247,11 +255,11 @@ class Verifier:
             return "differs", f"nothing is seen of the program any more in the world {world.name}"
         if not (before.outcome is Outcome.CLEAN or ended):
             return None
-        if before.stdout == run.stdout and not computes_else([before], run):
+        if before.stdout == run.stdout and not diff_totals([before], run):
             return None
         if not self._draws_unseeded(before, run):
             return self._differs(world, trial, before, run, self.run)
-        before, run = (self.seeded(world, files, False, NOWHERE) for files in (self.files, trial.files))
+        before, run = (self.seeded(world, files, False, NO_COUNTS) for files in (self.files, trial.files))
         if before.outcome is not (Outcome.OTHER if ended else Outcome.CLEAN):
             return None  # with these numbers the program ends otherwise, and nothing can be compared
         if run.outcome is not before.outcome:
@@ -259,40 +267,32 @@ class Verifier:
         return self._differs(world, trial, before, run, self.seeded)
 
     def _differs(
-        self, world: World, trial: Trial, before: Run, run: Run, runner: Runner
+        self, world: World, trial: CandidateResult, before: Run, run: Run, runner: Runner
     ) -> tuple[VerdictOutcome, str] | None:
-        if before.stdout == run.stdout and not computes_else([before], run):
+        if before.stdout == run.stdout and not diff_totals([before], run):
             return None
-        again = runner(world, self.files, False, NOWHERE)
+        again = runner(world, self.files, False, NO_COUNTS)
         alike = before.stdout == run.stdout or self._is_summary(trial, before, run)
         if not alike and self._prints_else(world, trial, [before, again], run, runner):
             return "differs", f"the program prints something else in the world {world.name}"
         plain = [before, again]
-        if computes_else(plain, run):  # once more, against chance
-            plain.append(runner(world, self.files, False, NOWHERE))
-        if computes := computes_else(plain, run):
+        if diff_totals(plain, run):  # once more, against chance
+            plain.append(runner(world, self.files, False, NO_COUNTS))
+        if computes := diff_totals(plain, run):
             return "differs", f"the program computes something else in the world {world.name}: {computes}"
         return None
 
-    def _is_summary(self, trial: Trial, before: Run, run: Run) -> bool:
+    def _is_summary(self, trial: CandidateResult, before: Run, run: Run) -> bool:
         """Whether what a patch prints differs by the modules alone that it registers, in a summary of the model."""
         return tells_of_children(before.stdout, run.stdout, registered(trial.patch.edits))
 
-    def _prints_else(self, world: World, trial: Trial, plain: Sequence[Run], run: Run, runner: Runner) -> bool:
+    def _prints_else(
+        self, world: World, trial: CandidateResult, plain: Sequence[Run], run: Run, runner: Runner
+    ) -> bool:
         before = [each.stdout for each in plain]
         if len(set(before)) == 1:
             return True
         where = f"what the program prints in the world {world.name}"
         self.flaky.append(f"{where} changes from run to run: only the lines that repeat are compared")
-        third, other = (runner(world, files, False, NOWHERE).stdout for files in (self.files, trial.files))
-        return prints_else([*before, third], [run.stdout, other])
-
-
-def _is_settled(held: Trial) -> bool:
-    """Whether no other candidate can be better than one that holds: it moves what failed alone, and not in a loop."""
-    return not held.lame and not held.verdict.against and not held.patch.joint and not copies_in_loop(held)
-
-
-def _ends_as(run: Run, known: Run) -> bool:
-    """Whether a run ends as another of the same program did."""
-    return run.outcome is known.outcome and (run.outcome is not Outcome.OTHER or ends_alike(run, known))
+        third, other = (runner(world, files, False, NO_COUNTS).stdout for files in (self.files, trial.files))
+        return stdout_differs([*before, third], [run.stdout, other])

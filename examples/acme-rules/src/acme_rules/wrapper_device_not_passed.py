@@ -6,20 +6,20 @@ from dataclasses import dataclass
 import libcst as cst
 
 from devfix.sdk import (
-    Blame,
     Change,
     Diagnosis,
     Failure,
+    Finding,
     Sources,
-    anchors,
+    add_keyword,
     argument,
-    birthplace,
     change,
+    creation_location,
     describe,
-    keyword_added,
+    device_expressions,
+    fix_sites,
     last_name,
-    spots,
-    strangers,
+    misplaced_operands,
 )
 
 
@@ -31,25 +31,25 @@ class Options:
     keyword: str = "device"
 
 
-def diagnose(failure: Failure, options: Options) -> Blame | None:
+def diagnose(failure: Failure, options: Options) -> Finding | None:
     """Blame a tensor that was made inside of a wrapper."""
-    for index, operand, peer in strangers(failure):
-        place = birthplace(operand)
+    for index, operand, peer in misplaced_operands(failure):
+        place = creation_location(operand)
         if place is not None and place.function.rpartition(".")[2] in options.wrappers:
             made = f"was made by the wrapper `{place.function}` without a device"
-            return Blame(index, f"{describe(operand)} {made}, and meets a tensor on {peer.device}.", strength=1)
+            return Finding(index, f"{describe(operand)} {made}, and meets a tensor on {peer.device}.", strength=1)
     return None
 
 
 def propose(diagnosis: Diagnosis, source: Sources, options: Options) -> Iterator[Change]:
     """Pass the device at the call of the wrapper."""
-    for spot in spots(diagnosis):
+    for spot in fix_sites(diagnosis):
         file = source.file(spot.place)
         call = file.call_at(spot.place, options.wrappers) if file else None
         if spot.kind != "returned" or file is None or call is None or is_given(call, options.keyword):
             continue
-        for anchor in anchors(diagnosis, spot, file):
-            passed = keyword_added(call, options.keyword, anchor)
+        for anchor in device_expressions(diagnosis, spot, file):
+            passed = add_keyword(call, options.keyword, anchor)
             made = change(file, file.replaced({call: passed}), f"Pass `{anchor}` to `{last_name(call.func)}`")
             if made:
                 yield made

@@ -1,4 +1,4 @@
-"""From an exception to the Failure of the letter: the stack, the operands, what names them and what is in scope."""
+"""From an exception to the Failure of the trace: the stack, the operands, what names them and what is in scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How failures become the letter's one: marked when raised, chosen when one ends the process, a thread or a test."""
+"""How failures become the trace's one: marked when raised, chosen when one ends the process, a thread or a test."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from typing import Any
 from ..counters import scope_watch, sites
 from ..provenance import places
 from . import failure, kinds
-from .trace_writer import Letter
+from .trace_writer import TraceWriter
 
 MARK = "_devfix_failure"
 _RANK = {"": 0, "thread": 1, "test": 2, "process": 3}
 _REPEATS = 20
-_FIRST = 3  # failures of a process that its letter tells although they were handled
+_FIRST = 3  # failures of a process that its trace tells although they were handled
 _GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
 
 
-class Endings:
-    """Keeps the latest failures of one process and decides which of them the letter tells."""
+class FailureRecorder:
+    """Keeps the latest failures of one process and decides which of them the trace tells."""
 
-    def __init__(self, letter: Letter) -> None:
-        """Gather for `letter`."""
-        self.letter = letter
+    def __init__(self, trace: TraceWriter) -> None:
+        """Gather for `trace`."""
+        self.trace = trace
         self._captured: OrderedDict[int, failure.Json] = OrderedDict()
         self._numbers = itertools.count(1)
         self._at: Counter[Any] = Counter()
@@ -51,7 +51,7 @@ class Endings:
         try:
             self._take(exception, kind, func, args, kwargs)
         except Exception as error:
-            self.letter.complain(error)
+            self.trace.complain(error)
         finally:
             self._busy.now = False
 
@@ -72,12 +72,12 @@ class Endings:
         with contextlib.suppress(AttributeError):
             setattr(exception, MARK, (os.getpid(), number))
         is_first = self._at[(kind, id(spots[0]), spots[1]) if spots else kind] == 1
-        if is_first and len(self.letter.handled) < _FIRST:
-            self.letter.handled.append(told)
+        if is_first and len(self.trace.handled) < _FIRST:
+            self.trace.handled.append(told)
         if not self._rank:
-            self.letter.failure = told
+            self.trace.failure = told
             if self.eager or number <= _FIRST:  # a process may be ended without notice
-                self.letter.write()
+                self.trace.write()
 
     def uncaught(self, exception: BaseException | None, where: str) -> None:
         """Take down what ended a "process", a "thread" or a "test"; the first of the highest rank stays."""
@@ -88,9 +88,9 @@ class Endings:
             with failure.quiet():
                 told = self._find(exception)
             told["uncaught"] = True
-            self.letter.failure, self._rank = told, rank
+            self.trace.failure, self._rank = told, rank
         except Exception as error:
-            self.letter.complain(error)
+            self.trace.complain(error)
 
     @property
     def has_ended_process(self) -> bool:
@@ -103,7 +103,7 @@ class Endings:
             with failure.quiet():
                 told = self._find(exception)
         except Exception as error:
-            self.letter.complain(error)
+            self.trace.complain(error)
             return None
         return None if told["kind"] == "other" else told
 
@@ -116,7 +116,7 @@ class Endings:
         if self._captured and not self._rank:
             told = next(reversed(self._captured.values()))
             told["uncaught"] = True
-            self.letter.failure, self._rank = told, _RANK["process"]
+            self.trace.failure, self._rank = told, _RANK["process"]
 
     def _find(self, exception: BaseException) -> failure.Json:
         chain = _chain(exception)
@@ -148,7 +148,7 @@ class Endings:
     def _of_children(self) -> list[failure.Json]:
         """Read the failures that processes started by this one, or by one of its own (a fork server), have written."""
         found = []
-        folder = self.letter.order.letters
+        folder = self.trace.order.traces
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
             if name.endswith(".json") and not name.startswith(f"{os.getpid()}-"):
                 try:

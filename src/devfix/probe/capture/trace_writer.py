@@ -1,4 +1,4 @@
-"""The letter of this process: gathered while it runs, written whole or not at all."""
+"""The trace of this process: gathered while it runs, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from ..config import Order
+from ..config import ProbeConfig
 from ..counters import scope_watch, sites, totals
 from ..inspection import device_map
 from ..provenance import positions, transfers
@@ -21,11 +21,11 @@ from ..simulation import devices, seeding, visible_devices
 Json = dict[str, Any]
 
 
-class Letter:
+class TraceWriter:
     """What one process has to tell; `write` may be called again and replaces what it wrote before."""
 
-    def __init__(self, order: Order) -> None:
-        """Begin an empty letter."""
+    def __init__(self, order: ProbeConfig) -> None:
+        """Begin an empty trace."""
         self.order = order
         self.pid = os.getpid()
         self.failure: Json | None = None
@@ -42,12 +42,12 @@ class Letter:
             self.trouble.append(text[:500])
 
     def write(self) -> None:
-        """Write the letter, then give it its name; nothing is written by a process that has inherited it by a fork."""
-        if not self.order.letters or os.getpid() != self.pid:
+        """Write the trace, then give it its name; nothing is written by a process that has inherited it by a fork."""
+        if not self.order.traces or os.getpid() != self.pid:
             return
         with self._lock, contextlib.suppress(OSError):
-            if not os.path.isdir(self.order.letters):
-                return  # whoever asked for the letter has gone, with the folder
+            if not os.path.isdir(self.order.traces):
+                return  # whoever asked for the trace has gone, with the folder
             if not self._path:
                 self._path = self._free_path()
             unfinished = f"{self._path}.unfinished"
@@ -56,14 +56,14 @@ class Letter:
 
     def _free_path(self) -> str:
         number = 0
-        while os.path.exists(path := os.path.join(self.order.letters, f"{self.pid}-{number}.json")):
+        while os.path.exists(path := os.path.join(self.order.traces, f"{self.pid}-{number}.json")):
             number += 1
         return path
 
     def tell(self) -> Json:
         """Return what is written."""
         return {
-            "schema": "devfix-letter/1",
+            "schema": "devfix-trace/1",
             "process": {
                 "pid": self.pid,
                 "parent": os.getppid(),

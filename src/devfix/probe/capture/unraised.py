@@ -9,8 +9,8 @@ from typing import Any
 
 from ..simulation import patching
 from . import failure
-from .failure_recorder import Endings
-from .trace_writer import Letter
+from .failure_recorder import FailureRecorder
+from .trace_writer import TraceWriter
 
 _MOST = 16  # failures of futures that are kept
 
@@ -19,14 +19,14 @@ _MOST = 16  # failures of futures that are kept
 _entries: list[list[Any]] = []
 
 
-def install(letter: Letter, endings: Endings) -> None:
+def install(trace: TraceWriter, endings: FailureRecorder) -> None:
     """Listen to exceptions that the interpreter reports and ignores, and to futures."""
     previous = sys.unraisablehook
 
     def unraisable(told: Any) -> None:
         if told.exc_value is not None and endings.find(told.exc_value) is not None:
             endings.uncaught(told.exc_value, "thread")
-            letter.write()  # the exit functions, the probe's among them, may have run already
+            trace.write()  # the exit functions, the probe's among them, may have run already
             failure.strip(told.exc_value)
         previous(told)
 
@@ -34,14 +34,14 @@ def install(letter: Letter, endings: Endings) -> None:
     _watch_futures(endings)
 
 
-def report_unasked(endings: Endings) -> None:
+def report_unasked(endings: FailureRecorder) -> None:
     """Take down the failures of futures that nobody has asked for their result."""
     for exception, is_asked in _entries:
         if not is_asked:
             endings.uncaught(exception, "thread")
 
 
-def _watch_futures(endings: Endings) -> None:
+def _watch_futures(endings: FailureRecorder) -> None:
     original = _base.Future.set_exception
 
     @functools.wraps(original)

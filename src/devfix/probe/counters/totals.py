@@ -1,6 +1,6 @@
 """What a program computes, in short: how often each operator ran, where its results lay, and a sum over their values.
 
-Held side by side for two runs, it tells a patch that changes what is computed, whether or not that is ever printed.
+NameRef side by side for two runs, it tells a patch that changes what is computed, whether or not that is ever printed.
 Only what works on values counts: what makes, moves, casts, cuts, joins or views tensors is what patches put in.
 """
 

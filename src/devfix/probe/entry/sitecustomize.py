@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _ORDER = os.environ.get("DEVFIX_PROBE", "")
-_letters = ""
+_traces = ""
 _PLUGIN = "devfix_probe_pytest"
 _PACKAGE = "devfix probe"  # no import statement can ask for a module of this name
 
@@ -60,12 +60,12 @@ class _Waiting:
 
 def _mark(trouble: str = "") -> None:
     """Leave a file that says: the probe is in this process, and in those forked from it."""
-    if not os.path.isdir(_letters):
+    if not os.path.isdir(_traces):
         return
     try:
         with open("/proc/self/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
-        with open(f"{_letters}/{os.getpid()}.begun", "w") as file:
+        with open(f"{_traces}/{os.getpid()}.begun", "w") as file:
             file.write(":".join(fields[index].decode() for index in (23, 25, 45, 47)) + f"\n{trouble}")
     except (OSError, IndexError):
         pass  # no Linux: there is no witness either
@@ -161,14 +161,14 @@ def _installed(original: str, rest: str) -> bool:
 
 
 def _enter() -> None:
-    global _letters
+    global _traces
     import atexit
     import json
 
     try:
         order = json.loads(_ORDER)
         original, owned = order.get("original"), order.get("owned")
-        _letters = str(order.get("letters") or "")
+        _traces = str(order.get("traces") or "")
     except (ValueError, AttributeError):
         sys.stderr.write("devfix: DEVFIX_PROBE is not a JSON object\n")
         return

@@ -1,4 +1,4 @@
-"""Write records out as the letter has them: events oldest first, bindings, and what is the same data as what."""
+"""Write records out as the trace has them: events oldest first, bindings, and what is the same data as what."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def _loaded_globals(code: CodeType) -> frozenset[str]:
 
 
 def kind_of(value: Any) -> str:
-    """Name the kind of Binding that a value makes, "" for none."""
+    """Name the kind of ScopeVariable that a value makes, "" for none."""
     kind = type(value)
     if kind is str:
         return "string" if len(value) < 10 and _DEVICE.fullmatch(value) else ""

@@ -3,7 +3,7 @@
 Run as `python warm.py CONTROL MODULE...` in the interpreter of the program under repair. Each message on the socket
 CONTROL is one byte with three descriptors: a connection, and where the program's standard output and error go. The
 request on the connection is one line of JSON: script, arguments, cwd, environment. The answer is one line, as the
-keeper of processes writes it: "exit CODE SECONDS" or "signal NUMBER SECONDS"; a closed connection ends the program.
+supervisor of processes writes it: "exit CODE SECONDS" or "signal NUMBER SECONDS"; a closed connection ends the program.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _control(option: int, value: int) -> None:
 
 
 def serve(control: socket.socket) -> tuple[dict[str, object], int, int] | None:
-    """Fork a keeper for each request; return only in the processes of programs, and None when devfix is gone."""
+    """Fork a supervisor for each request; return only in the processes of programs, and None when devfix is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         if _later and not select.select([control], [], [], _IDLE)[0]:
@@ -80,14 +80,14 @@ def _keep(connection: int, out: int, err: int) -> tuple[dict[str, object], int, 
     signal.signal(signal.SIGCHLD, lambda *_: None)
     old = signal.set_wakeup_fd(awaken, warn_on_full_buffer=False)
     began = time.monotonic()
-    keeper = os.getpid()
+    supervisor = os.getpid()
     program = os.fork()
     if program == 0:
         signal.set_wakeup_fd(old)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
         _control(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-        if os.getppid() != keeper:
+        if os.getppid() != supervisor:
             os._exit(127)
         for descriptor in (connection, wake, awaken):
             os.close(descriptor)
@@ -123,7 +123,7 @@ def _reap(ended: dict[int, int]) -> bool:
 
 
 def _sweep(group: int, ended: dict[int, int]) -> None:
-    """Kill the program's group and all that descends from it: as a subreaper the keeper inherits what would escape."""
+    """Kill the program's group and all that descends from it: the supervisor, a subreaper, inherits what escapes."""
     with contextlib.suppress(OSError):
         os.killpg(group, signal.SIGKILL)
     known, deadline = -1, 0.0

@@ -156,7 +156,7 @@ def shown(codes: list[CodeType]) -> list[int]:
 
 
 def tell(code: CodeType, instruction: int, line: int | None = None) -> dict[str, Any]:
-    """Write one place as the letter has it; columns are None on Python 3.10."""
+    """Write one place as the trace has it; columns are None on Python 3.10."""
     place = {"path": _absolute(code.co_filename), "line": line or code.co_firstlineno, "function": qualname(code)}
     place.update(end_line=None, column=None, end_column=None)
     place.update(position(code, instruction) if instruction >= 0 else {})

@@ -17,7 +17,7 @@ _Point = tuple[Any, Any]  # line and column; either may be None
 
 
 def position(code: CodeType, instruction: int) -> dict[str, Any]:
-    """Return what a letter says of an instruction's place in its file; nothing where Python does not know its line."""
+    """Return what a trace says of an instruction's place in its file; nothing where Python does not know its line."""
     known = _known.get((id(code), instruction))
     if known is None or known[0] is not code:
         if len(_known) > 4096:

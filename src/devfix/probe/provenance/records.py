@@ -3,7 +3,7 @@
 The history of a tensor of the host hangs on a weak reference, so that it carries no mark that pickling, `vars()` or a
 deep copy could see; a simulated tensor has marks in any case, and its history is one of them, which takes less time.
 
-An event is a tuple, written out only when a letter needs it: (what, spots, device, from, previous, depth, moment).
+An event is a tuple, written out only when a trace needs it: (what, spots, device, from, previous, depth, moment).
 `previous` leads from a result to what it was derived from. A history is a tuple too: the newest event; birth and move,
 which outlast forgotten steps; and where somebody made a copy of it, or of what it derives from, on another device.
 """

@@ -1,4 +1,4 @@
-"""Begin in a process: enter the world, take the slots, and see to it that a letter is written when the process ends."""
+"""Begin in a process: enter the world, take the slots, and see to it that a trace is written when the process ends."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 from .. import config
 from ..capture import failure, modules, unraised
-from ..capture.failure_recorder import Endings
-from ..capture.trace_writer import Letter
+from ..capture.failure_recorder import FailureRecorder
+from ..capture.trace_writer import TraceWriter
 from ..counters import checksums, scope_watch, sites, totals
 from ..inspection import device_map
 from ..provenance import imports, places, tracking
@@ -19,11 +19,11 @@ from ..recipes import calls
 from ..simulation import hooks, patching, seeding, world
 from . import child_processes, shutdown, test_runners
 
-_begun: tuple[Letter, Endings] | None = None
+_begun: tuple[TraceWriter, FailureRecorder] | None = None
 
 
 def begin(text: str | None = None) -> None:
-    """Enter the world that the order names and begin this process's letter; `text` stands in for the environment."""
+    """Enter the world that the order names and begin this process's trace; `text` stands in for the environment."""
     global _begun
     told = config.read(text)
     if told is None or _begun is not None:
@@ -34,17 +34,17 @@ def begin(text: str | None = None) -> None:
     checksums.want(told.given)
     totals.want(told.tally, told.kind == "cpu")
     calls.want(told.calls)
-    letter = Letter(told)
-    endings = Endings(letter)
-    _begun = letter, endings
+    trace = TraceWriter(told)
+    endings = FailureRecorder(trace)
+    _begun = trace, endings
     _take_slots(endings)
     seeding.begin(told.seed, told.kind == "real")
-    child_processes.follow_forks(letter, endings)
-    _enter(told, letter, endings)
-    _finish_with(letter, endings)
+    child_processes.follow_forks(trace, endings)
+    _enter(told, trace, endings)
+    _finish_with(trace, endings)
 
 
-def _enter(told: config.Order, letter: Letter, endings: Endings) -> None:
+def _enter(told: config.ProbeConfig, trace: TraceWriter, endings: FailureRecorder) -> None:
     """Enter a world, and replace what tells of it; all of this is undone when the world is left."""
     try:
         world.enter(told.kind, told.gpus, told.current)
@@ -55,15 +55,15 @@ def _enter(told: config.Order, letter: Letter, endings: Endings) -> None:
         if told.map:
             device_map.install()
     except Exception as error:
-        letter.complain(error)
-        letter.blind = letter.trouble[-1]
+        trace.complain(error)
+        trace.blind = trace.trouble[-1]
     _hook_endings(endings)
-    unraised.install(letter, endings)
-    child_processes.install(letter, endings)
+    unraised.install(trace, endings)
+    child_processes.install(trace, endings)
     test_runners.install(endings)
 
 
-def _take_slots(endings: Endings) -> None:
+def _take_slots(endings: FailureRecorder) -> None:
     hooks.failed = endings.failed
     hooks.moved, hooks.became, hooks.read = tracking.moved, tracking.became, tracking.read
     hooks.born = tracking.born
@@ -92,7 +92,7 @@ def _take_slots(endings: Endings) -> None:
         hooks.born, hooks.moved, hooks.done = born, moved, sites.done
 
 
-def _hook_endings(endings: Endings) -> None:
+def _hook_endings(endings: FailureRecorder) -> None:
     previous, previous_thread = sys.excepthook, threading.excepthook
 
     def excepthook(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
@@ -110,16 +110,16 @@ def _hook_endings(endings: Endings) -> None:
     patching.replace(threading, "excepthook", thread_excepthook, shared=True)
 
 
-def _finish_with(letter: Letter, endings: Endings) -> None:
+def _finish_with(trace: TraceWriter, endings: FailureRecorder) -> None:
     def finish() -> None:
         # The interpreter keeps the exception that ended it even where the program has put a hook of its own.
         if "_pytest.runner" not in sys.modules:  # pytest sets it too, also for failures that a test expects
             endings.uncaught(getattr(sys, "last_value", None), "process")
             unraised.report_unasked(endings)
-        letter.write()
+        trace.write()
         if endings.has_ended_process:
             child_processes.end_children()
-            letter.write()
+            trace.write()
 
     atexit.register(finish)
 
@@ -134,13 +134,13 @@ def leave_program() -> None:
             _begun[0].complain(error)
 
 
-def letter_of(exception: BaseException) -> dict[str, Any] | None:
-    """Tell this process's letter as if the exception had ended it; None where it has nothing to do with devices."""
+def trace_of(exception: BaseException) -> dict[str, Any] | None:
+    """Tell this process's trace as if the exception had ended it; None where it has nothing to do with devices."""
     if _begun is None:
         return None
-    letter, endings = _begun
+    trace, endings = _begun
     found = endings.find(exception)
-    return None if found is None else {**letter.tell(), "failure": {**found, "uncaught": True}}
+    return None if found is None else {**trace.tell(), "failure": {**found, "uncaught": True}}
 
 
 def obey() -> None:
@@ -161,9 +161,9 @@ def forget_repeats() -> None:
 
 
 def warn(problem: str) -> None:
-    """Put a problem of the entry into the letter."""
+    """Put a problem of the entry into the trace."""
     if _begun is not None:
         _begun[0].complain(problem)
 
 
-__all__ = ["begin", "forget_repeats", "leave_program", "letter_of", "obey", "warn"]
+__all__ = ["begin", "forget_repeats", "leave_program", "obey", "trace_of", "warn"]

@@ -1,4 +1,4 @@
-"""Child processes: each begins a letter of its own, and each that ends without `atexit` still writes its letter."""
+"""Child processes: each begins a trace of its own, and each that ends without `atexit` still writes its trace."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sys
 import time
 from typing import Any
 
-from ..capture.failure_recorder import Endings
-from ..capture.trace_writer import Letter
+from ..capture.failure_recorder import FailureRecorder
+from ..capture.trace_writer import TraceWriter
 from ..counters import scope_watch, sites, totals
 from ..inspection import device_map
 from ..provenance import transfers
@@ -18,12 +18,12 @@ from ..simulation.patching import replace
 PATIENCE = 5.0  # seconds for children to end behind a program that an exception has ended
 
 
-def follow_forks(letter: Letter, endings: Endings) -> None:
-    """Begin a letter of its own in each child that is forked from now on."""
+def follow_forks(trace: TraceWriter, endings: FailureRecorder) -> None:
+    """Begin a trace of its own in each child that is forked from now on."""
 
     def renew() -> None:
-        letter.__init__(letter.order)  # type: ignore[misc]
-        endings.__init__(letter)  # type: ignore[misc]
+        trace.__init__(trace.order)  # type: ignore[misc]
+        endings.__init__(trace)  # type: ignore[misc]
         endings.eager = True
         for part in (transfers, scope_watch, sites, totals, device_map):
             part.reset()
@@ -31,20 +31,20 @@ def follow_forks(letter: Letter, endings: Endings) -> None:
     os.register_at_fork(after_in_child=renew)
 
 
-def install(letter: Letter, endings: Endings) -> None:
+def install(trace: TraceWriter, endings: FailureRecorder) -> None:
     """Write before `os._exit`, which is how forked workers end."""
     leave = os._exit
 
     @functools.wraps(leave)
     def _exit(status: int) -> Any:
         try:
-            letter.write()
+            trace.write()
         finally:
             leave(status)
 
     replace(os, "_exit", _exit, shared=True)
     endings.eager = _is_worker()
-    _watch_bootstrap(letter, endings)
+    _watch_bootstrap(trace, endings)
 
 
 def end_children(seconds: float = PATIENCE) -> None:
@@ -68,7 +68,7 @@ def _is_worker() -> bool:
     return process is not None and process.parent_process() is not None
 
 
-def _watch_bootstrap(letter: Letter, endings: Endings) -> None:
+def _watch_bootstrap(trace: TraceWriter, endings: FailureRecorder) -> None:
     """Learn of exceptions that end a `multiprocessing.Process`: its bootstrap prints and swallows them."""
     import multiprocessing.process as process
 
@@ -79,7 +79,7 @@ def _watch_bootstrap(letter: Letter, endings: Endings) -> None:
         code = original(self, *args, **kwargs)
         if code:
             endings.last_ended()
-        letter.write()
+        trace.write()
         return code
 
     replace(process.BaseProcess, "_bootstrap", _bootstrap)

@@ -65,12 +65,12 @@ def begin_test() -> None:
 
 
 def failed_test(exception: BaseException) -> dict[str, Any] | None:
-    """Tell the failure that a test's exception comes from, as a letter; None where it has nothing to do with devices.
+    """Tell the failure that a test's exception comes from, as a trace; None where it has nothing to do with devices.
 
     The probe's own frames are taken out of the tracebacks of the exception.
     """
     failure.strip(exception)
-    return bootstrap.letter_of(exception)
+    return bootstrap.trace_of(exception)
 
 
 def _default_device() -> torch.device | None:

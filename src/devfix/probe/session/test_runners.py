@@ -6,13 +6,13 @@ import functools
 import sys
 from typing import Any
 
-from ..capture.failure_recorder import Endings
+from ..capture.failure_recorder import FailureRecorder
 from ..simulation.patching import replace
 
-_endings: Endings | None = None
+_endings: FailureRecorder | None = None
 
 
-def install(endings: Endings) -> None:
+def install(endings: FailureRecorder) -> None:
     """Listen to unittest, where it is used; pytest is reached through its own plugin (entry/devfix_probe_pytest.py)."""
     global _endings
     _endings = endings

@@ -50,7 +50,7 @@ def base_name(what: Any) -> str:
 
 
 def qualified(what: Any) -> str:
-    """Return an operator's name as letters have it: "aten::arange", or a function's own ("torch.load")."""
+    """Return an operator's name as traces have it: "aten::arange", or a function's own ("torch.load")."""
     if what is None:
         return ""
     if isinstance(what, str):

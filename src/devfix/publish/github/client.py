@@ -12,19 +12,19 @@ from devfix.errors import UserError
 from devfix.publish.github.address import Address
 from devfix.publish.github.answers import asking, list_of, record_of, said_by
 from devfix.publish.github.pull import Pull, pull_from
-from devfix.publish.github.retry import Patience
+from devfix.publish.github.retry import RetryPolicy
 
-__all__ = ["Forge", "Pull"]
+__all__ = ["GitHubClient", "Pull"]
 
 PAGE, PAGES = 100, 10
 TIMEOUT = 30.0  # seconds for one answer
 
 
-class Forge:
+class GitHubClient:
     """One repository on GitHub; everything raises UserError where GitHub refuses, or stays unreachable."""
 
     def __init__(
-        self, address: Address, token: str | None, report: Callable[[str], None], patience: Patience | None = None
+        self, address: Address, token: str | None, report: Callable[[str], None], patience: RetryPolicy | None = None
     ) -> None:
         """Speak to the address's interface; `report` is told of waits."""
         self._at, self._told = (address.owner, address.name), address
@@ -36,7 +36,7 @@ class Forge:
             follow_redirects=False,
             http_cache=False,
             timeout=TIMEOUT,
-            auto_retry=patience or Patience(report),
+            auto_retry=patience or RetryPolicy(report),
         )
 
     def pulls(self, branch: str, owner: str | None = None) -> list[Pull]:

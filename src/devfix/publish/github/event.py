@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from devfix.errors import UserError
-from devfix.publish.github.client import Forge
+from devfix.publish.github.client import GitHubClient
 
 
-def pull_request(event: Mapping[str, Any], forge: Forge) -> tuple[int, str] | None:
+def pull_request(event: Mapping[str, Any], forge: GitHubClient) -> tuple[int, str] | None:
     """Return the number and the commit of the pull request behind an event of `workflow_run` or `pull_request`.
 
     None where it was closed or pushed to since. Raises UserError for another event.

@@ -14,7 +14,7 @@ LONGEST = timedelta(minutes=20)  # of one wait; GitHub's hourly limit may ask fo
 FIRST = 2.0  # seconds, doubled each time
 
 
-class Patience:
+class RetryPolicy:
     """Decides for githubkit; `report` is told of each wait, so that nobody takes it for a hang."""
 
     def __init__(self, report: Callable[[str], None], first: float | None = None) -> None:

@@ -7,7 +7,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from devfix.model import Failure, Fix, Guard, World
+from devfix.model import Failure, Fix, RegressionTest, World
 from devfix.report.render.failure import operand_name
 from devfix.report.render.plain import one_line, plain
 
@@ -34,14 +34,14 @@ def commit_message(failure: Failure, fix: Fix, command: str, world: World) -> st
     )
 
 
-def test_message(guard: Guard, fix: Fix) -> str:
+def test_message(guard: RegressionTest, fix: Fix) -> str:
     """Return the commit message of a test: what it guards, what it drives, and what it did before the fix and after."""
     return (
         _templates()
         .get_template("test.txt.jinja")
         .render(
             subject=one_line(f"Test: {fix.patch.title}", SUBJECT).rstrip("."),
-            drives=guard.drives,
+            drives=guard.exercises,
             worlds=[(name, before, after) for name, (before, after) in guard.worlds.items()],
         )
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from devfix.model import Diagnosis, Event, Failure, Held, Operand, Place
+from devfix.model import Diagnosis, Event, Failure, NameRef, Operand, SourceLocation
 from devfix.report.render.source_lines import Lines
 
 
@@ -23,8 +23,8 @@ def failure_record(failure: Failure, diagnoses: Sequence[Diagnosis], lines: Line
             {
                 "rule": diagnosis.rule,
                 "title": diagnosis.title,
-                "operand": diagnosis.blame.operand,
-                "because": diagnosis.blame.because,
+                "operand": diagnosis.finding.operand,
+                "because": diagnosis.finding.reason,
             }
             for diagnosis in diagnoses
         ],
@@ -32,7 +32,7 @@ def failure_record(failure: Failure, diagnoses: Sequence[Diagnosis], lines: Line
     }
 
 
-def place_record(place: Place, lines: Lines) -> dict[str, Any]:
+def place_record(place: SourceLocation, lines: Lines) -> dict[str, Any]:
     """Return a place, with its line of source."""
     return {
         "path": place.path,
@@ -49,7 +49,7 @@ def operand_name(operand: Operand, failure: Failure) -> str:
     An operand without any name is called by the operator's argument.
     """
 
-    def order(held: Held) -> tuple[bool, bool, int, int]:
+    def order(held: NameRef) -> tuple[bool, bool, int, int]:
         owned = 0 <= held.frame < len(failure.frames) and failure.frames[held.frame].place.owned
         return (not owned, held.relation != "same", -held.frame, len(held.expression))
 
@@ -68,8 +68,8 @@ def _operand(operand: Operand, failure: Failure, lines: Lines) -> dict[str, Any]
         "dtype": operand.dtype,
         "shape": list(operand.shape),
         "held_as": operand.owner.kind if operand.owner else "",
-        "born": _event(operand.birth, lines) if operand.birth else None,
-        "moves": [_event(move, lines) for move in operand.moves],
+        "born": _event(operand.creation, lines) if operand.creation else None,
+        "moves": [_event(move, lines) for move in operand.transfers],
     }
 
 

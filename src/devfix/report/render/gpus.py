@@ -13,7 +13,7 @@ Record = Mapping[str, Any]
 
 def gpus_record(needed: GpusNeeded) -> dict[str, Any]:
     """Return what a report holds under "gpus_needed"."""
-    return {"given": needed.given, "needed": needed.needed, "because": needed.because, "met": needed.met}
+    return {"given": needed.given, "needed": needed.needed, "because": needed.reason, "met": needed.met}
 
 
 def gpus_of_run(run: Run) -> dict[str, Any]:
@@ -22,8 +22,8 @@ def gpus_of_run(run: Run) -> dict[str, Any]:
         return {}
     at = run.failure.at if run.failure and run.failure.kind == "invalid-ordinal" else None
     where = f"it uses cuda:{run.gpus_asked - 1} at {at.path}:{at.line}" if at else ""
-    because = where or f"its {run.gpus_asked} processes need a GPU each"
-    return {"gpus_needed": gpus_record(GpusNeeded(run.world.gpus, run.gpus_asked, because, False))}
+    reason = where or f"its {run.gpus_asked} processes need a GPU each"
+    return {"gpus_needed": gpus_record(GpusNeeded(run.world.gpus, run.gpus_asked, reason, False))}
 
 
 def gpus_sentence(needed: Record) -> str:

@@ -17,11 +17,17 @@ Record = Mapping[str, Any]
 
 def guard_record(repair: Repair) -> dict[str, Any]:
     """Return what a fix's record says of its test: "test", else "untested" with the reason, where there is one."""
-    guard = repair.guard
+    guard = repair.regression_test
     if guard is None:
-        return {"untested": repair.unguarded} if repair.unguarded else {}
+        return {"untested": repair.no_test_reason} if repair.no_test_reason else {}
     worlds = {name: {"before": before, "after": after} for name, (before, after) in guard.worlds.items()}
-    told = {"path": guard.path, "text": guard.text, "drives": guard.drives, "since": guard.since, "worlds": worlds}
+    told = {
+        "path": guard.path,
+        "text": guard.text,
+        "drives": guard.exercises,
+        "since": guard.passes_after_fix,
+        "worlds": worlds,
+    }
     return {"test": told}
 
 

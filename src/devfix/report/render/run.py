@@ -52,7 +52,7 @@ def run_record(run: Run, command: str, lines: Lines = no_lines) -> dict[str, Any
             }
             for transfer in run.transfers
         ],
-        "trouble": list(run.trouble),
+        "trouble": list(run.internal_errors),
         **gpus_of_run(run),
         **({"obstacle": obstacle_record(run.obstacle)} if run.obstacle else {}),
     }

@@ -50,8 +50,8 @@ def _rule(data: Record, index: int) -> str:
 def _result(data: Record, index: int) -> Record:
     failure = data["failures"][index]
     fixes = [fix for fix in data["fixes"] if fix.get("failure", 0) == index]
-    because = " ".join([*(fix["because"] for fix in fixes), *(blame["because"] for blame in failure.get("blamed", ()))])
-    words = f"{failure['exception']}: {failure['message']} {because}"
+    reason = " ".join([*(fix["because"] for fix in fixes), *(blame["because"] for blame in failure.get("blamed", ()))])
+    words = f"{failure['exception']}: {failure['message']} {reason}"
     at = failure["at"]
     births = [operand for operand in failure["operands"] if operand["born"] and operand["born"]["path"]]
     return {

@@ -113,7 +113,7 @@ def _others(others: Record) -> Iterator[RenderableType]:
     """Tell which other commands were run before and after the fixes, and which were left out."""
     yield Text(f"\nOther commands that reach the fixes, before and after (in at most {others['seconds']:g} s):")
     for each in others["ran"]:
-        told = f"{each['told']}" + (f" ({each['after']})" if each["after"] != "clean" else "")
+        told = f"{each['comparison']}" + (f" ({each['after']})" if each["after"] != "clean" else "")
         yield Text(f"  {one_line(each['command'], 200)}  on {plain(each['world'])}: {plain(told)}")
     for each in others["left_out"]:
         yield Text(f"  {one_line(each['command'], 200)}: left out, {one_line(each['because'], 200)}")

@@ -8,14 +8,14 @@ import libcst as cst
 
 from devfix.sdk.changes import Change, change
 from devfix.source import File
-from devfix.source.edits.statements import inserted_before
+from devfix.source.edits.statements import insert_before
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.reading import assignments, is_given
 
 ATTRIBUTE = re.compile(r"\w+(\.\w+)+")
 
 
-def bound_locally(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Change | None:
+def assign_locally(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Change | None:
     """An attribute moved in front of a node's statement, or of the loops around it, and the copy read from there on.
 
     None where one statement alone reads the attribute, and no loop does; where the function gives the attribute
@@ -23,7 +23,7 @@ def bound_locally(file: File, node: cst.BaseExpression, text: str, anchor: str) 
 
     >>> lines = b"def f(self, x):\\n    y = x @ self.table\\n    return self.table @ y\\n"
     >>> file = File("m.py", lines)
-    >>> found = bound_locally(file, file.find(file.module, "self.table")[0], "self.table", "x.device")
+    >>> found = assign_locally(file, file.find(file.module, "self.table")[0], "self.table", "x.device")
     >>> print(found.edits[0].after.decode())
     def f(self, x):
         table = self.table.to(x.device)
@@ -49,7 +49,7 @@ def bound_locally(file: File, node: cst.BaseExpression, text: str, anchor: str) 
         return None
     renamed = File(file.path, file.replaced({each: cst.Name(name) for each in reads}).bytes)
     line = next(each for each in renamed.within(renamed.module) if _is_line(renamed, each, first, statement))
-    module = inserted_before(renamed, line, [f"{name} = {text}.to({anchor})"])
+    module = insert_before(renamed, line, [f"{name} = {text}.to({anchor})"])
     return change(file, module, f"Move `{text}` to `{anchor}` once, before it is used")
 
 

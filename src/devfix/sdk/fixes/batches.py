@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import libcst as cst
 
-from devfix.model import Binding, Diagnosis
+from devfix.model import Diagnosis, ScopeVariable
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.call_result import occurrences
-from devfix.sdk.fixes.device_expressions import anchors, is_bound
-from devfix.sdk.trace.operands import blamed
-from devfix.sdk.trace.sites import Spot
+from devfix.sdk.fixes.device_expressions import device_expressions, is_bound
+from devfix.sdk.trace.operands import blamed_operand
+from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources
 from devfix.source.edits.expressions import MOVES
-from devfix.source.edits.statements import inserted_after, inserted_before
+from devfix.source.edits.statements import insert_after, insert_before
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.reading import assignments, is_read, parameters
 
@@ -25,13 +25,13 @@ ALONE = (*MOVES, "numpy", "tolist", "item", "pin_memory")
 SINGLE = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 
 
-def batch_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+def move_batch(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
     """Yield the tensors that came with the one at a spot moved with it, by one edit where they are unpacked or held.
 
     `states, actions = replay.sample(4)` moves all that it unpacks, `batch["ids"]` all that `batch` holds. Such a change
     moves more than the tensor that failed: it is `joint`, and kept only where none of the others is missed on the host.
 
-    >>> list(batch_moved(diagnosis, spots(diagnosis)[-1], source))
+    >>> list(move_batch(diagnosis, fix_sites(diagnosis)[-1], source))
     []
     """
     file = source.file(spot.place)
@@ -45,18 +45,18 @@ def batch_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[C
             yield from _held(diagnosis, spot, file, root, match[1])
 
 
-def _unpacked(diagnosis: Diagnosis, spot: Spot, file: File, root: cst.CSTNode, name: str) -> Iterator[Change]:
+def _unpacked(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, name: str) -> Iterator[Change]:
     statement = _unpacking(file, root, name)
     if statement is None:
         return
     target = statement.target if isinstance(statement, cst.For) else statement.targets[0].target
     every = list(_leaves(target))
-    wrong = _on(spot, blamed(diagnosis).device)
+    wrong = _on(spot, blamed_operand(diagnosis).device)
     names = [each.value for each in every if isinstance(each, cst.Name) and each.value in wrong]
     names = [each for each in names if each == name or _is_used(file, statement, each)]
     if len(names) < 2 or name not in names:
         return
-    for anchor in anchors(diagnosis, spot, file):
+    for anchor in device_expressions(diagnosis, spot, file):
         if not is_bound(file, statement, anchor) or anchor.startswith(tuple(f"{each}." for each in names)):
             continue
         module = _moved(file, statement, names, len(every) == len(names), anchor)
@@ -91,19 +91,19 @@ def _moved(
     line = f"{', '.join(names)} = {', '.join(f'{each}.to({anchor})' for each in names)}"
     if isinstance(statement, cst.For):
         first = statement.body.body[0]
-        return inserted_before(file, first, [line]) if isinstance(statement.body, cst.IndentedBlock) else None
+        return insert_before(file, first, [line]) if isinstance(statement.body, cst.IndentedBlock) else None
     if is_all and all(isinstance(each, cst.Name) for each in _leaves(statement.targets[0].target)):
         moved = cst.parse_expression(f"(each.to({anchor}) for each in {file.code(statement.value)})")
         return file.replaced({statement.value: moved})
     around = file.statement_of(statement)
-    return inserted_after(file, around, [line]) if around is not None else None
+    return insert_after(file, around, [line]) if around is not None else None
 
 
-def _held(diagnosis: Diagnosis, spot: Spot, file: File, root: cst.CSTNode, whole: str) -> Iterator[Change]:
+def _held(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, whole: str) -> Iterator[Change]:
     elements = [each for each in spot.scope if (match := ELEMENT.fullmatch(each.expression)) and match[1] == whole]
     tensors = [each for each in elements if each.kind == "tensor"]
     function = file.function_of(root)
-    if len(tensors) < 2 or len(tensors) < len(elements) or not _are_on(tensors, blamed(diagnosis).device):
+    if len(tensors) < 2 or len(tensors) < len(elements) or not _are_on(tensors, blamed_operand(diagnosis).device):
         return
     if function is None or whole in parameters(function):  # whoever made it knows what else it holds
         return
@@ -112,7 +112,7 @@ def _held(diagnosis: Diagnosis, spot: Spot, file: File, root: cst.CSTNode, whole
     here = [each for each in file.find(file.statement_of(root) or root, whole) if is_read(file, each)]
     if len(reads) < 2 or not here or any(_is_read_alone(file, each) for each in reads):
         return
-    for anchor in anchors(diagnosis, spot, file):
+    for anchor in device_expressions(diagnosis, spot, file):
         statement = outside_loops(file, here[0], whole, anchor)
         if (
             statement is None
@@ -122,7 +122,7 @@ def _held(diagnosis: Diagnosis, spot: Spot, file: File, root: cst.CSTNode, whole
             continue
         line = f"{whole} = {_rebuilt(file, whole, tensors[0].expression, anchor)}"
         found = change(
-            file, inserted_before(file, statement, [line]), f"Move what `{whole}` holds to `{anchor}`", "likely"
+            file, insert_before(file, statement, [line]), f"Move what `{whole}` holds to `{anchor}`", "likely"
         )
         if found:
             yield replace(found, joint=True)
@@ -144,11 +144,11 @@ def _rebuilt(file: File, whole: str, element: str, anchor: str) -> str:
     return f"tuple({listed})" if given and all(isinstance(each, cst.Tuple) for each in given) else f"[{listed}]"
 
 
-def _are_on(tensors: list[Binding], device: str) -> bool:
+def _are_on(tensors: list[ScopeVariable], device: str) -> bool:
     return all(each.device == device for each in tensors)
 
 
-def _on(spot: Spot, device: str) -> set[str]:
+def _on(spot: FixSite, device: str) -> set[str]:
     return {each.expression for each in spot.scope if each.kind == "tensor" and each.device == device}
 
 

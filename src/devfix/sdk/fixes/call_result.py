@@ -8,22 +8,22 @@ import libcst as cst
 
 from devfix.model import Diagnosis
 from devfix.sdk.changes import Change, change
-from devfix.sdk.fixes.device_expressions import anchors, is_bound
-from devfix.sdk.trace.sites import Spot
+from devfix.sdk.fixes.device_expressions import device_expressions, is_bound
+from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name, normalised
-from devfix.source.edits.expressions import moved
+from devfix.source.edits.expressions import move_to
 from devfix.source.queries.reading import assignments, is_read
 
 LONG = 72  # a title is the first line of a commit's message: a longer call is told by what is called
 SAME_EVERYWHERE = {"len", "isinstance", "type", "shape", "size", "dim", "ndim", "numel", "stride", "dtype"}
 
 
-def assigned_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+def move_assigned(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
     """Yield what a name or attribute at a spot was given moved, where its function gives it a value once, above it.
 
     What a loop gives it is left alone.
 
-    >>> [each.title for each in assigned_moved(diagnosis, spots(diagnosis)[-1], source)][0]
+    >>> [each.title for each in move_assigned(diagnosis, fix_sites(diagnosis)[-1], source)][0]
     'Move `torch.arange(x.shape[1])` to `x.device`'
     """
     file = source.file(spot.place)
@@ -36,9 +36,9 @@ def assigned_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterato
         value = given[0].value if len(given) == 1 else None
         if value is None or file.loops_around(value) or file.line_of(value) >= file.line_of(root):
             continue
-        for anchor in anchors(diagnosis, spot, file):
+        for anchor in device_expressions(diagnosis, spot, file):
             if is_bound(file, value, anchor) and not anchor.startswith(f"{text}."):
-                found = moved_at(file, value, anchor)
+                found = move_at(file, value, anchor)
                 if found:
                     yield found
 
@@ -87,7 +87,7 @@ def is_on_device(file: File, node: cst.BaseExpression) -> bool:
     )
 
 
-def moved_at(
+def move_at(
     file: File, node: cst.BaseExpression, anchor: str, others: Sequence[cst.BaseExpression] = ()
 ) -> Change | None:
     """The expression moved, and with it the others; what `nn.Parameter(…)` is given, and not the parameter."""
@@ -96,5 +96,5 @@ def moved_at(
     text = " ".join(file.code(node).split())
     if len(text) > LONG and isinstance(node, cst.Call):
         text = f"{' '.join(file.code(node.func).split())}(…)"
-    edits: dict[cst.CSTNode, cst.CSTNode] = {each: moved(each, anchor) for each in (node, *others)}
+    edits: dict[cst.CSTNode, cst.CSTNode] = {each: move_to(each, anchor) for each in (node, *others)}
     return change(file, file.replaced(edits), f"Move `{text}` to `{anchor}`")

@@ -9,10 +9,10 @@ import libcst as cst
 
 from devfix.model import Diagnosis
 from devfix.sdk.changes import Change, change
-from devfix.sdk.fixes.device_expressions import anchors
-from devfix.sdk.trace.sites import Spot
+from devfix.sdk.fixes.device_expressions import device_expressions
+from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name
-from devfix.source.edits.statements import inserted_before
+from devfix.source.edits.statements import insert_before
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.reading import assignments, parameters
 
@@ -20,10 +20,10 @@ GATHERERS = ("cat", "stack", "concat", "hstack", "vstack")
 KEPT = re.compile(r"self(\.\w+)+(\[\w+\])?")
 
 
-def container_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+def move_container(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
     """Yield all values of a dictionary moved, in front of the call at a spot that takes `**batch` or `batch`.
 
-    >>> list(container_moved(diagnosis, spots(diagnosis)[-1], source))
+    >>> list(move_container(diagnosis, fix_sites(diagnosis)[-1], source))
     []
     """
     file = source.file(spot.place)
@@ -38,12 +38,12 @@ def container_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterat
         function = file.function_of(root)
         if function is not None and name in parameters(function):  # whoever made it knows what else it holds
             continue
-        for anchor in anchors(diagnosis, spot, file):
+        for anchor in device_expressions(diagnosis, spot, file):
             statement = outside_loops(file, root, name, anchor)
             if statement is None:
                 continue
             for line in _lines(file, name, anchor):
-                found = change(file, inserted_before(file, statement, [line]), f"Move `{name}` to `{anchor}`")
+                found = change(file, insert_before(file, statement, [line]), f"Move `{name}` to `{anchor}`")
                 if found:
                     yield found
 
@@ -56,10 +56,10 @@ def _lines(file: File, name: str, anchor: str) -> list[str]:
     return [each, whole] if plain else [whole, each]
 
 
-def list_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+def move_list(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
     """Yield all elements of a list moved to the first one's device, where `torch.cat(parts)` and its like take it.
 
-    >>> list(list_moved(diagnosis, spots(diagnosis)[-1], source))
+    >>> list(move_list(diagnosis, fix_sites(diagnosis)[-1], source))
     []
     """
     file = source.file(spot.place)

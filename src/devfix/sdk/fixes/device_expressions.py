@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.model import Binding, Diagnosis
+from devfix.model import Diagnosis, ScopeVariable
 from devfix.sdk.trace.history import frame_of
 from devfix.sdk.trace.operands import SAYS, target_device
-from devfix.sdk.trace.sites import Spot
+from devfix.sdk.trace.sites import FixSite
 from devfix.source import File
 from devfix.source.queries.optional import is_optional
-from devfix.source.queries.style import habit, is_somebody_elses, says_nothing, steps
+from devfix.source.queries.style import attribute_depth, is_ambiguous, is_undeclared_attribute, style_bonus
 
 DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
 BIAS = re.compile(r"bias\w*$")
@@ -23,7 +23,7 @@ UNUSED = 5.0  # how much worse a global device is in a function that reads it no
 REACH = 3.0  # how much worse than the best an anchor may be
 
 
-def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> list[str]:
+def device_expressions(diagnosis: Diagnosis, spot: FixSite, file: File, limit: int = 3) -> list[str]:
     """The expressions for the right device at a spot, best first, at most `limit`.
 
     A `device` variable or argument comes before the peer's own `.device`, that before another tensor's, a module's
@@ -35,9 +35,9 @@ def anchors(diagnosis: Diagnosis, spot: Spot, file: File, limit: int = 3) -> lis
     wanted = target_device(diagnosis)
     given = {each.expression for each in spot.scope if each.type == "Property"}
     scored = [
-        (score - habit(file, text) + _doubt(file, node, text, text in given), len(text), text)
+        (score - style_bonus(file, text) + _doubt(file, node, text, text in given), len(text), text)
         for score, text in _texts(diagnosis, spot, wanted)
-        if is_bound(file, node, text) and not says_nothing(file, text)
+        if is_bound(file, node, text) and not is_ambiguous(file, text)
     ]
     if not scored:
         return []
@@ -60,7 +60,7 @@ def _doubt(file: File, node: cst.CSTNode, text: str, is_property: bool = False) 
     if PRIVATE.search(text) and not re.search(rf"{re.escape(text)}\b", file.module.code):
         return UNUSED
     if text.endswith(".device"):
-        return OPTIONAL * is_optional(function, root) + UNUSED * is_somebody_elses(file, text)
+        return OPTIONAL * is_optional(function, root) + UNUSED * is_undeclared_attribute(file, text)
     return UNUSED * (text.isidentifier() and not _is_known(file, function, text))
 
 
@@ -72,10 +72,10 @@ def _is_known(file: File, function: cst.FunctionDef, name: str) -> bool:
     )
 
 
-def device_names(spot: Spot, file: File) -> list[str]:
+def device_names(spot: FixSite, file: File) -> list[str]:
     """The expressions for a device, whatever it is, that are bound before a spot: the plainest first.
 
-    >>> device_names(spots(diagnosis)[-1], source.file(failure.at))
+    >>> device_names(fix_sites(diagnosis)[-1], source.file(failure.at))
     []
     """
     node = file.root_at(spot.place)
@@ -90,7 +90,7 @@ def device_names(spot: Spot, file: File) -> list[str]:
     return sorted(known, key=lambda text: (text.count("."), len(text)))
 
 
-def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[float, str]]:
+def _texts(diagnosis: Diagnosis, spot: FixSite, wanted: str) -> Iterator[tuple[float, str]]:
     frame = spot.frame if spot.frame is not None else frame_of(diagnosis.failure, spot.place)
     named = {held.expression for each in diagnosis.failure.operands for held in each.names if held.frame == frame}
     # Where two GPUs meet, an unindexed "cuda" names one of them here and the other elsewhere.
@@ -102,19 +102,19 @@ def _texts(diagnosis: Diagnosis, spot: Spot, wanted: str) -> Iterator[tuple[floa
     for binding in spot.scope:
         text = binding.expression
         if binding.kind in SAYS and means(binding, wanted) and not (two and binding.device == "cuda"):
-            yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * steps(text), text
+            yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * attribute_depth(text), text
         elif binding.kind == "tensor" and binding.device == wanted:
             # A weight is always there; a bias may be None elsewhere.
             parameter = binding.type.endswith("Parameter") * (1.2 if BIAS.search(text) else 1.0)
             # An element says less to a reader than a name does: `packed[2]` less than `frames`. Where two GPUs meet,
             # what it met says where it is wanted in every call, and another tensor only in this one.
-            far = 0.2 * steps(text) if two and text in named else 0.5 * steps(text) + parameter
+            far = 0.2 * attribute_depth(text) if two and text in named else 0.5 * attribute_depth(text) + parameter
             yield (2.0 if text in named else 3.0) + far, f"{text}.device"
         elif binding.kind == "module" and binding.device == wanted and _has_parameters(spot, text):
-            yield 6.0 + 0.5 * steps(text), f"next({text}.parameters()).device"
+            yield 6.0 + 0.5 * attribute_depth(text), f"next({text}.parameters()).device"
 
 
-def _has_parameters(spot: Spot, module: str) -> bool:
+def _has_parameters(spot: FixSite, module: str) -> bool:
     """Whether a module is known to have parameters, and lies in no other module that is an anchor as well."""
     inside = [each for each in spot.scope if each.expression.startswith(f"{module}.") and each.kind == "tensor"]
     around = [
@@ -123,7 +123,7 @@ def _has_parameters(spot: Spot, module: str) -> bool:
     return not around and (not inside or any(each.type.endswith("Parameter") for each in inside))
 
 
-def means(binding: Binding, device: str) -> bool:
+def means(binding: ScopeVariable, device: str) -> bool:
     """Whether a device or string binding names `device`; an unindexed "cuda" means the current GPU."""
     return binding.device == device or (binding.device == "cuda" and device.startswith("cuda"))
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from devfix.model import Diagnosis, Failure, Place
+from devfix.model import Diagnosis, Failure, SourceLocation
 from devfix.sdk.changes import Change, change
-from devfix.sdk.fixes.device_expressions import anchors
-from devfix.sdk.trace.sites import Spot, scope_at
+from devfix.sdk.fixes.device_expressions import device_expressions
+from devfix.sdk.trace.sites import FixSite, scope_at
 from devfix.source import File, Sources, last_name
-from devfix.source.edits.device_arguments import device_replaced, given_argument
-from devfix.source.edits.expressions import argument, expression, keyword_added
+from devfix.source.edits.device_arguments import device_argument, replace_device
+from devfix.source.edits.expressions import add_keyword, argument, expression
 from devfix.source.queries.reading import assignments, parameters
 
 
 @dataclass(frozen=True)
-class Origin:
+class DeviceSource:
     """The call at which the device of a tensor was decided, and what it says.
 
     `named` is the expression that names the device, None where nothing does: then `.cuda()` means the current GPU, or
@@ -27,27 +27,27 @@ class Origin:
 
     file: File
     call: cst.Call
-    spot: Spot
+    spot: FixSite
     named: cst.BaseExpression | None = None
     parameter: str = ""
 
 
-def origins(failure: Failure, places: Sequence[Place], source: Sources) -> list[Origin]:
+def device_sources(failure: Failure, places: Sequence[SourceLocation], source: Sources) -> list[DeviceSource]:
     """Where the device of a call was decided, the outermost first: a parameter leads to what the next caller passes.
 
     `places` begins with the placing call, as those of an event do; that call comes last. Empty where no editable call
     stands there. A caller that passes `**options` is not looked through.
 
-    >>> found = origins(failure, placing(failure.operands[1]).places, source)
+    >>> found = device_sources(failure, last_placement(failure.operands[1]).places, source)
     >>> [(each.file.code(each.call), each.named, each.parameter) for each in found]
     [('torch.arange(x.shape[1])', None, '')]
     """
     calls = [(place, file, call) for place in places if place.owned for file, call in _call(source, place)]
-    found: list[Origin] = []
+    found: list[DeviceSource] = []
     for number, (place, file, call) in enumerate(calls):
         if not number:
-            given = given_argument(call)
-            found = [Origin(file, call, _spot(failure, place), given.value if given is not None else None)]
+            given = device_argument(call)
+            found = [DeviceSource(file, call, _spot(failure, place), given.value if given is not None else None)]
             continue
         inner, name = found[0], found[0].named
         function = inner.file.function_of(inner.call)
@@ -60,18 +60,18 @@ def origins(failure: Failure, places: Sequence[Place], source: Sources) -> list[
             break
         passed = argument(call, name.value, position)
         if passed is None:
-            return [Origin(file, call, _spot(failure, place), parameter=name.value), *found]
-        found = [Origin(file, call, _spot(failure, place), passed.value), *found]
+            return [DeviceSource(file, call, _spot(failure, place), parameter=name.value), *found]
+        found = [DeviceSource(file, call, _spot(failure, place), passed.value), *found]
     return found
 
 
-def origins_changed(diagnosis: Diagnosis, found: Sequence[Origin], because: str = "") -> Iterator[Change]:
+def change_device_sources(diagnosis: Diagnosis, found: Sequence[DeviceSource], reason: str = "") -> Iterator[Change]:
     """Yield the device named anew: where it was decided, for each anchor, then in each callee on the way.
 
     Where it was decided by the default of a parameter, and no caller can be edited, the innermost callee comes first.
 
-    >>> found = origins(failure, placing(failure.operands[1]).places, source)
-    >>> [each.title for each in origins_changed(diagnosis, found)][0]
+    >>> found = device_sources(failure, last_placement(failure.operands[1]).places, source)
+    >>> [each.title for each in change_device_sources(diagnosis, found)][0]
     'Name the device `x.device` in `torch.arange`'
     """
     outer = found[0] if found else None
@@ -84,17 +84,17 @@ def origins_changed(diagnosis: Diagnosis, found: Sequence[Origin], because: str 
     ):
         found = found[::-1]
     for number, each in enumerate(found):
-        for anchor in anchors(diagnosis, each.spot, each.file, limit=1 if number else 3):
-            made = named_anew(each, anchor)
+        for anchor in device_expressions(diagnosis, each.spot, each.file, limit=1 if number else 3):
+            made = replace_device_name(each, anchor)
             if made:
-                yield replace(made, because=because)
+                yield replace(made, reason=reason)
 
 
-def named_anew(found: Origin, device: str) -> Change | None:
+def replace_device_name(found: DeviceSource, device: str) -> Change | None:
     """The change that names `device` where the device of a tensor was decided.
 
-    >>> found = origins(failure, placing(failure.operands[1]).places, source)
-    >>> named_anew(found[0], "x.device").edits[0].after.count(b"device=x.device")
+    >>> found = device_sources(failure, last_placement(failure.operands[1]).places, source)
+    >>> replace_device_name(found[0], "x.device").edits[0].after.count(b"device=x.device")
     1
     """
     file = found.file
@@ -102,9 +102,9 @@ def named_anew(found: Origin, device: str) -> Change | None:
     if found.named is not None and file.code(found.named) == device:
         return None
     if found.parameter:
-        module = file.replaced({call: keyword_added(call, found.parameter, device) for call in _alike(found)})
+        module = file.replaced({call: add_keyword(call, found.parameter, device) for call in _alike(found)})
         return change(file, module, f"Pass `{device}` on to `{text}`")
-    nodes: dict[cst.CSTNode, cst.CSTNode] = {found.call: device_replaced(found.call, device)}
+    nodes: dict[cst.CSTNode, cst.CSTNode] = {found.call: replace_device(found.call, device)}
     if found.named is not None and last_name(found.call.func) != "cuda":
         nodes = {node: expression(device) for node in _named_alike(found, found.named)}
     return change(file, file.replaced(nodes), f"Name the device `{device}` in `{text}`")
@@ -120,7 +120,7 @@ def is_passed_in(file: File, function: cst.FunctionDef, name: str) -> bool:
     return name in parameters(function) and not assignments(file, name, function.body)
 
 
-def _alike(found: Origin) -> list[cst.Call]:
+def _alike(found: DeviceSource) -> list[cst.Call]:
     """The call, and the others of the same callee in its function that have as much to say and not the parameter."""
     file, call = found.file, found.call
     return [
@@ -135,14 +135,14 @@ def _alike(found: Origin) -> list[cst.Call]:
     ]
 
 
-def _named_alike(found: Origin, named: cst.BaseExpression) -> list[cst.BaseExpression]:
+def _named_alike(found: DeviceSource, named: cst.BaseExpression) -> list[cst.BaseExpression]:
     """The argument that names the device, and those of calls alike that stand in its place and say the same."""
     number = [each.value for each in found.call.args].index(named)
     given = [call.args[number].value for call in _alike(found)]
     return [each for each in given if found.file.code(each) == found.file.code(named)]
 
 
-def _call(source: Sources, place: Place) -> Iterator[tuple[File, cst.Call]]:
+def _call(source: Sources, place: SourceLocation) -> Iterator[tuple[File, cst.Call]]:
     file = source.file(place)
     if file is not None and (call := file.call_at(place)) is not None:
         yield file, call
@@ -165,5 +165,5 @@ def leading_parameters(file: File, function: cst.FunctionDef) -> int:
     return int(isinstance(file.parent(file.parent(function) or function), cst.ClassDef) and not static)
 
 
-def _spot(failure: Failure, place: Place) -> Spot:
-    return Spot("birth", place, scope_at(failure, place))
+def _spot(failure: Failure, place: SourceLocation) -> FixSite:
+    return FixSite("birth", place, scope_at(failure, place))

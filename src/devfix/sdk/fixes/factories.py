@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from devfix.model import Binding, Diagnosis, Failure, Place
+from devfix.model import Diagnosis, Failure, ScopeVariable, SourceLocation
 from devfix.sdk.changes import Change, change
-from devfix.sdk.fixes.device_expressions import anchors, means
+from devfix.sdk.fixes.device_expressions import device_expressions, means
 from devfix.sdk.trace.operands import SAYS
-from devfix.sdk.trace.sites import Spot, scope_at
+from devfix.sdk.trace.sites import FixSite, scope_at
 from devfix.source import File, Sources, last_name
-from devfix.source.edits.expressions import argument, keyword_added
+from devfix.source.edits.expressions import add_keyword, argument
 from devfix.source.queries.reading import definition, parameters
 
 # Factories that take `device=`; those that draw random numbers do not stand here: another device is another stream.
@@ -56,7 +56,7 @@ FACTORIES = frozenset(
 )
 
 
-def factory_given_device(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+def add_device_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
     """Yield the factory call at a birth spot with `device=`, one change for each anchor.
 
     Yields nothing where the call is no factory that takes a device.
@@ -65,20 +65,20 @@ def factory_given_device(diagnosis: Diagnosis, spot: Spot, source: Sources) -> I
     call = file.call_at(spot.place, tuple(FACTORIES)) if file else None
     if file is None or call is None:
         return
-    for anchor in anchors(diagnosis, spot, file):
+    for anchor in device_expressions(diagnosis, spot, file):
         for group in dict.fromkeys([(call, *_beside(file, call)), (call,)]):
-            module = file.replaced({each: keyword_added(each, "device", anchor) for each in group})
+            module = file.replaced({each: add_keyword(each, "device", anchor) for each in group})
             both = f" and {len(group) - 1} beside it" if len(group) > 1 else ""
             found = change(file, module, f"Give `{file.code(call.func)}`{both} the device `{anchor}`")
             if found:
                 yield found
 
 
-def told_device(spot: Spot, device: str, source: Sources) -> str:
+def device_parameter(spot: FixSite, device: str, source: Sources) -> str:
     """The parameter by which the function at a spot was told a device; "" where none was.
 
     >>> place = failure.at
-    >>> told_device(Spot("birth", place, scope_at(failure, place)), "cuda:0", source)
+    >>> device_parameter(FixSite("birth", place, scope_at(failure, place)), "cuda:0", source)
     ''
     """
     file = source.file(spot.place)
@@ -87,16 +87,16 @@ def told_device(spot: Spot, device: str, source: Sources) -> str:
     return next((each.expression for each in _naming(spot.scope, device) if each.expression in names), "")
 
 
-def names_device(failure: Failure, place: Place, device: str) -> bool:
+def has_device_name(failure: Failure, place: SourceLocation, device: str) -> bool:
     """Whether anything in scope at a place names a device.
 
-    >>> names_device(failure, failure.at, "cuda:0")
+    >>> has_device_name(failure, failure.at, "cuda:0")
     False
     """
     return any(_naming(scope_at(failure, place), device))
 
 
-def _naming(scope: Iterable[Binding], device: str) -> Iterator[Binding]:
+def _naming(scope: Iterable[ScopeVariable], device: str) -> Iterator[ScopeVariable]:
     return (each for each in scope if each.kind in SAYS and means(each, device))
 
 

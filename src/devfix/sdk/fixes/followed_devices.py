@@ -6,25 +6,25 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from devfix.model import Binding, Failure, Place
+from devfix.model import Failure, ScopeVariable, SourceLocation
 from devfix.sdk.fixes.device_source import calls_function, is_passed_in, leading_parameters
 from devfix.sdk.trace.scopes import binding_at
 from devfix.source import File, Sources, last_name
-from devfix.source.edits.device_arguments import given_argument
+from devfix.source.edits.device_arguments import device_argument
 from devfix.source.edits.expressions import argument
 from devfix.source.queries.reading import assignments, parameters
 
 NAMES = 4  # followed from one assignment to the next
 
 
-def followed(failure: Failure, places: Sequence[Place], source: Sources) -> Binding | None:
+def followed(failure: Failure, places: Sequence[SourceLocation], source: Sources) -> ScopeVariable | None:
     """The tensor whose device decided where another one was made, through names and the calls of functions.
 
     `x` for `zeros(3, device=x.device)`, `zeros(3).to(x.device)`, `zeros_like(x)` and `x.new_zeros(3)`; for
     `zeros(3, device=device)` what the name was given, or what the caller passes. `places` begins with the call that
     makes the tensor, as those of an event do. None where the device was named otherwise.
 
-    >>> followed(failure, placing(failure.operands[1]).places, source) is None
+    >>> followed(failure, last_placement(failure.operands[1]).places, source) is None
     True
     """
     told: cst.BaseExpression | None = None
@@ -53,7 +53,7 @@ def followed(failure: Failure, places: Sequence[Place], source: Sources) -> Bind
 def _like(call: cst.Call) -> cst.BaseExpression | None:
     """The tensor that a call names as a whole: `x.new_zeros(2)`, `zeros_like(x)`."""
     name = last_name(call.func)
-    if given_argument(call) is not None:
+    if device_argument(call) is not None:
         return None
     if name.startswith("new_") and isinstance(call.func, cst.Attribute):
         return call.func.value
@@ -62,14 +62,14 @@ def _like(call: cst.Call) -> cst.BaseExpression | None:
 
 def _told(file: File, call: cst.Call) -> cst.BaseExpression | None:
     """What names the device: an argument of the call that makes a tensor, or of a `.to(…)` behind it."""
-    given = given_argument(call)
+    given = device_argument(call)
     while given is None:
         method = file.parent(call)
         behind = file.parent(method) if isinstance(method, cst.Attribute) and method.value is call else None
         if not isinstance(behind, cst.Call) or behind.func is not method:
             return None
         call = behind
-        given = given_argument(call) if last_name(call.func) == "to" else None
+        given = device_argument(call) if last_name(call.func) == "to" else None
     return given.value
 
 

@@ -9,9 +9,9 @@ import libcst as cst
 from devfix.model import Diagnosis
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.call_result import occurrences
-from devfix.sdk.trace.operands import blamed, names_in
+from devfix.sdk.trace.operands import blamed_operand, names_in
 from devfix.source import File, Sources, normalised
-from devfix.source.edits.expressions import expression, moved
+from devfix.source.edits.expressions import expression, move_to
 
 HOST = '"cpu"'
 
@@ -33,7 +33,7 @@ def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     if file is None or root is None:
         return
     frame = max(index for index, each in enumerate(failure.frames) if each.place == place)
-    held = names_in(blamed(diagnosis), frame)
+    held = names_in(blamed_operand(diagnosis), frame)
     nodes = [node for each in held if each.relation == "same" for node in occurrences(file, root, each.expression)[:1]]
     given = [each.value for each in root.args] if isinstance(root, cst.Call) else []
     lists = [
@@ -45,7 +45,7 @@ def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     # A tensor that has no name here is what one of the calls gave, and no other argument.
     called = [value for value in given if isinstance(_element(value), cst.Call)]
     for node in dict.fromkeys((*nodes, *lists, *around)) or called:
-        copied = _each(file, node) if node in lists else moved(_element(node), HOST)
+        copied = _each(file, node) if node in lists else move_to(_element(node), HOST)
         module = file.replaced({_element(node): copied})
         text = " ".join(file.code(node).split())
         found = change(file, module, f"Copy `{text}` to the host where it is handed over")
@@ -65,7 +65,9 @@ def _each(file: File, node: cst.BaseExpression) -> cst.BaseExpression:
 def _is_made_in(diagnosis: Diagnosis, file: File, value: cst.BaseExpression, names: set[str]) -> bool:
     """Whether an argument is an expression that computes the tensor, in a call or not, or takes it out of a name."""
     below = list(file.within(value))
-    places = [place for event in blamed(diagnosis).history[-1:] for place in event.places if place.path == file.path]
+    places = [
+        place for event in blamed_operand(diagnosis).history[-1:] for place in event.places if place.path == file.path
+    ]
     made = [node for place in places for node in file.expressions_at(place)]
     named = isinstance(value, cst.Subscript | cst.Attribute) and any(file.find(value, name) for name in names)
     return named or any(node in below for node in made)

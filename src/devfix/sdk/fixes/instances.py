@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from devfix.model import Binding, Failure
+from devfix.model import Failure, ScopeVariable
 from devfix.sdk.fixes.device_source import calls_function, is_passed_in, leading_parameters
 from devfix.sdk.trace.operands import scope_in
 from devfix.source import Sources
@@ -14,13 +14,13 @@ from devfix.source.edits.expressions import argument
 from devfix.source.queries.reading import parameters
 
 
-def is_of(binding: Binding, *classes: str) -> bool:
+def is_of(binding: ScopeVariable, *classes: str) -> bool:
     """Whether a module or object is of one of these classes, or of one that derives from it.
 
     A class is named by its package and its own name, for the modules in which it stands differ between releases.
 
     >>> names = ("main.Shard", "torch.utils.data.dataloader.DataLoader")
-    >>> loader = Binding("rows", "instance", "", "Shard", classes=names)
+    >>> loader = ScopeVariable("rows", "instance", "", "Shard", classes=names)
     >>> is_of(loader, "torch.DataLoader"), is_of(loader, "accelerate.DataLoaderShard")
     (True, False)
     """
@@ -29,7 +29,7 @@ def is_of(binding: Binding, *classes: str) -> bool:
     return any(name[0] == each[0] and name[-1] == each[-1] for each in own for name in wanted)
 
 
-def objects_of(failure: Failure, *classes: str, frame: int | None = None) -> list[Binding]:
+def objects_of(failure: Failure, *classes: str, frame: int | None = None) -> list[ScopeVariable]:
     """The modules and objects of some classes that are in scope, in one frame or, the deepest first, in any.
 
     >>> objects_of(failure, "accelerate.Accelerator")

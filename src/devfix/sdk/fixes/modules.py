@@ -5,59 +5,59 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from devfix.model import Binding, Diagnosis, Failure, Operand, Owner
+from devfix.model import Diagnosis, Failure, ModuleOwner, Operand, ScopeVariable
 from devfix.sdk.changes import Change, change
-from devfix.sdk.fixes.device_expressions import anchors
+from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.trace.operands import scope_in
-from devfix.sdk.trace.sites import Spot, scope_at
+from devfix.sdk.trace.sites import FixSite, scope_at
 from devfix.source import Sources, last_name
-from devfix.source.edits.statements import inserted_before
+from devfix.source.edits.statements import insert_before
 from devfix.source.queries.loops import outside_loops
 
 
-def bound(failure: Failure, frame: int, expression: str) -> Binding | None:
+def variable_in_frame(failure: Failure, frame: int, expression: str) -> ScopeVariable | None:
     """What an expression holds in a frame, by the frame's number; None where nothing is known of it.
 
-    >>> bound(failure, 0, "model").type
+    >>> variable_in_frame(failure, 0, "model").type
     'Model'
     """
     return next((each for each in scope_in(failure, frame) if each.expression == expression), None)
 
 
-def roots(failure: Failure, operand: Operand) -> list[tuple[Owner, Binding]]:
+def root_modules(failure: Failure, operand: Operand) -> list[tuple[ModuleOwner, ScopeVariable]]:
     """The module that registers an operand, as each frame sees it, the outermost frame first.
 
-    >>> roots(failure, failure.operands[0])
+    >>> root_modules(failure, failure.operands[0])
     []
     """
     found = []
     for owner in sorted(operand.holders, key=lambda each: each.frame):
-        binding = bound(failure, owner.frame, owner.root)
+        binding = variable_in_frame(failure, owner.frame, owner.root)
         if binding is not None and owner.kind in ("parameter", "buffer"):
             found.append((owner, binding))
     return found
 
 
-def astray(failure: Failure, operand: Operand) -> Binding | None:
+def largest_misplaced_module(failure: Failure, operand: Operand) -> ScopeVariable | None:
     """The largest module that holds an operand and lies with all it has on the operand's device.
 
     `model.head` of a `model` whose other parts were moved; `model` itself where nothing of it was.
 
-    >>> astray(failure, failure.operands[0]) is None
+    >>> largest_misplaced_module(failure, failure.operands[0]) is None
     True
     """
-    for owner, _ in roots(failure, operand):
+    for owner, _ in root_modules(failure, operand):
         for part in re.finditer(r"[.\[]|$", owner.expression[len(owner.root) :]):
-            binding = bound(failure, owner.frame, owner.expression[: len(owner.root) + part.start()])
+            binding = variable_in_frame(failure, owner.frame, owner.expression[: len(owner.root) + part.start()])
             if binding is not None and binding.kind == "module" and binding.device == operand.device:
                 return binding
     return None
 
 
-def made_spots(failure: Failure, binding: Binding, source: Sources) -> Iterator[Spot]:
+def construction_sites(failure: Failure, binding: ScopeVariable, source: Sources) -> Iterator[FixSite]:
     """Yield the calls that made a module, innermost first, without those of constructors to their bases'.
 
-    >>> [spot.place.line for spot in made_spots(failure, bound(failure, 0, "model"), source)]
+    >>> [spot.place.line for spot in construction_sites(failure, variable_in_frame(failure, 0, "model"), source)]
     [15]
     """
     made = binding.history[0] if binding.history else None
@@ -65,33 +65,33 @@ def made_spots(failure: Failure, binding: Binding, source: Sources) -> Iterator[
         file = source.file(place)
         call = file.call_at(place) if file is not None else None
         if call is not None and last_name(call.func) != "__init__":
-            yield Spot("made", place, scope_at(failure, place))
+            yield FixSite("made", place, scope_at(failure, place))
 
 
-def outside_constructors(spots: list[Spot]) -> list[Spot]:
+def outside_constructors(spots: list[FixSite]) -> list[FixSite]:
     """Spots that stand in no constructor first: there the module that a constructor makes is moved as a whole.
 
-    >>> [spot.place.function for spot in outside_constructors(spots(diagnosis))][0]
+    >>> [spot.place.function for spot in outside_constructors(fix_sites(diagnosis))][0]
     'Model.forward'
     """
     return sorted(spots, key=lambda spot: spot.place.function.endswith("__init__"))
 
 
-def module_moved_before(diagnosis: Diagnosis, spot: Spot, source: Sources, text: str) -> Iterator[Change]:
+def move_module_before(diagnosis: Diagnosis, spot: FixSite, source: Sources, text: str) -> Iterator[Change]:
     """Yield `text.to(anchor)` for a module, as a statement in front of the one at a spot, outside of all loops.
 
-    >>> [each.title for each in module_moved_before(diagnosis, spots(diagnosis)[-1], source, "self")][0]
+    >>> [each.title for each in move_module_before(diagnosis, fix_sites(diagnosis)[-1], source, "self")][0]
     'Move the module `self` to `x.device`'
     """
     file = source.file(spot.place)
     root = file.root_at(spot.place) if file else None
     if file is None or root is None:
         return
-    for anchor in anchors(diagnosis, spot, file):
+    for anchor in device_expressions(diagnosis, spot, file):
         statement = outside_loops(file, root, text, anchor)
         if statement is None or anchor.startswith((f"{text}.", f"next({text}.")):
             continue
         move = f"{text}.cpu()" if anchor == '"cpu"' else f"{text}.to({anchor})"
-        found = change(file, inserted_before(file, statement, [move]), f"Move the module `{text}` to `{anchor}`")
+        found = change(file, insert_before(file, statement, [move]), f"Move the module `{text}` to `{anchor}`")
         if found:
             yield found

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import libcst as cst
 
-from devfix.model import Diagnosis, Event, Failure, Operand, Place
+from devfix.model import Diagnosis, Event, Failure, Operand, SourceLocation
 from devfix.sdk.changes import Change, change
-from devfix.sdk.fixes.attribute_copy import bound_locally
-from devfix.sdk.fixes.call_result import is_on_device, moved_at, occurrences
-from devfix.sdk.fixes.device_expressions import anchors, is_bound, is_local
+from devfix.sdk.fixes.attribute_copy import assign_locally
+from devfix.sdk.fixes.call_result import is_on_device, move_at, occurrences
+from devfix.sdk.fixes.device_expressions import device_expressions, is_bound, is_local
 from devfix.sdk.trace.history import frame_of
-from devfix.sdk.trace.operands import blamed
-from devfix.sdk.trace.sites import Spot, spots
+from devfix.sdk.trace.operands import blamed_operand
+from devfix.sdk.trace.sites import FixSite, fix_sites
 from devfix.source import File, Sources
-from devfix.source.edits.statements import inserted_before
+from devfix.source.edits.statements import insert_before
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.optional import may_be_no_tensor
 from devfix.source.queries.reading import is_given, is_read, parameters
@@ -25,7 +25,7 @@ from devfix.source.queries.writes import is_written_below
 BRANCHES = (cst.If, cst.For, cst.While, cst.Try, cst.Match)
 
 
-def argument_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
     """Yield the named tensor moved where a handover or use spot passes it on.
 
     A name that is used again below is moved once, by a statement in front (outside of the loops in which it does not
@@ -35,17 +35,17 @@ def argument_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterato
     root = file.root_at(spot.place) if file else None
     if file is None or root is None:
         return
-    written = is_written_to(diagnosis.failure, blamed(diagnosis))
+    written = is_written_to(diagnosis.failure, blamed_operand(diagnosis))
     for text in spot.expressions:
         nodes = occurrences(file, root, text)
         if not nodes or (written and _is_parameter(file, nodes[0], text)) or may_be_no_tensor(file, nodes[0], text):
             continue
-        for anchor in anchors(diagnosis, spot, file):
+        for anchor in device_expressions(diagnosis, spot, file):
             if anchor.startswith((f"{text}.", f"next({text}.")):
                 continue
             rebound = None if is_written_below(file, nodes[0], text) else _rebound(file, nodes[0], text, anchor)
-            rebound = rebound or bound_locally(file, nodes[0], text, anchor)
-            inline = None if written else moved_at(file, nodes[0], anchor, _beside(file, nodes[0], text))
+            rebound = rebound or assign_locally(file, nodes[0], text, anchor)
+            inline = None if written else move_at(file, nodes[0], anchor, _beside(file, nodes[0], text))
             again = _used_below(file, root, nodes[0], text) or _is_hoisted(file, nodes[0], text, anchor)
             both = None if written else _together(diagnosis, spot, file, nodes[0], text, anchor)
             yield from (each for each in ((rebound, inline, both) if again else (inline, both, rebound)) if each)
@@ -67,13 +67,13 @@ def _is_parameter(file: File, node: cst.BaseExpression, text: str) -> bool:
 
 
 def _together(
-    diagnosis: Diagnosis, spot: Spot, file: File, node: cst.BaseExpression, text: str, anchor: str
+    diagnosis: Diagnosis, spot: FixSite, file: File, node: cst.BaseExpression, text: str, anchor: str
 ) -> Change | None:
     """The tensor and its like in one statement moved at once: `(x - self.mean.to(…)) / self.deviation.to(…)`.
 
     Its like are those on the same device that the same object holds, or that the same import made.
     """
-    statement, operand = file.statement_of(node), blamed(diagnosis)
+    statement, operand = file.statement_of(node), blamed_operand(diagnosis)
     wrong, whole, born = operand.device, text.rpartition(".")[0], _born(operand.history)
     if not isinstance(statement, cst.SimpleStatementLine):
         return None
@@ -88,7 +88,7 @@ def _together(
     if not others:
         return None
     every = [*_beside(file, node, text), *others]
-    found = moved_at(file, node, anchor, every)
+    found = move_at(file, node, anchor, every)
     return found and replace(found, title=f"{found.title}, and its like beside it", safety="likely")
 
 
@@ -99,7 +99,7 @@ def _born(history: Sequence[Event]) -> tuple[str, str] | None:
 
 def _is_import(failure: Failure, operand: Operand) -> bool:
     """Whether the operand was made by the import of a file, which is over."""
-    place = operand.birth.places[0] if operand.birth and operand.birth.places else None
+    place = operand.creation.places[0] if operand.creation and operand.creation.places else None
     return place is not None and place.function == "<module>" and frame_of(failure, place) is None
 
 
@@ -121,7 +121,7 @@ def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Ch
     if function is not None and not is_local(function, text):
         return None
     move = f"{text}.cpu()" if anchor == '"cpu"' else f"{text}.to({anchor})"
-    module = inserted_before(file, statement, [f"{text} = {move}"])
+    module = insert_before(file, statement, [f"{text} = {move}"])
     return change(file, module, f"Move `{text}` to `{anchor}` before it is used")
 
 
@@ -142,7 +142,7 @@ def _used_below(file: File, failed: cst.CSTNode, node: cst.BaseExpression, text:
     return any(is_read(file, each) for each in reads)
 
 
-def result_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[Change]:
+def move_result(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
     """Yield the whole call at a birth, returned or derived spot with `.to(anchor)`, one change for each anchor.
 
     Where a view is taken of a name that is read again below, the name is moved in front first, for all of them.
@@ -155,9 +155,9 @@ def result_moved(diagnosis: Diagnosis, spot: Spot, source: Sources) -> Iterator[
         return
     if isinstance(file.parent(calls[0]), cst.Expr):  # `noise.normal_()` stands alone: nobody gets what it returns
         return
-    for anchor in anchors(diagnosis, spot, file):
+    for anchor in device_expressions(diagnosis, spot, file):
         before = _receiver_moved(file, calls[0], anchor) if spot.kind == "derived" else None
-        yield from (each for each in (before, moved_at(file, calls[0], anchor)) if each)
+        yield from (each for each in (before, move_at(file, calls[0], anchor)) if each)
 
 
 def _receiver_moved(file: File, call: cst.BaseExpression, anchor: str) -> Change | None:
@@ -180,14 +180,14 @@ def _receiver_moved(file: File, call: cst.BaseExpression, anchor: str) -> Change
     return _rebound(file, receiver, receiver.value, anchor)
 
 
-def _is_aside(diagnosis: Diagnosis, spot: Spot, file: File, source: Sources) -> bool:
+def _is_aside(diagnosis: Diagnosis, spot: FixSite, file: File, source: Sources) -> bool:
     """Whether a derivation lies in a branch that need not run, while what uses its result below can be moved itself."""
     running = frame_of(diagnosis.failure, spot.place) if spot.kind == "derived" else None
     if running is None or _branches(file, spot.place) <= _branches(file, diagnosis.failure.frames[running].place):
         return False
-    uses = [each for each in spots(diagnosis) if each.frame == running]
-    return any(True for each in uses for _ in argument_moved(diagnosis, each, source))
+    uses = [each for each in fix_sites(diagnosis) if each.frame == running]
+    return any(True for each in uses for _ in move_argument(diagnosis, each, source))
 
 
-def _branches(file: File, place: Place) -> set[cst.CSTNode]:
+def _branches(file: File, place: SourceLocation) -> set[cst.CSTNode]:
     return {each for each in file.ancestors(file.root_at(place) or file.module) if isinstance(each, BRANCHES)}

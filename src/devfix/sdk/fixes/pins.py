@@ -13,12 +13,12 @@ from devfix.source.queries.naming import imported_name
 from devfix.source.queries.reading import assignments
 
 
-def pinned_where_assigned(diagnosis: Diagnosis, source: Sources, name: str) -> Iterator[Change]:
+def pin_where_assigned(diagnosis: Diagnosis, source: Sources, name: str) -> Iterator[Change]:
     """Yield the assignment of an attribute with its device resolved there and then: `torch.empty(0, device=…).device`.
 
     The current GPU is that of the thread which assigns, from then on wherever the attribute is used.
 
-    >>> list(pinned_where_assigned(diagnosis, source, "self.device"))
+    >>> list(pin_where_assigned(diagnosis, source, "self.device"))
     []
     """
     for file in files_of(diagnosis.failure, source):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from devfix.model import Binding, Event, Failure, Operand, Place
-from devfix.sdk.trace.history import keeps_data
+from devfix.model import Event, Failure, Operand, ScopeVariable, SourceLocation
+from devfix.sdk.trace.history import preserves_data
 from devfix.sdk.trace.operands import scope_in
 
 
-def made_of(failure: Failure, operand: Operand, frame: int) -> list[Binding]:
+def derived_in_frame(failure: Failure, operand: Operand, frame: int) -> list[ScopeVariable]:
     """The tensors in a frame's scope that an operand was computed from, the nearest first; not the operand itself.
 
     `self.mask` for the operand `self.mask == 0`, which has a name of its own nowhere.
 
-    >>> [each.expression for each in made_of(failure, failure.operands[1], 0)]
+    >>> [each.expression for each in derived_in_frame(failure, failure.operands[1], 0)]
     []
     """
     found = [
@@ -32,18 +32,18 @@ def begins(history: tuple[Event, ...], source: tuple[Event, ...]) -> bool:
     return _steps(history)[: len(source)] == _steps(source)
 
 
-def _steps(history: tuple[Event, ...]) -> list[tuple[str, tuple[Place, ...]]]:
+def _steps(history: tuple[Event, ...]) -> list[tuple[str, tuple[SourceLocation, ...]]]:
     return [(each.op, each.places) for each in history]
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredAttribute:
     """An attribute that keeps an operand, or what it was computed from.
 
     `whole` is the object's expression in frame number `frame`, `attribute` its name without an index; `history` is that
     of the tensor kept; `module` is the object where that is a module.
 
-    >>> kept(failure, failure.operands[1])
+    >>> stored_attributes(failure, failure.operands[1])
     []
     """
 
@@ -51,30 +51,30 @@ class Kept:
     whole: str
     attribute: str
     history: tuple[Event, ...]
-    module: Binding | None = None
+    module: ScopeVariable | None = None
 
     @property
     def maker(self) -> Event | None:
         """The last event that made new data: the birth, or an operator that is no view, cast or move."""
-        made = [event for event in self.history if not keeps_data(event)]
+        made = [event for event in self.history if not preserves_data(event)]
         return made[-1] if made else next(iter(self.history), None)
 
 
-def kept(failure: Failure, operand: Operand) -> list[Kept]:
+def stored_attributes(failure: Failure, operand: Operand) -> list[StoredAttribute]:
     """The attributes that keep an operand or what it was computed from, the deepest frame first.
 
-    >>> kept(failure, failure.operands[0])
+    >>> stored_attributes(failure, failure.operands[0])
     []
     """
     found = []
     for number in reversed(range(len(failure.frames))):
         scope = {each.expression: each for each in failure.frames[number].scope}
         names = [held.expression for held in operand.names if held.frame == number]
-        names += [each.expression for each in made_of(failure, operand, number)]
+        names += [each.expression for each in derived_in_frame(failure, operand, number)]
         for name in dict.fromkeys(names):
             whole, dot, attribute = name.partition("[")[0].rpartition(".")
             if dot and name in scope and not scope[name].type.endswith("Parameter"):
                 module = scope.get(whole)
                 module = module if module is not None and module.kind == "module" else None
-                found.append(Kept(number, whole, attribute, scope[name].history, module))
+                found.append(StoredAttribute(number, whole, attribute, scope[name].history, module))
     return found

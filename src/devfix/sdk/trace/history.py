@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from devfix.model import Event, Failure, Operand, Place
-from devfix.sdk.trace.operands import birthplace
+from devfix.model import Event, Failure, Operand, SourceLocation
+from devfix.sdk.trace.operands import creation_location
 from devfix.source.queries.reading import enclosing
 
 # A result that is the same data as its argument: a cast, a copy, another shape. Views are known by their kind.
@@ -15,26 +15,26 @@ SAME_DATA = re.compile(
 )
 
 
-def keeps_data(event: Event) -> bool:
+def preserves_data(event: Event) -> bool:
     """Whether an event left a tensor's data what it was: a view, a cast, a move.
 
-    >>> [keeps_data(Event("op", f"aten::{op}", "cpu")) for op in ("_to_copy", "mul")]
+    >>> [preserves_data(Event("op", f"aten::{op}", "cpu")) for op in ("_to_copy", "mul")]
     [True, False]
     """
     return event.kind in ("view", "move") or SAME_DATA.search(event.op) is not None
 
 
-def maker(operand: Operand) -> Event | None:
+def last_data_event(operand: Operand) -> Event | None:
     """The last event that made new data: the birth, or an operator on the way that is no view, cast or move.
 
-    >>> maker(failure.operands[1]).op
+    >>> last_data_event(failure.operands[1]).op
     'aten::arange'
     """
-    made = [event for event in operand.history if not keeps_data(event)]
-    return made[-1] if made else operand.birth
+    made = [event for event in operand.history if not preserves_data(event)]
+    return made[-1] if made else operand.creation
 
 
-def frame_of(failure: Failure, place: Place) -> int | None:
+def frame_of(failure: Failure, place: SourceLocation) -> int | None:
     """The number of the deepest frame that still runs the function in which a place lies; None where none does.
 
     >>> failure.frames[frame_of(failure, failure.at)].place == failure.at
@@ -47,7 +47,7 @@ def frame_of(failure: Failure, place: Place) -> int | None:
     return None
 
 
-def function_at(place: Place) -> tuple[str, str]:
+def function_at(place: SourceLocation) -> tuple[str, str]:
     """The file and function of a place; a comprehension runs in its function, and sees what that sees."""
     return place.path, enclosing(place.function)
 
@@ -66,38 +66,38 @@ def loop_event(failure: Failure, operand: Operand) -> int | None:
     return None
 
 
-def _is_turn(loop: Place, running: Place) -> bool:
+def _is_turn(loop: SourceLocation, running: SourceLocation) -> bool:
     """Whether what runs is in the body of a loop, and not the loop itself, which asks for the next item."""
     (first, last), (begin, end) = _span(loop), _span(running)
     return running != loop and first <= begin and end <= last
 
 
-def _span(place: Place) -> tuple[tuple[int, int], tuple[int, int]]:
+def _span(place: SourceLocation) -> tuple[tuple[int, int], tuple[int, int]]:
     return (place.line, place.column or 0), (place.end_line or place.line, place.end_column or 0)
 
 
-def is_born_in_reach(failure: Failure, operand: Operand, device: str) -> bool:
+def is_created_in_reach(failure: Failure, operand: Operand, device: str) -> bool:
     """Whether the function that made the operand still runs, or had something on `device` at hand when it did.
 
-    >>> is_born_in_reach(failure, failure.operands[1], "cuda:0")
+    >>> is_created_in_reach(failure, failure.operands[1], "cuda:0")
     True
     """
-    if is_born_where_used(failure, operand):
+    if is_created_where_used(failure, operand):
         return True
-    place = birthplace(operand)
+    place = creation_location(operand)
     if place is None or loop_event(failure, operand) is not None:
         return False
     scopes = [scope for seen, scope in failure.scopes if function_at(seen) == function_at(place)]
     return any(each.device == device for scope in scopes for each in scope)
 
 
-def is_born_where_used(failure: Failure, operand: Operand) -> bool:
+def is_created_where_used(failure: Failure, operand: Operand) -> bool:
     """Whether the function that made the operand, all the way from its birth, still runs, and no loop handed it out.
 
-    >>> [is_born_where_used(failure, each) for each in failure.operands]
+    >>> [is_created_where_used(failure, each) for each in failure.operands]
     [True, True]
     """
     if not operand.history or loop_event(failure, operand) is not None:
         return False
-    made = [event for event in operand.history if not keeps_data(event)] or operand.history[:1]
+    made = [event for event in operand.history if not preserves_data(event)] or operand.history[:1]
     return all(event.places and frame_of(failure, event.places[0]) is not None for event in made)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.model import Failure, Operand, Place
+from devfix.model import Failure, Operand, SourceLocation
 from devfix.source import File, Sources, last_name
 from devfix.source.queries.reading import assignments
 
 
-def owned_places(failure: Failure) -> Iterator[Place]:
+def owned_places(failure: Failure) -> Iterator[SourceLocation]:
     """Yield every owned place that a failure speaks of: its frames from the deepest, then births, moves and scopes.
 
     >>> next(owned_places(failure)) == failure.at
@@ -53,7 +53,7 @@ def classes_holding(
 
 
 def classes_called(file: File, name: str) -> list[cst.ClassDef]:
-    """The classes of a file with a name, as `Binding.type` gives it.
+    """The classes of a file with a name, as `ScopeVariable.type` gives it.
 
     >>> [each.name.value for each in classes_called(source.file(failure.at), "Model")]
     ['Model']
@@ -83,7 +83,7 @@ def _block(file: File, node: cst.CSTNode) -> cst.CSTNode:
 def attribute_of(operand: Operand) -> str:
     """The attribute by which a module holds the operand, without an index: "edges" of `edges[0]`; "" without one.
 
-    >>> operand = Operand("mask", "cpu", owner=Owner("self", 3, "Graph", "edges[0]", "attribute"))
+    >>> operand = Operand("mask", "cpu", owner=ModuleOwner("self", 3, "Graph", "edges[0]", "attribute"))
     >>> attribute_of(operand)
     'edges'
     """

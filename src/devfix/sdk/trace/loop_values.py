@@ -8,41 +8,41 @@ from itertools import takewhile
 import libcst as cst
 
 from devfix.model import Diagnosis
-from devfix.sdk.trace.operands import blamed, names_in
+from devfix.sdk.trace.operands import blamed_operand, names_in
 from devfix.source import File, Sources
-from devfix.source.queries.loops import bound
+from devfix.source.queries.loops import assigned_names
 
 SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 
-def turn_frame(diagnosis: Diagnosis, source: Sources) -> int | None:
+def loop_variable_frame(diagnosis: Diagnosis, source: Sources) -> int | None:
     """The number of the outermost frame in which the blamed operand is what a loop around the running line binds.
 
-    >>> turn_frame(diagnosis, source) is None
+    >>> loop_variable_frame(diagnosis, source) is None
     True
     """
-    failure, operand = diagnosis.failure, blamed(diagnosis)
+    failure, operand = diagnosis.failure, blamed_operand(diagnosis)
     for number, frame in enumerate(failure.frames):
         for held in names_in(operand, number):
             file = source.file(frame.place)
             node = file.root_at(frame.place) if file is not None else None
-            if file is not None and node is not None and is_turned(file, node, held.expression):
+            if file is not None and node is not None and is_loop_variable(file, node, held.expression):
                 return number
     return None
 
 
-def is_turned(file: File, node: cst.CSTNode, name: str) -> bool:
+def is_loop_variable(file: File, node: cst.CSTNode, name: str) -> bool:
     """Whether a `for`, or a comprehension, around a node binds a name, and nothing else in the loop binds it anew.
 
     >>> file = File("m.py", b"for x, y in pairs:\\n    y = y + 1\\n    f(x, y)\\n")
     >>> call = file.find(file.module, "f(x, y)")[0]
-    >>> is_turned(file, call, "x"), is_turned(file, call, "y")
+    >>> is_loop_variable(file, call, "x"), is_loop_variable(file, call, "y")
     (True, False)
     """
     for around in takewhile(lambda each: not isinstance(each, SCOPES), file.ancestors(node)):
         names = {each.value for each in _targets(file, around) if isinstance(each, cst.Name)}
         if name in names:
-            return not isinstance(around, cst.For) or name not in bound(file, around.body)
+            return not isinstance(around, cst.For) or name not in assigned_names(file, around.body)
     return False
 
 

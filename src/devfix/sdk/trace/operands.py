@@ -6,45 +6,45 @@ import re
 from collections.abc import Iterator
 from math import prod
 
-from devfix.model import Binding, Diagnosis, Failure, Held, Operand, Place
+from devfix.model import Diagnosis, Failure, NameRef, Operand, ScopeVariable, SourceLocation
 
 SAYS = ("device", "string", "index")  # the kinds of bindings that name a device
 FOLLOWER = re.compile(r"(index|indices|mask|condition)(\[\d+\])?")  # arguments that pick from another one
 
 
-def blamed(diagnosis: Diagnosis) -> Operand:
+def blamed_operand(diagnosis: Diagnosis) -> Operand:
     """The operand that the rule blames."""
-    return diagnosis.failure.operands[diagnosis.blame.operand]
+    return diagnosis.failure.operands[diagnosis.finding.operand]
 
 
 def target_device(diagnosis: Diagnosis) -> str:
     """The device on which the blamed operand should be: the blame's own word, else its peer's device, else ""."""
-    if diagnosis.blame.device:
-        return diagnosis.blame.device
-    other = peer(diagnosis)
+    if diagnosis.finding.device:
+        return diagnosis.finding.device
+    other = peer_operand(diagnosis)
     return other.device if other is not None else ""
 
 
-def peer(diagnosis: Diagnosis) -> Operand | None:
+def peer_operand(diagnosis: Diagnosis) -> Operand | None:
     """The operand that the blamed one met: the first on another device, those with elements and dimensions first."""
     if not diagnosis.failure.operands:
         return None
-    return _other(diagnosis.failure, blamed(diagnosis))
+    return _other(diagnosis.failure, blamed_operand(diagnosis))
 
 
-def strangers(failure: Failure) -> Iterator[tuple[int, Operand, Operand]]:
+def misplaced_operands(failure: Failure) -> Iterator[tuple[int, Operand, Operand]]:
     """Each operand that may be wrong, as (index, operand, peer), the likeliest first.
 
-    Where some operands were put where they are (`is_meant`) and others never were, only the latter are yielded. Where
-    all were, the data and the parameters come last: masks, weights and indices follow them. A 0-dim tensor on the host
-    is legal in most operators, so it comes after one with dimensions.
+    Where some operands were put where they are (`is_intentional`) and others never were, only the latter are yielded.
+    Where all were, the data and the parameters come last: masks, weights and indices follow them. A 0-dim tensor on
+    the host is legal in most operators, so it comes after one with dimensions.
     """
     pairs = [
         (index, operand, other)
         for index, operand in enumerate(failure.operands)
         if (other := _other(failure, operand)) is not None
     ]
-    astray = [pair for pair in pairs if not is_meant(failure, pair[1]) and not _is_within(failure, pair[1])]
+    astray = [pair for pair in pairs if not is_intentional(failure, pair[1]) and not _is_within(failure, pair[1])]
     yield from sorted(
         astray or pairs,
         key=lambda pair: (
@@ -66,12 +66,12 @@ def _follows(operand: Operand) -> tuple[int, ...]:
         return (0, 0, 0, 0)
     picks = FOLLOWER.fullmatch(operand.argument) is not None
     is_kept = any(held.expression.startswith("self.") and held.relation == "same" for held in operand.names)
-    return (-picks, -is_kept, len(operand.moves), prod(operand.shape))
+    return (-picks, -is_kept, len(operand.transfers), prod(operand.shape))
 
 
 def _is_within(failure: Failure, operand: Operand) -> bool:
     """Whether the failing operator's own surroundings made the operand, for a result that it then could not have."""
-    birth = operand.birth
+    birth = operand.creation
     return birth is not None and bool(birth.places) and birth.kind == "factory" and birth.places[0] == failure.at
 
 
@@ -84,12 +84,12 @@ def _is_anchor(failure: Failure, operand: Operand) -> bool:
     return not any(each.expression == owner.expression and each.device == "mixed" for each in scope)
 
 
-def is_meant(failure: Failure, operand: Operand) -> bool:
+def is_intentional(failure: Failure, operand: Operand) -> bool:
     """Whether somebody put an operand where it is: not the host by default, but by a move, a factory or a declaration.
 
     A declaration is the `device` of an object that holds the operand: `self.device` beside `self.ema.weight`.
 
-    >>> [is_meant(failure, each) for each in failure.operands]
+    >>> [is_intentional(failure, each) for each in failure.operands]
     [True, False]
     """
     if operand.device != "cpu" or was_moved_to(operand, "cpu") is not None:
@@ -101,7 +101,7 @@ def _is_declared(failure: Failure, operand: Operand) -> bool:
     return any(binding.device == operand.device for binding in declarations(failure, operand))
 
 
-def declarations(failure: Failure, operand: Operand) -> list[Binding]:
+def declarations(failure: Failure, operand: Operand) -> list[ScopeVariable]:
     """What objects that hold an operand say of their device: `model.device` for one named `model.head.weight`.
 
     >>> declarations(failure, failure.operands[0])
@@ -124,14 +124,14 @@ def _declares(device: str, tensor: str) -> bool:
     return tensor.startswith(f"{owner}.") and name.endswith("device")
 
 
-def _is_derived(failure: Failure, frame: int, device: Binding) -> bool:
+def _is_derived(failure: Failure, frame: int, device: ScopeVariable) -> bool:
     """Whether a device is what a property of a module gives: where its parameters are, and not where they should be."""
     owner = device.expression.rpartition(".")[0]
     modules = (each.expression for each in scope_in(failure, frame) if each.kind == "module")
     return device.type == "Property" and owner in modules
 
 
-def scope_in(failure: Failure, frame: int) -> tuple[Binding, ...]:
+def scope_in(failure: Failure, frame: int) -> tuple[ScopeVariable, ...]:
     """What was seen in scope in a frame, by the frame's number; empty where there is no such frame."""
     return failure.frames[frame].scope if 0 <= frame < len(failure.frames) else ()
 
@@ -141,23 +141,23 @@ def _other(failure: Failure, operand: Operand) -> Operand | None:
     return min(others, key=lambda each: not each.shape, default=None)
 
 
-def birthplace(operand: Operand) -> Place | None:
+def creation_location(operand: Operand) -> SourceLocation | None:
     """Where owned code called the factory itself; None where the tensor was born deeper, in foreign code."""
-    birth = operand.birth
+    birth = operand.creation
     if birth is None or not birth.places or not birth.places[0].owned:
         return None
     return birth.places[0]
 
 
-def names_in(operand: Operand, frame: int) -> list[Held]:
+def names_in(operand: Operand, frame: int) -> list[NameRef]:
     """The expressions that hold an operand in a frame, the operand itself before what it was derived from."""
     held = [each for each in operand.names if each.frame == frame]
     return sorted(held, key=lambda each: (each.relation != "same", each.relation != "storage", len(each.expression)))
 
 
-def was_moved_to(operand: Operand, device_type: str) -> Place | None:
+def was_moved_to(operand: Operand, device_type: str) -> SourceLocation | None:
     """The owned place where somebody moved the operand to a kind of device on purpose; None where nobody did."""
-    for event in reversed(operand.moves):
+    for event in reversed(operand.transfers):
         place = event.owned_place
         if event.device.split(":")[0] == device_type and place is not None:
             return place

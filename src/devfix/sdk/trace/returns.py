@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.model import Binding
+from devfix.model import ScopeVariable
 from devfix.sdk.trace.holders import classes_called
 from devfix.source import File, Sources
 from devfix.source.edits.expressions import argument
@@ -15,7 +15,7 @@ from devfix.source.queries.reading import assignments
 Part = int | str | None  # of a tuple by its number, of an object or dict by its name, or all of it
 
 
-def class_of(binding: Binding, source: Sources) -> tuple[File, cst.ClassDef] | None:
+def class_of(binding: ScopeVariable, source: Sources) -> tuple[File, cst.ClassDef] | None:
     """The editable class of an object or module that is in scope; None where it is not known.
 
     >>> file, node = class_of(binding_at(failure, failure.at, "self"), source)
@@ -42,13 +42,13 @@ def methods_called(file: File, holder: cst.ClassDef, called: str) -> list[cst.Fu
     return [each for each in found if file.class_of(each) is holder and file.function_of(each) is None]
 
 
-def answers(file: File, function: cst.FunctionDef, part: Part = None) -> list[cst.BaseExpression]:
+def return_values(file: File, function: cst.FunctionDef, part: Part = None) -> list[cst.BaseExpression]:
     """The expressions that stand for a part of what a function returns or yields; empty where one return has none.
 
     `part` is a number for an element of a tuple, a name for what a caller reads as `.name` or `["name"]`, None for all.
 
     >>> file = File("m.py", b"def f(x):\\n    y = x + 1\\n    return y, None\\n")
-    >>> [file.code(each) for each in answers(file, definition(file, "f"), 0)]
+    >>> [file.code(each) for each in return_values(file, definition(file, "f"), 0)]
     ['y']
     """
     given = [

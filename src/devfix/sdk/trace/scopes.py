@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from devfix.model import Binding, Failure, Operand, Place
+from devfix.model import Failure, Operand, ScopeVariable, SourceLocation
 from devfix.sdk.trace.derived import begins
 from devfix.sdk.trace.operands import scope_in
 from devfix.sdk.trace.sites import scope_at
 from devfix.source import File
 
 
-def binding_at(failure: Failure, place: Place, expression: str) -> Binding | None:
+def binding_at(failure: Failure, place: SourceLocation, expression: str) -> ScopeVariable | None:
     """What an expression held at a place; None where nothing is known of it.
 
     >>> found = binding_at(failure, failure.at, "x")
@@ -23,7 +23,7 @@ def binding_at(failure: Failure, place: Place, expression: str) -> Binding | Non
     return next((each for each in scope_at(failure, place) if each.expression == expression), None)
 
 
-def device_at(failure: Failure, place: Place, expression: str) -> str:
+def device_at(failure: Failure, place: SourceLocation, expression: str) -> str:
     """The device of what an expression held at a place: "cuda:0", "cpu", "mixed" for a module that lies on several.
 
     Empty where nothing is known of it.
@@ -35,7 +35,7 @@ def device_at(failure: Failure, place: Place, expression: str) -> str:
     return found.device if found else ""
 
 
-def named_at(failure: Failure, place: Place, operand: Operand) -> list[str]:
+def named_at(failure: Failure, place: SourceLocation, operand: Operand) -> list[str]:
     """What an operand, or what it was computed from, was called at a place that the program passed; nearest first.
 
     >>> named_at(failure, failure.at, failure.operands[0])
@@ -50,8 +50,8 @@ def named_at(failure: Failure, place: Place, operand: Operand) -> list[str]:
     return [each.expression for each in found if each.history]
 
 
-def on_device(scope: Iterable[Binding], device: str, *kinds: str) -> list[Binding]:
-    """The bindings of a scope that lie on a device, shortest expression first; `kinds` as in `Binding.kind`.
+def on_device(scope: Iterable[ScopeVariable], device: str, *kinds: str) -> list[ScopeVariable]:
+    """The bindings of a scope that lie on a device, shortest expression first; `kinds` as in `ScopeVariable.kind`.
 
     >>> [each.expression for each in on_device(scope_at(failure, failure.at), "cuda:0", "tensor")]
     ['x', 'self.scale']
@@ -69,7 +69,7 @@ def device_in(failure: Failure, frame: int, expression: str) -> str:
     return next((each.device for each in scope_in(failure, frame) if each.expression == expression), "")
 
 
-def scope_of(failure: Failure, file: File, node: cst.CSTNode) -> tuple[Binding, ...]:
+def scope_of(failure: Failure, file: File, node: cst.CSTNode) -> tuple[ScopeVariable, ...]:
     """What is known to be in scope where a node of a file runs, from the frames and records of its function.
 
     >>> file = source.file(failure.at)

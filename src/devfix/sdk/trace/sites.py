@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from devfix.model import Binding, Diagnosis, Failure, Place
-from devfix.sdk.trace.derived import made_of
-from devfix.sdk.trace.history import function_at, keeps_data, loop_event
-from devfix.sdk.trace.operands import blamed, names_in
+from devfix.model import Diagnosis, Failure, ScopeVariable, SourceLocation
+from devfix.sdk.trace.derived import derived_in_frame
+from devfix.sdk.trace.history import function_at, loop_event, preserves_data
+from devfix.sdk.trace.operands import blamed_operand, names_in
 from devfix.source.queries.reading import is_comprehension
 
 
 @dataclass(frozen=True)
-class Spot:
+class FixSite:
     """One place on the blamed tensor's way.
 
     `kind` is "birth" (owned code calls the factory), "returned" (a call in owned code through which the new tensor
@@ -23,18 +23,18 @@ class Spot:
     """
 
     kind: str
-    place: Place
-    scope: tuple[Binding, ...]
+    place: SourceLocation
+    scope: tuple[ScopeVariable, ...]
     expressions: tuple[str, ...] = ()
     frame: int | None = None
 
 
-def spots(diagnosis: Diagnosis) -> list[Spot]:
+def fix_sites(diagnosis: Diagnosis) -> list[FixSite]:
     """Every spot in owned code: the birth first, the failing expression last."""
     return [*_birth(diagnosis), *_way(diagnosis)]
 
 
-def scope_at(failure: Failure, place: Place) -> tuple[Binding, ...]:
+def scope_at(failure: Failure, place: SourceLocation) -> tuple[ScopeVariable, ...]:
     """What is known to be in scope at a place: a second look's record, else that of a frame of the same function."""
     records = [(seen, scope) for seen, scope in failure.scopes if function_at(seen) == function_at(place)]
     here = next((scope for seen, scope in records if seen.line == place.line), None)
@@ -48,7 +48,7 @@ def scope_at(failure: Failure, place: Place) -> tuple[Binding, ...]:
     return next(filter(None, (*frames, *(scope for _, scope in records))), ())
 
 
-def unseen(failure: Failure) -> Iterator[Place]:
+def locations_without_scope(failure: Failure) -> Iterator[SourceLocation]:
     """The owned places on the operands' ways whose scope nobody recorded yet: what a second look is for."""
     functions = {function_at(frame.place) for frame in failure.frames if frame.scope}
     lines = {(place.path, place.line) for place, _ in failure.scopes}
@@ -60,25 +60,25 @@ def unseen(failure: Failure) -> Iterator[Place]:
                     yield place
 
 
-def _birth(diagnosis: Diagnosis) -> Iterator[Spot]:
-    operand = blamed(diagnosis)
+def _birth(diagnosis: Diagnosis) -> Iterator[FixSite]:
+    operand = blamed_operand(diagnosis)
     # What a loop handed out is a tensor of its own each turn, so that nothing before the loop is its birth.
     out = loop_event(diagnosis.failure, operand)
-    birth = operand.birth if not out else None
+    birth = operand.creation if not out else None
     # A call that is still under way has returned nothing; without columns two calls on one line look the same.
     under_way = {frame.place for frame in diagnosis.failure.frames if frame.place.column is not None}
     for depth, place in enumerate(birth.places if birth else ()):
         if place.owned and not (depth and place in under_way):
             kind = "returned" if depth else "birth"
-            yield Spot(kind, place, scope_at(diagnosis.failure, place))
+            yield FixSite(kind, place, scope_at(diagnosis.failure, place))
 
 
-def _way(diagnosis: Diagnosis) -> Iterator[Spot]:
-    failure, operand = diagnosis.failure, blamed(diagnosis)
-    made = [number for number, event in enumerate(operand.history) if not keeps_data(event)]
+def _way(diagnosis: Diagnosis) -> Iterator[FixSite]:
+    failure, operand = diagnosis.failure, blamed_operand(diagnosis)
+    made = [number for number, event in enumerate(operand.history) if not preserves_data(event)]
     since = operand.history[max([loop_event(failure, operand) or 0, *made]) + 1 :]
     derived = [
-        Spot("derived", event.owned_place, scope_at(failure, event.owned_place))
+        FixSite("derived", event.owned_place, scope_at(failure, event.owned_place))
         for event in since
         # What was derived within the failing expression is no place to mend it before.
         if event.owned_place is not None and event.owned_place != failure.at
@@ -90,16 +90,18 @@ def _way(diagnosis: Diagnosis) -> Iterator[Spot]:
         frame = failure.frames[index]
         yield from (spot for spot in derived if first.get(function_at(spot.place)) == index)
         named = [held.expression for held in names_in(operand, index)]
-        expressions = tuple(dict.fromkeys([*named, *(each.expression for each in made_of(failure, operand, index))]))
+        expressions = tuple(
+            dict.fromkeys([*named, *(each.expression for each in derived_in_frame(failure, operand, index))])
+        )
         kind = "use" if index == owned[-1] else "handover"
-        yield Spot(kind, frame.place, _scope_around(failure, index), expressions, index)
+        yield FixSite(kind, frame.place, _scope_around(failure, index), expressions, index)
 
 
-def _scope_around(failure: Failure, index: int) -> tuple[Binding, ...]:
+def _scope_around(failure: Failure, index: int) -> tuple[ScopeVariable, ...]:
     """What a frame sees: a comprehension that is a frame of its own (until Python 3.11) sees its function's names."""
     frame = failure.frames[index]
     seen = {each.expression for each in frame.scope}
-    others: list[Binding] = []
+    others: list[ScopeVariable] = []
     if is_comprehension(frame.place.function):
         around = [each for each in failure.frames[:index] if function_at(each.place) == function_at(frame.place)]
         others = [each for each in (around[-1].scope if around else ()) if each.expression not in seen]

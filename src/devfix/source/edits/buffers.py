@@ -10,9 +10,7 @@ from devfix.source import File
 from devfix.source.edits.expressions import expression
 
 
-def registered_as_buffer(
-    file: File, assignment: cst.Assign | cst.AnnAssign, persistent: bool = False
-) -> cst.Call | None:
+def register_as_buffer(file: File, assignment: cst.Assign | cst.AnnAssign, persistent: bool = False) -> cst.Call | None:
     """The call that stands for `self.name = value`: `self.register_buffer("name", value, persistent=False)`.
 
     It replaces the assignment's expression statement: `file.replaced({assignment: cst.Expr(call)})`. A buffer that is
@@ -20,7 +18,7 @@ def registered_as_buffer(
     statement assigns to something else than one attribute of one name.
 
     >>> file = File("m.py", b"self.mask = torch.ones(3)\\n")
-    >>> code(registered_as_buffer(file, assignments(file, "self.mask")[0]))
+    >>> code(register_as_buffer(file, assignments(file, "self.mask")[0]))
     'self.register_buffer("mask", torch.ones(3), persistent=False)'
     """
     targets: Sequence[cst.AssignTarget | cst.AnnAssign]

@@ -8,41 +8,41 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.source import File, last_name
-from devfix.source.edits.expressions import DTYPE, argument, code, expression, keyword_added
+from devfix.source.edits.expressions import DTYPE, add_keyword, argument, code, expression
 from devfix.source.queries.reading import assignments
 
 LITERAL = re.compile(r"(cuda|cpu)(:\d+)?")
 STEPS = 4  # names followed from one assignment to the next
 
 
-def device_given(call: cst.Call) -> str:
+def device_text(call: cst.Call) -> str:
     """How a call names the device of its result, as source text; "" where it does not.
 
     `.cuda()` names the current GPU, as `"cuda"` does.
 
-    >>> [device_given(expression(text)) for text in ("x.cuda()", "x.cuda(1)", "x.to(device, torch.half)", "x.cpu()")]
+    >>> [device_text(expression(text)) for text in ("x.cuda()", "x.cuda(1)", "x.to(device, torch.half)", "x.cpu()")]
     ['"cuda"', '1', 'device', '"cpu"']
-    >>> [device_given(expression(text)) for text in ("torch.zeros(3, device=x.device)", "x.to(torch.half)")]
+    >>> [device_text(expression(text)) for text in ("torch.zeros(3, device=x.device)", "x.to(torch.half)")]
     ['x.device', '']
     """
     name = last_name(call.func)
     if name == "cpu":
         return '"cpu"'
-    given = given_argument(call)
+    given = device_argument(call)
     if given is not None:
         return code(given.value)
     return '"cuda"' if name == "cuda" else ""
 
 
-def device_replaced(call: cst.Call, device: str) -> cst.Call:
+def replace_device(call: cst.Call, device: str) -> cst.Call:
     """The call with another device for its result; `.cuda()` and `.cpu()` become `.to(…)`.
 
-    >>> code(device_replaced(expression("x.cuda(non_blocking=True)"), "y.device"))
+    >>> code(replace_device(expression("x.cuda(non_blocking=True)"), "y.device"))
     'x.to(y.device, non_blocking=True)'
-    >>> code(device_replaced(expression("torch.zeros(3, device='cuda')"), "y.device"))
+    >>> code(replace_device(expression("torch.zeros(3, device='cuda')"), "y.device"))
     'torch.zeros(3, device=y.device)'
     """
-    given = given_argument(call)
+    given = device_argument(call)
     method = call.func if isinstance(call.func, cst.Attribute) and call.func.attr.value in ("cuda", "cpu") else None
     if method is not None:
         rest = [each for each in call.args if each is not given]
@@ -50,13 +50,13 @@ def device_replaced(call: cst.Call, device: str) -> cst.Call:
         return call.with_changes(func=method.with_changes(attr=cst.Name("to")), args=[moved, *rest])
     if given is not None:
         return call.with_deep_changes(given, value=expression(device))
-    return keyword_added(call, "device", device)
+    return add_keyword(call, "device", device)
 
 
-def given_argument(call: cst.Call) -> cst.Arg | None:
+def device_argument(call: cst.Call) -> cst.Arg | None:
     """The argument with which a call names the device of its result; None where it has none.
 
-    >>> code(given_argument(expression("x.to(device, torch.half)")).value)
+    >>> code(device_argument(expression("x.to(device, torch.half)")).value)
     'device'
     """
     name = last_name(call.func)
@@ -142,9 +142,9 @@ def named_device(file: File, call: cst.Call) -> str:
     >>> [named_device(file, call) for call in file.within(file.module) if isinstance(call, cst.Call)]
     ['cuda', '', 'cuda:1']
     """
-    given = given_argument(call)
+    given = device_argument(call)
     if given is None:
-        return device_given(call).strip('"')
+        return device_text(call).strip('"')
     if last_name(call.func) == "cuda" and isinstance(given.value, cst.Integer):
         return f"cuda:{given.value.value}"
     return literal_device(file, given.value)

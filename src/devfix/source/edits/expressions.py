@@ -49,10 +49,10 @@ def argument(call: cst.Call, keyword: str, position: int | None = None) -> cst.A
     return None if any(each.star or each.keyword for each in before) else before[-1]
 
 
-def keyword_added(call: cst.Call, keyword: str, value: str) -> cst.Call:
+def add_keyword(call: cst.Call, keyword: str, value: str) -> cst.Call:
     """The call with a keyword set, in the comma style of the call; an argument of that name gets the new value.
 
-    >>> code(keyword_added(expression("torch.zeros(3)"), "device", "x.device"))
+    >>> code(add_keyword(expression("torch.zeros(3)"), "device", "x.device"))
     'torch.zeros(3, device=x.device)'
     """
     present = argument(call, keyword)
@@ -80,10 +80,10 @@ def keyword_added(call: cst.Call, keyword: str, value: str) -> cst.Call:
     return call.with_changes(args=[*before, new, *after])
 
 
-def keyword_removed(call: cst.Call, keyword: str) -> cst.Call:
+def remove_keyword(call: cst.Call, keyword: str) -> cst.Call:
     """The call without a keyword; as it is where it has none.
 
-    >>> code(keyword_removed(expression("torch.zeros(3, device='cuda')"), "device"))
+    >>> code(remove_keyword(expression("torch.zeros(3, device='cuda')"), "device"))
     'torch.zeros(3)'
     """
     found = argument(call, keyword)
@@ -115,23 +115,23 @@ def _comma(comma: cst.Comma, commented: cst.Comma | None = None) -> cst.Comma:
     return comma.with_changes(whitespace_after=space.with_changes(first_line=line, empty_lines=()))
 
 
-def moved(node: cst.BaseExpression, device: str) -> cst.BaseExpression:
+def move_to(node: cst.BaseExpression, device: str) -> cst.BaseExpression:
     """The expression moved to a device: merged into a `.to(dtype)` at its end, else `.to(device)` behind it.
 
-    >>> code(moved(expression("a + b"), "x.device")), code(moved(expression("a.to(torch.half)"), "device"))
+    >>> code(move_to(expression("a + b"), "x.device")), code(move_to(expression("a.to(torch.half)"), "device"))
     ('(a + b).to(x.device)', 'a.to(dtype=torch.half, device=device)')
     """
     if isinstance(node, cst.Call) and last_name(node.func) == "to" and isinstance(node.func, cst.Attribute):
         merged = _merged(node, device)
         if merged is not None:
             return merged
-    return method_called(node, "cpu") if device in ('"cpu"', "'cpu'") else method_called(node, "to", device)
+    return call_method(node, "cpu") if device in ('"cpu"', "'cpu'") else call_method(node, "to", device)
 
 
-def method_called(node: cst.BaseExpression, method: str, *arguments: str) -> cst.Call:
+def call_method(node: cst.BaseExpression, method: str, *arguments: str) -> cst.Call:
     """A method called on an expression, in parentheses where it needs them.
 
-    >>> code(method_called(expression("loss"), "cpu")), code(method_called(expression("-x"), "type_as", "y"))
+    >>> code(call_method(expression("loss"), "cpu")), code(call_method(expression("-x"), "type_as", "y"))
     ('loss.cpu()', '(-x).type_as(y)')
     """
     inner = node if isinstance(node, ATOMS) or node.lpar else _parenthesised(node)
@@ -148,10 +148,10 @@ def is_move(node: cst.CSTNode) -> bool:
     return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in MOVES
 
 
-def unmoved(node: cst.BaseExpression) -> cst.BaseExpression:
+def remove_move(node: cst.BaseExpression) -> cst.BaseExpression:
     """What an expression moves, without the moves at its end; a `.to` that casts keeps its dtype.
 
-    >>> code(unmoved(expression("x.float().cuda()"))), code(unmoved(expression("x.to('cuda', torch.half)")))
+    >>> code(remove_move(expression("x.float().cuda()"))), code(remove_move(expression("x.to('cuda', torch.half)")))
     ('x.float()', 'x.to(torch.half)')
     """
     while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and is_move(node):
@@ -182,7 +182,7 @@ def _merged(call: cst.Call, device: str) -> cst.Call | None:
         call = call.with_changes(args=[named, *call.args[1:]])
     elif argument(call, "dtype") is None:
         return None
-    return keyword_added(call, "device", device)
+    return add_keyword(call, "device", device)
 
 
 def _tight() -> cst.AssignEqual:

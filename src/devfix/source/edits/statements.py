@@ -13,14 +13,14 @@ Block = cst.IndentedBlock | cst.Module
 Line = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
 
-def inserted_before(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
+def insert_before(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
     """The module with statements before one; None where it stands in a suite on one line (`if x: y`).
 
     Comments and blank lines above the statement stay above it, since they mostly speak of what follows; a comment
     directly above a loop or a branch stays with it.
 
     >>> file = File("m.py", b"def f(x):\\n    # add\\n    return x + y\\n")
-    >>> print(inserted_before(file, file.statement_of(file.find(file.module, "x + y")[0]), ["x = x.cuda()"]).code)
+    >>> print(insert_before(file, file.statement_of(file.find(file.module, "x + y")[0]), ["x = x.cuda()"]).code)
     def f(x):
         # add
         x = x.cuda()
@@ -38,11 +38,11 @@ def inserted_before(file: File, statement: cst.CSTNode, lines: Sequence[str]) ->
     return _with_body(file, parent, [*parent.body[:index], *new, old, *parent.body[index + 1 :]])
 
 
-def inserted_after(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
+def insert_after(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
     """The module with statements after one; None where it stands in a suite on one line.
 
     >>> file = File("m.py", b"model = Net()\\nrun(model)\\n")
-    >>> print(inserted_after(file, file.module.body[0], ["model.to(device)"]).code)
+    >>> print(insert_after(file, file.module.body[0], ["model.to(device)"]).code)
     model = Net()
     model.to(device)
     run(model)
@@ -55,13 +55,13 @@ def inserted_after(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> 
     return _with_body(file, parent, [*parent.body[: index + 1], *_parsed(lines), *parent.body[index + 1 :]])
 
 
-def replaced_by(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
+def replace_statement(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
     """The module with statements in place of one, which leaves its comments to the first.
 
     None where it stands in a suite on one line.
 
     >>> file = File("m.py", b"# set up\\nself.mask = m  # causal\\n")
-    >>> print(replaced_by(file, file.module.body[0], ["self.register_buffer('mask', m)"]).code)
+    >>> print(replace_statement(file, file.module.body[0], ["self.register_buffer('mask', m)"]).code)
     # set up
     self.register_buffer('mask', m)  # causal
     <BLANKLINE>
@@ -77,13 +77,13 @@ def replaced_by(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst
     return _with_body(file, parent, [*parent.body[:index], *new, *parent.body[index + 1 :]])
 
 
-def removed(file: File, statement: cst.CSTNode) -> cst.Module | None:
+def remove_statement(file: File, statement: cst.CSTNode) -> cst.Module | None:
     """The module without a statement and the comments directly above it; `pass` where a block would be empty.
 
     None where it stands in a suite on one line.
 
     >>> file = File("m.py", b"if cuda:\\n    model.cuda()\\n")
-    >>> print(removed(file, file.statement_of(file.find(file.module, "model.cuda()")[0])).code)
+    >>> print(remove_statement(file, file.statement_of(file.find(file.module, "model.cuda()")[0])).code)
     if cuda:
         pass
     <BLANKLINE>

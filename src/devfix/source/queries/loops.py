@@ -50,7 +50,7 @@ def _is_guarded(file: File, node: cst.CSTNode, loop: cst.CSTNode, text: str) -> 
     return False
 
 
-def bound(file: File, root: cst.CSTNode) -> set[str]:
+def assigned_names(file: File, root: cst.CSTNode) -> set[str]:
     """The names that code gives a value, anywhere below a node: neither `x.y = …` nor `x += …` binds `x`."""
     return {each.value for each in _given(file, root) if isinstance(each, cst.Name)}
 

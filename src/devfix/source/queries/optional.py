@@ -9,7 +9,7 @@ import libcst as cst
 
 from devfix.source import File
 from devfix.source.edits.expressions import code
-from devfix.source.queries.loops import bound
+from devfix.source.queries.loops import assigned_names
 
 TENSOR_ALONE = re.compile(r"""["']?(torch\.)?(\w*Tensor|nn\.Parameter|Parameter)["']?""")
 
@@ -60,7 +60,7 @@ def _is_settled(file: File, function: cst.FunctionDef, node: cst.CSTNode, name: 
 def _settles(file: File, statement: cst.CSTNode, name: str) -> bool:
     """Whether a statement leaves the name with a tensor: it gives it a value, or ends the function for all else."""
     if not isinstance(statement, cst.If):
-        return isinstance(statement, cst.SimpleStatementLine | cst.With) and name in bound(file, statement)
+        return isinstance(statement, cst.SimpleStatementLine | cst.With) and name in assigned_names(file, statement)
     test = code(statement.test)
     # What is done to tensors alone (`if isinstance(x, Tensor) and x.ndim:`) says nothing of the rest.
     tensors = rf"(?<!not )(isinstance|torch\.is_tensor)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
@@ -68,4 +68,4 @@ def _settles(file: File, statement: cst.CSTNode, name: str) -> bool:
         return False
     alone = rf"{re.escape(name)} is None|not (torch\.is_tensor|isinstance)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
     ends = any(isinstance(each, cst.Raise | cst.Return) for each in file.within(statement.body))
-    return name in bound(file, statement.body) or (ends and re.fullmatch(alone, test) is not None)
+    return name in assigned_names(file, statement.body) or (ends and re.fullmatch(alone, test) is not None)

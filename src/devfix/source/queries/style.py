@@ -9,46 +9,46 @@ from devfix.source import File
 ELEMENT = re.compile(r"\[(-?\d+)\]")
 
 
-def steps(text: str) -> float:
+def attribute_depth(text: str) -> float:
     """How far an expression reaches into what it begins with; an element of a list may be another one elsewhere.
 
-    >>> steps("x"), steps("self.head.weight"), steps("parts[0]")
+    >>> attribute_depth("x"), attribute_depth("self.head.weight"), attribute_depth("parts[0]")
     (0.0, 2.0, 3.0)
     """
     return text.count(".") + 3.0 * text.count("[")
 
 
-def habit(file: File, text: str) -> float:
+def style_bonus(file: File, text: str) -> float:
     """How much a file's own habit speaks for an expression: 1.5 where it already places tensors by it.
 
     >>> file = File("m.py", b"x = x.to(self.device)\\n")
-    >>> habit(file, "self.device"), habit(file, "device")
+    >>> style_bonus(file, "self.device"), style_bonus(file, "device")
     (1.5, 0.0)
     """
     uses = re.findall(r"(?:\.to\(|device\s*=\s*)" + re.escape(text) + r"\b", file.module.code)
     return 1.5 if uses else 0.0
 
 
-def is_somebody_elses(file: File, text: str) -> bool:
+def is_undeclared_attribute(file: File, text: str) -> bool:
     """Whether an anchor is an attribute of `self` that the file mentions nowhere: other subclasses may not have it.
 
     >>> file = File("m.py", b"class Base:\\n    def run(self, x):\\n        return self.head(x)\\n")
-    >>> is_somebody_elses(file, "self.head.weight.device"), is_somebody_elses(file, "self.encoder.weight.device")
-    (False, True)
+    >>> [is_undeclared_attribute(file, text) for text in ("self.head.weight.device", "self.encoder.weight.device")]
+    [False, True]
     """
     found = re.match(r"self\.\w+\b", text)
     return found is not None and not re.search(rf"\b{re.escape(found[0])}\b", file.module.code)
 
 
-def says_nothing(file: File, text: str) -> bool:
+def is_ambiguous(file: File, text: str) -> bool:
     """Whether an expression stands for the device in this run alone: a name to throw away, an element picked by number.
 
     Where the first element of a list is no tensor on the device, the second need not be one in another call.
 
     >>> file = File("m.py", b"y, _ = f(x)\\nz = boxes[1] * y\\n")
-    >>> [says_nothing(file, text) for text in ("_.device", "x.device", "parts[0].device", "parts[1].device")]
+    >>> [is_ambiguous(file, text) for text in ("_.device", "x.device", "parts[0].device", "parts[1].device")]
     [True, False, False, True]
-    >>> says_nothing(file, "boxes[1].device")
+    >>> is_ambiguous(file, "boxes[1].device")
     False
     """
     root = text.partition(".")[0]

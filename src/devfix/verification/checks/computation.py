@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from devfix.model import Computed, Edit, Operand, Place, Run
+from devfix.model import Edit, Operand, OperatorTotals, Run, SourceLocation
 from devfix.verification.edit_map import blocks
 
 _CLOSE = 1e-3  # of the sum of all values, without their signs: backends may add in another order
 
 
-def computes_else(before: Sequence[Run], after: Run) -> str:
+def diff_totals(before: Sequence[Run], after: Run) -> str:
     """What a patched program computes otherwise in a world than the program did in each of some runs; "" for nothing.
 
     An operator that does not run as often in all runs before says nothing. Where any has other values in one of them,
     the program is random, and no values are compared: by chance one of many may seem to repeat.
     """
-    rows = [{each.op: each for each in run.computed} for run in before]
-    now = {each.op: each for each in after.computed}
+    rows = [{each.op: each for each in run.operator_totals} for run in before]
+    now = {each.op: each for each in after.operator_totals}
     if not now or not all(rows):
         return ""
-    none = Computed("", 0, 0)
+    none = OperatorTotals("", 0, 0)
     every = [(op, now.get(op, none), [row.get(op, none) for row in rows]) for op in sorted(now.keys() | rows[0].keys())]
     for op, new, old in every:
         if _ran(new) != _ran(old[0]) and all(_ran(other) == _ran(old[0]) for other in old):
@@ -30,11 +30,11 @@ def computes_else(before: Sequence[Run], after: Run) -> str:
     return next((f"{op} has other results" for op, new, old in every if _values_differ(old[0], new)), "")
 
 
-def _ran(computed: Computed) -> int:
+def _ran(computed: OperatorTotals) -> int:
     return computed.host + computed.device
 
 
-def _values_differ(one: Computed, other: Computed) -> bool:
+def _values_differ(one: OperatorTotals, other: OperatorTotals) -> bool:
     return abs(one.total - other.total) > _CLOSE * max(one.size, other.size) + 1e-9
 
 
@@ -42,44 +42,48 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def leaves_device(before: Run, wrong: Operand | None, after: Run) -> str:
+def moved_work_to_cpu(before: Run, wrong: Operand | None, after: Run) -> str:
     """How a patched program does on the CPU what the failing one did, or was about to do, on a GPU; "" where not.
 
     A tensor that the program itself has brought to the CPU may be met there.
     """
-    ran, runs = (sum(each.device for each in run.computed) for run in (before, after))
-    if after.computed and runs < ran:
+    ran, runs = (sum(each.device for each in run.operator_totals) for run in (before, after))
+    if after.operator_totals and runs < ran:
         return f"it takes the work off the GPU: {ran} operators ran there before the failure, {runs} do now"
     failure = before.failure
     if failure is None or wrong is None or not failure.op:
         return ""
     peers = [operand for operand in failure.operands if operand is not wrong]
-    there = next((visit for visit in after.visits if visit.op == failure.op), None)
-    if there is None or not there.ran or there.device or not peers:
+    there = next((visit for visit in after.operator_counts if visit.op == failure.op), None)
+    if there is None or not there.completed or there.device or not peers:
         return ""
-    if any(operand.device == "cpu" for operand in peers) or (wrong.device == "cpu" and wrong.moves):
+    if any(operand.device == "cpu" for operand in peers) or (wrong.device == "cpu" and wrong.transfers):
         return ""
     return f"it takes the work off the GPU: {failure.op} runs on the CPU where it failed"
 
 
-def edited_places(edits: Iterable[Edit]) -> tuple[Place, ...]:
+def edited_places(edits: Iterable[Edit]) -> tuple[SourceLocation, ...]:
     """The lines that edits changed or put in, in the edited files."""
     return tuple(
-        Place(edit.path, start + 1, end_line=stop, owned=True)
+        SourceLocation(edit.path, start + 1, end_line=stop, owned=True)
         for edit in edits
         for tag, _, _, start, stop in blocks(edit)
         if tag != "equal" and start < stop
     )
 
 
-def computes_apart(home: Run, without: Run, edits: Iterable[Edit]) -> str:
+def extra_gpu_work(home: Run, without: Run, edits: Iterable[Edit]) -> str:
     """What edited lines compute on a GPU and not in the world without one; "" for nothing.
 
     Both runs have counted at `edited_places`. Lines that never run without a GPU say nothing, unless they are new.
     """
     is_new = all(tag in ("equal", "insert") for edit in edits for tag, *_ in blocks(edit))
-    if not without.visits and not is_new:
+    if not without.operator_counts and not is_new:
         return ""
-    known = {visit.op.rstrip("_") for visit in without.visits}
-    apart = sorted(visit.op for visit in home.visits if visit.works and visit.ran and visit.op.rstrip("_") not in known)
+    known = {visit.op.rstrip("_") for visit in without.operator_counts}
+    apart = sorted(
+        visit.op
+        for visit in home.operator_counts
+        if visit.is_compute and visit.completed and visit.op.rstrip("_") not in known
+    )
     return f"its lines compute on the GPU what they do not without one: {apart[0]}" if apart else ""

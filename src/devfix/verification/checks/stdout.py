@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from devfix.model import Outcome, Run
 
 
-def prints_else(before: Sequence[str], after: Sequence[str]) -> bool:
+def stdout_differs(before: Sequence[str], after: Sequence[str]) -> bool:
     """Whether a line that is the same in all outputs before the change is another one in all outputs after it.
 
     Outputs of different lengths cannot be held side by side, and say nothing.
 
-    >>> prints_else(["loss 1\\n0.3 s", "loss 1\\n0.4 s"], ["loss 2\\n0.3 s", "loss 2\\n0.5 s"])
+    >>> stdout_differs(["loss 1\\n0.3 s", "loss 1\\n0.4 s"], ["loss 2\\n0.3 s", "loss 2\\n0.5 s"])
     True
-    >>> prints_else(["loss 1\\n0.3 s", "loss 1\\n0.4 s"], ["loss 1\\n0.9 s", "loss 1\\n0.5 s"])
+    >>> stdout_differs(["loss 1\\n0.3 s", "loss 1\\n0.4 s"], ["loss 1\\n0.9 s", "loss 1\\n0.5 s"])
     False
     """
     lines = [output.splitlines() for output in (*before, *after)]
@@ -48,17 +48,17 @@ _DRAWS = re.compile(
 )
 
 
-def prints_apart(failing: Run, on_gpu: Sequence[Run], without: Run) -> tuple[str, ...]:
+def gpu_only_lines(failing: Run, on_gpu: Sequence[Run], without: Run) -> tuple[str, ...]:
     """Return how a patched program prints something else on simulated GPUs than without one; () where it does not.
 
     Simulated GPUs compute as the CPU does, but for what is drawn at random there.
     """
-    is_drawn = any(each.device and _DRAWS.search(each.op) for run in on_gpu for each in run.computed)
+    is_drawn = any(each.device and _DRAWS.search(each.op) for run in on_gpu for each in run.operator_totals)
     is_clean = all(each.outcome is Outcome.CLEAN for each in (*on_gpu, without))
     if failing.world.kind != "simulated" or is_drawn or not is_clean:
         return ()
     printed = [without_devices(each.stdout) for each in on_gpu]
-    is_other = prints_else(printed, [without_devices(without.stdout)])
+    is_other = stdout_differs(printed, [without_devices(without.stdout)])
     return ("the program prints something else on a GPU than without one",) if is_other else ()
 
 
@@ -75,9 +75,9 @@ def numbers_apart(failing: Run, on_gpu: Sequence[Run], without: Run) -> str:
     """Return which number a patched program prints on simulated GPUs, and which without one; "" for the same.
 
     Lines that it had printed before it failed say nothing of the patch, nor do times, counts of devices, and what
-    changes from run to run.
+    changes from run to run. Neither does a program that runs the operator which failed more or less often on a GPU.
     """
-    if not prints_apart(failing, on_gpu, without):
+    if not gpu_only_lines(failing, on_gpu, without) or not _runs_alike(failing, on_gpu[-1], without):
         return ""
     outputs = [without_devices(each.stdout).splitlines() for each in (*on_gpu, without)]
     for *there, here in list(zip(*outputs, strict=True))[len(failing.stdout.splitlines()) :]:
@@ -87,6 +87,15 @@ def numbers_apart(failing: Run, on_gpu: Sequence[Run], without: Run) -> str:
             if apart is not None:
                 return f"{apart[0]}, and {apart[1]} without one"
     return ""
+
+
+def _runs_alike(failing: Run, on_gpu: Run, without: Run) -> bool:
+    """Return whether the operator that failed runs as often on a GPU as without one."""
+    op = failing.failure.op if failing.failure is not None else ""
+    there, here = (
+        sum(each.host + each.device for each in run.operator_totals if each.op == op) for run in (on_gpu, without)
+    )
+    return there == here
 
 
 def _is_apart(one: str, other: str) -> bool:
@@ -122,6 +131,6 @@ def last_line(run: Run) -> str:
     if run.failure is not None:
         return f"{run.failure.exception}: {run.failure.message}".split("\n")[0][:200]
     lines = run.stderr.strip().splitlines()
-    if run.signal and run.trouble:  # a limit
-        return run.trouble[-1][:200]
+    if run.signal and run.internal_errors:  # a limit
+        return run.internal_errors[-1][:200]
     return run.signal or (lines[-1][:200] if lines else f"exit code {run.exit_code}")

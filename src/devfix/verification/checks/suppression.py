@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from devfix.model import Edit, Failure, Operand, Outcome, Place, Run
-from devfix.verification.edit_map import blocks, is_edited, place_before, same_cause
+from devfix.model import Edit, Failure, Operand, Outcome, Run, SourceLocation
+from devfix.verification.edit_map import blocks, has_same_root_cause, is_edited, location_before
 
 # With all tensors on one device a backend may choose another operator for the same call: attention, matrix products,
 # convolutions, norms, recurrent layers and optimizers have several.
@@ -19,7 +19,7 @@ _MOVES = frozenset({"aten::_to_copy", "aten::copy_", "aten::to", "aten::lift_fre
 _SEEN = frozenset({"torch.Tensor.numpy"})  # functions outside of PyTorch's dispatcher whose success the probe sees too
 
 
-def places_after(place: Place, edits: Iterable[Edit]) -> tuple[Place, ...]:
+def locations_after(place: SourceLocation, edits: Iterable[Edit]) -> tuple[SourceLocation, ...]:
     """The lines in the edited files that stand where a place stood before: the lines that were put in for them.
 
     Where its lines were taken out, they are all the lines that came in elsewhere in the file: it may have been moved.
@@ -40,47 +40,47 @@ def places_after(place: Place, edits: Iterable[Edit]) -> tuple[Place, ...]:
     return tuple(replace(plain, line=start + 1, end_line=stop) for start, stop in found)
 
 
-def hidden(before: Run, wrong: Operand | None, after: Run, edits: Sequence[Edit]) -> str:
+def detect_suppression(before: Run, wrong: Operand | None, after: Run, edits: Sequence[Edit]) -> str:
     """How the run of a patched program shows that its failure was hidden; "" where nothing speaks for it.
 
-    Both runs have counted what operators did at the place of the failure, `after` at `places_after`. It takes a failing
-    run that saw the operator fail there: without, nothing is said.
+    Both runs have counted what operators did at the place of the failure, `after` at `locations_after`. It takes a
+    failing run that saw the operator fail there: without, nothing is said.
     """
     failure = before.failure
     if failure is None or failure.at is None:
         return ""
-    if any(same_cause(failure, wrong, each, edits) for each in after.handled):
+    if any(has_same_root_cause(failure, wrong, each, edits) for each in after.handled):
         return "it hides the failure: it is raised as before, and caught"
-    failed = {visit.op: visit.failed for visit in before.visits}
+    failed = {visit.op: visit.raised for visit in before.operator_counts}
     if not failed.get(failure.op):
         return ""
     # The run before ended with one that nobody caught; a run that fails at the same place has another such.
-    caught = failed[failure.op] - 1 + fails_there(after, failure, edits)
-    if any(visit.op == failure.op and visit.failed > caught for visit in after.visits):
+    caught = failed[failure.op] - 1 + fails_at_same_site(after, failure, edits)
+    if any(visit.op == failure.op and visit.raised > caught for visit in after.operator_counts):
         return "it hides the failure: it is raised as before, and caught"
-    if ("::" not in failure.op and failure.op not in _SEEN) or fails_there(after, failure, edits):
+    if ("::" not in failure.op and failure.op not in _SEEN) or fails_at_same_site(after, failure, edits):
         return ""
-    ran = {visit.op: visit.ran for visit in before.visits}
+    ran = {visit.op: visit.completed for visit in before.operator_counts}
     # An operator may fail in another inside of it (embedding in index_select), which a clean run does not show.
     names = [name for name, count in failed.items() if count]
-    more = [visit.op for visit in after.visits if visit.ran > ran.get(visit.op, 0)]
-    if any(_stands_for(op, name) for op in more for name in names):
+    more = [visit.op for visit in after.operator_counts if visit.completed > ran.get(visit.op, 0)]
+    if any(_is_equivalent_operator(op, name) for op in more for name in names):
         return ""
     # Where the failing lines are as they were, any work that goes on there speaks for them.
-    if not any(is_edited(place, edits) for place in places_after(failure.at, edits)) and set(more) - _MOVES:
+    if not any(is_edited(place, edits) for place in locations_after(failure.at, edits)) and set(more) - _MOVES:
         return ""
     return f"it hides the failure: {failure.op} does not run any more where it failed"
 
 
-def _stands_for(op: str, failed: str) -> bool:
+def _is_equivalent_operator(op: str, failed: str) -> bool:
     """Whether an operator does the work of another: itself, in place or not, or one chosen for it."""
     return op.rstrip("_") == failed.rstrip("_") or bool(_CHOSEN.search(op) and _CHOSEN.search(failed))
 
 
-def fails_there(after: Run, failure: Failure, edits: Sequence[Edit]) -> bool:
+def fails_at_same_site(after: Run, failure: Failure, edits: Sequence[Edit]) -> bool:
     """Whether a run ends with a failure at the same place as another run."""
     if after.outcome is not Outcome.FAILED or after.failure is None or after.failure.at is None or failure.at is None:
         return False
-    there = place_before(after.failure.at, edits)
+    there = location_before(after.failure.at, edits)
     last = failure.at.end_line or failure.at.line
     return there.path == failure.at.path and failure.at.line <= there.line <= last

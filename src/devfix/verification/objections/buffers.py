@@ -50,7 +50,7 @@ def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Ob
         return
     for each in _assignments(name, code.family(what.owner), code):
         if each.strength == "strong":
-            yield Objection("strong", each.because.replace(NO_TENSOR, f"which has no `.{what.name}`"), each.numbers)
+            yield Objection("strong", each.reason.replace(NO_TENSOR, f"which has no `.{what.name}`"), each.numbers)
 
 
 def _assignments(name: str, family: frozenset[str], code: Code) -> Iterator[Objection]:

@@ -7,15 +7,15 @@ from typing import Literal
 
 from devfix.model import Edit, Failure, Outcome, Run
 from devfix.verification.checks.model_summaries import registered, tells_of_children
-from devfix.verification.checks.stdout import last_line, prints_else, without_devices
-from devfix.verification.checks.suppression import fails_there
+from devfix.verification.checks.stdout import last_line, stdout_differs, without_devices
+from devfix.verification.checks.suppression import fails_at_same_site
 from devfix.verification.edit_map import is_edited
 from devfix.verification.other_commands.endings import ends_alike
 
 Told = Literal["as before", "better", "worse", "not mended"]
 
 
-def compared(
+def compare_runs(
     before: Run, after: Run, failure: Failure, edits: Sequence[Edit], again: Callable[[], tuple[Run, Run]]
 ) -> tuple[Told, str]:
     """Return what a patch for `failure` does to a command, in a word, and for what gets worse how.
@@ -29,7 +29,7 @@ def compared(
             _printed(before), _printed(after), registered(edits)
         ):
             plain, patched = again()
-            if prints_else([_printed(before), _printed(plain)], [_printed(after), _printed(patched)]) or (
+            if stdout_differs([_printed(before), _printed(plain)], [_printed(after), _printed(patched)]) or (
                 plain.unseeded and _printed(plain) != _printed(patched) and _repeats(plain, again()[0])
             ):
                 return "worse", "prints something else"
@@ -37,7 +37,7 @@ def compared(
     if before.outcome is Outcome.CLEAN:
         return "worse", f"ran before, now it {after.outcome.value}: {last_line(after)}"
     if before.outcome is Outcome.FAILED:
-        if fails_there(before, failure, ()) and fails_there(after, failure, edits):
+        if fails_at_same_site(before, failure, ()) and fails_at_same_site(after, failure, edits):
             return "not mended", "fails as before at the place that the patch should mend"
         at = after.failure.at if after.failure is not None and after.outcome is Outcome.OTHER else None
         if at is not None and is_edited(at, edits):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from devfix.model import Edit, Outcome, Run
 from devfix.verification.checks.stdout import last_line
-from devfix.verification.edit_map import place_before
+from devfix.verification.edit_map import location_before
 
 _DEVICE = re.compile(r"\b(cuda|cpu)(:\d+)?\b")
 
@@ -26,10 +26,15 @@ def ends_alike(run: Run, before: Run, edits: Iterable[Edit] = ()) -> bool:
     at, known = run.failure.at, before.failure.at
     if at is None or known is None:
         return at is known
-    place = place_before(at, edits)
+    place = location_before(at, edits)
     return (place.path, place.line, place.function) == (known.path, known.line, known.function)
 
 
 def _told(run: Run) -> str:
     message = run.failure.message if run.failure is not None else last_line(run)
     return _DEVICE.sub("device", message)
+
+
+def ends_as(run: Run, known: Run) -> bool:
+    """Whether a run ends as another of the same program did."""
+    return run.outcome is known.outcome and (run.outcome is not Outcome.OTHER or ends_alike(run, known))
