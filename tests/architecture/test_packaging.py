@@ -16,12 +16,12 @@ ASK = """
 import json, pathlib, pkgutil
 from importlib.metadata import entry_points
 import devfix, devfix_rules
-engine, rules = (pathlib.Path(package.__file__).parent for package in (devfix, devfix_rules))
+engine, rule_folder = (pathlib.Path(package.__file__).parent for package in (devfix, devfix_rules))
 packs = [point.load() for point in entry_points(group="devfix.rules")]
 rules = [f"{pack.__path__[0]}/{rule.name}" for pack in packs for rule in pkgutil.iter_modules(pack.__path__)]
 print(json.dumps({
     "engine": str(engine),
-    "rules": str(rules),
+    "rule folder": str(rule_folder),
     "rules": rules,
     "without page": [rule for rule in rules if not pathlib.Path(f"{rule}.md").is_file()],
     "scripts": [point.value for point in entry_points(group="console_scripts") if point.name == "devfix"],
@@ -64,7 +64,7 @@ def test_what_is_installed_has_all_its_parts(form: str, wheel: Path, source: Pat
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     home = tmp_path / "environment" if form == "wheel" else source
-    assert Path(told["engine"]).is_relative_to(home) and Path(told["rules"]).is_relative_to(home)
+    assert Path(told["engine"]).is_relative_to(home) and Path(told["rule folder"]).is_relative_to(home)
     assert told["rules"] and not told["without page"]
     assert told["scripts"] == ["devfix.cli:main"]
     assert told["templates"] and all(told["scripts of ours"])
