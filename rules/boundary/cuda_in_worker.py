@@ -19,7 +19,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding the place in the worker."""
+    """Report the place in the worker."""
     if failure.kind != "fork" or failure.at is None:
         return None
     reason = f"{failure.at.path}:{failure.at.line} runs in a forked process, where CUDA cannot be used."

@@ -33,7 +33,7 @@ MESSAGE = re.compile(r"Expected a '?(?P<wanted>\w+)'? .*found '?(?P<found>\w+)'?
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding the generator: the numbers are wanted where the code says."""
+    """Report the generator: the numbers are wanted where the code says."""
     told = MESSAGE.search(failure.message)
     if failure.kind != "generator-device" or told is None or failure.at is None:
         return None

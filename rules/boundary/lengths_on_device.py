@@ -8,7 +8,7 @@ PACKING = ("pack_padded_sequence",)
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding the lengths."""
+    """Report the lengths."""
     if failure.kind != "lengths-device":
         return None
     named = [index for index, operand in enumerate(failure.operands) if operand.argument == "lengths"]

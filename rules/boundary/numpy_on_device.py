@@ -18,7 +18,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding the tensor that NumPy wanted; the code that asked for it is never wrong about that."""
+    """Report the tensor that NumPy wanted; the code that asked for it is never wrong about that."""
     if failure.kind != "numpy-on-device" or not failure.operands:
         return None
     wrong = failure.operands[0]

@@ -19,7 +19,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding the pinning: the tensors are where they are meant to go."""
+    """Report the pinning: the tensors are where they are meant to go."""
     if failure.kind != "pin-memory" or not failure.operands or failure.operands[0].device == "cpu":
         return None
     where = failure.operands[0].device

@@ -27,7 +27,7 @@ HOST = '"cpu"'
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding the loading: what the file says of devices is of the machine that wrote it."""
+    """Report the loading: what the file says of devices is of the machine that wrote it."""
     if failure.kind != "deserialize" or failure.at is None:
         return None
     reason = "A checkpoint is loaded onto the device it was saved from, unless the call says where to."

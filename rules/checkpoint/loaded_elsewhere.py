@@ -24,7 +24,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand that was loaded and that nobody moved since."""
+    """Report an operand that was loaded and that nobody moved since."""
     for index, operand, peer in misplaced_operands(failure):
         place = creation_location(operand)
         if (

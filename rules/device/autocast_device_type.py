@@ -22,7 +22,7 @@ INDEX = re.compile(r":\d+(?=[\"'])")
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding the argument."""
+    """Report the argument."""
     if failure.kind != "autocast-device" or failure.at is None:
         return None
     return Finding(0, 'Autocast wants the type of a device, "cuda", and was given a whole device.', strength=1)

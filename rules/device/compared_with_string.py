@@ -34,7 +34,7 @@ NAMED = re.compile(r"(^|[._])(device|dev)$")
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding what was left where it is; whether a comparison is why can only be read."""
+    """Report what was left where it is; whether a comparison is why can only be read."""
     for index, operand, peer in misplaced_operands(failure):
         reason = f"{describe(operand)} was left on {operand.device}, and meets a tensor on {peer.device}."
         return Finding(index, reason, strength=1)

@@ -29,7 +29,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding the place that asks for a GPU, in a run without one."""
+    """Report the place that asks for a GPU, in a run without one."""
     if failure.kind != "no-device" or failure.at is None:
         return None
     reason = f"{failure.at.path}:{failure.at.line} puts something on a GPU, and there is none."

@@ -22,7 +22,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding what owned code made on one GPU, or sent to it, while its peer is elsewhere."""
+    """Report what owned code made on one GPU, or sent to it, while its peer is elsewhere."""
     for index, operand, place in explicitly_placed(failure):
         if operand.device.startswith("cuda"):
             reason = f"{describe(operand)} was put on {operand.device} in {place.path}:{place.line}."

@@ -25,7 +25,7 @@ NUMBER = re.compile(r"(^|[._])(gpu|cuda|device|dev|rank)(_?(id|index|idx|number|
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding what was left where it is; whether a test for truth is why can only be read."""
+    """Report what was left where it is; whether a test for truth is why can only be read."""
     for index, operand, peer in misplaced_operands(failure):
         reason = f"{describe(operand)} was left on {operand.device}, and meets a tensor on {peer.device}."
         return Finding(index, reason, strength=2)

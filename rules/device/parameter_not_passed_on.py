@@ -19,7 +19,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a tensor that one function of the repository placed for another, or could not place without a GPU."""
+    """Report a tensor that one function of the repository placed for another, or could not place without a GPU."""
     if failure.kind == "no-device" and len(failure.owned_frames) > 1 and failure.at is not None:
         reason = f"{failure.at.path}:{failure.at.line} puts something on a GPU, and there is none."
         return Finding(0, reason, strength=1, device="cpu")

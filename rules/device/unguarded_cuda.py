@@ -21,7 +21,7 @@ AVAILABLE = "torch.cuda.is_available"
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding the call, in a run without a GPU."""
+    """Report the call, in a run without a GPU."""
     if failure.kind != "no-device" or failure.at is None:
         return None
     return Finding(0, f"{failure.at.path}:{failure.at.line} needs a GPU, and there is none.", strength=1, device="cpu")

@@ -29,7 +29,7 @@ MOVERS = ("lightning.LightningModule", "pytorch_lightning.LightningModule", "acc
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a tensor of an object that a loader handed out, in a program whose framework moves its batches."""
+    """Report a tensor of an object that a loader handed out, in a program whose framework moves its batches."""
     if not objects_of(failure, *MOVERS):
         return None
     for index, operand, peer in misplaced_operands(failure):

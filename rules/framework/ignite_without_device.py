@@ -34,7 +34,7 @@ MAKERS = ("ignite.engine.create_supervised_trainer", "ignite.engine.create_super
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a tensor on the host that nobody moved, where an engine is running."""
+    """Report a tensor on the host that nobody moved, where an engine is running."""
     if not objects_of(failure, ENGINE):
         return None
     for index, operand, peer in misplaced_operands(failure):

@@ -25,7 +25,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a tensor that a library made during the call that fails, and that no name of the program leads to."""
+    """Report a tensor that a library made during the call that fails, and that no name of the program leads to."""
     if failure.at is None or not failure.frames or failure.frames[-1].place.owned:
         return None
     for index, operand, peer in misplaced_operands(failure):

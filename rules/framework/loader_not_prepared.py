@@ -47,7 +47,7 @@ class Loop:
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a tensor of a batch that a loop took from a plain DataLoader in a program that has an Accelerator."""
+    """Report a tensor of a batch that a loop took from a plain DataLoader in a program that has an Accelerator."""
     if not objects_of(failure, ACCELERATOR):
         return None
     for index, operand, peer in misplaced_operands(failure):

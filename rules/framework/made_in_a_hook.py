@@ -33,7 +33,7 @@ HOSTS = (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a tensor that was made without a device in a running method of an object of a framework's class."""
+    """Report a tensor that was made without a device in a running method of an object of a framework's class."""
     for index, operand, peer in misplaced_operands(failure):
         birth, frame = operand.creation, _frame(failure, operand)
         if birth is None or frame is None or operand.device != "cpu" or is_intentional(failure, operand):

@@ -32,7 +32,7 @@ WRAPPERS = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel")
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a parameter on the host, where DataParallel asked for it on its first GPU."""
+    """Report a parameter on the host, where DataParallel asked for it on its first GPU."""
     asked = ASKED.search(failure.message)
     if failure.kind != "data-parallel" or asked is None:
         return None

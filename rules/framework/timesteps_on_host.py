@@ -30,7 +30,7 @@ SCHEDULER = "diffusers.SchedulerMixin"
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a tensor that comes from the timesteps of a scheduler in scope, and that nobody moved."""
+    """Report a tensor that comes from the timesteps of a scheduler in scope, and that nobody moved."""
     for index, operand, peer in misplaced_operands(failure):
         if not operand.transfers and not is_intentional(failure, operand) and _places(failure, operand):
             reason = (

@@ -29,7 +29,7 @@ FIXED = re.compile(r"""["']cuda(:\d+)?["'](?!\s*,)""")
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a parameter on the host, where the failing call asked for it on one GPU."""
+    """Report a parameter on the host, where the failing call asked for it on one GPU."""
     asked = ASKED.search(failure.message)
     if failure.kind != "data-parallel" or asked is None:
         return None

@@ -20,7 +20,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand on the host; it belongs on the process's own GPU, as seen in the failing code."""
+    """Report an operand on the host; it belongs on the process's own GPU, as seen in the failing code."""
     if failure.kind != "collective":
         return None
     seen = [each.device for frame in reversed(failure.owned_frames) for each in frame.scope]

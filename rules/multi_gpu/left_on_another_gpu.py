@@ -26,7 +26,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding what does not travel with the activation, where a module in sight lies on several GPUs."""
+    """Report what does not travel with the activation, where a module in sight lies on several GPUs."""
     if any(not each.device.startswith("cuda:") and each.shape for each in failure.operands) or not is_spread(failure):
         return None
     for index, operand, other in misplaced_operands(failure):

@@ -23,7 +23,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding what owned code put on the host for a call whose data is on a GPU."""
+    """Report what owned code put on the host for a call whose data is on a GPU."""
     for index, operand, place in explicitly_placed(failure):
         if operand.device == "cpu":
             reason = f"{describe(operand)} was put on the host in {place.path}:{place.line}."

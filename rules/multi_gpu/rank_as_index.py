@@ -26,7 +26,7 @@ KEYWORDS = ("device", "device_ids", "output_device", "map_location", "device_id"
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding the number."""
+    """Report the number."""
     if failure.kind != "invalid-ordinal" or failure.at is None:
         return None
     reason = f"{failure.at.path}:{failure.at.line} asks for a GPU by a number that this machine does not have."

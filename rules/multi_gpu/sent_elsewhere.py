@@ -25,7 +25,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding what owned code moved to one GPU, where its peer is on another; what was moved last comes first."""
+    """Report what owned code moved to one GPU, where its peer is on another; what was moved last comes first."""
     if not all(operand.device.startswith("cuda:") or not operand.shape for operand in failure.operands):
         return None
     for index, operand, place in explicitly_placed(failure):

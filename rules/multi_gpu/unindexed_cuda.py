@@ -29,7 +29,7 @@ OF_TYPE = "The name of a type says nothing of the GPU: what is cast by it goes t
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding what owned code sent to one GPU, where its peer is on another."""
+    """Report what owned code sent to one GPU, where its peer is on another."""
     if not all(operand.device.startswith("cuda:") or not operand.shape for operand in failure.operands):
         return None
     for index, operand, place in explicitly_placed(failure):

@@ -18,7 +18,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand that nobody moved, beside other tensors in scope that lie where it does."""
+    """Report an operand that nobody moved, beside other tensors in scope that lie where it does."""
     for index, operand, peer in misplaced_operands(failure):
         if operand.owner is not None and operand.owner.kind in ("parameter", "buffer"):
             continue

@@ -49,7 +49,7 @@ class Lie:
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding what comes from an object that lies elsewhere than the object's `device` says."""
+    """Report what comes from an object that lies elsewhere than the object's `device` says."""
     for index, operand, other in misplaced_operands(failure):
         found = next(iter(_lies(failure, operand.device, other.device)), None)
         if found is None:

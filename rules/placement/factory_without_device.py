@@ -36,7 +36,7 @@ SUPERSEDES = (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand that owned code made by a factory and that nobody moved since."""
+    """Report an operand that owned code made by a factory and that nobody moved since."""
     for index, operand, peer in misplaced_operands(failure):
         birth, place = operand.creation, creation_location(operand)
         if birth is None or place is None or birth.kind not in ("factory", "constant"):

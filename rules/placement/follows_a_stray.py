@@ -27,7 +27,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand that a factory made beside other tensors on the wrong device."""
+    """Report an operand that a factory made beside other tensors on the wrong device."""
     for index, operand, _ in misplaced_operands(failure):
         birth = operand.creation
         place = birth.places[0] if birth is not None and birth.places else None

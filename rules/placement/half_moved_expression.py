@@ -27,7 +27,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a factory without a device in the function in which its peer was made on one."""
+    """Report a factory without a device in the function in which its peer was made on one."""
     for index, operand, other in misplaced_operands(failure):
         mine, its = creation_location(operand), creation_location(other)
         if mine is None or its is None or operand.owner is not None or is_intentional(failure, operand):

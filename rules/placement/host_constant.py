@@ -30,7 +30,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand that was born while a file was imported, which is over, and never moved since."""
+    """Report an operand that was born while a file was imported, which is over, and never moved since."""
     for index, operand, peer in misplaced_operands(failure):
         held = operand.owner is not None and operand.owner.kind in ("parameter", "buffer")
         birth = operand.creation

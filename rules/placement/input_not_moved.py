@@ -29,7 +29,7 @@ READ = ("numpy", "load")
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand that nobody moved; or one that was, where a parameter that it meets was moved elsewhere."""
+    """Report an operand that nobody moved; or one that was, where a parameter that it meets was moved elsewhere."""
     for index, operand, peer in misplaced_operands(failure):
         if operand.owner is not None and operand.owner.kind in ("parameter", "buffer"):
             continue

@@ -27,7 +27,7 @@ GATHERING = ("append", "extend", "add", "insert")
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand that a function which still runs brought to the host, beside one that it did not."""
+    """Report an operand that a function which still runs brought to the host, beside one that it did not."""
     for index, operand, peer in misplaced_operands(failure):
         place = was_moved_to(operand, "cpu") if operand.device == "cpu" and operand.owner is None else None
         if place is None or frame_of(failure, place) is None:

@@ -25,7 +25,7 @@ CALLED = re.compile(r"Tensor$|^new$")
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand that owned code made by a legacy constructor and that nobody moved since."""
+    """Report an operand that owned code made by a legacy constructor and that nobody moved since."""
     for index, operand, peer in misplaced_operands(failure):
         birth, place = operand.creation, creation_location(operand)
         if birth is None or place is None or LEGACY.search(birth.op) is None or operand.owner is not None:

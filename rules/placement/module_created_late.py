@@ -25,7 +25,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a parameter or buffer of a module whose other tensors lie on another device: the move came before it."""
+    """Report a parameter or buffer of a module whose other tensors lie on another device: the move came before it."""
     for index, operand, peer in misplaced_operands(failure):
         if is_intentional(failure, operand):
             continue

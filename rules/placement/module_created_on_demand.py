@@ -23,7 +23,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand that a module computed which was made outside of constructors and never moved."""
+    """Report an operand that a module computed which was made outside of constructors and never moved."""
     for index, operand, peer in misplaced_operands(failure):
         module = _module(failure, operand)
         if module is not None and not is_intentional(failure, operand):

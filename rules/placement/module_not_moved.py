@@ -23,7 +23,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a parameter or buffer of a module that lies with all it has where its input does not."""
+    """Report a parameter or buffer of a module that lies with all it has where its input does not."""
     for index, operand, peer in misplaced_operands(failure):
         for owner, root in root_modules(failure, operand)[:1]:
             if root.device != operand.device or any(event.kind == "move" for event in root.history):

@@ -26,7 +26,7 @@ SCOPES = (cst.Lambda, cst.BaseComp)  # names that are bound in them are none of 
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand of which a copy was made on the right device, while the operand itself was used on."""
+    """Report an operand of which a copy was made on the right device, while the operand itself was used on."""
     for index, operand, peer in misplaced_operands(failure):
         copy = operand.copy
         place = copy.owned_place if copy is not None else None

@@ -22,7 +22,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand that shares memory with an array, in a function that still runs, and that nobody moved."""
+    """Report an operand that shares memory with an array, in a function that still runs, and that nobody moved."""
     for index, operand, peer in misplaced_operands(failure):
         birth, place = operand.creation, creation_location(operand)
         if birth is None or place is None or birth.kind != "numpy" or operand.owner is not None:

@@ -22,7 +22,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand that owned code drew at random and that nobody moved since."""
+    """Report an operand that owned code drew at random and that nobody moved since."""
     for index, operand, peer in misplaced_operands(failure):
         birth, place = operand.creation, creation_location(operand)
         if birth is None or place is None or birth.kind != "random" or operand.owner is not None:

@@ -29,7 +29,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a state that owned code made and handed to a recurrent layer."""
+    """Report a state that owned code made and handed to a recurrent layer."""
     if failure.kind != "recurrent-state":
         return None
     for index, operand, peer in misplaced_operands(failure):

@@ -27,7 +27,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand that a function now over computed where a name for the right device was at hand."""
+    """Report an operand that a function now over computed where a name for the right device was at hand."""
     for index, operand, peer in misplaced_operands(failure):
         places = _places(failure, operand, peer.device)
         if not places or operand.owner is not None or is_intentional(failure, operand):

@@ -35,7 +35,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an operand that was at hand, and stayed where it was, when a function now over moved its peer."""
+    """Report an operand that was at hand, and stayed where it was, when a function now over moved its peer."""
     for index, operand, other in misplaced_operands(failure):
         place = _sibling_moved(failure, other)
         if place is None or operand.owner is not None or is_intentional(failure, operand):

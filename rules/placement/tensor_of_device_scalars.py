@@ -27,7 +27,7 @@ NUMBERS = ("float", "int", "len", "bool", "ord", "item", "tolist")
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a constant made where a list of tensors without dimensions on the right device was in scope."""
+    """Report a constant made where a list of tensors without dimensions on the right device was in scope."""
     for index, operand, peer in misplaced_operands(failure):
         birth, place = operand.creation, creation_location(operand)
         if birth is None or place is None or birth.kind != "constant" or is_intentional(failure, operand):

@@ -24,7 +24,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding the operand that was never put where it is, else the one that is no parameter and takes no result."""
+    """Report the operand that was never put where it is, else the one that is no parameter and takes no result."""
     # A copy of what the operator writes to would take the result away: the other one follows it.
     for index, operand, peer in sorted(misplaced_operands(failure), key=lambda each: is_written_to(failure, each[1])):
         if operand.owner is not None and not is_intentional(failure, operand) and not _is_left_alone(failure, operand):
@@ -68,4 +68,4 @@ def _others(diagnosis: Diagnosis) -> Iterator[Diagnosis]:
     if is_intentional(failure, failure.operands[blame.operand]):
         for index, operand, _ in misplaced_operands(failure):
             if index != blame.operand and is_intentional(failure, operand) and not is_written_to(failure, operand):
-                yield replace(diagnosis, blame=replace(blame, operand=index, device=""))
+                yield replace(diagnosis, finding=replace(blame, operand=index, device=""))

@@ -22,7 +22,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an attribute of an object that is no module, which nobody moved."""
+    """Report an attribute of an object that is no module, which nobody moved."""
     for index, operand, peer in misplaced_operands(failure):
         kept = any(held.expression.startswith("self.") and held.relation == "same" for held in operand.names)
         if not kept or is_intentional(failure, operand) or operand.owner is not None:

@@ -32,7 +32,7 @@ MOVER = re.compile(r"\.(to|cuda|_apply|to_device|move_to|move_to_device|_to)$")
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a field of an object whose other fields were moved by a method of its own."""
+    """Report a field of an object whose other fields were moved by a method of its own."""
     for index, operand, _ in misplaced_operands(failure):
         found = _forgotten(failure, operand)
         if found is None or is_intentional(failure, operand):

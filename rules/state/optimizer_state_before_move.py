@@ -22,7 +22,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a tensor without a name that meets the gradient or weight of a model in the step of an optimizer."""
+    """Report a tensor without a name that meets the gradient or weight of a model in the step of an optimizer."""
     if not any("optim" in frame.place.path.replace("\\", "/").split("/") for frame in failure.frames):
         return None
     for index, operand, peer in misplaced_operands(failure):

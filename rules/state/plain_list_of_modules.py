@@ -33,7 +33,7 @@ from devfix.sdk import (
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding a tensor whose module lies in a container of a module that was moved, with all that it registers."""
+    """Report a tensor whose module lies in a container of a module that was moved, with all that it registers."""
     for index, operand, peer in misplaced_operands(failure):
         found = _unregistered(failure, operand, peer.device)
         if found is not None and not is_intentional(failure, operand):

@@ -29,7 +29,7 @@ SUPERSEDES = ("state/tensor-not-buffer",)  # what is computed anew for each inpu
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an attribute that a method other than the constructor computed, on another device than it is used on."""
+    """Report an attribute that a method other than the constructor computed, on another device than it is used on."""
     for index, operand, peer in misplaced_operands(failure):
         name, place = _cached(failure, operand)
         held = operand.owner is not None and operand.owner.kind in ("parameter", "buffer")

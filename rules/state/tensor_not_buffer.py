@@ -34,7 +34,7 @@ BUILTINS = ("float", "int", "bool", "str", "len")
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an attribute of a module that has moved, unless a method other than the constructor made the tensor."""
+    """Report an attribute of a module that has moved, unless a method other than the constructor made the tensor."""
     for index, operand, peer in misplaced_operands(failure):
         found = _unregistered(failure, operand)
         if found is None or is_intentional(failure, operand):

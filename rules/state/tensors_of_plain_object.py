@@ -33,7 +33,7 @@ MOVERS = ("to", "cuda", "_apply")
 
 
 def diagnose(failure: Failure) -> Finding | None:
-    """Finding an attribute of a plain object that its constructor made, and that nobody moved."""
+    """Report an attribute of a plain object that its constructor made, and that nobody moved."""
     for index, operand, peer in misplaced_operands(failure):
         found = _kept(failure, operand)
         if found is None or is_intentional(failure, operand):

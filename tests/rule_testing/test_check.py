@@ -70,7 +70,7 @@ def _wrong(diagnosis, spot, source):
     node = file.find(file.module, "torch.zeros(3)")[0]
     yield change(file, file.replaced({node: expression("torch.zeros(3, device=device) + 1")}), "Move it")
 """
-    rule = rule.replace("import Finding,", "import Finding, change, expression,")
+    rule = rule.replace("import Change,", "import Change, change, expression,")
     found = troubles(bench, tmp_path, page(repaired(after=AFTER), left_alone()), rule)
     assert [what for what, _ in found] == [
         "the first change is not `after`",
@@ -123,7 +123,7 @@ def test_a_case_without_failure_must_run_clean(bench: Bench, tmp_path: Path) -> 
         ("yield from move_argument(diagnosis, spot, source)", "yield 'a.to(b)'", "yielded str, which is no Change"),
         ("yield from move_argument(diagnosis, spot, source)", "yield 1 / 0", "raised ZeroDivisionError"),
         ("        if spot.kind", "        return 5\n        if spot.kind", "`propose` yields no change"),
-        ("    for spot in spots(diagnosis):", "    exit(3)\n    for spot in []:", "propose raised SystemExit: 3"),
+        ("    for spot in fix_sites(diagnosis):", "    exit(3)\n    for spot in []:", "propose raised SystemExit: 3"),
     ],
 )
 def test_a_rule_that_raises_or_speaks_nonsense_is_named(

@@ -7,7 +7,7 @@ import sys
 
 BEGIN = """
 import torch
-from devfix.probe import hooks, plans, world
+from devfix.probe.simulation import hooks, plans, world
 world.enter("simulated", 2)
 told = []
 def seen():

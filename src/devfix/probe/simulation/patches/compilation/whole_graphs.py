@@ -15,7 +15,7 @@ import torch
 from ...late_imports import when_imported
 from ...patching import REPLACEMENTS, undo_with, wrap
 
-_PROBE = str(Path(__file__).parent.parent)
+_PROBE = str(Path(__file__).parents[3])
 # What breaks a graph on any device, in the words of 2.6 and of later releases: the simulation is behind none of these.
 _BREAKS = re.compile(
     r"[Dd]ata[- ]dependent|Failed to trace builtin operator|Dynamic (control flow|shape)|Tensor\.(item|tolist)"
