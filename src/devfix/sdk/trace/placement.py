@@ -22,8 +22,8 @@ def last_placement(operand: Operand) -> Event | None:
 def explicitly_placed(failure: Failure) -> list[tuple[int, Operand, SourceLocation]]:
     """The operands that owned code put where they are, as (index, operand, place), likeliest to be wrong first.
 
-    They are those of `misplaced_operands` that no module holds; what was placed deeper in the stack comes first, since it is
-    there for this use alone.
+    They are those of `misplaced_operands` that no module holds; what was placed deeper in the stack comes first, since
+    it is there for this use alone.
 
     >>> [(operand.argument, place.line) for _, operand, place in explicitly_placed(failure)]
     [('other', 11)]
