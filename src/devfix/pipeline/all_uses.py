@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from devfix.model import Edit, Patch
+from devfix.model import Patch
 from devfix.verification.candidate import CandidateResult
+from devfix.verification.rebase import merge_edits
 
 USES = 6  # of one tensor, mended by one change
 TRIES = 2  # candidates tried at each of them
@@ -62,10 +63,5 @@ def _goes_on(trial: CandidateResult, before: CandidateResult | None) -> bool:
 
 def with_later(patch: Patch, later: Patch) -> Patch:
     """Return a patch that does what one does, and then another, which begins with the files to which it leads."""
-    edits = {edit.path: edit for edit in patch.edits}
-    for each in later.edits:
-        known = edits.get(each.path)
-        line = each.line if known is None else min(known.line, each.line)
-        edits[each.path] = Edit(each.path, line, each.before if known is None else known.before, each.after)
     title = patch.title if patch.title.endswith(EVERYWHERE) else f"{patch.title}{EVERYWHERE}"
-    return replace(patch, title=title, edits=tuple(edits.values()))
+    return replace(patch, title=title, edits=merge_edits(patch.edits, later.edits))

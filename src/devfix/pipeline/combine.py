@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 
-from devfix.model import Edit, Fix, Operand, Repair, SourceLocation
+from devfix.model import Fix, Operand, Repair, SourceLocation
 from devfix.sdk import SAFETIES, describe
 from devfix.verification.edit_map import location_before
+from devfix.verification.rebase import merge_edits
 
 Differ = Callable[[Mapping[str, bytes], Mapping[str, bytes]], str]
 WITH = ", and what came with it"
@@ -78,7 +78,7 @@ def _plain(place: SourceLocation) -> tuple[str, int, str]:
 
 
 def _together(one: Repair, first: Fix, other: Repair, second: Fix, diff: Differ) -> Repair:
-    edits = tuple(reduce(_followed, second.patch.edits, {edit.path: edit for edit in first.patch.edits}).values())
+    edits = merge_edits(first.patch.edits, second.patch.edits)
     wrong, at = _blamed(other), other.failure.at
     where = f" at {at.path}:{at.line}" if at is not None else ""
     reason = f"{first.patch.reason} {describe(wrong) if wrong else 'Another'} came with it, and failed next{where}."
@@ -96,15 +96,6 @@ def _together(one: Repair, first: Fix, other: Repair, second: Fix, diff: Differ)
         fix=Fix(patch, verdict, shown, second.similar_sites),
         rejected=(*one.rejected, *other.rejected),
     )
-
-
-def _followed(edits: dict[str, Edit], later: Edit) -> dict[str, Edit]:
-    """Edits by path, with one of a later fix behind them."""
-    earlier = edits.get(later.path)
-    if earlier is None:
-        return {**edits, later.path: later}
-    whole = Edit(later.path, min(earlier.line, later.line), earlier.before, later.after)
-    return {**edits, later.path: whole}
 
 
 def _title(one: str, other: str) -> str:

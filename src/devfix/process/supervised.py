@@ -21,7 +21,7 @@ class SupervisedProcess:
     """A started program; leaving the `with` block ends every process it has started.
 
     `stdout` and `stderr` are the descriptors to read from, `status` one that closes when all is over. Raises OSError or
-    ValueError when the supervisor cannot start (no such folder); a command that cannot start is told by `ending()`.
+    ValueError when the supervisor cannot start (no such folder); `status` tells of a command that cannot.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""A patch as it would stand on a state of the files before other edits that came first."""
+"""Patches on top of earlier edits: rebased behind them, or merged with them into one edit a file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from devfix.model import Edit, Patch
@@ -46,3 +46,14 @@ def _line_before(edit: Edit, start: int, stop: int) -> int | None:
         if tag == "equal" and new_from <= start and stop <= new_to:
             return old_from + start - new_from
     return None
+
+
+def merge_edits(first: Iterable[Edit], later: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Return one edit for each file that does what `first` does, and then `later`, which begins with its result."""
+    merged = {edit.path: edit for edit in first}
+    for edit in later:
+        known = merged.get(edit.path)
+        if known is not None:
+            edit = Edit(edit.path, min(known.line, edit.line), known.before, edit.after)
+        merged[edit.path] = edit
+    return tuple(merged.values())
