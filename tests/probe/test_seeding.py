@@ -95,3 +95,23 @@ def test_runs_of_a_program_without_a_seed_are_compared_with_one(seeded_total: fl
     assert (kept is not None) == (seeded_total == 7.0)
     assert kept is not None or "aten::mul has other results" in dropped[0].verdict.reason
     assert any("torch.manual_seed(0)" in note for note in verifier.flaky)
+
+
+def test_memory_that_an_operator_leaves_unwritten_is_no_result(tmp_path: Path) -> None:
+    program = """
+        import torch
+        torch.manual_seed(0)
+        layer = torch.nn.LSTM(2, 3, batch_first=True)
+        steps, state = torch.ones(2, 4, 2), (torch.zeros(1, 2, 3), torch.zeros(1, 2, 3))
+        layer(steps, state)
+        stale = [torch.full((size,), %s, dtype=torch.uint8) for size in range(64, 40_000, 64)]
+        del stale
+        layer(steps, state)
+    """
+    runs = []
+    for byte in (0, 201):
+        folder = tmp_path / str(byte)
+        folder.mkdir()
+        runs.append(run_program(folder, program % byte, world="cpu", tally=True))
+    first, other = ([each for each in ran.trace["computed"] if "_rnn" in each["op"]] for ran in runs)
+    assert first and first == other

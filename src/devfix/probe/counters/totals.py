@@ -1,6 +1,6 @@
 """What a program computes, in short: how often each operator ran, where its results lay, and a sum over their values.
 
-NameRef side by side for two runs, it tells a patch that changes what is computed, whether or not that is ever printed.
+Held side by side for two runs, it shows a patch that changes what is computed, whether or not that is ever printed.
 Only what works on values counts: what makes, moves, casts, cuts, joins or views tensors is what patches put in.
 """
 
@@ -21,6 +21,7 @@ _is_wanted = _is_weighed = False
 _every: list[dict[str, list[Any]]] = []
 _thread = threading.local()  # threads that count in one place lose counts
 _names: dict[int, str] = {}
+_with_workspace: set[int] = set()  # operators with results that are not for their caller
 _kept: list[Any] = []  # keeps the identities of operators from being used again
 
 
@@ -52,6 +53,8 @@ def count(result: Any, func: Any) -> None:
         row = rows[name] = [0, 0, 0.0, 0.0]
     row[_DEVICE if is_on_device(result) else _HOST] += 1
     if _is_weighed:
+        if id(func) in _with_workspace:
+            tensors = tuple(each for each in tensors if each is tensors[0] or _is_floating(each))
         for tensor in tensors:
             if type(tensor) is torch.Tensor or type(tensor) is torch.nn.Parameter:
                 value = _weighed(tensor)
@@ -72,7 +75,23 @@ def _learn(func: Any) -> str:
     if type(func) is not str:
         _kept.append(func)
         _names[id(func)] = name
+        if name and not _has_named_results(func):
+            _with_workspace.add(id(func))
     return name
+
+
+def _has_named_results(func: Any) -> bool:
+    """Return whether all of an operator's results are for its caller, as those of `max` and `topk` are.
+
+    Where several have no names, those after the first are what its own backward reads. Bytes and indices among them
+    may be memory that nothing was written to: the workspace of `mkldnn_rnn_layer` differs from run to run.
+    """
+    returns = func._schema.returns
+    return len(returns) == 1 or all(each.name for each in returns)
+
+
+def _is_floating(result: Any) -> bool:
+    return isinstance(result, torch.Tensor) and result.is_floating_point()
 
 
 def _is_work(func: Any) -> bool:
