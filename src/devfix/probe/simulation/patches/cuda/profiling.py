@@ -8,9 +8,10 @@ from typing import Any
 import torch
 import torch.autograd.profiler
 import torch.cuda.profiler
+from torch._C._profiler import ProfilerActivity, ProfilerConfig, ProfilerState
 
 from ... import devices
-from ...patching import replace
+from ...patching import replace, wrap
 
 
 class cudaError(enum.IntEnum):
@@ -69,6 +70,26 @@ def _exit(self: Any, *error: Any) -> bool:
     return False
 
 
+def _without_driver(original: Any) -> Any:
+    """Wrap a function that starts PyTorch's profiler: the CPU, where simulated GPUs compute, is what it can record."""
+
+    def call(config: Any, activities: Any, *rest: Any, **named: Any) -> Any:
+        there = {each for each in activities if each is not ProfilerActivity.CUDA}
+        return original(config, there or {ProfilerActivity.CPU}, *rest, **named)
+
+    return call
+
+
+def _config(kind: Any, *rest: Any, **named: Any) -> Any:
+    """Configure the profiler without CUDA's events: without a driver, it prints a C++ stack for each of them."""
+    return ProfilerConfig(ProfilerState.KINETO if kind is ProfilerState.KINETO_GPU_FALLBACK else kind, *rest, **named)
+
+
+def _with_cuda(original: Any) -> Any:
+    """Wrap what lists the profiler's activities: without CUDA among them, the GPU's alone are refused."""
+    return lambda: {*original(), ProfilerActivity.CUDA}
+
+
 def install() -> None:
     """Patch the runtime and the profiler."""
     replace(torch.cuda, "_cudart", _runtime, add=True)
@@ -76,3 +97,8 @@ def install() -> None:
         replace(owner, "cudart", _cudart)
     replace(torch.autograd.profiler.emit_nvtx, "__enter__", _enter)
     replace(torch.autograd.profiler.emit_nvtx, "__exit__", _exit)
+    replace(torch.autograd.profiler, "ProfilerConfig", _config)
+    for owner in (torch.autograd, torch.autograd.profiler):
+        wrap(owner, "_supported_activities", _with_cuda)
+    for name in ("_prepare_profiler", "_enable_profiler"):
+        wrap(torch.autograd.profiler, name, _without_driver)
