@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
 BIN := .venv/bin
 READY := .venv/.devfix-installed
 
-.PHONY: help setup demo test test-all lint corpus corpus-quick wild hostile bench harm fuzz mutate scale format clean
+.PHONY: help setup demo test test-all test-exhaustive lint corpus corpus-quick wild hostile bench harm fuzz mutate scale format clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -30,11 +30,14 @@ demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs
 	$(CURDIR)/$(BIN)/devfix repair . --world simulated && \
 	echo && git log --oneline --branches
 
-test: lint ## Check style, types and layers, and run the tests
-	@$(BIN)/python -m pytest --quiet -n 2 -m "not slow"
+test: lint ## Check style, types and layers, and run what guards daily work: two or three minutes
+	@$(BIN)/python -m pytest --quiet -n 2 -m "not slow and not exhaustive"
 
-test-all: lint ## The same with the tests that take longer: every operator, every program, kills at many points
-	@$(BIN)/python -m pytest --quiet
+test-all: test ## The same, and the tests that start many programs: twenty minutes
+	@$(BIN)/python -m pytest --quiet -n 2 -m "slow and not exhaustive"
+
+test-exhaustive: $(READY) ## Every operator, every program, kills at many points: hours
+	@$(BIN)/python -m pytest --quiet -m exhaustive
 
 lint: $(READY) ## Check style, types and layers
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . || { echo "try: make format"; exit 1; }

@@ -130,7 +130,7 @@ use_git_change_detection = false
 [tool.pytest.ini_options]
 addopts = "--import-mode=importlib"
 pythonpath = ["tests/helpers"]
-markers = ["slow: takes more than ten seconds"]
+markers = ["slow: in make test-all", "exhaustive: in make test-exhaustive"]
 """
 
 

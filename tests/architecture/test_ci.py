@@ -23,6 +23,8 @@ test: ready
 	@echo "FAILED tests/test_x.py::test_y - assert 1 == 2"
 	@echo "12 passed, 2 skipped in 3.21s"
 	@TESTS
+test-all: test
+	@echo "34 passed in 45.67s"
 wild:
 	@echo "| hello | yes |"
 """
@@ -50,21 +52,24 @@ def test_a_stranger_comes_first_and_then_the_caller(tmp_path: Path) -> None:
     assert given <= {"HOME", "PATH", "PWD", "OLDPWD", "SHLVL", "_"}, "make and the shell set the last four themselves"
     assert {"TORCH", "PIP_FIND_LINKS"} <= set(caller)
     assert closing.splitlines() == [
-        "make test, torch 2.13.0+cu130, with HOME and PATH alone:",
+        "make test-all, torch 2.13.0+cu130, with HOME and PATH alone:",
         "12 passed, 2 skipped in 3.21s",
+        "34 passed in 45.67s",
         "  skipped [2] bubblewrap is not there: install it",
         "make wild, torch 2.13.0+cu130:",
         "| hello | yes |",
         "make test, torch 2.13.0+cpu, in the caller's environment:",
         "12 passed, 2 skipped in 3.21s",
         "  skipped [2] bubblewrap is not there: install it",
+        "make wild, torch 2.13.0+cpu:",
+        "| hello | yes |",
     ]
 
 
 def test_the_same_build_is_not_tested_twice(tmp_path: Path) -> None:
     code, closing, told = ran(tmp_path)
     assert (code, len(told)) == (0, 1)
-    assert "has the same build of torch, 2.13.0+cu130: make test was not run again" in closing
+    assert "has the same build of torch, 2.13.0+cu130: nothing was run again" in closing
 
 
 @pytest.mark.parametrize("tests", ["false", 'test -n "$$TORCH"', 'test -z "$$TORCH"'])

@@ -82,18 +82,21 @@ def test_the_pack_is_listed_and_explained(devfix: Path, tmp_path: Path) -> None:
     assert 'wrappers = ["scratch", "make_scratch"]' in told
 
 
+@pytest.mark.slow
 def test_the_pack_is_tested_where_it_is_installed(devfix: Path, tmp_path: Path) -> None:
     done = run(devfix, "test", "acme", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 rules, 3 cases: all pass" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_packs_own_pytest_runs_its_pages(devfix: Path, tmp_path: Path) -> None:
     pack = shutil.copytree(EXAMPLE, tmp_path / "acme-rules")
     done = run(devfix.with_name("python"), "-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=pack)
     assert "4 passed" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_program_is_repaired_with_the_pack(devfix: Path, tmp_path: Path) -> None:
     report = repaired(devfix, tmp_path / "program")
     assert report["outcome"] == "repaired", report
@@ -102,6 +105,7 @@ def test_a_program_is_repaired_with_the_pack(devfix: Path, tmp_path: Path) -> No
     assert "+work = scratch(4, device=device)" in report["diff"]
 
 
+@pytest.mark.slow
 def test_a_repository_configures_the_rule(devfix: Path, tmp_path: Path) -> None:
     settings = f'[tool.devfix]\nselect = ["acme"]\n[tool.devfix.rules."{RULE}"]\n'
     report = repaired(devfix, tmp_path / "other", settings=settings + 'wrappers = ["reserve"]\n')
@@ -110,6 +114,7 @@ def test_a_repository_configures_the_rule(devfix: Path, tmp_path: Path) -> None:
     assert report["outcome"] == "repaired"
 
 
+@pytest.mark.slow
 def test_a_comment_keeps_the_rule_away(devfix: Path, tmp_path: Path) -> None:
     program = PROGRAM.replace("scratch(4)", f"scratch(4)  # devfix: ignore[{RULE}] it is filled later")
     report = repaired(devfix, tmp_path / "program", program, '[tool.devfix]\nselect = ["acme"]\n')

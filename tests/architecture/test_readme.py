@@ -19,7 +19,7 @@ def test_the_options_are_those_of_the_command_line(command: str) -> None:
     assert readme.drift({command: readme.options(command)}) == "", "run: python scripts/readme.py"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_run_that_is_shown_is_what_the_demo_prints() -> None:
     assert readme.drift({"demo": readme.demo()}) == "", "run: python scripts/readme.py"
 

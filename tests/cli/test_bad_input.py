@@ -39,6 +39,7 @@ def _nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
     assert [path.name for path in scratch.iterdir()] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [
@@ -63,6 +64,7 @@ def test_an_odd_file_is_repaired_and_keeps_its_other_bytes(tmp_path: Path, data:
     assert (root / "main.py").read_bytes() == data
 
 
+@pytest.mark.slow
 def test_a_repository_may_have_any_name(tmp_path: Path) -> None:
     root = make_repository(tmp_path / 'an odd\n"name" \\n: #é' / "program", {"main.py": FAULTY})
     report = repair(root)
@@ -70,12 +72,14 @@ def test_a_repository_may_have_any_name(tmp_path: Path) -> None:
     assert git(root, "cat-file", "-s", f"{report.branch}:main.py") == str(len(FAULTY.replace(ARANGE, MENDED)))
 
 
+@pytest.mark.slow
 def test_a_file_with_a_syntax_error_beside_the_program_is_no_matter(tmp_path: Path) -> None:
     files = {"main.py": FAULTY, "broken.py": "def (:\n", "two.py": "print 'python 2'\n"}
     report = repair(make_repository(tmp_path / "program", files))
     assert report.outcome == "repaired"
 
 
+@pytest.mark.slow
 def test_uncommitted_changes_are_left_out_and_said_and_kept(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "program", {"main.py": FAULTY, "other.py": "a = 1\n"})
     (root / "main.py").write_text("raise SystemExit('not committed')\n")
@@ -89,6 +93,7 @@ def test_uncommitted_changes_are_left_out_and_said_and_kept(tmp_path: Path) -> N
     assert fingerprint(root) == before
 
 
+@pytest.mark.slow
 def test_a_detached_head_gets_its_branch_and_stays_detached(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "program", {"main.py": FAULTY})
     git(root, "checkout", "--quiet", "--detach")
@@ -105,6 +110,7 @@ def test_a_branch_that_exists_is_refused_before_anything_runs(tmp_path: Path) ->
         repair(root, branch="mine")
 
 
+@pytest.mark.slow
 def test_a_second_repair_takes_the_next_name_and_one_of_the_branch_finds_nothing(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "program", {"main.py": FAULTY})
     first, second = repair(root), repair(root)
@@ -113,6 +119,7 @@ def test_a_second_repair_takes_the_next_name_and_one_of_the_branch_finds_nothing
     assert repair(root).outcome == "clean"
 
 
+@pytest.mark.slow
 def test_output_without_end_is_bounded_and_stopped(tmp_path: Path) -> None:
     program = "import torch\nwhile True:\n    print('x' * 10_000)\n"
     report = repair(make_repository(tmp_path / "program", {"main.py": program}), timeout=6)
@@ -121,6 +128,7 @@ def test_output_without_end_is_bounded_and_stopped(tmp_path: Path) -> None:
     assert len(report.last_run.stdout) < 20_000_000
 
 
+@pytest.mark.slow
 def test_a_folder_of_a_repository_is_where_the_command_runs(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "program", {"deep/er/main.py": FAULTY, "main.py": "raise SystemExit(3)\n"})
     report = repair(root / "deep" / "er")
@@ -129,6 +137,7 @@ def test_a_folder_of_a_repository_is_where_the_command_runs(tmp_path: Path) -> N
     assert report.repairs[0].fix.patch.edits[0].path == "deep/er/main.py"
 
 
+@pytest.mark.slow
 def test_what_git_ignores_is_used_and_never_edited(tmp_path: Path) -> None:
     files = {"main.py": "import made\n", ".gitignore": "made.py\n"}
     root = make_repository(tmp_path / "program", files)

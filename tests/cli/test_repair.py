@@ -21,7 +21,7 @@ def hello(tmp_path: Path) -> Path:
     return make_repository(tmp_path / "hello", files)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_two_failures_become_two_commits_and_one_json_object(hello: Path) -> None:
     (hello / "notes.txt").write_text("not committed\n")
     before = fingerprint(hello)
@@ -50,6 +50,7 @@ def test_two_failures_become_two_commits_and_one_json_object(hello: Path) -> Non
     assert again.stdout.startswith("Nothing to repair")
 
 
+@pytest.mark.slow
 def test_a_dry_run_prints_the_diff_and_leaves_no_trace(tmp_path: Path) -> None:
     program = MOVED + "y = torch.arange(2)\nprint((x + y).sum().item())\n"
     root = make_repository(tmp_path / "program", {"main.py": program})
@@ -61,6 +62,7 @@ def test_a_dry_run_prints_the_diff_and_leaves_no_trace(tmp_path: Path) -> None:
     assert fingerprint(root) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "arguments", "code", "words"),
     [
@@ -82,6 +84,7 @@ def test_what_needs_no_fix_gets_none(tmp_path: Path, program: str, arguments: li
     assert fingerprint(root) == before
 
 
+@pytest.mark.slow
 def test_a_failure_without_a_fix_that_holds_exits_1_and_makes_no_branch(tmp_path: Path) -> None:
     program = "import torch\nx = torch.ones(2, device='cuda')\nx.numpy()\n"
     root = make_repository(tmp_path / "program", {"main.py": program})
@@ -93,6 +96,7 @@ def test_a_failure_without_a_fix_that_holds_exits_1_and_makes_no_branch(tmp_path
     assert fingerprint(root) == before
 
 
+@pytest.mark.slow
 def test_progress_goes_to_standard_error_alone(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "program", {"main.py": MOVED})
     done = repair(root, "--format", "json")
@@ -142,7 +146,7 @@ def noise(device):
 }
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_repair_that_gets_half_the_way_says_how_to_keep_its_proven_part(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "half", HALF)
     done = repair(root, "--format", "json", "--exclude", "vendored.py")
@@ -151,6 +155,7 @@ def test_a_repair_that_gets_half_the_way_says_how_to_keep_its_proven_part(tmp_pa
     assert any("--partial keeps the 1 fix proven before it" in note for note in data["notes"])
 
 
+@pytest.mark.slow
 def test_a_repair_that_gets_half_the_way_leaves_its_proven_part_on_request(tmp_path: Path) -> None:
     root, folder = make_repository(tmp_path / "half", HALF), tmp_path / "left"
     words = ("--exclude", "vendored.py", "--partial", "--branch", "half", "--output", str(folder))

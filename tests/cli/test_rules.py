@@ -86,6 +86,7 @@ def test_the_case_of_a_new_rule_fails_until_it_is_written(capsys: pytest.Capture
     assert "1 rules, 2 cases: 1 failed" in out
 
 
+@pytest.mark.slow
 def test_pages_are_tested_and_updated(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     module = write_rule(tmp_path / "rules", text=page(repaired(after="x = 1"), left_alone()))
     code, out, _ = said(capsys, "test", str(module))
@@ -111,6 +112,7 @@ def test_wrong_usage_is_told_in_one_line(
     assert code == 2 and words in err and err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_module_that_is_no_rule_fails_and_the_others_are_tested(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

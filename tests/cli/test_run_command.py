@@ -47,6 +47,7 @@ def test_a_device_failure_is_explained_on_standard_error(tmp_path: Path) -> None
     assert "made at main.py:3   y = torch.ones(2)" in done.stderr
 
 
+@pytest.mark.slow
 def test_json_is_one_object_and_the_programs_output_goes_beside_it(tmp_path: Path) -> None:
     done = run(tmp_path, FAILS, "--format", "json")
     data = json.loads(done.stdout)
@@ -57,6 +58,7 @@ def test_json_is_one_object_and_the_programs_output_goes_beside_it(tmp_path: Pat
     assert "before\n" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_map_shows_modules_and_copies(tmp_path: Path) -> None:
     program = "import torch\nmodel = torch.nn.Linear(2, 2)\nmodel.to('cuda')\nother = torch.nn.Linear(2, 2)\n"
     done = run(tmp_path, program, "--map")
@@ -66,6 +68,7 @@ def test_the_map_shows_modules_and_copies(tmp_path: Path) -> None:
     assert "main.py:3  model.to('cuda')" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "options", "code"),
     [

@@ -11,6 +11,8 @@ from devfix.report.record import record
 from devfix.report.render.github import workflow_commands
 from devfix.report.render.summary import summary
 
+pytestmark = pytest.mark.slow
+
 PROJECT = """[build-system]
 requires = ["setuptools"]
 build-backend = "setuptools.build_meta"

@@ -9,6 +9,8 @@ import pytest
 
 import devfix
 
+pytestmark = pytest.mark.slow
+
 GUARD = """import torch
 
 

@@ -22,7 +22,7 @@ def scene(tmp_path: Path) -> Scene:
     return Scene(make_project(tmp_path), tmp_path / "scratch")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_killed_at_any_step_it_leaves_the_user_as_it_was(scene: Scene) -> None:
     wrong = []
     for each in disturb(scene, POINTS):
@@ -34,6 +34,7 @@ def test_killed_at_any_step_it_leaves_the_user_as_it_was(scene: Scene) -> None:
 RUN = ["run", "--world", "simulated", "--", sys.executable, "main.py"]
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_leaves_nothing(scene: Scene) -> None:
     """`devfix run` starts the program where it stands, and makes no worktree: fewer points say as much."""
     before = kept(scene.root)
@@ -51,6 +52,7 @@ def test_a_run_that_is_killed_leaves_nothing(scene: Scene) -> None:
         assert scene.cleared() == [], at
 
 
+@pytest.mark.slow
 def test_two_at_once_on_one_repository(scene: Scene) -> None:
     before = kept(scene.root)
     both = [scene.start(str(uuid.uuid4())) for _ in range(2)]
@@ -63,6 +65,7 @@ def test_two_at_once_on_one_repository(scene: Scene) -> None:
     assert not list(scene.scratch.iterdir())
 
 
+@pytest.mark.slow
 def test_the_repository_changes_under_it(scene: Scene) -> None:
     """While a repair runs its user commits, edits, stages, switches the branch and deletes one."""
     start = git(scene.root, "rev-parse", "HEAD")
@@ -107,6 +110,7 @@ can_mount = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @can_mount
 @pytest.mark.parametrize("size", ["4k", "100k", "300k", "600k"])
 def test_no_space_for_temporary_files(size: str, scene: Scene) -> None:
@@ -118,6 +122,7 @@ def test_no_space_for_temporary_files(size: str, scene: Scene) -> None:
     assert kept(scene.root) == before
 
 
+@pytest.mark.slow
 @can_mount
 def test_no_space_for_the_branch(tmp_path: Path) -> None:
     """The repository's own disk is full when the fix is to be written into it; git clears its `tmp_obj_` by itself."""

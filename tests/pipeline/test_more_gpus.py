@@ -60,7 +60,7 @@ def repaired(root: Path, **options: object) -> tuple[devfix.Report, dict[str, ob
     return report, read(write(report))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_model_on_two_gpus_is_repaired_where_it_has_them(tmp_path: Path) -> None:
     report, data = repaired(make_repository(tmp_path / "program", {"main.py": HALVES}), world="simulated", test=False)
     assert (report.outcome, report.world.gpus) == ("repaired", 2)
@@ -69,6 +69,7 @@ def test_a_model_on_two_gpus_is_repaired_where_it_has_them(tmp_path: Path) -> No
     assert any("asks for 2 GPUs" in note for note in data["notes"])  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_the_number_that_a_person_gives_stays(tmp_path: Path) -> None:
     report, data = repaired(make_repository(tmp_path / "program", {"main.py": HALVES}), world="simulated", gpus=1)
     assert (report.outcome, report.world.gpus) == ("unrepaired", 1)
@@ -76,6 +77,7 @@ def test_the_number_that_a_person_gives_stays(tmp_path: Path) -> None:
     assert any("--gpus 2" in note for note in data["notes"])  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "gpus"), [(OWN_CHECK, 3), (RANKS, 3)])
 def test_other_ways_of_asking_for_gpus(tmp_path: Path, program: str, gpus: int) -> None:
     report, _ = repaired(make_repository(tmp_path / "program", {"main.py": program}), world="simulated")
@@ -84,6 +86,7 @@ def test_other_ways_of_asking_for_gpus(tmp_path: Path, program: str, gpus: int) 
     assert (report.gpus_needed.given, report.gpus_needed.needed) == (1, gpus)
 
 
+@pytest.mark.slow
 def test_more_gpus_than_a_common_machine_has_are_not_given_unasked(tmp_path: Path) -> None:
     program = "import torch\nprint(torch.ones(2, device='cuda:40'))\n"
     report, _ = repaired(make_repository(tmp_path / "program", {"main.py": program}), world="simulated")
@@ -92,6 +95,7 @@ def test_more_gpus_than_a_common_machine_has_are_not_given_unasked(tmp_path: Pat
     assert (report.gpus_needed.needed, report.gpus_needed.met) == (41, False)
 
 
+@pytest.mark.slow
 def test_a_failure_that_speaks_of_no_gpus_is_run_once(tmp_path: Path) -> None:
     steps: list[str] = []
     program = "import torch\nassert torch.ones(2).sum() == 3, 'two is not enough'\n"
@@ -101,6 +105,7 @@ def test_a_failure_that_speaks_of_no_gpus_is_run_once(tmp_path: Path) -> None:
     assert not any("asks for" in step for step in steps)
 
 
+@pytest.mark.slow
 def test_devfix_run_says_how_many_gpus_are_needed(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(HALVES)
     command = [sys.executable, "-m", "devfix", "run", "--world", "simulated"]

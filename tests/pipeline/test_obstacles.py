@@ -221,6 +221,7 @@ def repair(root: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*command, "--format", "json"], capture_output=True, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "kind", "words"),
     [
@@ -251,6 +252,7 @@ def test_a_program_that_works_has_no_obstacle() -> None:
     assert hindrance(run, around) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "kind", "words"),
     [

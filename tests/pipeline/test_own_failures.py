@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from git_repositories import git
 from verdict_programs import PROGRAM, RIGHT, dropped, judged
 from verifier_cases import CPU, HOME, SOURCE, patch, told
@@ -41,6 +42,7 @@ def test_runs_that_exit_without_an_exception_end_alike_by_their_last_words() -> 
     assert not ends_alike(replace(exits, stderr="usage: other"), exits)
 
 
+@pytest.mark.slow
 def test_the_device_failure_before_a_failure_of_its_own_is_repaired(tmp_path: Path) -> None:
     report = judged(tmp_path, RIGHT, program=OWN)
     assert report.outcome == "repaired" and report.branch and len(report.commits) == 1, dropped(report)
@@ -58,6 +60,7 @@ def test_the_device_failure_before_a_failure_of_its_own_is_repaired(tmp_path: Pa
     assert json.dumps(data["last_run"]["outcome"]) == '"failed otherwise"'
 
 
+@pytest.mark.slow
 def test_a_change_that_brings_about_another_end_is_dropped(tmp_path: Path) -> None:
     wrong = ("return (first + bias).sum()", 'raise ValueError("another")')
     report = judged(tmp_path, wrong, program=OWN)

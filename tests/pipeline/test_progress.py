@@ -86,6 +86,7 @@ def test_a_terminal_shows_elapsed_time_world_and_candidate() -> None:
     assert live.search(shown)
 
 
+@pytest.mark.slow
 def test_a_repair_tells_which_candidate_it_tries_and_what_a_plain_run_took(tmp_path: Path) -> None:
     seen: list[str] = []
 

@@ -23,6 +23,7 @@ def repaired(folder: Path, program: str, command: str = "python main.py", **file
     return devfix.repair(project(folder, program, **named), run=command, world="simulated", dry_run=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("child", "why"),
     [
@@ -42,6 +43,7 @@ def test_a_child_without_the_probe_is_named_and_the_run_is_not_clean(child: str,
     assert report.last_run.internal_errors[0] == said
 
 
+@pytest.mark.slow
 def test_the_programs_own_failure_counts_for_more(tmp_path: Path) -> None:
     main = f"import subprocess, sys\nsubprocess.run([sys.executable, '-I', '-c', 'import torch'])\n{MISMATCH}"
     report = repaired(tmp_path, main)
@@ -49,6 +51,7 @@ def test_the_programs_own_failure_counts_for_more(tmp_path: Path) -> None:
     assert report.last_run.outcome is Outcome.FAILED and report.last_run.unobserved
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "program",
     [
@@ -81,6 +84,7 @@ def test_a_run_says_it_too(tmp_path: Path) -> None:
     assert told["outcome"] == "not observed" and "(PYTHONPATH)" in told["trouble"][0], done.stderr
 
 
+@pytest.mark.slow
 def test_a_probe_that_cannot_begin_is_told(tmp_path: Path) -> None:
     """The program puts a module of its own in the way of what the probe imports."""
     main = "import sys, types\nsys.modules['devfix probe'] = types.ModuleType('devfix probe')\n" + PLAIN

@@ -23,7 +23,7 @@ print(tuple(scores.shape))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", range(12))
 def test_a_program_without_a_seed_is_repaired_each_time(number: int, tmp_path: Path) -> None:
     root = make_repository(tmp_path / "program", {"main.py": UNSEEDED})

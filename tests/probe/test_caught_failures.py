@@ -10,6 +10,8 @@ from verdict_programs import project
 import devfix
 from devfix.model import Outcome
 
+pytestmark = pytest.mark.slow
+
 BEGIN = """import logging
 import torch
 

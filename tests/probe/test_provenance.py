@@ -223,7 +223,7 @@ def test_tensors_die_as_they_would(tell: Any) -> None:
     assert ran.done.stdout.split() == ["None", "None"], ran.done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_million_births_stay_within_fifty_megabytes(tmp_path: Path) -> None:
     source = """
         import resource, torch

@@ -57,6 +57,7 @@ def test_a_draw_from_a_seeded_generator_is_not(program: str, tmp_path: Path, war
     assert ran.done.exit_code == 0 and ran.trace["unseeded"] == [], ran.done.stderr
 
 
+@pytest.mark.slow
 def test_runs_with_a_seed_draw_the_same_numbers(tmp_path: Path) -> None:
     program = """
         import random, torch, numpy
@@ -97,6 +98,7 @@ def test_runs_of_a_program_without_a_seed_are_compared_with_one(seeded_total: fl
     assert any("torch.manual_seed(0)" in note for note in verifier.flaky)
 
 
+@pytest.mark.slow
 def test_memory_that_an_operator_leaves_unwritten_is_no_result(tmp_path: Path) -> None:
     program = """
         import torch

@@ -19,6 +19,7 @@ PYTHON = Path(sys.executable)
 PRINTS = "import os, torch\n{before}\nprint(os.environ.get('CUDA_VISIBLE_DEVICES'), torch.cuda.device_count())\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "gpus", "seen"),
     [
@@ -73,6 +74,7 @@ def test_it_may_set_them_until_cuda_starts(tmp_path: Path) -> None:
     assert ran.done.stdout == "2\n1 cuda:0\n1\nTrue\n", ran.done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("users", "gpus", "seen"), [(None, 1, "None 1"), ("0,1", 2, "0,1 2"), ("", 1, "None 1"), ("0", 2, "None 2")]
 )
@@ -104,6 +106,7 @@ def test_real_gpus_are_hidden_from_the_driver_and_not_from_the_program(tmp_path:
     assert ran.done.stdout == "b'' None\nNone []\nNone\n", ran.done.stderr
 
 
+@pytest.mark.slow
 def test_the_interpreter_comes_first_on_the_search_path(tmp_path: Path) -> None:
     root = make_repository(
         tmp_path / "project",
@@ -142,6 +145,7 @@ def test_a_package_of_the_probes_old_name_is_the_programs_own(tmp_path: Path) ->
     assert ran.done.stdout == "mine\n" and ran.failure["kind"] == "device-mismatch"
 
 
+@pytest.mark.slow
 def test_a_sitecustomize_on_a_relative_path_is_run_in_every_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

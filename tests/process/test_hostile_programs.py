@@ -42,6 +42,7 @@ MISCHIEF = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MISCHIEF)
 def test_it_is_repaired_all_the_same_or_left_alone(name: str, tmp_path: Path) -> None:
     mischief = MISCHIEF[name].replace("{ran}", str(tmp_path / "ran")).replace("{root}", str(tmp_path / "project"))
@@ -56,6 +57,7 @@ def test_it_is_repaired_all_the_same_or_left_alone(name: str, tmp_path: Path) ->
         assert report.outcome == "repaired", report.last_run
 
 
+@pytest.mark.slow
 def test_hooks_that_it_writes_into_the_repository_itself_are_not_run(tmp_path: Path) -> None:
     """Without the sandbox it can write there, as anything that its user starts; devfix and its git run none of it."""
     hooks, ran = tmp_path / "project" / ".git" / "hooks", tmp_path / "ran"
@@ -71,6 +73,7 @@ def test_hooks_that_it_writes_into_the_repository_itself_are_not_run(tmp_path: P
     assert not ran.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("victim", ["os.getppid()", "int(open(f'/proc/{os.getppid()}/stat').read().split()[3])"])
 def test_one_that_kills_what_watches_it_does_no_harm(victim: str, tmp_path: Path) -> None:
     """Its supervisor, and the process above, which may be devfix without the sandbox: the next run clears up."""
@@ -128,6 +131,7 @@ LIMITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIMITS)
 def test_what_takes_too_much_is_ended_and_told(name: str, tmp_path: Path) -> None:
     program, bounds, said = LIMITS[name]
@@ -137,6 +141,7 @@ def test_what_takes_too_much_is_ended_and_told(name: str, tmp_path: Path) -> Non
     assert said in " ".join((*report.last_run.internal_errors, report.last_run.stderr))
 
 
+@pytest.mark.slow
 def test_the_limits_come_from_options_and_settings(tmp_path: Path) -> None:
     root = project(tmp_path, LIMITS["processes"][0])
     done = repair(root, "--processes", "30")

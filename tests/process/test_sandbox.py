@@ -96,6 +96,7 @@ def test_a_repair_in_the_sandbox(tmp_path: Path) -> None:
     assert git(root, "branch", "--list", "devfix/*") == ""
 
 
+@pytest.mark.slow
 def test_where_it_is_not_there_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 CLEAR = "from devfix.process.tempdirs import remove; from pathlib import Path; import sys; remove(Path(sys.argv[1]))"
 
 
@@ -25,6 +27,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_a_signal_at_any_moment_leaves_no_folder(tmp_path: Path) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     for step in range(1, 100):

@@ -133,6 +133,7 @@ def runner(installed: Path, tmp_path: Path, repository: Path, hub: GitHub) -> Ru
     return Runner(installed / "action", repository, installed, github, used)
 
 
+@pytest.mark.slow
 def test_from_a_scheduled_run_to_a_pull_request(runner: Runner, hub: GitHub) -> None:
     code, outputs, summary = runner.run(mode="find", run="python train.py", python=sys.executable)
     assert code == 0, runner.log
@@ -191,6 +192,7 @@ def test_a_checkout_that_holds_a_token_is_refused(runner: Runner, repository: Pa
     assert code == 2 and "persist-credentials: false" in runner.log and "c2VjcmV0" not in runner.log
 
 
+@pytest.mark.slow
 def test_annotations_fail_the_job_and_need_no_token(runner: Runner, repository: Path, hub: GitHub) -> None:
     (repository / "train.py").write_text(
         "import sys\n\nimport torch\n\nx = torch.ones(2, device='cuda') + torch.ones(2)\n"

@@ -19,6 +19,7 @@ def forge(contract: Contract) -> Iterator[GitHubClient]:
         yield GitHubClient(where, "ghs_token", print, RetryPolicy(print, 0.01))
 
 
+@pytest.mark.slow
 def test_the_contract_can_fail(contract: Contract) -> None:
     headers = {"Content-Type": "application/json", "Authorization": "token x"}
     assert contract.violations("POST", "/repos/o/r/pulls", headers, b'{"title": 3, "base": "main"}')

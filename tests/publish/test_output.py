@@ -18,6 +18,7 @@ from devfix.cli import status
 HELLO = Path(__file__).parents[2] / "corpus" / "hello"
 
 
+@pytest.mark.slow
 def test_a_repair_goes_from_the_program_to_a_pull_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,6 +32,7 @@ def test_passing_faults_are_waited_for(
     assert (step["action"], len(hub.pulls)) == ("opened", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "path"),
     [("POST", "/pulls$"), ("POST", "/labels$"), ("PATCH", "/pulls/1$"), ("POST", "git-receive-pack")],

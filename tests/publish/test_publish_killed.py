@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from git_repositories import fingerprint, git
 from github_server import TOKEN, GitHub
 from programs import FIRST, History
+
+pytestmark = pytest.mark.slow
 
 POINTS = 40 if os.environ.get("DEVFIX_HARM_POINTS") else 6
 KILLED = Path(__file__).parents[1] / "helpers" / "kill_at_step.py"

@@ -57,7 +57,8 @@ def round_trip(
 
 
 @pytest.mark.parametrize(
-    "case", [pytest.param(case, id=case.name, marks=() if case.name in FAST else pytest.mark.slow) for case in QUICK]
+    "case",
+    [pytest.param(case, id=case.name, marks=() if case.name in FAST else pytest.mark.exhaustive) for case in QUICK],
 )
 def test_the_report_of_a_quick_case_is_shown_and_published(
     case: cases.Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -69,6 +70,7 @@ def test_the_report_of_a_quick_case_is_shown_and_published(
     assert round_trip(folder, tmp_path, monkeypatch, capfd, *options)["outcome"] == case.outcome
 
 
+@pytest.mark.slow
 def test_a_report_with_a_candidate_that_was_not_needed_is_shown_and_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

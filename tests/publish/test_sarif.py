@@ -46,6 +46,7 @@ def test_it_keeps_to_the_schema(history: History, schema: Any) -> None:
     assert list(validator.iter_errors(broken))
 
 
+@pytest.mark.slow
 def test_the_validator_finds_no_error_and_no_warning(history: History, multitool: Path, tmp_path: Path) -> None:
     tool = multitool / "Sarif.Multitool"
     tool.chmod(0o755)

@@ -109,6 +109,7 @@ def test_addresses_that_run_commands_are_refused(
     assert status(["publish", str(history.artifact(tmp_path / "report.json", FIRST)), f"--remote={address}"]) == 2
 
 
+@pytest.mark.slow
 def test_no_process_shows_the_token_while_it_publishes(history: History, tmp_path: Path) -> None:
     """Look at every argument of every process below ours, all the time that a publishing takes."""
     report = history.artifact(tmp_path / "report.json", FIRST)

@@ -40,6 +40,7 @@ def uses(file: Path) -> list[dict[str, Any]]:
     return [step for job in jobs for step in job["steps"] if "uses" in step]
 
 
+@pytest.mark.slow
 def test_the_own_workflow_opens_a_pull_request_in_a_fork(runner: Runner, hub: GitHub) -> None:  # noqa: F811
     find, publish = [step["with"] for step in uses(OURS) if step["uses"] == "./"]
     code, outputs, _ = runner.run(**_named(find), python=sys.executable)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from suite_runs import run
 
+pytestmark = pytest.mark.slow
+
 
 def test_functions_of_torch_in_a_class_and_in_a_pickle(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from suite_runs import run
 
+pytestmark = pytest.mark.slow
+
 
 def test_device_types_of_pytorch(pytester: pytest.Pytester) -> None:
     pytest.importorskip("expecttest")

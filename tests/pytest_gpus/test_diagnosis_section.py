@@ -43,6 +43,7 @@ def suite(pytester: pytest.Pytester) -> pytest.Pytester:
     return pytester
 
 
+@pytest.mark.slow
 def test_a_failing_test_is_diagnosed(suite: pytest.Pytester) -> None:
     done = run(suite, "--gpus", "1", "--world", "simulated")
     done.assert_outcomes(failed=1)
@@ -55,6 +56,7 @@ def test_a_failing_test_is_diagnosed(suite: pytest.Pytester) -> None:
     assert "/probe/" not in text, "the probe's own frames are nobody's business"
 
 
+@pytest.mark.slow
 def test_workers_of_xdist_tell_it_too(suite: pytest.Pytester) -> None:
     pytest.importorskip("xdist")
     done = run(suite, "-n", "1", "--gpus", "1", "--world", "simulated")
@@ -62,6 +64,7 @@ def test_workers_of_xdist_tell_it_too(suite: pytest.Pytester) -> None:
     assert "> return self.linear(x) + bias" in str(done.stdout)
 
 
+@pytest.mark.slow
 def test_other_failures_and_expected_ones_are_not(suite: pytest.Pytester) -> None:
     suite.makepyfile(
         test_model="""
@@ -81,6 +84,7 @@ def test_other_failures_and_expected_ones_are_not(suite: pytest.Pytester) -> Non
     assert "-- devfix --" not in str(done.stdout)
 
 
+@pytest.mark.slow
 def test_the_advice_has_the_options_of_the_suite_itself(suite: pytest.Pytester) -> None:
     suite.makeconftest(
         """
@@ -105,6 +109,7 @@ def test_the_advice_has_the_options_of_the_suite_itself(suite: pytest.Pytester) 
     assert "devfix repair --run \"pytest --device cuda 'test_model.py::test_forward[cuda]'\"" in str(done.stdout)
 
 
+@pytest.mark.slow
 def test_a_failure_of_a_process_that_a_test_starts(suite: pytest.Pytester) -> None:
     suite.makepyfile(
         test_model="""
@@ -125,7 +130,7 @@ def test_a_failure_of_a_process_that_a_test_starts(suite: pytest.Pytester) -> No
     assert "> return self.linear(x) + bias" in text[text.index("-- devfix --") :]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_repair_mends_what_a_suite_finds(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "suite", {"model.py": MODEL, "test_model.py": TEST})
     words = "python -m pytest " + " ".join([*NAMED, "-q", "test_model.py", "--gpus", "1"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from suite_runs import run
 
+pytestmark = pytest.mark.slow
+
 
 def test_what_a_test_leaves_is_gone(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 from suite_runs import NAMED
 
@@ -33,6 +34,7 @@ def test_the_job_can_only_read() -> None:
     assert "secrets." not in WORKFLOW.read_text()
 
 
+@pytest.mark.slow
 def test_the_steps_pass_for_a_suite_without_a_bug_and_fail_for_one_with(tmp_path: Path) -> None:
     cpu, gpu = [run for run in steps().values() if run.startswith("pytest")]
     told = []

@@ -22,6 +22,7 @@ def test_fixture(gpu_devices):
 """
 
 
+@pytest.mark.slow
 def test_a_suite_sees_the_gpus_it_was_given(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("import torch\nassert torch.cuda.device_count() == 2")
     pytester.makepyfile(COUNT.format(count=2))
@@ -30,12 +31,14 @@ def test_a_suite_sees_the_gpus_it_was_given(pytester: pytest.Pytester) -> None:
     done.stdout.fnmatch_lines(["devfix: a world with 2 simulated GPUs"])
 
 
+@pytest.mark.slow
 def test_workers_of_xdist_follow(pytester: pytest.Pytester) -> None:
     pytest.importorskip("xdist")
     pytester.makepyfile(COUNT.format(count=3))
     run(pytester, "-n", "2", "--gpus=3", "--world=simulated").assert_outcomes(passed=3)
 
 
+@pytest.mark.slow
 def test_addopts_and_testpaths(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\naddopts = --gpus 2 --world simulated\ntestpaths = checks\n")
     pytester.mkdir("checks").joinpath("test_it.py").write_text(COUNT.format(count=2))
@@ -89,17 +92,20 @@ def test_plain_again():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "plain"), [((), 0), (("--gpus", "5"), 5)])
 def test_a_mark_asks_for_a_world(pytester: pytest.Pytester, options: tuple[str, ...], plain: int) -> None:
     pytester.makepyfile(MARKED.format(plain=plain))
     run(pytester, "--strict-markers", *options).assert_outcomes(passed=7)
 
 
+@pytest.mark.slow
 def test_a_mark_for_a_module(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("import pytest, torch\npytestmark = pytest.mark.gpus(2)\n" + COUNT.format(count=2))
     run(pytester).assert_outcomes(passed=3)
 
 
+@pytest.mark.slow
 def test_torch_is_imported_by_the_test_alone(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
@@ -126,6 +132,7 @@ def test_torch_is_imported_by_the_test_alone(pytester: pytest.Pytester) -> None:
     run(pytester).assert_outcomes(passed=3)
 
 
+@pytest.mark.slow
 def test_without_the_options_nothing_is_loaded(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
@@ -141,6 +148,7 @@ def test_without_the_options_nothing_is_loaded(pytester: pytest.Pytester) -> Non
     run(pytester).assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_a_conftest_keeps_its_option(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("def pytest_addoption(parser): parser.addoption('--gpus', type=int, default=0)")
     pytester.makepyfile(
@@ -158,6 +166,7 @@ def test_a_conftest_keeps_its_option(pytester: pytest.Pytester) -> None:
     run(pytester, "--gpus", "7", "--devfix-gpus", "2", "--devfix-world", "simulated").assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--gpus", "2")])
 def test_a_conftest_found_later_keeps_its_option(pytester: pytest.Pytester, options: tuple[str, ...]) -> None:
     folder = pytester.mkpydir("package")
@@ -183,6 +192,7 @@ def test_what_cannot_be_is_said_in_a_line(pytester: pytest.Pytester, options: tu
     done.stderr.fnmatch_lines([f"ERROR: {words}"])
 
 
+@pytest.mark.slow
 def test_a_mark_that_is_wrong_and_one_that_cannot_be(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

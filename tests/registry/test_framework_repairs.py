@@ -73,7 +73,7 @@ CASES: dict[str, tuple[str, list[str], list[str]]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", CASES)
 def test_the_patch_is_what_a_maintainer_would_write(name: str, tmp_path: Path) -> None:
     library, options, wanted = CASES[name]

@@ -62,6 +62,7 @@ def plain_pytest(root: Path, *arguments: str, **settings: str) -> subprocess.Com
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_a_call_of_the_mended_function_fails_without_the_fix_and_passes_with_it(tmp_path: Path) -> None:
     report = repaired(tmp_path, {"ops.py": LIBRARY, "main.py": CALLER, "tests/test_ops.py": NEIGHBOUR})
     guard, root = guard_of(report), Path(report.root)
@@ -104,6 +105,7 @@ def test_a_call_of_the_mended_function_fails_without_the_fix_and_passes_with_it(
     assert "1 skipped" in hidden.stdout, hidden.stdout + hidden.stderr
 
 
+@pytest.mark.slow
 def test_without_pytest_tests_and_with_no_test_there_is_none(tmp_path: Path) -> None:
     bare = repaired(tmp_path, {"main.py": SCRIPT})
     assert (bare.repairs[0].regression_test, bare.repairs[0].no_test_reason, len(bare.commits)) == (None, "", 1)
@@ -112,7 +114,7 @@ def test_without_pytest_tests_and_with_no_test_there_is_none(tmp_path: Path) -> 
     assert (report.repairs[0].regression_test, report.repairs[0].no_test_reason, len(report.commits)) == (None, "", 1)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_fault_of_the_script_itself_is_guarded_by_running_it(tmp_path: Path) -> None:
     report = repaired(tmp_path, {"main.py": SCRIPT, "tests/test_x.py": NEIGHBOUR})
     guard, root = guard_of(report), Path(report.root)
@@ -123,7 +125,7 @@ def test_a_fault_of_the_script_itself_is_guarded_by_running_it(tmp_path: Path) -
     assert "1 failed" in plain_pytest(root, guard.path).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_method_is_called_on_a_module_made_as_the_program_made_it(tmp_path: Path) -> None:
     model = """
     from dataclasses import dataclass
@@ -167,7 +169,7 @@ def test_a_method_is_called_on_a_module_made_as_the_program_made_it(tmp_path: Pa
     assert "syspath_prepend" not in guard.text  # pytest's own configuration finds the package
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_each_fix_of_a_chain_has_a_test_that_fails_before_it(tmp_path: Path) -> None:
     second = LIBRARY.replace("shifted", "masked").replace("x * by + steps", "x * (steps > by)")
     main = CALLER.replace("import shifted", "import shifted\nfrom masks import masked")
@@ -180,7 +182,7 @@ def test_each_fix_of_a_chain_has_a_test_that_fails_before_it(tmp_path: Path) -> 
     assert [subject.startswith("Test: ") for subject in subjects] == [False, True, False, True]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_program_that_meets_both_faults_guards_both_fixes_and_stands_behind_the_last(tmp_path: Path) -> None:
     main = SCRIPT.replace("print(", "z = x * torch.tensor([1.0, 2.0])\nprint(")
     report = repaired(tmp_path, {"main.py": main, "tests/test_x.py": NEIGHBOUR})
@@ -191,7 +193,7 @@ def test_a_program_that_meets_both_faults_guards_both_fixes_and_stands_behind_th
     assert [subject.startswith("Test: ") for subject in subjects] == [False, False, True]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_test_that_needs_two_gpus_asks_for_both(tmp_path: Path) -> None:
     model = """
 import torch
@@ -220,7 +222,7 @@ if torch.cuda.device_count() > 1:
     assert 'net.second.to("cuda:1")' in guard.text
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_what_a_suite_finds_is_guarded_by_the_suite(tmp_path: Path) -> None:
     suite = "import torch\nfrom ops import shifted\n\ndef test_shifted():\n"
     suite += "    device = 'cuda' if torch.cuda.is_available() else 'cpu'\n    shifted(torch.zeros(3, device=device))\n"
@@ -232,7 +234,7 @@ def test_what_a_suite_finds_is_guarded_by_the_suite(tmp_path: Path) -> None:
     assert len(report.commits) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_suite_that_is_told_its_device_gets_a_test_that_is_not(tmp_path: Path) -> None:
     suite = "import os, torch\nfrom ops import shifted\n\ndef test_shifted():\n"
     suite += "    shifted(torch.zeros(3, device=os.environ.get('DEVICE', 'cpu')))\n"
@@ -241,7 +243,7 @@ def test_a_suite_that_is_told_its_device_gets_a_test_that_is_not(tmp_path: Path)
     assert guard_of(report).exercises == "calls `shifted`"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_suite_whose_option_chooses_the_device_is_told_with_it(tmp_path: Path) -> None:
     suite = "import torch\nfrom ops import shifted\n\ndef test_shifted(device):\n"
     suite += "    class Own(torch.Tensor):\n        pass\n\n    values = torch.zeros(3).as_subclass(Own)\n"
@@ -256,7 +258,7 @@ def test_a_suite_whose_option_chooses_the_device_is_told_with_it(tmp_path: Path)
     assert shlex.split(repair.no_test_reason.partition(": ")[2]) == shlex.split(how)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_what_cannot_be_made_to_fail_is_not_written_and_said(tmp_path: Path) -> None:
     main = SCRIPT.replace("import torch", "import sys\nimport torch\nassert sys.argv[1]", 1)
     files = {"main.py": main, "tests/test_x.py": NEIGHBOUR}
@@ -268,7 +270,7 @@ def test_what_cannot_be_made_to_fail_is_not_written_and_said(tmp_path: Path) -> 
     assert git(Path(report.root), "diff", "--stat", f"main...{report.branch}").count("|") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_dry_run_shows_the_test_and_leaves_nothing(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "p", {"ops.py": LIBRARY, "main.py": CALLER, "tests/test_ops.py": NEIGHBOUR})
     command = [sys.executable, "-m", "devfix", "repair", str(root), "--world", "simulated", "--run", "python main.py"]

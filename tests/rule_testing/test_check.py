@@ -31,6 +31,7 @@ def troubles(bench: Bench, folder: Path, text: str, rule: str = RULE) -> list[tu
     return [(trouble.what, trouble.shown) for trouble in every]
 
 
+@pytest.mark.slow
 def test_a_right_page_has_no_trouble(bench: Bench, tmp_path: Path) -> None:
     found = judged(bench, tmp_path, page())
     assert found.passed, troubles(bench, tmp_path, page())
@@ -102,6 +103,7 @@ def test_what_must_be_left_alone_and_is_not(bench: Bench, tmp_path: Path) -> Non
     assert "+print((weight + bias.to(device)).tolist())" in shown
 
 
+@pytest.mark.slow
 def test_a_case_without_failure_must_run_clean(bench: Bench, tmp_path: Path) -> None:
     legal = "### legal\n\n" + block("python before", AFTER)
     assert troubles(bench, tmp_path, page(repaired(), left_alone(), legal)) == []
@@ -134,6 +136,7 @@ def test_a_rule_that_raises_or_speaks_nonsense_is_named(
     assert any(words in what for what, _ in found), found
 
 
+@pytest.mark.slow
 def test_what_a_page_lacks(bench: Bench, tmp_path: Path) -> None:
     whats = [what for what, _ in troubles(bench, tmp_path, page(repaired(), title="Another."))]
     assert [what.split(":")[0] for what in whats] == [
@@ -144,12 +147,14 @@ def test_what_a_page_lacks(bench: Bench, tmp_path: Path) -> None:
     assert what.startswith("no case is repaired")
 
 
+@pytest.mark.slow
 def test_a_page_that_promises_more_than_the_rule(bench: Bench, tmp_path: Path) -> None:
     assert troubles(bench, tmp_path, page(safety="Likely. It copies.")) == [
         ("the page says `Likely.`, while the least safe first change is 'safe'", "")
     ]
 
 
+@pytest.mark.slow
 def test_options_of_a_case_reach_the_rule(bench: Bench, tmp_path: Path) -> None:
     rule = RULE.replace("import Finding", "import Finding").replace("failure: Failure)", "failure: Failure, options)")
     rule = rule.replace("source: Sources)", "source: Sources, options)").replace(
@@ -166,6 +171,7 @@ def test_options_of_a_case_reach_the_rule(bench: Bench, tmp_path: Path) -> None:
     assert troubles(bench, tmp_path / "with", page(with_options, left_alone()), rule) == []
 
 
+@pytest.mark.slow
 def test_update_writes_what_the_rule_did(bench: Bench, tmp_path: Path) -> None:
     empty = page(repaired(after="", failure=""), left_alone(failure=""))
     module = write_rule(tmp_path, text=empty)
@@ -177,6 +183,7 @@ def test_update_writes_what_the_rule_did(bench: Bench, tmp_path: Path) -> None:
     assert not update_page(rule_at(module), bench)
 
 
+@pytest.mark.slow
 def test_update_keeps_a_failure_that_is_told_in_part(bench: Bench, tmp_path: Path) -> None:
     module = write_rule(tmp_path, text=page(repaired(after="x = 1"), left_alone()))
     assert update_page(rule_at(module), bench)
@@ -190,6 +197,7 @@ def test_update_leaves_out_the_words_in_which_builds_of_torch_differ(bench: Benc
     assert block("text failure", "no-device at main.py:3") in module.with_suffix(".md").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_file_that_the_page_does_not_show_after_is_added(bench: Bench, tmp_path: Path) -> None:
     main = "import torch\nimport adding\n\ndevice = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
     main += "print(adding.add(torch.ones(3).to(device), torch.zeros(3)).tolist())\n"
@@ -203,6 +211,7 @@ def test_a_file_that_the_page_does_not_show_after_is_added(bench: Bench, tmp_pat
     assert next(judge([rule_at(module)], bench)).passed
 
 
+@pytest.mark.slow
 def test_a_foreign_file_is_not_edited(bench: Bench, tmp_path: Path) -> None:
     main = "import torch\nimport adding\n\ndevice = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
     main += "bias = torch.zeros(3)\nprint(adding.add(torch.ones(3).to(device), bias).tolist())\n"
@@ -221,6 +230,7 @@ def test_an_interpreter_without_torch_is_told_before_anything_runs(tmp_path: Pat
         check_torch(tmp_path / "python")
 
 
+@pytest.mark.slow
 def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from rule_packs import left_alone, page, repaired, write_rule
 
+pytestmark = pytest.mark.slow
+
 # An environment that was installed before the plugin was added has it by name alone.
 NAMED = [] if entry_points(group="pytest11", name="devfix-rules") else ["-p", "devfix.rule_testing.plugin"]
 

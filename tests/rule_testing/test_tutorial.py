@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from markdown_it import MarkdownIt
+
+pytestmark = pytest.mark.slow
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "writing-rules.md"
 

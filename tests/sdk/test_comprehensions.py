@@ -45,6 +45,7 @@ def bench() -> Iterator[Bench]:
     made.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "wanted"),
     [

@@ -27,7 +27,7 @@ def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.stem)
 def test_does_what_the_gpu_did(recording: Path) -> None:
     told = json.loads(recording.read_text(encoding="utf-8"))
@@ -37,7 +37,7 @@ def test_does_what_the_gpu_did(recording: Path) -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_recorder_records_the_simulation(tmp_path: Path) -> None:
     file = tmp_path / "simulated.json"
     done = run("record", str(file), "--world", "simulated", "--samples", "1")
@@ -48,6 +48,7 @@ def test_the_recorder_records_the_simulation(tmp_path: Path) -> None:
     assert run("compare", str(file)).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_recording_of_a_few_operators_is_what_comes_again(tmp_path: Path) -> None:
     file = tmp_path / "few.json"
     done = run("record", str(file), "--world", "simulated", "--samples", "1", "--only", "addmm", "where", "add")

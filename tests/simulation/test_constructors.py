@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 PROGRAM = Path(__file__).parent / "constructors.py"
 
 
@@ -18,6 +20,7 @@ def outcome() -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_all_constructors_take_all_arguments_by_keyword() -> None:
     assert outcome()["wrong"] == {}
 

@@ -40,7 +40,7 @@ EXCEPTIONS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_takes_the_dtypes_that_cuda_takes() -> None:
     command = [sys.executable, str(FOLDER / "run_dtypes.py")]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -21,6 +21,7 @@ def outcome() -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_handlers_hear_of_what_torch_shows() -> None:
     assert outcome()["wrong"] == {}
 

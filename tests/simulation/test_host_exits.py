@@ -5,6 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 BEGIN = """
 import torch
 from devfix.probe.simulation import hooks, plans, world

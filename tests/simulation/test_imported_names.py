@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import devfix.probe
+
+pytestmark = pytest.mark.slow
 
 ENTRY = Path(devfix.probe.__file__).parent / "entry"
 PROGRAM = """

@@ -22,7 +22,7 @@ def excepted(name: str) -> bool:
     return any(name == operator or name.startswith(f"{operator}.") for operator in EXCEPTIONS)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("mode", LEAST)
 def test_gives_what_the_cpu_gives(mode: str) -> None:
     command = [sys.executable, str(FOLDER / "run_operators.py"), mode]

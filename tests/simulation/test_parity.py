@@ -64,6 +64,7 @@ cuda_environment = {{ TEST_DEFAULT = "cuda" }}
 """
 
 
+@pytest.mark.slow
 def test_a_table_tells_each_difference_and_its_cause(tmp_path: Path) -> None:
     """Three tests differ, one for a known cause, and one needs a GPU; a device by default is one that the tests see."""
     (tmp_path / "test_small.py").write_text(SUITE)

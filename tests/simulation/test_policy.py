@@ -120,7 +120,7 @@ def mixtures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, di
     return recording(tmp_path_factory.mktemp("truth") / "simulated.json")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_classifies_every_mixture(mixtures: dict[str, dict[str, dict[str, str]]]) -> None:
     unknown = {}
     for pair, operators in mixtures.items():
@@ -133,7 +133,7 @@ def test_classifies_every_mixture(mixtures: dict[str, dict[str, dict[str, str]]]
     assert not unknown, json.dumps(unknown, indent=1)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_names_real_wrappers_and_arguments(mixtures: dict[str, dict[str, dict[str, str]]]) -> None:
     methods = {method for _, method, _ in generated().values()} | {"wrapper_CUDA__cudnn_convolution"}
     named = set()
@@ -143,7 +143,7 @@ def test_names_real_wrappers_and_arguments(mixtures: dict[str, dict[str, dict[st
     assert len(named) > 60 and named <= methods | {name for name in named if "Sparse" in name}, sorted(named - methods)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_second_gpu_is_no_better_than_the_cpu(mixtures: dict[str, dict[str, dict[str, str]]]) -> None:
     """What mixes tensors with dimensions passes for another GPU only where it passes for the CPU."""
     lenient = set()

@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import devfix.probe
+
+pytestmark = pytest.mark.slow
 
 FOLDER = Path(__file__).parent
 ENTRY = Path(devfix.probe.__file__).parent / "entry"

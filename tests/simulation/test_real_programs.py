@@ -26,7 +26,7 @@ def numbers(kind: str) -> dict[str, Any]:
     return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith('["'))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", NAMES)
 def test_computes_the_same(name: str) -> None:
     plain, simulated = numbers("cpu")[name], numbers("simulated")[name]

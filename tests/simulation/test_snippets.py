@@ -23,6 +23,7 @@ def outcomes() -> dict[str, str]:
     return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda snippet: snippet.title)
 def test_does_what_cuda_does(snippet: snippets.Snippet) -> None:
     outcome = outcomes()[snippet.title]

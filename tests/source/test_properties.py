@@ -86,6 +86,7 @@ def read(data: bytes) -> tuple[list[Any], list[str]]:
         return read_all(Path(folder), Path("/tree"), frozenset({"main.py"}))
 
 
+@pytest.mark.slow
 @often
 @given(traces)
 def test_a_forged_trace_gives_honest_records(trace: dict[str, Any]) -> None:
@@ -130,6 +131,7 @@ def test_traces_that_are_no_files_and_too_large_ones(shape: str, tmp_path: Path)
     assert "\x1b" not in "".join(trouble)
 
 
+@pytest.mark.slow
 def test_more_records_than_an_honest_trace_has_are_refused() -> None:
     inner = {"places": [0] * 1000}
     binding = {"expression": "x", "history": [inner] * 50}

@@ -90,6 +90,7 @@ def check(path: str, data: bytes, choose: random.Random, edits: int = 3) -> str:
     return ""
 
 
+@pytest.mark.slow
 def test_the_files_of_installed_packages() -> None:
     choose = random.Random(8)
     files = installed()
@@ -108,6 +109,7 @@ def test_the_files_of_installed_packages() -> None:
     assert len(refused) <= len(chosen) // 500 + 1, "\n".join(refused[:20])
 
 
+@pytest.mark.slow
 @settings(max_examples=2000 if ALL else 150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(sources, st.randoms(use_true_random=False))
 def test_odd_files(data: bytes, choose: random.Random) -> None:

@@ -58,6 +58,7 @@ def read(raw: dict[str, Any]) -> Call:
     return Recipes(raw["root"] + "/").call(raw)
 
 
+@pytest.mark.slow
 def test_each_owned_call_is_told_innermost_first(calls: list[dict[str, Any]]) -> None:
     assert [(call["how"], call["function"]) for call in calls] == [
         ("method", "mixed"),
@@ -67,6 +68,7 @@ def test_each_owned_call_is_told_innermost_first(calls: list[dict[str, Any]]) ->
     assert {call["main"] for call in calls} == {True}
 
 
+@pytest.mark.slow
 def test_modules_are_made_as_the_program_made_them(calls: list[dict[str, Any]]) -> None:
     made = read(calls[0]).instance
     assert made is not None

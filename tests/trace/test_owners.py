@@ -48,11 +48,13 @@ def roots(operand: dict[str, Any]) -> list[tuple[str, str]]:
     return [(holder["root"], holder["expression"]) for holder in sorted(operand["holders"], key=lambda h: h["frame"])]
 
 
+@pytest.mark.slow
 def test_holders_of_a_registered_layer_have_the_model_as_root(operands: Any) -> None:
     weight = next(each for each in operands(NET + "model = Net()\nmodel(torch.ones(1, 2).cuda())\n") if each["owner"])
     assert roots(weight) == [("model", "model.body[0]"), ("self", "self.body[0]")]
 
 
+@pytest.mark.slow
 def test_holders_of_a_layer_in_a_list_have_the_layer_as_root(operands: Any) -> None:
     weight = next(
         each for each in operands(NET + "model = Net().cuda()\nmodel(torch.ones(1, 2).cuda())\n") if each["owner"]

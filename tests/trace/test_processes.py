@@ -67,6 +67,7 @@ def test_an_exception_that_ends_a_thread(tmp_path: Path, warm: PreforkServer) ->
     assert (ran.failure["thread"], ran.failure["uncaught"]) == ("worker-7", True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "start",
     [
@@ -146,6 +147,7 @@ def test_fails():
 """
 
 
+@pytest.mark.slow
 def test_pytest_tells_the_test_that_fails(tmp_path: Path) -> None:
     ran = run_program(
         tmp_path, TESTS.format(failing=FAILING), ("-m", "pytest", "-q", "-p", "no:cacheprovider", "program.py")
@@ -155,6 +157,7 @@ def test_pytest_tells_the_test_that_fails(tmp_path: Path) -> None:
     assert "torch.full((2,), 1.0)" in [ran.text(each["history"][0]["places"][0]) for each in ran.failure["operands"]]
 
 
+@pytest.mark.slow
 def test_pytest_without_a_failing_test_has_no_uncaught_failure(tmp_path: Path) -> None:
     ran = run_program(
         tmp_path, TESTS.format(failing=""), ("-m", "pytest", "-q", "-p", "no:cacheprovider", "program.py")
@@ -181,6 +184,7 @@ def test_unittest(tmp_path: Path, warm: PreforkServer) -> None:
     assert ran.failure["uncaught"] and ran.failure["frames"][-1]["place"]["function"] == "Case.test_b"
 
 
+@pytest.mark.slow
 def test_a_module_run_by_its_name(tmp_path: Path) -> None:
     main = "import torch\ntorch.ones(2).cuda() + torch.ones(2)\n"
     ran = run_program(tmp_path, "", ("-m", "package.main"), {"package/__init__.py": "", "package/main.py": main})
@@ -258,6 +262,7 @@ def test_editable_installs_are_turned_to_the_worktree(tmp_path: Path, kind: str)
     assert turned.stdout.split() == ["repository", str(site)], turned.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_warm", [False, True])
 def test_a_program_that_an_exception_ends_does_not_wait_for_children_that_wait_for_it(
     tmp_path: Path, warm: PreforkServer, is_warm: bool

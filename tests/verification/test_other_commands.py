@@ -119,6 +119,7 @@ MAIN = PROGRAM.replace(
 NUMBER = "import torch\n\nfrom lib import total\n\nprint(total(torch.ones(3), sum([1.0, 2.0])).item())\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [600.0, 0.0])
 def test_a_fix_that_breaks_another_script_is_dropped(tmp_path: Path, budget: float) -> None:
     root = make_repository(tmp_path / "project", {"main.py": MAIN, "lib.py": LIB, "number.py": NUMBER})

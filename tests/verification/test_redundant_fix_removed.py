@@ -65,6 +65,7 @@ def repaired(folder: Path, bias: str, later: dict[str, str]) -> Report:
     return devfix.repair(root, run="python main.py", world="simulated", rules=[folder / "rules"])
 
 
+@pytest.mark.slow
 def test_a_fix_that_a_later_one_makes_needless_is_taken_back(tmp_path: Path) -> None:
     report = repaired(tmp_path, "place", {"old": 'place = "cpu"', "new": "place = device"})
     assert report.outcome == "repaired", report.notes
@@ -78,7 +79,7 @@ def test_a_fix_that_a_later_one_makes_needless_is_taken_back(tmp_path: Path) -> 
     assert shown == PROGRAM.format(bias="place").replace('place = "cpu"', "place = device").strip()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_two_fixes_stay_where_each_is_needed(tmp_path: Path) -> None:
     report = repaired(tmp_path, '"cpu"', {"old": 'device="cpu"', "new": "device=device"})
     assert report.outcome == "repaired", report.notes
@@ -86,7 +87,7 @@ def test_two_fixes_stay_where_each_is_needed(tmp_path: Path) -> None:
     assert len(report.commits) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_weaker_evidence_that_holds_is_the_way_where_the_stronger_leads_nowhere(tmp_path: Path) -> None:
     report = repaired(
         tmp_path, "place", {"op": "mul", "old": 'place = "cpu"', "new": "place = device", "strength": "2"}

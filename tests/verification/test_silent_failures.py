@@ -10,6 +10,8 @@ from verdict_programs import dropped, judged
 
 from devfix.execution.prefork import PreforkServer
 
+pytestmark = pytest.mark.slow
+
 TRAIN = """import torch
 torch.manual_seed(0)
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -10,6 +10,8 @@ from verdict_programs import PROGRAM, RIGHT, dropped, judged, project, rules_tha
 
 import devfix
 
+pytestmark = pytest.mark.slow
+
 SUM = "    return (first + bias).sum()"
 CAUGHT = """    try:
         return (first + bias).sum()

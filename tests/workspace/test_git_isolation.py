@@ -100,6 +100,7 @@ def test_a_killed_run_leaves_the_user_untouched_and_the_next_clears_up(
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_twenty_thousand_files_stay_cheap(tmp_path: Path) -> None:
     project = make_repository(tmp_path / "project", {f"p{n // 100}/m{n}.py": f"x = {n}\n" for n in range(20_000)})
     began = sum(os.times()[:4])
