@@ -21,6 +21,21 @@ PRODUCTS = frozenset(
 )  # fmt: skip
 
 
+def _dtype_error() -> type[RuntimeError]:
+    """Return what this release's kernels raise of a dtype: the CPU's ask by the same macro as CUDA's.
+
+    It is NotImplementedError in newer releases, and RuntimeError in 2.6.
+    """
+    try:
+        torch.gcd(torch.ones(1), torch.ones(1))
+    except RuntimeError as error:
+        return type(error)
+    return NotImplementedError
+
+
+DTYPE_ERROR = _dtype_error()
+
+
 class Refusal(NamedTuple):
     """The kernel's name in the message, the dtypes that it refuses, and whether it is reached without any elements."""
 
@@ -148,14 +163,14 @@ def refuse(refusal: Refusal, base: str, cells: Any) -> None:
                 return
             if refusal.kernel == "cudnn":
                 raise _of_convolution(cell.dtype, cells)
-            raise NotImplementedError(f"\"{refusal.kernel}\" not implemented for '{_SCALARS[cell.dtype]}'")
+            raise DTYPE_ERROR(f"\"{refusal.kernel}\" not implemented for '{_SCALARS[cell.dtype]}'")
 
 
 def _of_convolution(dtype: torch.dtype, cells: Any) -> RuntimeError:
     """The error of cuDNN, which has names for 32 and 8 bits without having kernels, or of what stands in for it."""
     name = _SCALARS[dtype]
     if not torch.backends.cudnn.enabled:
-        return NotImplementedError(f"\"slow_conv{cells[0].dim() - 2}d_cuda\" not implemented for '{name}'")
+        return DTYPE_ERROR(f"\"slow_conv{cells[0].dim() - 2}d_cuda\" not implemented for '{name}'")
     if dtype in (torch.int32, torch.uint8):
         return RuntimeError("GET was unable to find an engine to execute this computation")
     return RuntimeError(f"getCudnnDataTypeFromScalarType() not supported for {name}")

@@ -5,7 +5,17 @@ from __future__ import annotations
 from .autograd import autocast, gradients
 from .compilation import compiling, proxies, scripting, scripts, tracing
 from .cuda import accelerator, builds, cuda, driver, graphs, memory, pools, profiling, streams
-from .kernels import composites, determinism, fast_operators, fourier, libraries, linear, normalization, optimizers
+from .kernels import (
+    composites,
+    determinism,
+    fast_operators,
+    fourier,
+    higher_order,
+    libraries,
+    linear,
+    normalization,
+    optimizers,
+)
 from .processes import distributed, forks, futures, parallel, threads
 from .tensors import (
     attributes,
@@ -31,6 +41,7 @@ _SUBJECTS = (
     attributes,
     fast_operators,
     legacy,
+    higher_order,
     libraries,
     conversions,
     nested,
