@@ -44,7 +44,7 @@ def test_a_device_failure_is_explained_on_standard_error(tmp_path: Path) -> None
     done = run(tmp_path, FAILS)
     assert (done.returncode, done.stdout) == (1, "before\n")
     assert "A device failure on a simulated GPU at main.py:5\n> x + y\n" in done.stderr
-    assert "made at main.py:3   y = torch.ones(2)" in done.stderr
+    assert "created at main.py:3   y = torch.ones(2)" in done.stderr
 
 
 def test_json_is_one_object_and_the_programs_output_goes_beside_it(tmp_path: Path) -> None:

@@ -56,8 +56,8 @@ def test_a_test_goes_only_with_all_that_it_was_seen_to_pass_with(
 @pytest.mark.parametrize(
     ("told", "why"),
     [
-        ({"path": "conftest.py"}, "not a name that devfix gives"),
-        ({"path": "tests/conftest.py"}, "not a name that devfix gives"),
+        ({"path": "conftest.py"}, "not a file name of devfix"),
+        ({"path": "tests/conftest.py"}, "not a file name of devfix"),
         ({"path": ".github/test_devices_x.py"}, "under .git"),
         ({"path": "../test_devices_x.py"}, "not inside"),
         ({"text": "x = 1\n" * 70}, "none that devfix wrote"),
