@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
 BIN := .venv/bin
 READY := .venv/.devfix-installed
 
-.PHONY: help setup demo test test-all lint corpus corpus-quick wild hostile bench harm fuzz mutate scale format clean
+.PHONY: help setup demo test test-all lint docs corpus corpus-quick wild hostile bench harm fuzz mutate scale format clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -33,13 +33,17 @@ demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs
 test: lint ## Check style, types and layers, and run the tests
 	@$(BIN)/python -m pytest --quiet -n 2 -m "not slow"
 
-test-all: lint ## The same with the tests that take longer: every operator, every program, kills at many points
+test-all: lint ## The same with the slow tests: every operator, every program, kills at many points
 	@$(BIN)/python -m pytest --quiet
 
 lint: $(READY) ## Check style, types and layers
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . || { echo "try: make format"; exit 1; }
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-cache > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+
+docs: $(READY) ## Build the documentation into build/docs/site; warnings are errors
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	@$(BIN)/python scripts/build_docs.py
 
 corpus: $(READY) ## Repair a copy of every case of the corpus and compare with corpus/TABLE.md
 	@$(BIN)/python benchmarks/corpus.py
@@ -61,7 +65,7 @@ bench: $(READY) ## Time a whole repair against one plain run of the same script,
 harm: $(READY) ## Kill repairs at 200 points, and read and edit every installed Python file: half an hour or more
 	@DEVFIX_HARM_POINTS=200 $(BIN)/python -m pytest --quiet tests/pipeline/test_crash_safety.py tests/publish/test_publish_killed.py tests/source/test_properties.py tests/source/test_roundtrip.py
 
-fuzz: $(READY) ## Feed the readers of letters, messages, settings and sources for a minute each
+fuzz: $(READY) ## Fuzz the parsers of traces, messages, configurations and sources, a minute each
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3'
 	@for target in trace message config source; do $(BIN)/python tests/fuzz/fuzz.py $$target 60 || exit 1; done
 
@@ -72,7 +76,7 @@ mutate: $(READY) ## Change the code of verdicts and of rule helpers, one place a
 scale: $(READY) ## Time a repair in repositories of 100, 1,000 and 10,000 files
 	@$(BIN)/python benchmarks/scale.py
 
-format: $(READY) ## Mend what ruff can mend
+format: $(READY) ## Fix what ruff can fix
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
 
 clean: ## Remove .venv and the caches

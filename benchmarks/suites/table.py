@@ -1,4 +1,4 @@
-"""The document docs/parity.md, made from the results of the suites."""
+"""The document docs/explanation/parity.md, made from the results of the suites."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_a_dry_run_prints_the_diff_and_leaves_no_trace(tmp_path: Path) -> None:
         (MOVED, [], 0, "Nothing to repair"),
         (MOVED + "{}['ids']\n", [], 1, "KeyError: 'ids'"),
         ("import torch, sys\nsys.exit(7)\n", [], 1, "exit code 7"),
-        ("import torch, time\ntime.sleep(600)\n", ["--timeout", "6"], 1, "more with --timeout"),
+        ("import torch, time\ntime.sleep(600)\n", ["--timeout", "6"], 1, "--timeout raises it"),
         ("import os, torch\nos.kill(os.getpid(), 11)\n", [], 1, "killed by SIGSEGV"),
         ("print('no torch here')\n", [], 0, "Nothing to repair"),
         ("def (:\n", [], 1, "SyntaxError"),
@@ -157,7 +157,7 @@ def test_a_repair_that_gets_half_the_way_leaves_its_proven_part_on_request(tmp_p
     done = repair(root, *words)
     assert done.returncode == 1
     assert done.stdout.startswith("Partly repaired: 1 of 2 failures fixed.")
-    assert "Branch half, 1 commit." in done.stdout
+    assert "Created branch half (1 commit)." in done.stdout
     data = read((folder / "report.json").read_text())
     assert (data["outcome"], data["branch"], len(data["commits"]), len(data["fixes"])) == ("partial", "half", 1, 1)
     assert git(root, "diff", "--name-only", "main...half").split() == ["main.py"]

@@ -50,9 +50,9 @@ def next_steps(data: Record) -> Iterator[RenderableType]:
         return
     branch, count = shlex.quote(plain(data["branch"])), len(data["commits"])
     yield Text.assemble("\nCreated branch ", (branch, "bold"), f" ({_count(count, 'commit')}). Working tree unchanged.")
-    yield Text(
-        f"  git diff HEAD...{branch}    # review\n  git merge {branch}    # merge\n  git branch -D {branch}    # delete"
-    )
+    commands = (f"git diff HEAD...{branch}", f"git merge {branch}", f"git branch -D {branch}")
+    lines = zip(commands, ("review", "merge", "delete"), strict=True)
+    yield Text("\n".join(f"  {command.ljust(len(commands[0]))}  # {purpose}" for command, purpose in lines))
 
 
 def _without_fixes(data: Record) -> Iterator[RenderableType]:
@@ -62,7 +62,7 @@ def _without_fixes(data: Record) -> Iterator[RenderableType]:
     elif data["outcome"] == "unrepaired" and data["failures"]:
         yield Text(
             "\nNothing was changed. The operands and where they come from are listed above: fix the program by hand, "
-            "or write a rule: devfix new-rule PACK/NAME (docs/writing-rules.md)."
+            "or write a rule: devfix new-rule PACK/NAME (docs/tutorials/writing-rules.md)."
         )
 
 
