@@ -76,7 +76,7 @@ def counted_equivalents(number: int) -> str:
 
 def said(verdict: Record) -> str:
     """Return the outcome of a candidate in words."""
-    return OUTCOMES.get(verdict["outcome"], verdict["outcome"])
+    return OUTCOMES.get(verdict["outcome"]) or str(verdict["outcome"])
 
 
 def copies(transfers: Record) -> str:
