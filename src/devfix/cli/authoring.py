@@ -19,7 +19,10 @@ def new_rule(
     ],
     folder: Annotated[Path, typer.Option("--in", metavar="FOLDER", help="Folder of the packs.")] = Path("rules"),
 ) -> int:
-    """Create the module and the page of a rule, with one failing case to start from."""
+    """Create the module and the page of a new rule.
+
+    The page has one failing case to start from.
+    """
     from devfix.rule_testing.scaffold import start_rule
 
     module = start_rule(rule, folder)
@@ -44,8 +47,9 @@ def test(
     ] = None,
     local: Local = None,
 ) -> int:
-    """Run the cases of rules' pages: the failure, the first change, a run with every change, and unaffected programs.
+    """Run the cases of rules' pages.
 
+    Checked are the failure, the first change, a run with every change, and programs that a rule must not change.
     Exit code 1 if a case fails.
     """
     from devfix.config import Config

@@ -77,7 +77,9 @@ def publish(
         typer.Option("--format", help="Output format: text, json (one object), or outputs (lines for GITHUB_OUTPUT)."),
     ] = StepFormat.text,
 ) -> int:
-    """Push the fixes of a report and open or update their pull request. No code of the repository is run.
+    """Open or update the pull request of a report.
+
+    The fixes are pushed to a branch. No code of the repository is run.
 
     Each failure has one branch and one pull request, which is closed once the failure is fixed. A pull request that
     somebody closed stays closed, and a branch that somebody else pushed to is not updated.

@@ -138,9 +138,10 @@ def repair(
     folder: FolderOption = None,
     local: Local = None,
 ) -> int:
-    """Find, verify and fix the device failures of a program, and commit the fixes to a new branch.
+    """Fix the device failures of a program on a new branch.
 
-    The program runs in worktrees of the current commit; your working tree, index and branch are not changed.
+    Each fix is verified by running the program, and becomes a commit. The program runs in worktrees of the current
+    commit; your working tree, index and branch are not changed.
     """
     if run is not None and not run.strip():
         raise UserError('--run is empty; give a command: --run "python train.py"')

@@ -38,7 +38,10 @@ def explain(
     rule: Annotated[str, typer.Argument(metavar="PACK/NAME", help="Id of the rule.")],
     local: Local = None,
 ) -> int:
-    """Show a rule's page: what fails, why, whether the fix is safe, and its cases."""
+    """Show the page of a rule.
+
+    It says what fails and why, whether the fix is safe, and has the cases that test the rule.
+    """
     from rich.console import Console
     from rich.markdown import Markdown
 

@@ -39,10 +39,11 @@ def run(
         bool, typer.Option("--map", help="Print the devices of all modules, and the lines that copied between devices.")
     ] = False,
 ) -> int:
-    """Run a command with real or simulated GPUs, and explain a device failure.
+    """Run a command and explain its device failure.
 
-    No file is edited. The output of the command passes through; the report goes to standard error. With the format
-    json, one object goes to standard output, and the output of the command to standard error.
+    It runs with real or simulated GPUs. No file is edited. The output of the command passes through; the report
+    goes to standard error. With the format json, one object goes to standard output, and the output of the command
+    to standard error.
     """
     check_timeout(timeout)
     from devfix import pipeline
