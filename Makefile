@@ -51,29 +51,29 @@ corpus: $(READY) ## Repair a copy of every case of the corpus and compare with c
 corpus-quick: $(READY) ## The same for the cases marked quick
 	@$(BIN)/python benchmarks/corpus.py --quick
 
-wild: $(READY) ## Repair the released packages in which the five first failures were met
+wild: $(READY) ## Repair released packages with known device failures
 	@$(BIN)/python benchmarks/wild.py
 
-hostile: $(READY) ## Repair programs whose obvious patch is wrong, and count the repairs that are
+hostile: $(READY) ## Repair programs whose obvious patch is wrong, and count wrong repairs
 	@$(BIN)/python benchmarks/hostile.py
 
-bench: $(READY) ## Time a whole repair against one plain run of the same script, and what a simulated GPU costs
+bench: $(READY) ## Measure a repair against a plain run of the same script, and the cost of simulated GPUs
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[programs]'
 	@$(BIN)/python benchmarks/repair.py
 	@$(BIN)/python benchmarks/simgpu.py
 
-harm: $(READY) ## Kill repairs at 200 points, and read and edit every installed Python file: half an hour or more
+harm: $(READY) ## Kill repairs at 200 points, and parse and edit every installed Python file: half an hour or more
 	@DEVFIX_HARM_POINTS=200 $(BIN)/python -m pytest --quiet tests/pipeline/test_crash_safety.py tests/publish/test_publish_killed.py tests/source/test_properties.py tests/source/test_roundtrip.py
 
 fuzz: $(READY) ## Fuzz the parsers of traces, messages, configurations and sources, a minute each
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3'
 	@for target in trace message config source; do $(BIN)/python tests/fuzz/fuzz.py $$target 60 || exit 1; done
 
-mutate: $(READY) ## Change the code of verdicts and of rule helpers, one place at a time: a test must fail each time
+mutate: $(READY) ## Mutation tests of the verdict and the rule helpers
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[mutation]'
 	@$(BIN)/python scripts/mutate.py
 
-scale: $(READY) ## Time a repair in repositories of 100, 1,000 and 10,000 files
+scale: $(READY) ## Measure a repair in repositories of 100, 1,000 and 10,000 files
 	@$(BIN)/python benchmarks/scale.py
 
 format: $(READY) ## Fix what ruff can fix

@@ -38,7 +38,7 @@ def index() -> str:
         f"{count} rules come with devfix. `devfix explain PACK/NAME` shows a rule's page, `devfix test PACK/NAME`",
         "runs its cases, and [Write a rule](../tutorials/writing-rules.md) is the tutorial.",
         "",
-        "Made from the pages by `scripts/rules_and_sdk.py`.",
+        "Generated from the pages by `scripts/rules_and_sdk.py`.",
     ]
     for pack, rules in sorted(packs.items()):
         said = (sys.modules[rules[0].module.__package__ or ""].__doc__ or "") if rules[0].module else ""
@@ -128,7 +128,7 @@ def _prose(text: str) -> str:
 
 
 def fill(page: str) -> str:
-    """The page with its reference made anew."""
+    """Return the page with its reference regenerated."""
     return _BLOCK.sub(lambda match: match[1] + "\n" + reference() + match[2], page)
 
 
