@@ -42,13 +42,13 @@ class PullRequestText:
         fixes = {fix.get("failure", 0): fix for fix in every.values()}
         rules = list(dict.fromkeys(fix["rule"] for fix in fixes.values()))
         remaining = len(self._data["failures"]) - len(self._data["fixes"])
-        given = {
+        variables = {
             **view(self._data, fixes),
             "rules": [{"id": rule, "page": Markup(_safe_page(self._page(rule)))} for rule in rules],
             "remaining": max(remaining, 0),
             "others": len(self._data["fixes"]) - len(fixes),
         }
-        return shortened(templating.render(self._markdown, "pull_request.md.jinja", **given))
+        return shortened(templating.render(self._markdown, "pull_request.md.jinja", **variables))
 
     def message(self, fix: int) -> str:
         """Return the commit message of a fix."""
@@ -70,9 +70,9 @@ class PullRequestText:
         record = self._fix(fix)
         plain = title(record["title"], self._recent)
         subject = plain.replace("fix: ", "test: ", 1) if plain.startswith("fix: ") else one_line(f"Test: {plain}", 72)
-        worlds = [(name, told["before"], told["after"]) for name, told in record["test"]["worlds"].items()]
-        given = {"subject": subject, "drives": record["test"]["drives"], "worlds": worlds}
-        return unlinked(templating.render(self._text, "test.txt.jinja", **given))
+        worlds = [(name, outcome["before"], outcome["after"]) for name, outcome in record["test"]["worlds"].items()]
+        variables = {"subject": subject, "drives": record["test"]["drives"], "worlds": worlds}
+        return unlinked(templating.render(self._text, "test.txt.jinja", **variables))
 
     def comment(self) -> str:
         """Return the comment for the pull request whose code was run."""

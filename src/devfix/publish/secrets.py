@@ -64,7 +64,7 @@ def check(texts: Mapping[str, str], environment: Mapping[str, str] | None = None
 
 def _known(environment: Mapping[str, str] | None) -> dict[str, str]:
     """Return the variables of the environment that are hidden from programs: their values must not be published."""
-    given = dict(os.environ if environment is None else environment)
-    passed = child_environment(given)
-    hidden = {name: value for name, value in given.items() if name not in passed and _NAMED.search(name.upper())}
+    variables = dict(os.environ if environment is None else environment)
+    passed = child_environment(variables)
+    hidden = {name: value for name, value in variables.items() if name not in passed and _NAMED.search(name.upper())}
     return {name: value for name, value in hidden.items() if len(value) >= _SHORTEST and not value.startswith("/")}

@@ -62,14 +62,14 @@ def _foreign(data: Record) -> Iterator[str]:
 def outputs(data: Record) -> str:
     """Return the outputs of a step, as lines for the file that GITHUB_OUTPUT names."""
     values = {"outcome": data["outcome"], "failures": len(data["failures"]), "fixes": len(data["fixes"])}
-    given = {**values, "commit": data["commit"], "branch": data["branch"]}
-    return "".join(f"{name}={one_line(str(value))}\n" for name, value in given.items())
+    all_values = {**values, "commit": data["commit"], "branch": data["branch"]}
+    return "".join(f"{name}={one_line(str(value))}\n" for name, value in all_values.items())
 
 
 def command(name: str, message: str, properties: Mapping[str, str]) -> str:
     """Return a workflow command; nothing in the message or the properties can end it or begin another."""
-    given = ",".join(f"{key}={_property(plain(value))}" for key, value in properties.items())
-    return f"::{name} {given}::{_data(plain(message))}"
+    written = ",".join(f"{key}={_property(plain(value))}" for key, value in properties.items())
+    return f"::{name} {written}::{_data(plain(message))}"
 
 
 def _data(text: str) -> str:

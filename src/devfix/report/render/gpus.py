@@ -28,11 +28,11 @@ def gpus_of_run(run: Run) -> dict[str, Any]:
 
 def gpus_sentence(needed: Record) -> str:
     """Return in one sentence how many GPUs the program needs, why, and what was or can be done."""
-    why, given = one_line(needed["because"], 200), _gpus(needed["given"])
+    reason, available = one_line(needed["because"], 200), _gpus(needed["given"])
     asked = f"the program asks for {_gpus(needed['needed'])}"
     if needed["met"]:
-        return f"{asked} ({why}): it ran with that many instead of {given}"
-    return f"{asked} and had {given} ({why}): run it with --gpus {needed['needed']}"
+        return f"{asked} ({reason}): it ran with that many instead of {available}"
+    return f"{asked} and had {available} ({reason}): run it with --gpus {needed['needed']}"
 
 
 def _gpus(number: int) -> str:

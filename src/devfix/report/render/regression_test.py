@@ -21,14 +21,14 @@ def guard_record(repair: Repair) -> dict[str, Any]:
     if guard is None:
         return {"untested": repair.no_test_reason} if repair.no_test_reason else {}
     worlds = {name: {"before": before, "after": after} for name, (before, after) in guard.worlds.items()}
-    told = {
+    record = {
         "path": guard.path,
         "text": guard.text,
         "drives": guard.exercises,
         "since": guard.passes_after_fix,
         "worlds": worlds,
     }
-    return {"test": told}
+    return {"test": record}
 
 
 def regression_test(fix: Record, whole: bool) -> Iterator[RenderableType]:
