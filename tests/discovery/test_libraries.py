@@ -94,7 +94,7 @@ def test_a_script_that_reaches_torch_through_a_package_is_found(tmp_path: Path, 
 
 def test_a_module_of_the_repository_is_not_taken_for_an_installed_one(tmp_path: Path, python: Path) -> None:
     tracked = write(tmp_path, {"run.py": "import graphs\n" + GUARD, "graphs.py": "x = 1\n"})
-    with pytest.raises(UserError, match="nothing to run"):
+    with pytest.raises(UserError, match="no command found"):
         discover(tmp_path, tracked, None, python)
 
 

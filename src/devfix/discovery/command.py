@@ -68,7 +68,7 @@ def _program(word: str, source: str, project: Project, python: Path) -> tuple[st
         return (found,)
     if word.endswith(".py") and word in project.tracked:
         raise UserError(f'{source}: {word} is not a program; run it with Python: "python {word}"')
-    raise UserError(f"{source}: program {word!r} not found, neither beside {python} nor on the PATH; check its name")
+    raise UserError(f"{source}: no program {word!r} beside {python} or on the PATH; check its name")
 
 
 def _file(word: str, source: str, project: Project) -> str:
