@@ -28,7 +28,8 @@ demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs
 	cp -R corpus/hello/. "$$copy" && cd "$$copy" && rm -f case.toml && git init --quiet && git add --all && \
 	git -c user.name=demo -c user.email=demo@localhost commit --quiet --message "A program with two device bugs" && \
 	$(CURDIR)/$(BIN)/devfix repair . --world simulated && \
-	echo && git log --oneline --branches
+	echo && git log --oneline --branches && \
+	echo && echo "This was a temporary copy, which is removed now. Your own program: $(BIN)/devfix repair PATH"
 
 test: lint ## Check style, types and layers, and run the tests
 	@$(BIN)/python -m pytest --quiet -n 2 -m "not slow"

@@ -46,14 +46,14 @@ SITE = "/env/lib/python3.11/site-packages"
         (
             trace("ModuleNotFoundError: No module named 'cv2'", "./main.py"),
             Lack.PACKAGE,
-            "main.py:3 imports cv2, which is not installed in /env/bin/python; it belongs to opencv-python-headless, "
+            "main.py:3 imports cv2, which is not installed in /env/bin/python; it is part of opencv-python-headless, "
             "declared in requirements.txt:4",
             "/env/bin/python -m pip install opencv-python-headless",
         ),
         (
             trace("ModuleNotFoundError: No module named 'sklearn.svm'", "./main.py"),
             Lack.PACKAGE,
-            "no file of the repository declares it (it usually comes from scikit-learn)",
+            "the repository does not declare it (it is usually part of scikit-learn)",
             "pip install scikit-learn",
         ),
         (
