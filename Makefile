@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
 BIN := .venv/bin
 READY := .venv/.devfix-installed
 
-.PHONY: help setup demo test test-all test-exhaustive lint corpus corpus-quick wild hostile bench harm fuzz mutate scale format clean
+.PHONY: help setup demo test test-all test-exhaustive lint docs corpus corpus-quick wild hostile bench harm fuzz mutate scale format clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -28,7 +28,8 @@ demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs
 	cp -R corpus/hello/. "$$copy" && cd "$$copy" && rm -f case.toml && git init --quiet && git add --all && \
 	git -c user.name=demo -c user.email=demo@localhost commit --quiet --message "A program with two device bugs" && \
 	$(CURDIR)/$(BIN)/devfix repair . --world simulated && \
-	echo && git log --oneline --branches
+	echo && git log --oneline --branches && \
+	echo && echo "This was a temporary copy, which is removed now. Your own program: $(BIN)/devfix repair PATH"
 
 test: lint ## Check style, types and layers, and run what guards daily work: two or three minutes
 	@$(BIN)/python -m pytest --quiet -n 2 -m "not slow and not exhaustive"
@@ -44,38 +45,42 @@ lint: $(READY) ## Check style, types and layers
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-cache > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
 
+docs: $(READY) ## Build the documentation into build/docs/site; warnings are errors
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	@$(BIN)/python scripts/build_docs.py
+
 corpus: $(READY) ## Repair a copy of every case of the corpus and compare with corpus/TABLE.md
 	@$(BIN)/python benchmarks/corpus.py
 
 corpus-quick: $(READY) ## The same for the cases marked quick
 	@$(BIN)/python benchmarks/corpus.py --quick
 
-wild: $(READY) ## Repair the released packages in which the five first failures were met
+wild: $(READY) ## Repair released packages with known device failures
 	@$(BIN)/python benchmarks/wild.py
 
-hostile: $(READY) ## Repair programs whose obvious patch is wrong, and count the repairs that are
+hostile: $(READY) ## Repair programs whose obvious patch is wrong, and count wrong repairs
 	@$(BIN)/python benchmarks/hostile.py
 
-bench: $(READY) ## Time a whole repair against one plain run of the same script, and what a simulated GPU costs
+bench: $(READY) ## Measure a repair against a plain run of the same script, and the cost of simulated GPUs
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[programs]'
 	@$(BIN)/python benchmarks/repair.py
 	@$(BIN)/python benchmarks/simgpu.py
 
-harm: $(READY) ## Kill repairs at 200 points, and read and edit every installed Python file: half an hour or more
+harm: $(READY) ## Kill repairs at 200 points, and parse and edit every installed Python file: half an hour or more
 	@DEVFIX_HARM_POINTS=200 $(BIN)/python -m pytest --quiet tests/pipeline/test_crash_safety.py tests/publish/test_publish_killed.py tests/source/test_properties.py tests/source/test_roundtrip.py
 
-fuzz: $(READY) ## Feed the readers of letters, messages, settings and sources for a minute each
+fuzz: $(READY) ## Fuzz the parsers of traces, messages, configurations and sources, a minute each
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3'
 	@for target in trace message config source; do $(BIN)/python tests/fuzz/fuzz.py $$target 60 || exit 1; done
 
-mutate: $(READY) ## Change the code of verdicts and of rule helpers, one place at a time: a test must fail each time
+mutate: $(READY) ## Mutation tests of the verdict and the rule helpers
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[mutation]'
 	@$(BIN)/python scripts/mutate.py
 
-scale: $(READY) ## Time a repair in repositories of 100, 1,000 and 10,000 files
+scale: $(READY) ## Measure a repair in repositories of 100, 1,000 and 10,000 files
 	@$(BIN)/python benchmarks/scale.py
 
-format: $(READY) ## Mend what ruff can mend
+format: $(READY) ## Fix what ruff can fix
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
 
 clean: ## Remove .venv and the caches

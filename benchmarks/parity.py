@@ -1,6 +1,6 @@
 """Parity of simulated GPUs: run whole test suites on the CPU and on simulated cuda:0, and compare test by test.
 
-    python benchmarks/parity.py suites.toml [--only NAME] [--out results] [--table docs/parity.md]
+    python benchmarks/parity.py suites.toml [--only NAME] [--out results] [--table docs/explanation/parity.md]
 
 `suites.toml` points at clones, each in an environment that has its dependencies and pytest:
 

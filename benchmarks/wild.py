@@ -4,10 +4,10 @@ usage: python benchmarks/wild.py [--verbose] [--jobs N] [NAME ...]
 
 Each case of `corpus/wild/` names a release of the package index. It is installed with --no-deps, together with the
 case's own driver, into a git repository of its own (or, with `installed`, into the environment of the program), and
-`devfix repair` is run there; where the case says in which files a release must be `pinned`, with --try-pins. A fault
-that was never released is brought into a wheel of the release before it, with the `version` that the repository had
-then. What the releases import is installed once, pinned by `corpus/wild/requirements.txt`, into an environment below
-`.venv/wild` (or the folder that DEVFIX_WILD names); torch comes from the environment around.
+`devfix repair` is run there, with --find-working-version if the case says in which files a release must be `pinned`.
+A fault that was never released is brought into a wheel of the release before it, with the `version` that the
+repository had then. What the releases import is installed once, pinned by `corpus/wild/requirements.txt`, into an
+environment below `.venv/wild` (or the folder that DEVFIX_WILD names); torch comes from the environment around.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _judge(wild: Wild, shared: Path, temporary: Path) -> Result:
     folder = temporary / wild.case.name
     make_repository(made, folder)
     arguments = ["--run", wild.case.run, "--world", "simulated", "--gpus", str(wild.case.gpus), "--python", str(python)]
-    arguments += ["--try-pins"] if wild.pinned else []
+    arguments += ["--find-working-version"] if wild.pinned else []
     report, seconds = repair(folder, [*arguments, *(f"--exclude={glob}" for glob in wild.case.exclude)], 600)
     result = result_of(wild.case, report, branch_diff(folder, report), seconds, made)
     return with_pin(result, wild, report.get("foreign") or {})

@@ -1,4 +1,4 @@
-"""Fill the marked blocks of README.md from what devfix really prints; with `--check`, say what has drifted."""
+"""Fill the marked blocks of README.md and two pages of docs/ from what devfix prints; `--check` shows the drift."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,23 +20,46 @@ from devfix.cli import app
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+TUTORIAL = ROOT / "docs" / "tutorials" / "first-repair.md"
+COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
+COMMANDS = ("repair", "run", "show", "publish", "rules", "explain", "new-rule", "test")
 _BLOCK = "(<!-- begin {name}: [^\n]*-->\n).*?(<!-- end {name} -->)"
+_DEMO = "$ devfix repair . --world simulated"
 
 
-def demo() -> str:
-    """Repair a copy of corpus/hello on a simulated GPU and return what is printed, with the command."""
+@cache
+def report() -> str:
+    """Repair a copy of corpus/hello on a simulated GPU and return what is printed."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "hello"
         shutil.copytree(ROOT / "corpus" / "hello", copy, ignore=shutil.ignore_patterns("__pycache__", "case.toml"))
         for command in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "hello"]):
             identity = ["-c", "user.name=devfix", "-c", "user.email=devfix@localhost"]
             subprocess.run(["git", *identity, *command], cwd=copy, check=True)
-        shown = _devfix("repair", ".", "--world", "simulated", cwd=copy)
-        return f"```text\n$ devfix repair . --world simulated\n{shown.rstrip()}\n```"
+        return _devfix("repair", ".", "--world", "simulated", cwd=copy).rstrip()
+
+
+def demo() -> str:
+    """Return the block of the tutorial: the whole report."""
+    return f"```text\n{_DEMO}\n{report()}\n```"
+
+
+def excerpt() -> str:
+    """Return the block of the README: the headline, the first failure without context lines, and the branch."""
+    return f"```text\n{_DEMO}\n" + "\n".join(_excerpt(report())) + "\n```"
+
+
+def _excerpt(text: str) -> Iterator[str]:
+    headline, *_ = text.split("\n\n")
+    first = text[text.index("\nFailure 1 ") + 1 : text.index("\nFailure 2 ")].strip("\n").split("\n\n")
+    yield from (*headline.splitlines(), "")
+    yield from (*first[0].splitlines(), "", *first[1].splitlines(), "", first[2].splitlines()[0], "  …")
+    changed = (line for line in "\n".join(first[3:]).splitlines() if re.match(r"  [-+](?![-+])", line))
+    yield from (*changed, "  …", first[-1], "…", re.findall(r"^Created branch .*", text, re.MULTILINE)[0])
 
 
 def options(name: str) -> str:
-    """Return a table of what a command takes, from its declarations: help is laid out anew by each typer."""
+    """Return a table of the arguments and options of a command, from its declarations."""
     command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
     rows = [(_spelled(parameter), getattr(parameter, "help", None) or "") for parameter in command.params]
     return "\n".join(["| option | meaning |", "|---|---|", *(f"| `{option}` | {help} |" for option, help in rows)])
@@ -47,28 +72,26 @@ def _spelled(parameter: Any) -> str:
 
 
 def filled(text: str, blocks: dict[str, str]) -> str:
-    """Return the text of a README with each block's contents replaced."""
+    """Return the text of a page with each block's contents replaced."""
     for name, content in blocks.items():
         fenced = f"\n{content.rstrip()}\n\n"
         text, count = re.subn(
             _BLOCK.format(name=name), lambda found, new=fenced: found[1] + new + found[2], text, flags=re.DOTALL
         )
         if count != 1:
-            raise SystemExit(f"README.md must have one block {name!r}, not {count}")
+            raise SystemExit(f"the page must have one block {name!r}, not {count}")
     return text
 
 
-def drift(blocks: dict[str, str]) -> str:
-    """Return how README.md differs from what these blocks should hold, as a diff."""
-    now = README.read_text("utf-8")
-    lines = difflib.unified_diff(
-        now.splitlines(True), filled(now, blocks).splitlines(True), "README.md as it is", "README.md as it should be"
-    )
-    return "".join(lines)
+def drift(page: Path, blocks: dict[str, str]) -> str:
+    """Return how a page differs from what its blocks should hold, as a diff."""
+    now = page.read_text("utf-8")
+    old, new = f"{page.name} as it is", f"{page.name} as it should be"
+    return "".join(difflib.unified_diff(now.splitlines(True), filled(now, blocks).splitlines(True), old, new))
 
 
 def _devfix(*arguments: str, cwd: Path) -> str:
-    # Help is as wide as the terminal, and a terminal may ask for colours: a README is neither.
+    # The width and the colours of the report must not depend on the terminal.
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
     command = [sys.executable, "-m", "devfix", *arguments]
     done = subprocess.run(command, cwd=cwd, env=environment, stdout=subprocess.PIPE, text=True, timeout=600)
@@ -79,12 +102,17 @@ def _devfix(*arguments: str, cwd: Path) -> str:
 
 def main() -> None:
     """Write the blocks, or check them."""
-    blocks = {"repair": options("repair"), "run": options("run"), "demo": demo()}
+    pages = {
+        README: {"demo": excerpt()},
+        TUTORIAL: {"demo": demo()},
+        COMMAND_LINE: {name: options(name) for name in COMMANDS},
+    }
     if sys.argv[1:] == ["--check"]:
-        different = drift(blocks)
+        different = "".join(drift(page, blocks) for page, blocks in pages.items())
         sys.stdout.write(different)
-        sys.exit(f"README.md has drifted; mend it: python {Path(__file__).name}" if different else 0)
-    README.write_text(filled(README.read_text("utf-8"), blocks), "utf-8")
+        sys.exit(f"pages have drifted; to update them: python scripts/{Path(__file__).name}" if different else 0)
+    for page, blocks in pages.items():
+        page.write_text(filled(page.read_text("utf-8"), blocks), "utf-8")
 
 
 if __name__ == "__main__":

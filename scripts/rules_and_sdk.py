@@ -1,4 +1,4 @@
-"""Write docs/rules.md from the rules' pages, and the reference in docs/sdk.md from the docstrings.
+"""Write docs/reference/rules.md from the rules' pages, and the reference in docs/reference/sdk.md from the docstrings.
 
 With `--check` nothing is written, and what has drifted is shown.
 """
@@ -20,7 +20,7 @@ from devfix.registry.options import shown
 from devfix.rule_testing.page import read_page
 
 ROOT = Path(__file__).resolve().parent.parent
-RULES, SDK = ROOT / "docs" / "rules.md", ROOT / "docs" / "sdk.md"
+RULES, SDK = ROOT / "docs/reference/rules.md", ROOT / "docs/reference/sdk.md"
 _BLOCK = re.compile("(<!-- begin reference: [^\n]*-->\n).*?(<!-- end reference -->)", re.DOTALL)
 _FIRST = re.compile(r">>> ")
 
@@ -36,9 +36,9 @@ def index() -> str:
         "# The rules",
         "",
         f"{count} rules come with devfix. `devfix explain PACK/NAME` shows a rule's page, `devfix test PACK/NAME`",
-        "runs its cases, and [writing-rules.md](writing-rules.md) shows how to write one.",
+        "runs its cases, and [Write a rule](../tutorials/writing-rules.md) is the tutorial.",
         "",
-        "Made from the pages by `scripts/rules_and_sdk.py`.",
+        "Generated from the pages by `scripts/rules_and_sdk.py`.",
     ]
     for pack, rules in sorted(packs.items()):
         said = (sys.modules[rules[0].module.__package__ or ""].__doc__ or "") if rules[0].module else ""
@@ -60,7 +60,7 @@ def _row(rule: Rule) -> str:
         return f"| {rule.id} | {rule.title} | | no page yet |"
     page = read_page(rule.page)
     alone = sum(case.after is None for case in page.cases)
-    name = f"[{rule.id}](../{rule.page.relative_to(ROOT)})"
+    name = f"[{rule.id}](../../{rule.page.relative_to(ROOT)})"
     title = rule.title
     if rule.options is not None:
         title += f" Options: {', '.join(f'`{option}`' for option in shown(rule.options))}."
@@ -128,7 +128,7 @@ def _prose(text: str) -> str:
 
 
 def fill(page: str) -> str:
-    """The page with its reference made anew."""
+    """Return the page with its reference regenerated."""
     return _BLOCK.sub(lambda match: match[1] + "\n" + reference() + match[2], page)
 
 

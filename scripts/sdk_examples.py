@@ -1,4 +1,4 @@
-"""Examples of public names of the SDK whose docstrings have none; docs/sdk.md shows them and a test runs them.
+"""Examples of public names of the SDK without one in the docstring; docs/reference/sdk.md shows them, a test runs them.
 
 A pair is a name's description and its example, for constants, which have no docstring.
 """

@@ -26,7 +26,7 @@ class Config:
     """What a repository says about its repairs; None and () where it says nothing.
 
     `test` says whether fixes get regression tests; `timeout` and `others` count seconds, `memory` and `file_size`
-    gigabytes, `kept_output` megabytes; `rules` maps a rule's id ("pack/name") to its options, `source` is the file it
+    gigabytes, `output_limit` megabytes; `rules` maps a rule's id ("pack/name") to its options, `source` is the file it
     stands in.
     """
 
@@ -39,7 +39,7 @@ class Config:
     memory: float | None = None
     processes: int | None = None
     file_size: float | None = None
-    kept_output: float | None = None
+    output_limit: float | None = None
     sandbox: bool | None = None
     test: bool | None = None
     others: float | None = None
@@ -145,7 +145,7 @@ _KEYS: dict[str, tuple[str, Callable[[object], Any]]] = {
     "memory": ("a number of gigabytes above 0", _amount),
     "processes": ("a number from 1", _count),
     "file-size": ("a number of gigabytes above 0", _amount),
-    "kept-output": ("a number of megabytes above 0", _amount),
+    "output-limit": ("a number of megabytes above 0", _amount),
     "sandbox": ("true or false", _yes_or_no),
     "test": ("true or false", _yes_or_no),
     "others": ("a number of seconds from 0", _amount_or_none),

@@ -69,7 +69,7 @@ def test_names_say_something() -> None:
 
 
 def test_no_replaced_word_is_used() -> None:
-    """docs/glossary.md has the words that stand for these; decisions of their time keep them."""
+    """docs/reference/glossary.md has the words that stand for these; decisions of their time keep them."""
     replaced = re.compile(
         r"\b(?:" + "|".join(["to" + "wer", "gar" + "den", "out" + "post", "kee" + "per"]) + r")s?\b", re.I
     )

@@ -1,4 +1,4 @@
-"""The README shows what devfix really prints."""
+"""The README, the tutorial and the reference of the command line show what devfix prints."""
 
 from __future__ import annotations
 
@@ -13,21 +13,32 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 import readme  # noqa: E402
 
+UPDATE = "run: python scripts/readme.py"
 
-@pytest.mark.parametrize("command", ["repair", "run"])
+
+@pytest.mark.parametrize("command", readme.COMMANDS)
 def test_the_options_are_those_of_the_command_line(command: str) -> None:
-    assert readme.drift({command: readme.options(command)}) == "", "run: python scripts/readme.py"
+    assert readme.drift(readme.COMMAND_LINE, {command: readme.options(command)}) == "", UPDATE
+
+
+def test_every_command_is_described() -> None:
+    assert set(readme.COMMANDS) == set(readme.typer.main.get_command(readme.app).commands)  # type: ignore[attr-defined]
 
 
 @pytest.mark.exhaustive
-def test_the_run_that_is_shown_is_what_the_demo_prints() -> None:
-    assert readme.drift({"demo": readme.demo()}) == "", "run: python scripts/readme.py"
+def test_the_runs_that_are_shown_are_what_the_demo_prints() -> None:
+    assert readme.drift(readme.TUTORIAL, {"demo": readme.demo()}) == "", UPDATE
+    assert readme.drift(readme.README, {"demo": readme.excerpt()}) == "", UPDATE
 
 
-def test_every_file_that_is_linked_is_there() -> None:
-    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", readme.README.read_text("utf-8"))
-    assert links
-    assert [link for link in links if not (ROOT / link).exists()] == []
+def test_the_readme_shows_an_excerpt_of_the_tutorial() -> None:
+    shown, whole = (
+        page.read_text("utf-8").partition("```text\n")[2].partition("```")[0]
+        for page in (readme.README, readme.TUTORIAL)
+    )
+    lines = [line for line in shown.splitlines() if line.strip(" …")]
+    assert 15 <= len(lines) <= 25
+    assert set(lines) <= set(whole.splitlines())
 
 
 def test_every_make_target_that_is_named_is_there() -> None:

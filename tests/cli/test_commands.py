@@ -81,7 +81,7 @@ def test_a_fault_of_ours_leaves_a_log_ready_to_paste(
     monkeypatch.setattr("devfix.pipeline.repair", lambda *_, **__: 1 / 0)
     assert status(["repair", ".", "--format", "json"]) == 3
     told = capsys.readouterr()
-    (log,) = tmp_path.glob("devfix-fault-*.log")
+    (log,) = tmp_path.glob("devfix-error-*.log")
     assert str(log) in told.err
     data = read(told.out)
     assert data["error"]["log"] == str(log)

@@ -58,7 +58,7 @@ def test_a_dry_run_prints_the_diff_and_leaves_no_trace(tmp_path: Path) -> None:
     done = repair(root, "--dry-run")
     assert done.returncode == 0
     assert "-y = torch.arange(2)\n" in done.stdout
-    assert "No branch was made" in done.stdout
+    assert "No branch created" in done.stdout
     assert fingerprint(root) == before
 
 
@@ -69,7 +69,7 @@ def test_a_dry_run_prints_the_diff_and_leaves_no_trace(tmp_path: Path) -> None:
         (MOVED, [], 0, "Nothing to repair"),
         (MOVED + "{}['ids']\n", [], 1, "KeyError: 'ids'"),
         ("import torch, sys\nsys.exit(7)\n", [], 1, "exit code 7"),
-        ("import torch, time\ntime.sleep(600)\n", ["--timeout", "6"], 1, "more with --timeout"),
+        ("import torch, time\ntime.sleep(600)\n", ["--timeout", "6"], 1, "--timeout raises it"),
         ("import os, torch\nos.kill(os.getpid(), 11)\n", [], 1, "killed by SIGSEGV"),
         ("print('no torch here')\n", [], 0, "Nothing to repair"),
         ("def (:\n", [], 1, "SyntaxError"),
@@ -161,10 +161,10 @@ def test_a_repair_that_gets_half_the_way_leaves_its_proven_part_on_request(tmp_p
     words = ("--exclude", "vendored.py", "--partial", "--branch", "half", "--output", str(folder))
     done = repair(root, *words)
     assert done.returncode == 1
-    assert done.stdout.startswith("Repaired in part: 1 of 2 failures, then one remains.")
-    assert "Branch half, 1 commit." in done.stdout
+    assert done.stdout.startswith("Partly repaired: 1 of 2 failures fixed.")
+    assert "Created branch half (1 commit)." in done.stdout
     data = read((folder / "report.json").read_text())
     assert (data["outcome"], data["branch"], len(data["commits"]), len(data["fixes"])) == ("partial", "half", 1, 1)
     assert git(root, "diff", "--name-only", "main...half").split() == ["main.py"]
-    assert "Repaired in part" in (folder / "summary.md").read_text()
+    assert "Partly repaired" in (folder / "summary.md").read_text()
     assert len(list((folder / "patches").iterdir())) == 1

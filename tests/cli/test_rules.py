@@ -92,7 +92,7 @@ def test_pages_are_tested_and_updated(capsys: pytest.CaptureFixture[str], tmp_pa
     code, out, _ = said(capsys, "test", str(module))
     assert code == 1 and "FAIL  left behind" in out and "-x = 1" in out
     code, out, _ = said(capsys, "test", "rules", "--update")
-    assert code == 0 and "wrote  rules/acme/bias_left.md" in out
+    assert code == 0 and "updated  rules/acme/bias_left.md" in out
     assert module.with_suffix(".md").read_text("utf-8") == page()
 
 

@@ -43,8 +43,8 @@ def test_output_input_arguments_and_exit_code_pass_through(tmp_path: Path) -> No
 def test_a_device_failure_is_explained_on_standard_error(tmp_path: Path) -> None:
     done = run(tmp_path, FAILS)
     assert (done.returncode, done.stdout) == (1, "before\n")
-    assert "A device failure on a simulated GPU at main.py:5\n> x + y\n" in done.stderr
-    assert "made at main.py:3   y = torch.ones(2)" in done.stderr
+    assert "Device failure on a simulated GPU at main.py:5\n> x + y\n" in done.stderr
+    assert "created at main.py:3   y = torch.ones(2)" in done.stderr
 
 
 @pytest.mark.slow

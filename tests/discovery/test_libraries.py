@@ -94,7 +94,7 @@ def test_a_script_that_reaches_torch_through_a_package_is_found(tmp_path: Path, 
 
 def test_a_module_of_the_repository_is_not_taken_for_an_installed_one(tmp_path: Path, python: Path) -> None:
     tracked = write(tmp_path, {"run.py": "import graphs\n" + GUARD, "graphs.py": "x = 1\n"})
-    with pytest.raises(UserError, match="nothing to run"):
+    with pytest.raises(UserError, match="no command found"):
         discover(tmp_path, tracked, None, python)
 
 
@@ -115,7 +115,7 @@ def test_what_is_missing_is_named_with_the_place_that_declares_it(tmp_path: Path
     with pytest.raises(UserError) as caught:
         discover(tmp_path, tracked, None, python)
     message = str(caught.value)
-    assert "found nothing to run that imports torch" in message
+    assert "no command found that imports torch" in message
     assert f"not installed in {python}" in message
     assert "cv2 (opencv-python-headless in requirements.txt:3), unheard_of" in message
     assert message.endswith('--run "python run.py"')
@@ -123,7 +123,7 @@ def test_what_is_missing_is_named_with_the_place_that_declares_it(tmp_path: Path
 
 
 def test_a_repository_without_python_says_so(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="git knows no Python file here"):
+    with pytest.raises(UserError, match="no tracked Python file"):
         discover(tmp_path, write(tmp_path, {"README.md": "text\n"}), None, Path(sys.executable))
 
 

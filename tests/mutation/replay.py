@@ -41,7 +41,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-REFERENCE = "docs/sdk.md"
+REFERENCE = "docs/reference/sdk.md"
 ROOT = Path(os.environ.get("DEVFIX_ROOT", Path(__file__).resolve().parents[2]))
 
 
@@ -112,10 +112,10 @@ def _failure(folder: Path, words: list[str], world: World, files: Mapping[str, b
 
 
 def _of_the_reference() -> Iterator[tuple[str, Recorded]]:
-    """The failure that the examples in docstrings speak of: of the program in docs/sdk.md."""
+    """The failure that the examples in docstrings speak of: of the program in docs/reference/sdk.md."""
     from devfix.execution.prefork import PreforkServer
 
-    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "sdk.md").read_text("utf-8"), re.DOTALL)
+    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / REFERENCE).read_text("utf-8"), re.DOTALL)
     files = {"main.py": program.encode()}
     warm = PreforkServer(Path(sys.executable), child_environment())
     with tempfile.TemporaryDirectory() as folder:

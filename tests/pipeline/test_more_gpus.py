@@ -111,7 +111,7 @@ def test_devfix_run_says_how_many_gpus_are_needed(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "devfix", "run", "--world", "simulated"]
     options = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 300}
     done = subprocess.run([*command, "--", "python", "main.py"], **options)  # type: ignore[call-overload]
-    assert "the program asks for 2 GPUs and was given 1 GPU (it uses cuda:1 at main.py:9): --gpus 2" in done.stderr
+    assert "the program asks for 2 GPUs and had 1 GPU (it uses cuda:1 at main.py:9): run it with --" in done.stderr
     assert "To repair it" not in done.stderr
     done = subprocess.run([*command, "--format", "json", "--", "python", "main.py"], **options)  # type: ignore[call-overload]
     assert json.loads(done.stdout)["gpus_needed"]["needed"] == 2

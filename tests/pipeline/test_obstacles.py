@@ -46,14 +46,14 @@ SITE = "/env/lib/python3.11/site-packages"
         (
             trace("ModuleNotFoundError: No module named 'cv2'", "./main.py"),
             Lack.PACKAGE,
-            "main.py:3 imports cv2, which is not installed in /env/bin/python; it belongs to opencv-python-headless, "
+            "main.py:3 imports cv2, which is not installed in /env/bin/python; it is part of opencv-python-headless, "
             "declared in requirements.txt:4",
             "/env/bin/python -m pip install opencv-python-headless",
         ),
         (
             trace("ModuleNotFoundError: No module named 'sklearn.svm'", "./main.py"),
             Lack.PACKAGE,
-            "no file of the repository declares it (it usually comes from scikit-learn)",
+            "the repository does not declare it (it is usually part of scikit-learn)",
             "pip install scikit-learn",
         ),
         (
@@ -65,7 +65,7 @@ SITE = "/env/lib/python3.11/site-packages"
         (
             "E   ModuleNotFoundError: No module named 'lightning'\n=== short test summary info ===\n",
             Lack.PACKAGE,
-            "it belongs to lightning, declared in pyproject.toml:9",
+            "it is part of lightning, declared in pyproject.toml:9",
             "pip install lightning",
         ),
         (
@@ -97,7 +97,7 @@ SITE = "/env/lib/python3.11/site-packages"
             trace("RuntimeError: 0 active drivers ([]). There should only be one.", "./main.py", f"{SITE}/triton/d.py"),
             Lack.TRITON,
             "main.py:3 runs a Triton kernel",
-            "simulated GPUs run PyTorch's own operators alone",
+            "simulated GPUs only run PyTorch's own operators",
         ),
         (
             trace(
@@ -112,7 +112,7 @@ SITE = "/env/lib/python3.11/site-packages"
         (
             trace("AttributeError: '_OpNamespace' 'mylib' object has no attribute 'scan'", "./main.py"),
             Lack.KERNEL,
-            "main.py:3 needs a compiled kernel that is not there",
+            "main.py:3 needs a compiled kernel that is not available",
             "--world real",
         ),
         (
@@ -124,7 +124,7 @@ SITE = "/env/lib/python3.11/site-packages"
         (
             trace("EOFError: EOF when reading a line", "./main.py"),
             Lack.INPUT,
-            "main.py:3 asks for input, and the program's standard input is empty",
+            "main.py:3 asks for input, but the standard input of the program is empty",
             "--run",
         ),
         ("Overwrite? [y/N]: Aborted!\n".replace(": A", ":\nA"), Lack.INPUT, "asks for input", "--run"),
@@ -132,13 +132,13 @@ SITE = "/env/lib/python3.11/site-packages"
             trace("FileNotFoundError: [Errno 2] No such file or directory: './data/rows.csv'", "./main.py"),
             Lack.FILE,
             "main.py:3 reads data/rows.csv, which does not exist",
-            "make or fetch it first",
+            "create or download it first",
         ),
         (
             trace("RuntimeError: Dataset not found. You can use download=True to download it", "./main.py"),
             Lack.FILE,
             "main.py:3 finds no data (RuntimeError: Dataset not found.",
-            "make or fetch it first",
+            "create or download it first",
         ),
         (
             trace("FileNotFoundError: [Errno 2] No such file or directory: 'ffmpeg'", "./a.py", "/lib/subprocess.py"),
@@ -152,13 +152,13 @@ SITE = "/env/lib/python3.11/site-packages"
             + trace("ValueError: no usable configuration", "./main.py"),
             Lack.FILE,
             "main.py:3 reads x.yaml",
-            "make or fetch it first",
+            "create or download it first",
         ),
         (
             trace("urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>", "./a.py"),
             Lack.NETWORK,
-            "the network does not answer",
-            "fetch it once beforehand",
+            "the network is not available",
+            "download it beforehand",
         ),
     ],
 )  # fmt: skip
@@ -194,7 +194,7 @@ def test_a_module_of_the_repository_is_told_apart(tmp_path: Path) -> None:
     missing = trace("ModuleNotFoundError: No module named 'ops._C'", "./ops/__init__.py")
     obstacle = told(missing, ("ops/__init__.py", "csrc/scan.cu"))
     assert obstacle
-    assert (obstacle.lack, "has not been built" in obstacle.message) == (Lack.COMPILER, True)
+    assert (obstacle.lack, "is not built" in obstacle.message) == (Lack.COMPILER, True)
 
 
 def test_a_file_that_is_not_committed_is_told_apart(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_file_that_is_not_committed_is_told_apart(tmp_path: Path) -> None:
     words = trace("FileNotFoundError: [Errno 2] No such file or directory: 'rows.csv'", "./main.py")
     obstacle = told(words, root=tmp_path)
     assert obstacle
-    assert "not in the commit" in obstacle.message
+    assert "but not in the commit" in obstacle.message
     assert "commit it" in obstacle.advice
 
 
@@ -213,7 +213,7 @@ def test_a_command_that_names_no_file_is_told(tmp_path: Path) -> None:
     assert obstacle.message == "the command runs train.py, which does not exist"
     (tmp_path / "train.py").write_text("import torch\n")
     obstacle = told(words, root=tmp_path)
-    assert obstacle and "not in the commit" in obstacle.message and "commit it" in obstacle.advice
+    assert obstacle and "but not in the commit" in obstacle.message and "commit it" in obstacle.advice
 
 
 def repair(root: Path) -> subprocess.CompletedProcess[str]:
@@ -240,7 +240,7 @@ def test_every_format_says_it_in_place_of_a_traceback(tmp_path: Path, program: s
     for shown in (" ".join(text(data).split()), summary(data).replace("\\_", "_"), workflow_commands(data)):
         assert words in shown
         assert "Traceback" not in shown
-        assert "What can be done" in shown
+        assert "Suggestion: " in shown
     if kind == "missing-package":
         assert "declared in requirements.txt:2" in data["obstacle"]["message"]
 
@@ -272,7 +272,7 @@ def test_a_run_that_is_only_looked_at_says_it_behind_its_traceback(
     assert done.returncode == 1
     said = " ".join(done.stderr.partition("Traceback")[2].split())
     assert words in said
-    assert "What can be done" in said
+    assert "Suggestion: " in said
     done = subprocess.run(
         [*command, "--format", "json", "--", "python", "main.py"],
         cwd=root, capture_output=True, text=True, stdin=subprocess.DEVNULL,

@@ -55,7 +55,7 @@ def test_the_device_failure_before_a_failure_of_its_own_is_repaired(tmp_path: Pa
     assert verdict["outcome"] == "holds" and "as it does without a GPU: ValueError" in verdict["because"]
     for shown in (text(data), summary(data)):
         words = " ".join(shown.replace("\\", "").split())
-        assert "Then the program fails for a reason of its own, as it does without a GPU (exit code 1)." in words
+        assert "The program then fails for a reason unrelated to devices, also without a GPU (exit code 1)." in words
         assert "ValueError: no such file on cuda" in words
     assert json.dumps(data["last_run"]["outcome"]) == '"failed otherwise"'
 

@@ -29,7 +29,7 @@ def test_a_repair_goes_from_the_program_to_a_pull_request(
     assert status([*command, "--output", str(found)]) == 0
     assert sorted(path.name for path in found.iterdir()) == ["patches", "report.json", "summary.md"]
     assert status([*command, "--output", str(found)]) == 2
-    assert "is not empty" in capfd.readouterr().err
+    assert "not empty; choose another" in capfd.readouterr().err
     data = json.loads((found / "report.json").read_text())
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
     with github(tmp_path / "hub", folder) as hub:

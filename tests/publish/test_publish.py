@@ -72,7 +72,7 @@ def test_it_is_closed_when_the_failure_is_gone_and_opened_again_when_it_is_back(
     clean = history.artifact(tmp_path / "2.json", outcome="clean")
     (step,) = publish(clean)
     assert (step["action"], hub.pulls[0]["state"]) == ("closed", "closed")
-    assert "does not fail this way any more" in hub.comments[0]["body"]
+    assert "no longer fails this way" in hub.comments[0]["body"]
     assert list(publish(clean)) == []
     (step,) = publish(history.artifact(tmp_path / "3.json", FIRST))
     assert (step["action"], step["number"], hub.pulls[0]["state"]) == ("reopened", 1, "open")
@@ -101,7 +101,7 @@ def test_what_a_person_closed_stays_closed(
     hub.requests.clear()
     (step,) = publish(report)
     assert (step["action"], step["number"]) == ("left", 1)
-    assert "a person closed it" in step["why"]
+    assert "closed by a person" in step["why"]
     assert hub.writes() == []
 
 

@@ -136,7 +136,7 @@ def test_a_comment_is_written_once_and_then_again(
     assert [step["action"] for step in publish(report, "--pull-request", "6")] == ["commented"]
     clean = history.artifact(tmp_path / "2.json", outcome="clean")
     assert [step["action"] for step in publish(clean, "--pull-request", "5")] == ["updated"]
-    assert "runs clean" in hub.comments[0]["body"] and len(hub.comments) == 3
+    assert "runs without device failures" in hub.comments[0]["body"] and len(hub.comments) == 3
     assert set(hub.branches()) == {"main"}
 
 

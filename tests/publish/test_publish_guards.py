@@ -39,7 +39,7 @@ def test_each_test_is_a_commit_behind_its_fix(publish: Publish, hub: GitHub, his
     ]
     assert git(hub.bare, "show", f"{step['branch']}:tests/test_devices_fix0.py") + "\n" == TEXT
     body = hub.pulls[0]["body"]
-    assert "Guarded by the test `tests/test_devices_fix0.py`, which calls `net` on simulated GPUs" in body
+    assert "Regression test: `tests/test_devices_fix0.py` calls `net` on simulated GPUs; verified" in body
     assert publish(report)[0]["action"] == "unchanged"
 
 
@@ -50,19 +50,19 @@ def test_a_test_goes_only_with_all_that_it_was_seen_to_pass_with(
     first, second = publish(written(tmp_path / "report.json", data), "--per-fix")
     for step in (first, second):
         assert "tests" not in git(hub.bare, "log", "--name-status", f"main..{step['branch']}")
-    assert all("Guarded by" not in pull["body"] for pull in hub.pulls)
+    assert all("Regression test" not in pull["body"] for pull in hub.pulls)
 
 
 @pytest.mark.parametrize(
     ("told", "why"),
     [
-        ({"path": "conftest.py"}, "not a name that devfix gives"),
-        ({"path": "tests/conftest.py"}, "not a name that devfix gives"),
-        ({"path": ".github/test_devices_x.py"}, "under .git"),
+        ({"path": "conftest.py"}, "not a file name of devfix"),
+        ({"path": "tests/conftest.py"}, "not a file name of devfix"),
+        ({"path": ".github/test_devices_x.py"}, "below .git"),
         ({"path": "../test_devices_x.py"}, "not inside"),
-        ({"text": "x = 1\n" * 70}, "none that devfix wrote"),
-        ({"text": "x" * 9_000}, "none that devfix wrote"),
-        ({"since": 1}, "none that devfix wrote"),
+        ({"text": "x = 1\n" * 70}, "was not written by devfix"),
+        ({"text": "x" * 9_000}, "was not written by devfix"),
+        ({"since": 1}, "was not written by devfix"),
         ({"path": "README.md/test_devices_x.py"}, "would overwrite"),
     ],
 )

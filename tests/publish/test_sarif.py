@@ -69,7 +69,7 @@ def test_it_tells_place_births_and_the_fix(history: History) -> None:
     assert result["ruleId"] == "placement/input-not-moved"
     where = result["locations"][0]["physicalLocation"]
     assert (where["artifactLocation"]["uri"], where["region"]["startLine"]) == ("train.py", 8)
-    assert "was born here" in result["relatedLocations"][0]["message"]["text"]
+    assert "was created here" in result["relatedLocations"][0]["message"]["text"]
     ((change,),) = ((each["artifactChanges"]) for each in result["fixes"])
     (replacement,) = change["replacements"]
     region = replacement["deletedRegion"]

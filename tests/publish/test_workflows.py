@@ -67,7 +67,9 @@ def test_the_own_workflow_needs_nothing_replaced_and_keeps_the_token_from_the_pr
 
 @pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: f"{file.parents[1].name}-{file.name}")
 def test_the_documented_command_replaces_what_is_to_be_replaced(file: Path, tmp_path: Path) -> None:
-    (command,) = re.findall(r"^ *(sed -i .*)$", (ROOT / "docs" / "action.md").read_text(), re.MULTILINE)
+    (command,) = re.findall(
+        r"^ *(sed -i .*)$", (ROOT / "docs" / "how-to" / "github-action.md").read_text(), re.MULTILINE
+    )
     clone = make_repository(tmp_path / "devfix", {"a.py": "x = 1\n"})
     copied = tmp_path / ".github" / "workflows" / "devfix.yml"
     copied.parent.mkdir(parents=True)

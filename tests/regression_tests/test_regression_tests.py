@@ -275,7 +275,7 @@ def test_a_dry_run_shows_the_test_and_leaves_nothing(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "p", {"ops.py": LIBRARY, "main.py": CALLER, "tests/test_ops.py": NEIGHBOUR})
     command = [sys.executable, "-m", "devfix", "repair", str(root), "--world", "simulated", "--run", "python main.py"]
     done = subprocess.run([*command, "--dry-run"], capture_output=True, text=True)
-    assert "Test tests/test_devices_ops.py: calls `shifted`; seen to fail" in done.stdout
+    assert "Regression test tests/test_devices_ops.py: calls `shifted`; verified to fail" in done.stdout
     assert "+def test_shifted_on_a_gpu" in done.stdout
     assert git(root, "branch", "--list") == "* main"
     quiet = subprocess.run([*command, "--dry-run", "--no-test"], capture_output=True, text=True)

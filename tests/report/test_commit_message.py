@@ -23,9 +23,9 @@ def test_the_message_has_rule_reason_command_before_and_after() -> None:
     assert "Command: python train.py --steps 2" in body
     assert "World: cuda x1 (simulated)" in body
     assert "Before, at train.py:4:\n  RuntimeError: Expected all tensors" in body
-    assert "  x is on cpu\n    born at train.py:3" in body
-    assert "  cpu: clean\n  cuda x1: clean\n  copies between host and devices: 3 until the failure, 4 now" in body
-    assert words.endswith(" now\n")
+    assert "  x is on cpu\n    created at train.py:3" in body
+    assert "  cpu: clean\n  cuda x1: clean\n  host-device copies: 3 before (up to the failure), 4 after" in body
+    assert words.endswith(" after\n")
     assert "\n\n\n" not in words
 
 

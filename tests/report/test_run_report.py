@@ -62,8 +62,8 @@ def test_a_failure_of_another_kind_is_no_device_failure() -> None:
 
 def test_a_failure_is_diagnosed() -> None:
     words = run_text(run_record(sample(), "python train.py", lines))
-    assert words.startswith("\nA device failure on a simulated GPU at train.py:4\n> model(x)\n")
-    assert "made at train.py:3   x = torch.ones(2, 16)" in words
+    assert words.startswith("\nDevice failure on a simulated GPU at train.py:4\n> model(x)\n")
+    assert "created at train.py:3   x = torch.ones(2, 16)" in words
     assert "devfix repair" in words
     assert "Modules" not in words
 

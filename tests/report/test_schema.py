@@ -81,7 +81,7 @@ def test_what_is_no_report_is_refused_in_one_line(change: dict[str, Any], word: 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "[" * 100_000, "null"])
 def test_what_is_no_json_is_refused(text: str) -> None:
-    with pytest.raises(UserError, match="no devfix report"):
+    with pytest.raises(UserError, match="not a devfix report"):
         read(text)
 
 

@@ -29,16 +29,16 @@ def test_a_stranger_finds_everything_to_check() -> None:
         "aten::addmm",
         "x          cpu     float32 [2, 16]",
         "self.bias  cuda:0  float32 [16], parameter of a module",
-        "made at train.py:3   x = torch.ones(2, 16)",
+        "created at train.py:3   x = torch.ones(2, 16)",
         "never moved",
         "moved to cuda:0 at train.py:2",
         "placement/input-not-moved  Move `x` to the model's device (safe)",
         "-model(x)",
         "+model(x.to(device))",
         "cuda x2, current 1",
-        "3 until the failure, 4 now",
-        "Tried and dropped:",
-        "another failure came instead",
+        "host-device copies  3 before (up to the failure), 4 after",
+        "Rejected candidates:",
+        "reached a different failure",
         "note: the tree is dirty",
         "git diff HEAD...devfix/x",
         "git merge devfix/x",
@@ -70,14 +70,14 @@ def test_nothing_that_a_program_says_drives_the_terminal(color: bool, width: int
 
 def test_a_program_that_fails_by_itself_is_quoted() -> None:
     words = shown(replace(EMPTY, outcome="unrepaired", last_run=run(outcome=Outcome.OTHER)))
-    assert "not by its devices (exit code 1)" in words
+    assert "for a reason unrelated to devices (exit code 1). Its output:" in words
     assert "KeyError: 'ids'" in words
 
 
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
-        (Outcome.TIMEOUT, "stopped after 2 s (give it more with --timeout)"),
+        (Outcome.TIMEOUT, "exceeded the time limit of 2 s (--timeout raises it)"),
         (Outcome.SIGNAL, "killed by SIGSEGV"),
         (Outcome.NOT_STARTED, "did not start"),
     ],
@@ -88,24 +88,25 @@ def test_an_ending_without_a_failure_is_told(outcome: Outcome, words: str) -> No
 
 
 def test_the_first_line_says_what_came_out() -> None:
-    assert shown(EMPTY).startswith("Nothing to repair: the program runs clean.\npython train.py  on a simulated GPU\n")
-    assert "not in this repository" in shown(replace(EMPTY, outcome="not-yours"))
+    assert shown(EMPTY).startswith("Nothing to repair: the program ran without device failures.\npython train.py  on a")
+    assert "in an installed dependency" in shown(replace(EMPTY, outcome="not-yours"))
     assert "on 2 simulated GPUs, cuda:1 current" in shown(replace(EMPTY, world=World("simulated", 2, 1)))
     assert "on a machine without GPUs" in shown(replace(EMPTY, world=World("cpu")))
-    assert text(failed("", "no repository")).startswith("devfix could not do its work: no repository")
+    assert text(failed("", "no repository")).startswith("Error: no repository")
+    assert text(failed("", "KeyError", "/tmp/x.log")).startswith("Internal error: KeyError")
 
 
 def test_a_part_that_was_kept_is_said_first_with_its_branch() -> None:
     whole = report()
     left = replace(whole.repairs[0], fix=None, rejected=())
     words = shown(replace(whole, outcome="partial", repairs=(*whole.repairs, left)))
-    assert words.startswith(f"Repaired in part: 1 of {len(whole.repairs) + 1} failures, then one remains.\n")
-    assert "Branch " in words and "No branch was made" not in words
+    assert words.startswith(f"Partly repaired: 1 of {len(whole.repairs) + 1} failures fixed.\n")
+    assert "Created branch " in words and "No branch created" not in words
 
 
 def test_a_dry_run_says_that_there_is_no_branch() -> None:
     words = shown(replace(report(), branch="", commits=()))
-    assert "No branch was made" in words
+    assert "No branch created" in words
     assert "git merge" not in words
 
 
@@ -131,8 +132,9 @@ def test_a_fix_that_only_comes_further_and_its_equals_are_told_apart() -> None:
     data = record(report(), lines)
     data["fixes"][0]["verdict"]["outcome"] = "moved"
     words = text(data)
-    assert "this failure is gone, the next is below" in words
-    assert "Move the model back at train.py:4: does no more than the one that was kept" in words
+    assert "fixed; next failure below" in words
+    assert "1 equivalent candidate rejected (--verbose lists them)" in words and "Move the model back" not in words
+    assert "Move the model back at train.py:4: equivalent to the fix" in text(data, verbose=True)
 
 
 def test_of_many_candidates_some_are_shown() -> None:
@@ -140,14 +142,15 @@ def test_of_many_candidates_some_are_shown() -> None:
     data["dropped"] = data["dropped"][:1] * 20
     words = text(data)
     assert words.count("Move the model back") == 8
-    assert "and 12 more" in words
+    assert "and 12 more (--verbose lists them)" in words
+    assert text(data, verbose=True).count("Move the model back") == 20
 
 
 def test_trouble_of_our_own_is_not_kept_quiet() -> None:
     last = replace(run(outcome=Outcome.CLEAN), internal_errors=("the trace is torn\x07",) * 4 + ("b", "c", "d"))
     words = shown(replace(EMPTY, last_run=last))
     assert words.count("the trace is torn\\x07") == 1
-    assert words.count("could not see everything") == 3
+    assert words.count("trace incomplete: ") == 3
 
 
 def test_where_nothing_was_changed_the_last_words_say_what_can_be_done() -> None:
@@ -155,4 +158,4 @@ def test_where_nothing_was_changed_the_last_words_say_what_can_be_done() -> None
     assert "--gpus" not in shown(replace(EMPTY, world=World("cpu")))
     assert "--gpus" not in shown(replace(EMPTY, world=World("simulated", 2)))
     left = replace(EMPTY, outcome="unrepaired", repairs=(replace(report().repairs[0], fix=None),))
-    assert "devfix new-rule NAME" in shown(left)
+    assert "devfix new-rule PACK/NAME" in shown(left)

@@ -1,4 +1,4 @@
-"""Every block of docs/writing-rules.md is executed, in order, in one folder."""
+"""Every block of docs/tutorials/writing-rules.md is executed, in order, in one folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 pytestmark = pytest.mark.slow
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "writing-rules.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "tutorials" / "writing-rules.md"
 
 
 def transcript(content: str) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""docs/sdk.md and docs/rules.md say what is: made from docstrings and pages, and every example is run."""
+"""docs/reference/sdk.md and docs/reference/rules.md are generated from docstrings and pages; every example is run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MEND = "run: python scripts/rules_and_sdk.py"
 
 @pytest.fixture(scope="module")
 def names() -> Iterator[dict[str, Any]]:
-    """What the examples speak of, from a real run of the program that docs/sdk.md shows."""
+    """What the examples speak of, from a real run of the program that docs/reference/sdk.md shows."""
     (program,) = re.findall(r"```python\n(.*?)```", SDK.read_text("utf-8"), re.DOTALL)
     before = {"main.py": program.encode()}
     case = Case("sample", 1, World("simulated", 1), {}, before, {}, "", None, ())
@@ -49,7 +49,7 @@ def test_every_public_name_is_described_and_its_example_is_true(name: str, names
     prose, example = split_docstring(name)
     assert prose, f"{name} has no docstring"
     assert example, f"{name} has no example: give its docstring one"
-    test = doctest.DocTestParser().get_doctest(example + "\n", dict(names), name, "docs/sdk.md", 0)
+    test = doctest.DocTestParser().get_doctest(example + "\n", dict(names), name, "docs/reference/sdk.md", 0)
     said: list[str] = []
     doctest.DocTestRunner(verbose=False).run(test, out=said.append)
     assert not said, "".join(said)

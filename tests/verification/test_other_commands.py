@@ -134,7 +134,7 @@ def test_a_fix_that_breaks_another_script_is_dropped(tmp_path: Path, budget: flo
     assert "worse: `python number.py`" in dropped(report)[0] and "AttributeError" in dropped(report)[0]
     data = read(write(report))
     assert {"worse"} == {each["comparison"] for each in data["others"]["ran"]}
-    assert "would mend it, and was not kept: `python number.py`" in " ".join(text(data).split()[:40])
+    assert "would fix it, but was rejected: `python number.py`" in " ".join(text(data).split()[:40])
 
 
 def test_what_speaks_against_a_fix_stands_in_the_first_lines() -> None:
@@ -146,8 +146,8 @@ def test_what_speaks_against_a_fix_stands_in_the_first_lines() -> None:
     others = Others(120.0, ran, (("python c.py", "the budget of 120 s was spent"),))
     data = read(write(replace(whole, repairs=(replace(repair, fix=doubtful), *whole.repairs[1:]), others=others)))
     shown, page = text(data), summary(data).replace("\\", "")
-    assert "Look at `Move `x` to the model's device`: `python b.py` fails" in "\n".join(shown.splitlines()[:4])
-    assert "python c.py: left out, the budget of 120 s was spent" in shown
+    assert "Review `Move `x` to the model's device`: `python b.py` fails" in "\n".join(shown.splitlines()[:4])
+    assert "python c.py: skipped, the budget of 120 s was spent" in shown
     assert "python b.py` fails" in "\n".join(page.splitlines()[:4])
     assert "python c.py" in page and "the budget of 120 s was spent" in page
 

@@ -1,4 +1,4 @@
-"""The command line: parses, calls, prints, exits."""
+"""The command line: parses arguments, calls the engine, prints and exits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from devfix.cli import authoring, publish, repair, rules, run, show
 from devfix.cli.errors import complaint, no_space, usage_error, write_log
 from devfix.errors import UserError
 
-EXIT_USAGE, EXIT_OUR_FAULT = 2, 3
+EXIT_USAGE, EXIT_INTERNAL = 2, 3
 
 app = typer.Typer(
     name="devfix",
@@ -26,10 +26,10 @@ app = typer.Typer(
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and exit: 0 all well, 1 a failure remains, 2 wrong usage, 3 a fault of devfix."""
+    """Run the command line and exit: 0 success, 1 a failure remains, 2 usage error, 3 internal error."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a report must not die of a terminal that is ASCII
+            stream.reconfigure(errors="backslashreplace")  # printing a report must not fail on an ASCII terminal
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _end)
@@ -50,19 +50,18 @@ def status(arguments: Sequence[str]) -> int:
             complaint(message, arguments)
             return EXIT_USAGE
         log = write_log(error, arguments)
-        complaint(
-            f"{type(error).__name__}: a fault of devfix, not of your program; to report it: {log}", arguments, log
-        )
-        return EXIT_OUR_FAULT
+        report = f"; to report it, attach {log}" if log else ""
+        complaint(f"internal error: {type(error).__name__} in devfix, not in your program{report}", arguments, log)
+        return EXIT_INTERNAL
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
-    """Leave as an exception does, so that worktrees and processes are cleared away."""
+    """Exit by an exception, so that worktrees and processes are cleaned up."""
     raise SystemExit(128 + number)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         from devfix import __version__
 
         print(f"devfix {__version__}")
@@ -73,16 +72,16 @@ def _version(wanted: bool) -> None:
 def _devfix(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Find, prove and fix the bugs in which PyTorch tensors meet on different devices. No GPU is needed."""
+    """Find, verify and fix PyTorch device mismatch errors. No GPU is needed."""
     if context.invoked_subcommand is None:
-        raise UserError("say what to do, for example: devfix repair . (devfix --help tells more)")
+        raise UserError("missing command, e.g. `devfix repair .` (see devfix --help)")
 
 
 app.command("repair", epilog=repair.EPILOG)(repair.repair)
-# What follows the command's first word is the command's own, with "--" before it or without.
+# Everything after the first word of the command belongs to the command, with or without "--" before it.
 app.command("run", epilog=run.EPILOG, context_settings={"allow_interspersed_args": False})(run.run)
 app.command("rules")(rules.rules)
 app.command("explain")(rules.explain)

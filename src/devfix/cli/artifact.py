@@ -1,4 +1,4 @@
-"""The folder that `devfix repair --output` leaves: what another machine needs to publish the repair, or a person."""
+"""The folder that `devfix repair --output` writes: a report to publish from another machine, or to read."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ FolderOption = Annotated[
     typer.Option(
         "--output",
         metavar="FOLDER",
-        help="Leave report.json, summary.md and patches/ (for `git am`; of a dry run: `git apply`) in a new folder.",
+        help="Write report.json, summary.md and patches/ (for `git am`; after a dry run, `git apply`) to a new folder.",
     ),
 ]
 
 
 def check_folder(folder: Path | None) -> None:
-    """Raise UserError where the folder cannot be a new one; said before anything is run."""
+    """Raise UserError if the folder exists and is not empty; called before anything is run."""
     if folder is None:
         return
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise UserError(f"--output {folder}: is there and is no folder; name another")
+        raise UserError(f"--output {folder}: exists and is not a folder; choose another")
     if folder.is_dir() and any(folder.iterdir()):
-        raise UserError(f"--output {folder}: is not empty; name another, or remove it")
+        raise UserError(f"--output {folder}: not empty; choose another, or remove it")
 
 
 def write_artifact(folder: Path, data: Mapping[str, Any], root: Path) -> None:
-    """Write the report, its summary and a patch for each commit; raise UserError where that cannot be."""
+    """Write the report, its summary and a patch for each commit; raise UserError if that fails."""
     from devfix.report.render.json import dump
     from devfix.report.render.summary import summary
     from devfix.workspace import Repository
@@ -43,15 +43,15 @@ def write_artifact(folder: Path, data: Mapping[str, Any], root: Path) -> None:
         (folder / "patches").mkdir(parents=True)
         (folder / "report.json").write_text(dump(dict(data)), encoding="utf-8")
         (folder / "summary.md").write_text(summary(data), encoding="utf-8")
-        made = Repository.open(root).patches(data["commits"]) if data["commits"] else _diffs(data)
-        for name, content in made:
+        patches = Repository.open(root).patches(data["commits"]) if data["commits"] else _diffs(data)
+        for name, content in patches:
             (folder / "patches" / name).write_bytes(content)
     except OSError as error:
         raise UserError(f"--output {folder}: {os.strerror(error.errno or 0)}") from error
 
 
 def _diffs(data: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the diff of each fix, where no commits were made of them."""
+    """Yield the name and the diff of each fix without a commit."""
     for number, fix in enumerate(data["fixes"], 1):
         diff = "".join(edit["diff"] for edit in fix["edits"])
         yield (

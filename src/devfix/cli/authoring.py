@@ -14,10 +14,15 @@ from devfix.cli.local import Local
 
 
 def new_rule(
-    rule: Annotated[str, typer.Argument(metavar="PACK/NAME", help="The new rule's id; its name tells what is wrong.")],
-    folder: Annotated[Path, typer.Option("--in", metavar="FOLDER", help="The folder of packs.")] = Path("rules"),
+    rule: Annotated[
+        str, typer.Argument(metavar="PACK/NAME", help="The id of the new rule; the name says what is wrong.")
+    ],
+    folder: Annotated[Path, typer.Option("--in", metavar="FOLDER", help="Folder of the packs.")] = Path("rules"),
 ) -> int:
-    """Write a rule's module and its page, with one failing case to start from."""
+    """Create the module and the page of a new rule.
+
+    The page has one failing case to start from.
+    """
     from devfix.rule_testing.scaffold import start_rule
 
     module = start_rule(rule, folder)
@@ -28,17 +33,24 @@ def new_rule(
 def test(
     targets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PATH | PACK/NAME | PACK]...", help="The rules to try (default: all that are known)."),
+        typer.Argument(
+            metavar="[PATH | PACK/NAME | PACK]...",
+            help="The rules to test [default: all installed rules]",
+            show_default=False,
+        ),
     ] = None,
-    update: Annotated[bool, typer.Option("--update", help="Write `failure` and `after` as they come.")] = False,
+    update: Annotated[
+        bool, typer.Option("--update", help="Rewrite the blocks `failure` and `after` with the actual results.")
+    ] = False,
     python: Annotated[
-        Path | None, typer.Option("--python", help="The interpreter that runs the cases; it needs torch.")
+        Path | None, typer.Option("--python", help="Interpreter that runs the cases; it needs torch.")
     ] = None,
     local: Local = None,
 ) -> int:
-    """Run rules' pages: the failure told, the first change, every change run, and what must be left alone.
+    """Run the cases of rules' pages.
 
-    Exit code 1 where a case does not pass.
+    Checked are the failure, the first change, a run with every change, and programs that a rule must not change.
+    Exit code 1 if a case fails.
     """
     from devfix.config import Config
     from devfix.errors import UserError
@@ -52,14 +64,14 @@ def test(
     found = chosen(targets or (), rules_for(Config(), local or ()))
     rules = found.rules
     if not rules and not found.troubles:
-        raise UserError("there is no rule to test: name a folder of rules, or install a pack")
+        raise UserError("no rule to test: give a folder of rules, or install a pack")
     interpreter = python or Path(sys.executable)
     check_torch(interpreter)
     began = time.monotonic()
     with Bench(interpreter) as bench:
         for rule in rules if update else ():
             if update_page(rule, bench):
-                print(f"wrote  {os.path.relpath(rule.page)}")
+                print(f"updated  {os.path.relpath(rule.page)}")
         judgements = []
         for judgement in judge(rules, bench):
             print(plain(judged(judgement)), flush=True)

@@ -12,7 +12,7 @@ Record = Mapping[str, Any]
 
 
 class ReportFormat(str, Enum):
-    """How a report is printed."""
+    """Format in which a report is printed."""
 
     text = "text"
     json = "json"
@@ -27,23 +27,30 @@ ReportFormatOption = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="text to read, json (one object), github (annotations), sarif (2.1.0), summary (Markdown), outputs "
-        "(lines for GITHUB_OUTPUT)",
+        help="Output format: text, json (one object), github (annotations), sarif (2.1.0), summary (Markdown), outputs "
+        "(lines for GITHUB_OUTPUT) [default: text]",
+        show_default=False,
     ),
 ]
 
 
-def shown(data: Record, format: ReportFormat) -> str:
-    """Return the record of a report in a format, the text for the terminal at hand."""
-    return _FORMATS[format](data)
+VerboseOption = Annotated[bool, typer.Option("--verbose", help="List every rejected candidate in the text report.")]
 
 
-def _text(data: Record) -> str:
+def shown(data: Record, format: ReportFormat, verbose: bool = False) -> str:
+    """Return the record of a report in a format; text has the width and the colours of the terminal.
+
+    With `verbose`, the text lists every rejected candidate; the other formats do not change.
+    """
+    return _text(data, verbose) if format is ReportFormat.text else _FORMATS[format](data)
+
+
+def _text(data: Record, verbose: bool) -> str:
     from devfix.cli.screen import size_and_color
     from devfix.report.render.text import text
 
     width, color = size_and_color()
-    return text(data, color, width)
+    return text(data, color, width, verbose)
 
 
 def _json(data: Record) -> str:
@@ -77,7 +84,6 @@ def _outputs(data: Record) -> str:
 
 
 _FORMATS: Mapping[ReportFormat, Callable[[Record], str]] = {
-    ReportFormat.text: _text,
     ReportFormat.json: _json,
     ReportFormat.github: _github,
     ReportFormat.sarif: _sarif,

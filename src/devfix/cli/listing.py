@@ -1,4 +1,4 @@
-"""The source lines that a report quotes, read from where the program took them."""
+"""The source lines that a report quotes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from devfix.model import Report
 from devfix.report.render.source_lines import Lines, line_of, no_lines
 from devfix.workspace import Repository
 
-_LONGEST = 10_000_000  # bytes of a file that is read for one line
+_LONGEST = 10_000_000  # bytes of the largest file that is read for one line
 
 
 def lines_of(report: Report) -> Lines:
@@ -33,7 +33,7 @@ def lines_of(report: Report) -> Lines:
     def lines(path: str, line: int) -> str:
         if not Path(path).is_absolute():
             return line_of(content(path), line) if repository.commit == report.commit else ""
-        return _foreign(Path(path), line)
+        return _installed_line(Path(path), line)
 
     return lines
 
@@ -44,11 +44,11 @@ def lines_here(folder: Path) -> Lines:
         root = Repository.open(folder).root
     except DevfixError:
         root = folder
-    return lambda path, line: _foreign(root / path, line)
+    return lambda path, line: _installed_line(root / path, line)
 
 
-def _foreign(path: Path, line: int) -> str:
-    """Return a line of an installed file; the path comes from the program, so that nothing but source is opened."""
+def _installed_line(path: Path, line: int) -> str:
+    """Return a line of an installed file. The path comes from the program, so only Python files are opened."""
     try:
         if path.suffix != ".py" or not path.is_file() or path.stat().st_size > _LONGEST:
             return ""

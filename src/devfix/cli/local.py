@@ -12,7 +12,7 @@ Local = Annotated[
     typer.Option(
         "--rules",
         metavar="PATH",
-        help="A folder, module or page of local rules; may be given more than once. Rules are code that runs in "
-        "devfix itself: name only what you trust.",
+        help="Folder, module or page of local rules; repeatable. Rules are code that runs inside devfix: use only "
+        "rules that you trust.",
     ),
 ]

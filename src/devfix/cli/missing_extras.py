@@ -1,4 +1,4 @@
-"""What an extra of devfix takes, for who lacks it."""
+"""The requirements of an extra of devfix."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from packaging.requirements import Requirement
 
 
 def extra_requirements(extra: str) -> str:
-    """Return what pip is told to install for an extra, as words of a shell.
+    """Return the requirements of an extra as arguments of `pip install`.
 
-    devfix itself is on no package index, so that its own name with the extra would not be found there.
+    devfix is not on a package index, so that `devfix[extra]` would not be found.
     """
     try:
         lines = requires("devfix") or []
-    except PackageNotFoundError:  # a copy of the sources that was never installed
+    except PackageNotFoundError:  # run from sources that are not installed
         return f"'.[{extra}]' in a clone of devfix"
     needed = [each for each in map(Requirement, lines) if each.marker and "extra" in str(each.marker)]
     chosen = [each for each in needed if each.marker and each.marker.evaluate({"extra": extra})]

@@ -1,4 +1,4 @@
-"""The pages of installed rules, for reports that name them."""
+"""The pages of installed rules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from devfix.errors import DevfixError
 
 
 def page_of(rule: str) -> str:
-    """Return the page of an installed rule, "" where there is none: the id may come from anywhere."""
+    """Return the page of an installed rule, "" if there is none; the id comes from a report."""
     from devfix import registry
 
     try:

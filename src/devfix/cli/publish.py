@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class StepFormat(str, Enum):
-    """How the steps of publishing are printed."""
+    """Format in which the steps of publishing are printed."""
 
     text = "text"
     json = "json"
@@ -32,54 +32,57 @@ EPILOG = """Examples:
   devfix repair . --output found && devfix publish found --dry-run
   devfix publish report.json --remote https://github.com/ada/model --base main --draft
 
-The token is read from GITHUB_TOKEN (or GH_TOKEN). Running it again changes nothing that is as it should be.
+The token is read from GITHUB_TOKEN (or GH_TOKEN). The command is idempotent.
 
-Exit codes: 0 all is as it should be; 2 the report is not taken, or GitHub refuses; 3 a fault of devfix itself."""
+Exit codes: 0 success; 2 invalid report, or rejected by GitHub; 3 internal error."""
 
 
 def publish(
     report: Annotated[
-        Path, typer.Argument(metavar="REPORT", help="A report in JSON, or the folder of `devfix repair --output`.")
+        Path,
+        typer.Argument(metavar="REPORT", help="A report in JSON, or a folder written by `devfix repair --output`."),
     ],
     remote: Annotated[
         str,
-        typer.Option(metavar="REMOTE", help="Where to push: an address on GitHub, or a remote of the repository here."),
+        typer.Option(metavar="REMOTE", help="Where to push: a GitHub URL, or a remote of the current repository."),
     ] = "origin",
     base: Annotated[
-        str | None, typer.Option(metavar="BRANCH", help="Where to merge to [default: the remote's default branch]")
+        str | None,
+        typer.Option(metavar="BRANCH", help="Base branch of the pull request [default: the remote's default branch]"),
     ] = None,
     branch: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The branch to push [default: devfix/, the rule, the failure]")
+        str | None, typer.Option(metavar="NAME", help="Branch to push [default: devfix/RULE-FAILURE]")
     ] = None,
     draft: Annotated[bool, typer.Option("--draft", help="Open pull requests as drafts.")] = False,
     label: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A label for pull requests; may be given more than once.")
+        list[str] | None, typer.Option(metavar="NAME", help="Label for pull requests; repeatable.")
     ] = None,
-    per_fix: Annotated[
-        bool, typer.Option("--per-fix", help="One pull request for each fix that stands alone, not one for all.")
-    ] = False,
+    per_fix: Annotated[bool, typer.Option("--per-fix", help="Open one pull request for each independent fix.")] = False,
     pull_request: Annotated[
         str | None,
-        typer.Option(metavar="N|event", help="Push nothing, and comment on this pull request: for code from forks."),
+        typer.Option(metavar="N|event", help="Do not push; comment on this pull request instead (for forks)."),
     ] = None,
     commit: Annotated[
-        str | None, typer.Option(metavar="ID", help="Take the report only if it is about this commit.")
+        str | None, typer.Option(metavar="ID", help="Reject a report that is about another commit.")
     ] = None,
     templates: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Templates in place of devfix's own, of the same names.")
+        Path | None, typer.Option(metavar="FOLDER", help="Folder of templates that replace those of devfix.")
     ] = None,
     api_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="GitHub's interface [default: the remote's own]")
+        str | None, typer.Option(metavar="URL", help="URL of GitHub's API [default: derived from the remote]")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Look everything up, and change nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")] = False,
     output: Annotated[
-        StepFormat, typer.Option("--format", help="Lines to read, one JSON object, or lines for GITHUB_OUTPUT.")
+        StepFormat,
+        typer.Option("--format", help="Output format: text, json (one object), or outputs (lines for GITHUB_OUTPUT)."),
     ] = StepFormat.text,
 ) -> int:
-    """Push what a repair found and open or update its pull request. Nothing of the repository is run.
+    """Open or update the pull request of a report.
 
-    One failure has one branch and one pull request. It is closed when the failure is gone; what a person closed stays
-    closed, and a branch that a person pushed to is left alone.
+    The fixes are pushed to a branch. No code of the repository is run.
+
+    Each failure has one branch and one pull request, which is closed once the failure is fixed. A pull request that
+    somebody closed stays closed, and a branch that somebody else pushed to is not updated.
     """
     try:
         from devfix.publish.request import Request
@@ -99,7 +102,7 @@ def publish(
     for step in steps(request, page_of, lambda words: print(f"devfix: {words}", file=sys.stderr)):
         done.append(step)
         if output is not StepFormat.json:
-            words = ("would be " if dry_run and step.action != "left" else "") + told(step)
+            words = ("would be " if dry_run and step.action != "left" else "") + describe(step)
             print(words, file=sys.stdout if output is StepFormat.text else sys.stderr)
     if output is StepFormat.json:
         print(json.dumps({"schema": "devfix-publish/1", "steps": [asdict(step) for step in done]}, indent=2))
@@ -113,7 +116,7 @@ def publish(
     return 0
 
 
-def told(step: PublishAction) -> str:
+def describe(step: PublishAction) -> str:
     """Return a step in one line."""
     parts = [step.action, f"#{step.number}" if step.number else "", step.branch, step.title, step.url]
     return one_line("  ".join(part for part in parts if part) + (f": {step.why}" if step.why else ""), 400)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from devfix.cli.artifact import FolderOption, check_folder, write_artifact
-from devfix.cli.formats import ReportFormat, ReportFormatOption, shown
+from devfix.cli.formats import ReportFormat, ReportFormatOption, VerboseOption, shown
 from devfix.cli.local import Local
 from devfix.cli.resource_options import FileSize, InSandbox, Memory, Output, Processes
 from devfix.errors import UserError
@@ -18,7 +18,7 @@ from devfix.model import Outcome, Report
 
 
 class World(str, Enum):
-    """Which GPUs a program is given."""
+    """Devices that the program sees."""
 
     auto = "auto"
     real = "real"
@@ -27,32 +27,36 @@ class World(str, Enum):
 
 
 class Format(str, Enum):
-    """How a report is printed."""
+    """Format in which a report is printed."""
 
     text = "text"
     json = "json"
 
 
-Gpus = Annotated[int | None, typer.Option(metavar="N", min=1, max=64, help="GPUs that the program sees [default: 1]")]
+Gpus = Annotated[
+    int | None, typer.Option(metavar="N", min=1, max=64, help="Number of GPUs visible to the program [default: 1]")
+]
 WorldOption = Annotated[
     World,
     typer.Option(
-        metavar="auto|real|simulated|cpu", help="Real GPUs, simulated ones, real ones where there are any, or none."
+        metavar="auto|real|simulated|cpu",
+        help="Devices of the program: auto (real GPUs if available, otherwise simulated), real, simulated, or cpu (no "
+        "GPU).",
     ),
 ]
 Python = Annotated[
     str | None,
     typer.Option(
         metavar="INTERPRETER",
-        help="The program's interpreter, which must have torch: a path, an environment or a name on the PATH "
-        "[default: the repository's own .venv or venv, else the one that runs devfix]",
+        help="Interpreter of the program, with torch installed: a path, an environment or a name on the PATH "
+        "[default: the .venv or venv of the repository, else the interpreter of devfix]",
     ),
 ]
 Timeout = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="Stop a run of the program after so long [default: 600]")
+    float | None, typer.Option(metavar="SECONDS", help="Time limit for each run of the program [default: 600]")
 ]
 FormatOption = Annotated[
-    Format, typer.Option("--format", metavar="text|json", help="A report to read, or one JSON object.")
+    Format, typer.Option("--format", metavar="text|json", help="Output format: text, or json (one object).")
 ]
 
 EPILOG = """Examples:
@@ -62,60 +66,67 @@ EPILOG = """Examples:
   devfix repair ~/project --run "pytest -x tests/test_model.py" --gpus 2
   devfix repair . --dry-run --format json
 
-Exit codes: 0 nothing to repair, or all repaired; 1 a failure remains; 2 wrong usage; 3 a fault of devfix itself."""
+Exit codes: 0 nothing to repair, or all repaired; 1 a failure remains; 2 usage error; 3 internal error."""
 
 
 def repair(
     path: Annotated[
         str,
         typer.Argument(
-            metavar="PATH", help="A git repository, or a folder of one [default: the one at hand]", show_default=False
+            metavar="PATH", help="Git repository, or a folder in one [default: current folder]", show_default=False
         ),
     ] = ".",
     run: Annotated[
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="How to run the program [default: what [tool.devfix] run says in pyproject.toml, else the entry "
-            "points that are found]",
+            help="Command that runs the program [default: `run` of [tool.devfix] in pyproject.toml, else the entry "
+            "points that devfix discovers]",
         ),
     ] = None,
     world: WorldOption = World.auto,
     gpus: Gpus = None,
     python: Python = None,
     exclude: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Files never to edit; may be given more than once.")
+        list[str] | None, typer.Option(metavar="GLOB", help="Files that must not be edited; repeatable.")
     ] = None,
     timeout: Timeout = None,
     max_fixes: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Stop after so many fixes [default: 10]")
+        int | None, typer.Option(metavar="N", min=1, help="Maximum number of fixes [default: 10]")
     ] = None,
     branch: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The branch to make [default: devfix/ and what was fixed]")
+        str | None, typer.Option(metavar="NAME", help="Branch to create [default: devfix/RULE-FILE]")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the diff and make no branch.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the diff without creating a branch.")] = False,
     no_test: Annotated[
         bool,
-        typer.Option("--no-test", help="Write no regression tests (else each fix gets one, where pytest has tests)."),
+        typer.Option(
+            "--no-test",
+            help="Do not write regression tests (by default, one per fix if the repository has pytest tests).",
+        ),
     ] = False,
     others: Annotated[
         float | None,
         typer.Option(
             metavar="SECONDS",
             min=0,
-            help="Run the repository's other commands that reach a fix, before it and with it, for so long in all "
+            help="Time limit for running other commands of the repository that reach a fix, before and after it "
             "[default: 120; 0 runs none]",
         ),
     ] = None,
-    try_pins: Annotated[
-        bool, typer.Option("--try-pins", help="Where a dependency is at fault, look for a release that runs clean.")
+    find_working_version: Annotated[
+        bool,
+        typer.Option(
+            "--find-working-version",
+            help="If the fault is in a dependency, search for a release with which the program works.",
+        ),
     ] = False,
     partial: Annotated[
         bool,
-        typer.Option("--partial", help="Keep the fixes that were proven, also where a failure behind them has none."),
+        typer.Option("--partial", help="Keep verified fixes even if a later failure has none."),
     ] = False,
     include_handled: Annotated[
-        bool, typer.Option("--include-handled", help="Repair device failures that the program catches, too.")
+        bool, typer.Option("--include-handled", help="Also repair device failures that the program catches.")
     ] = False,
     memory: Memory = None,
     processes: Processes = None,
@@ -123,12 +134,14 @@ def repair(
     output_kept: Output = None,
     sandbox: InSandbox = None,
     output: ReportFormatOption = ReportFormat.text,
+    verbose: VerboseOption = False,
     folder: FolderOption = None,
     local: Local = None,
 ) -> int:
-    """Find, prove and fix the device failures of a program, and leave the fixes as a branch.
+    """Fix the device failures of a program on a new branch.
 
-    The program runs in worktrees of the current commit; your files, index and branch stay as they are.
+    Each fix is verified by running the program, and becomes a commit. The program runs in worktrees of the current
+    commit; your working tree, index and branch are not changed.
     """
     if run is not None and not run.strip():
         raise UserError('--run is empty; give a command: --run "python train.py"')
@@ -153,7 +166,7 @@ def repair(
             branch=branch,
             dry_run=dry_run,
             rules=local or (),
-            try_pins=try_pins,
+            find_working_version=find_working_version,
             partial=partial,
             test=not no_test,
             others=others,
@@ -164,7 +177,7 @@ def repair(
     data = record(report, lines_of(report))
     if folder is not None:
         write_artifact(folder, data, Path(report.root))
-    sys.stdout.write(shown(data, output))
+    sys.stdout.write(shown(data, output, verbose))
     return _exit_code(report)
 
 
@@ -175,6 +188,6 @@ def _exit_code(report: Report) -> int:
 
 
 def check_timeout(timeout: float | None) -> None:
-    """Raise UserError where a time limit is none."""
+    """Raise UserError if a time limit is not a positive number."""
     if timeout is not None and not 0 < timeout < float("inf"):
-        raise UserError(f"--timeout {timeout:g}: give a number of seconds above 0")
+        raise UserError(f"--timeout {timeout:g}: must be a number of seconds above 0")

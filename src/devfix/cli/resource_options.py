@@ -1,4 +1,4 @@
-"""The options that bound what a program may take and touch."""
+"""The options that limit the resources of a program."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ import typer
 
 Memory = Annotated[
     float | None,
-    typer.Option(
-        metavar="GB", min=0.001, help="End a program that takes more memory [default: nine tenths of what is there]"
-    ),
+    typer.Option(metavar="GB", min=0.001, help="Memory limit of the program [default: 90% of the available memory]"),
 ]
 Processes = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="End a program with more processes at once [default: 1000]")
+    int | None, typer.Option(metavar="N", min=1, help="Maximum number of processes at once [default: 1000]")
 ]
 FileSize = Annotated[
     float | None,
-    typer.Option(metavar="GB", min=0.001, help="The largest file that it may write [default: half of the free disk]"),
+    typer.Option(
+        metavar="GB", min=0.001, help="Maximum size of any file the program writes [default: half of the free disk]"
+    ),
 ]
 Output = Annotated[
     float | None,
-    typer.Option("--kept-output", metavar="MB", min=0.001, help="What is kept of each of its two streams [default: 8]"),
+    typer.Option(
+        "--output-limit", metavar="MB", min=0.001, help="Maximum stdout and stderr kept, per stream [default: 8]"
+    ),
 ]
 InSandbox = Annotated[
     bool | None,
     typer.Option(
         "--sandbox/--no-sandbox",
-        help="Run the program under bubblewrap: no network, and only its worktree and a temporary folder are writable.",
+        help="Run the program under bubblewrap: no network, and only its worktree and a temporary folder writable.",
         show_default=False,
     ),
 ]

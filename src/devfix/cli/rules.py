@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def rules(local: Local = None, output: FormatOption = Format.text) -> int:
-    """List the rules: id, safety, title, and where each comes from.
+    """List the rules: id, safety, title and origin.
 
-    What is no rule, or cannot be imported, is told on standard error.
+    Rules that cannot be loaded are reported on standard error.
     """
     from devfix.report.render.plain import one_line
 
@@ -35,10 +35,13 @@ def rules(local: Local = None, output: FormatOption = Format.text) -> int:
 
 
 def explain(
-    rule: Annotated[str, typer.Argument(metavar="PACK/NAME", help="The rule.")],
+    rule: Annotated[str, typer.Argument(metavar="PACK/NAME", help="Id of the rule.")],
     local: Local = None,
 ) -> int:
-    """Show a rule's page: what fails, why, whether the fix is safe, and its cases."""
+    """Show the page of a rule.
+
+    It says what fails and why, whether the fix is safe, and has the cases that test the rule.
+    """
     from rich.console import Console
     from rich.markdown import Markdown
 
@@ -49,7 +52,7 @@ def explain(
     found = _catalog(local).find(rule)
     page = read_page(found.page)
     text = page.text.rstrip("\n") + _options(found) + f"\n\n---\n\n`{found.id}` comes from {found.origin}.\n"
-    text = plain(text)  # a pack's page is somebody else's text, and must not drive the terminal
+    text = plain(text)  # the page of a pack is untrusted text for the terminal
     width, color = size_and_color()
     if color:
         Console(width=width).print(Markdown(text))
@@ -101,7 +104,7 @@ def _print_table(records: list[dict[str, Any]]) -> None:
 
 
 def _options(rule: Rule) -> str:
-    """The rule's options and their defaults, as a section of its page."""
+    """Return the options of a rule with their defaults, as a section of its page."""
     from devfix.registry.options import shown
 
     if rule.options is None:

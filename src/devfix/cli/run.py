@@ -16,7 +16,7 @@ import typer
 from devfix.cli.repair import Format, FormatOption, Gpus, Python, Timeout, World, WorldOption, check_timeout
 from devfix.model import Outcome, Run
 
-TIMED_OUT, NOT_STARTED = 124, 127  # as timeout(1) and the shells say it
+TIMED_OUT, NOT_STARTED = 124, 127  # as in timeout(1) and shells
 
 EPILOG = """Examples:
 
@@ -24,25 +24,26 @@ EPILOG = """Examples:
   devfix run -- python train.py --steps 2
   devfix run --gpus 2 --map -- torchrun --nproc-per-node 2 train.py
 
-Exit code: the command's own; 128 and the number of the signal that killed it; 124 where its time was over; 127 where it
-did not start; 2 wrong usage; 3 a fault of devfix itself."""
+Exit code: that of the command; 128 plus the number of the signal that killed it; 124 after a timeout; 127 if it did not
+start; 2 usage error; 3 internal error."""
 
 
 def run(
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command to run.")],
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="Command to run.")],
     world: WorldOption = World.auto,
     gpus: Gpus = None,
     python: Python = None,
     timeout: Timeout = None,
     output: FormatOption = Format.text,
     device_map: Annotated[
-        bool, typer.Option("--map", help="Show at the end how modules lie over the devices, and which lines copied.")
+        bool, typer.Option("--map", help="Print the devices of all modules, and the lines that copied between devices.")
     ] = False,
 ) -> int:
-    """Run a command on a machine with GPUs, real or simulated, and explain a device failure.
+    """Run a command and explain its device failure.
 
-    Nothing is edited. The command's output passes through; what devfix has to say goes to standard error. With JSON as
-    the format one object goes to standard output, and the command's own output to standard error.
+    It runs with real or simulated GPUs. No file is edited. The output of the command passes through; the report
+    goes to standard error. With the format json, one object goes to standard output, and the output of the command
+    to standard error.
     """
     check_timeout(timeout)
     from devfix import pipeline
@@ -65,7 +66,7 @@ def run(
 
 
 def exit_code(run: Run) -> int:
-    """Return what a shell would call the end of the run."""
+    """Return the exit code of the run as a shell would."""
     if run.outcome is Outcome.TIMEOUT:
         return TIMED_OUT
     if run.outcome is Outcome.NOT_STARTED:
@@ -77,15 +78,15 @@ def exit_code(run: Run) -> int:
 
 @contextmanager
 def _streams(apart: bool) -> Iterator[None]:
-    """With `apart`, lead the standard output of our children to standard error, so that the record stands alone."""
+    """Redirect the standard output of child processes to standard error if `apart`."""
     if not apart:
         yield
         return
     sys.stdout.flush()
-    kept = os.dup(1)
+    saved = os.dup(1)
     try:
         os.dup2(2, 1)
         yield
     finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(saved, 1)
+        os.close(saved)

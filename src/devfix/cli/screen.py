@@ -1,4 +1,4 @@
-"""Progress on standard error, and the width and colours of standard output."""
+"""Progress on standard error; width and colours of the terminal."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from rich.text import Text
 from devfix.progress import Progress, duration
 from devfix.report.render.plain import one_line
 
-WIDTH = 100  # columns of a report that goes into a file
-QUIET = (
-    20.0  # seconds after which a step that goes on is told again where there is no terminal; twice as long each time
-)
-LONGEST = 300.0
+WIDTH = 100  # columns of a report that is not printed to a terminal
+# Without a terminal, a step that takes longer is printed again after so many seconds, then after twice as many.
+QUIET, LONGEST = 20.0, 300.0
 
 
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """Give the progress that a repair fills: live in a terminal, elsewhere a line for each step more for long ones."""
+    """Yield the progress of a repair: a live line in a terminal, elsewhere a line per step and more for long steps."""
     console = Console(stderr=True, soft_wrap=True)
     if console.is_terminal:
         with _live(console) as shown:
@@ -36,7 +34,7 @@ def _live(console: Console) -> Iterator[Progress]:
     shown = Progress(lambda step: None)
 
     class Now:
-        """What is under way at the moment of each refresh."""
+        """The current state at each refresh."""
 
         def __rich__(self) -> Text:
             return Text(one_line(f"{duration(shown.elapsed)}: {shown.told()}", max(20, 3 * console.width - 4)))
@@ -47,7 +45,7 @@ def _live(console: Console) -> Iterator[Progress]:
 
 @contextmanager
 def _lines(console: Console) -> Iterator[Progress]:
-    """Print a line for each step as it begins, and now and then one for a step that goes on."""
+    """Print a line when a step begins, and at growing intervals while it takes long."""
     begun, ended = threading.Event(), threading.Event()
 
     def line(text: str) -> None:
@@ -60,27 +58,27 @@ def _lines(console: Console) -> Iterator[Progress]:
     shown = Progress(step)
 
     def wait() -> None:
-        patience = QUIET
+        interval = QUIET
         while not ended.is_set():
-            if begun.wait(patience):
+            if begun.wait(interval):
                 begun.clear()
-                patience = QUIET
+                interval = QUIET
             elif not ended.is_set():
                 line(f"{duration(shown.elapsed)}: {shown.told()}")
-                patience = min(2 * patience, LONGEST)
+                interval = min(2 * interval, LONGEST)
 
-    teller = threading.Thread(target=wait, daemon=True)
-    teller.start()
+    repeater = threading.Thread(target=wait, daemon=True)
+    repeater.start()
     try:
         yield shown
     finally:
         ended.set()
         begun.set()
-        teller.join()
+        repeater.join()
 
 
 def size_and_color(stderr: bool = False) -> tuple[int, bool]:
-    """Return how wide standard output (or error) is, and whether it takes colours (NO_COLOR and TERM=dumb say no)."""
+    """Return the width of standard output (or error), and whether it takes colours (see NO_COLOR and TERM=dumb)."""
     console = Console(stderr=stderr)
     if not console.is_terminal:
         return WIDTH, False

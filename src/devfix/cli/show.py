@@ -8,17 +8,19 @@ from typing import Annotated
 
 import typer
 
-from devfix.cli.formats import ReportFormat, ReportFormatOption, shown
+from devfix.cli.formats import ReportFormat, ReportFormatOption, VerboseOption, shown
 
 
 def show(
     report: Annotated[
-        Path, typer.Argument(metavar="REPORT", help="A report in JSON, or the folder of `devfix repair --output`.")
+        Path,
+        typer.Argument(metavar="REPORT", help="A report in JSON, or a folder written by `devfix repair --output`."),
     ],
     output: ReportFormatOption = ReportFormat.text,
+    verbose: VerboseOption = False,
 ) -> int:
-    """Print a report again, in any format. The report may come from anywhere: it is checked, and nothing is run."""
+    """Print a saved report in any format. The report is validated, and nothing is run."""
     from devfix.publish.artifact import open_artifact
 
-    sys.stdout.write(shown(open_artifact(report).data, output))
+    sys.stdout.write(shown(open_artifact(report).data, output, verbose))
     return 0

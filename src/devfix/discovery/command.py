@@ -1,4 +1,4 @@
-"""The words of a command, and the programs that they name."""
+"""Parse a command line and resolve its program."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 @dataclass(frozen=True)
 class Command:
-    """A command to run: `words` has the program first, `shown` is what a person types, `origin` says who named it."""
+    """A command to run: `words` starts with the program, `shown` is the command line, `origin` its source."""
 
     words: tuple[str, ...]
     shown: str
     origin: str
 
 
-def asked(run: str, source: str, project: Project, python: Path) -> Command:
-    """Return the command that a person asked for; UserError in one line where it cannot be run."""
+def parse_command(run: str, source: str, project: Project, python: Path) -> Command:
+    """Parse the command line `run`; raise UserError if it cannot be run."""
     try:
         words = shlex.split(run)
     except ValueError as error:
@@ -36,18 +36,18 @@ def asked(run: str, source: str, project: Project, python: Path) -> Command:
         raise UserError(f'{source} is empty; give a command: --run "python train.py"')
     if syntax := shell_syntax(run):
         quoted = shlex.quote(run)
-        raise UserError(f"{source}: no shell reads the command, so {syntax} means nothing; use: bash -c {quoted}")
-    return Command(resolved(words, source, project, python), run, source)
+        raise UserError(
+            f"{source}: the command is not run by a shell, so {syntax} has no effect; use: bash -c {quoted}"
+        )
+    return Command(resolve_program(words, source, project, python), run, source)
 
 
-def resolved(words: list[str], source: str, project: Project, python: Path) -> tuple[str, ...]:
-    """Return the words with the program made absolute: "python" is `python`, "pytest" is its module, and so on."""
+def resolve_program(words: list[str], source: str, project: Project, python: Path) -> tuple[str, ...]:
+    """Return the words with an absolute program: "python" becomes `python`, "pytest" its module, and so on."""
     count = next((index for index, word in enumerate(words) if not _ASSIGNMENT.match(word)), len(words))
     assignments, program, rest = words[:count], words[count : count + 1], words[count + 1 :]
     if not program:
-        raise UserError(
-            f'{source}: there are variables but no command; add one: "{shlex.join(assignments)} python train.py"'
-        )
+        raise UserError(f'{source}: variables without a command; add one: "{shlex.join(assignments)} python train.py"')
     env = ("env", *assignments) if assignments else ()
     return (*env, *_program(program[0], source, project, python), *rest)
 
@@ -67,16 +67,16 @@ def _program(word: str, source: str, project: Project, python: Path) -> tuple[st
     if found := shutil.which(word):
         return (found,)
     if word.endswith(".py") and word in project.tracked:
-        raise UserError(f'{source}: {word} is no program; run it with Python: "python {word}"')
-    raise UserError(f"{source}: there is no program {word!r}, neither beside {python} nor on the PATH; check its name")
+        raise UserError(f'{source}: {word} is not a program; run it with Python: "python {word}"')
+    raise UserError(f"{source}: no program {word!r} beside {python} or on the PATH; check its name")
 
 
 def _file(word: str, source: str, project: Project) -> str:
-    """Return the path of a program: a tracked file stays relative, so that the worktree's own one runs."""
+    """Return the path of a program; that of a tracked file stays relative, so that the worktree's copy runs."""
     path = Path(os.path.normpath(word))
     if path.as_posix() in project.tracked:
         return f"./{path.as_posix()}"
     whole = Path(os.path.abspath(project.root / path.expanduser()))
     if not whole.is_file():
-        raise UserError(f"{source}: there is no file {word} in {project.root}; paths count from there")
+        raise UserError(f"{source}: no file {word} in {project.root}; paths are relative to that folder")
     return str(whole)

@@ -1,4 +1,4 @@
-"""The entry points of a repository, found without running any of it."""
+"""The entry points of a repository, found without executing it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from devfix.discovery.imports import Imports
 from devfix.discovery.project import Project
 from devfix.discovery.readme import readme_commands
 
-_EACH = 20  # entry points of one kind that are tried
-_READ = 4000  # files looked into for a main guard
+_EACH = 20  # at most so many entry points of each kind
+_READ = 4000  # at most so many files are searched for a main guard
 _NOT_SCRIPTS = frozenset(
     {"setup.py", "conftest.py", "conf.py", "noxfile.py", "tasks.py", "versioneer.py", "__init__.py"}
 )
@@ -63,7 +63,7 @@ def _readme(project: Project, imports: Imports, python: Path) -> Iterator[Comman
 
 
 def _plain_scripts(project: Project, imports: Imports, python: Path) -> Iterator[Command]:
-    """Yield scripts without a main guard: files that no other one imports, and that work when they are run."""
+    """Yield scripts without a main guard: files that no other file imports and that do something when run."""
     paths = (path for path in project.tracked if path.endswith(".py") and path.rpartition("/")[2] not in _NOT_SCRIPTS)
     for path in sorted(paths, key=_order)[:_READ]:
         if _TEST.search(path) or path.endswith("__main__.py") or path.rpartition("/")[0] in imports.packages:
@@ -86,7 +86,7 @@ def _tests(project: Project, imports: Imports, python: Path) -> Iterator[Command
 
 
 def _module(stem: str, python: Path, origin: str) -> Command:
-    """Return the command that runs a module, which may lie below "src"."""
+    """Return the command that runs a module, which may be below "src"."""
     name = stem.removeprefix("src/").replace("/", ".")
     words: tuple[str, ...] = ("-m", name)
     if stem.startswith("src/"):
@@ -96,7 +96,7 @@ def _module(stem: str, python: Path, origin: str) -> Command:
 
 
 def _order(path: str) -> tuple[bool, int, str]:
-    """Sort what people run before tests and documents, and the top of a repository before what lies deep in it."""
+    """Sort key: programs before tests and documentation, then by depth in the repository."""
     parts = PurePosixPath(path).parts
     return (not _LATER.isdisjoint(parts), len(parts), path)
 

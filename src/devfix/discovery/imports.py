@@ -1,4 +1,4 @@
-"""Which files reach torch, told from their import statements alone."""
+"""The files that reach torch, determined by their import statements."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pathlib import Path, PurePosixPath
 from devfix.discovery.libraries import Libraries
 
 _TOP = PurePosixPath()
-_FILES = 2000  # parsed in one discovery: some three seconds, and only where no command was given
-_STEPS = 300  # files behind one script
+_FILES = 2000  # at most so many are parsed: about three seconds, and only if no command is given
+_STEPS = 300  # files that one script imports
 _BYTES = 1_000_000
-# Calls on these prepare a module as often as they do a script's work.
+# Modules call these for setup as often as scripts do.
 _PREPARING = frozenset({"sys", "os", "warnings", "logging", "matplotlib", "random", "np", "numpy", "load_dotenv"})
 
 
 @dataclass(frozen=True)
 class Module:
-    """What one file imports, whether it has a main guard, and whether it works where it is run without one."""
+    """The imports of a file, whether it has a main guard, and whether it does something when run without one."""
 
     names: tuple[tuple[int, str], ...] = ()
     guarded: bool = False
@@ -33,21 +33,21 @@ class Module:
 
     @property
     def relative(self) -> bool:
-        """Whether it imports relatively, so that it runs as a module of its package alone."""
+        """Whether it has relative imports, so that it only runs as a module of its package."""
         return any(level for level, _ in self.names)
 
 
 class Imports:
-    """The import statements of a repository's files; each file is parsed once, and nothing is executed."""
+    """The import statements of a repository's files; each file is parsed once, and none is executed."""
 
     def __init__(self, root: Path, tracked: frozenset[str], python: Path) -> None:
-        """Read files below `root`; `tracked` has their paths, relative to it. `python` has what they import."""
+        """Read files below `root`; `tracked` has their paths, relative to it. `python` has their dependencies."""
         self.root, self.tracked = root, tracked
         self.libraries = Libraries(python, root, self._outside)
         self._modules: dict[str, Module] = {}
 
     def module(self, path: str) -> Module:
-        """Return what a file imports: nothing where it cannot be parsed, or where too many were."""
+        """Return the imports of a file; none if it cannot be parsed, or after too many files."""
         if path not in self._modules:
             if len(self._modules) >= _FILES:
                 return Module()
@@ -70,7 +70,7 @@ class Imports:
         return False
 
     def find(self, name: str, folder: PurePosixPath = _TOP) -> str | None:
-        """Return the file of a dotted name as a program in `folder` would find it, "src" layouts included."""
+        """Return the file of a dotted name as a program in `folder` imports it, including "src" layouts."""
         stem = name.replace(".", "/")
         for start in dict.fromkeys((folder, _TOP, _TOP / "src")):
             for candidate in (f"{stem}/__init__.py", f"{stem}.py"):
@@ -79,7 +79,7 @@ class Imports:
         return None
 
     def reaches(self, path: str, targets: frozenset[str]) -> bool:
-        """Whether a file is one of some others, or imports one, directly or through files of the repository."""
+        """Whether a file is one of `targets` or imports one, directly or through files of the repository."""
         folder = PurePosixPath(path).parent
         seen, waiting = {path}, [path]
         while waiting and len(seen) <= _STEPS:
@@ -111,7 +111,7 @@ class Imports:
         return sorted((path for path in self.tracked if path.endswith(".py")), key=lambda path: (path.count("/"), path))
 
     def _outside(self) -> Iterator[str]:
-        """Yield the top-level names that files import and the repository does not have."""
+        """Yield the imported top-level names that are not in the repository."""
         for path in self._python:
             folder = PurePosixPath(path).parent
             yield from (name for name in self.module(path).tops if self.find(name, folder) is None)
@@ -153,7 +153,7 @@ def _names(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def _works(statement: ast.stmt) -> bool:
-    """Whether a statement of a module does some of a script's work: a loop, a block, or a call for its effect."""
+    """Whether a top-level statement does a script's work: a loop, a `with` block, or a call for its effect."""
     if isinstance(statement, (ast.For, ast.While, ast.With)):
         return True
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):

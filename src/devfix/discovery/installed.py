@@ -1,6 +1,6 @@
-"""Say of each top-level name whether importing it brings torch: run by the program's own interpreter.
+"""Determine for each top-level name whether it needs torch. Run by the interpreter of the program, by its path.
 
-A file of the standard library alone, started by its path; it imports nothing of what is installed.
+Imports the standard library only.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from collections.abc import Iterator
 
 _NAME = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
 _IMPORT = re.compile(rb"^[ \t]*(?:import|from)[ \t]+torch\b", re.MULTILINE)
-_FILES, _BYTES = 150, 200_000  # looked into for one package
-# Of the files of libraries that are made for torch at least a third import it; of those that also know it (scipy,
-# scikit-learn, datasets) one in fifty does.
+_FILES, _BYTES = 150, 200_000  # limits: files of a package, bytes of a file
+# In libraries for torch at least a third of the files import it; in those with optional support (scipy, scikit-learn,
+# datasets), one in fifty.
 _SHARE, _SHARE_OF_OPTION = 0.25, 0.1
-_SEVERAL = 2  # distributions of one name; more of them share a namespace, and say nothing about each other
+_SEVERAL = 2  # distributions of one name; more of them share a namespace, and are unrelated
 
 
 def uses(names: list[str]) -> dict[str, str]:
@@ -72,7 +72,7 @@ def _needing() -> tuple[set[str], set[str]]:
 
 
 def _packages() -> dict[str, list[str]]:
-    """Return the distributions of each top-level name, also those that Python 3.10 does not tell from their files."""
+    """Return the distributions of each top-level name, including those that Python 3.10 does not find."""
     found = {name: list(owners) for name, owners in metadata.packages_distributions().items()}
     if sys.version_info < (3, 11):
         for each in metadata.distributions():
@@ -85,7 +85,7 @@ def _packages() -> dict[str, list[str]]:
 
 
 def _files(folders: list[str], origin: str | None) -> Iterator[str]:
-    """Yield the files of a package, evenly taken where there are many."""
+    """Yield the files of a package, or an even sample if there are many."""
     if not folders:
         if origin and origin.endswith(".py"):
             yield origin
@@ -114,7 +114,7 @@ def _normal(name: str) -> str:
 
 
 if __name__ == "__main__":
-    # No file of this folder, or of the one at hand, stands in for what is installed.
+    # No file of this folder or of the current one may shadow an installed module.
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if path and os.path.abspath(path) not in (here, os.getcwd())]
     print("devfix-installed", json.dumps(uses(sys.argv[1:])))

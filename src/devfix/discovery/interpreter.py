@@ -1,4 +1,4 @@
-"""The interpreter of the program under repair, and what it has."""
+"""The interpreter of the program: its path, version, torch and GPUs."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from devfix.process import child_environment, run
 OLDEST_TORCH = (2, 6)
 OLDEST_PYTHON = (3, 10)
 
-# Importing torch takes seconds. Its version and build are in a small file; only where that build could use a GPU and
-# the machine shows a driver is torch itself asked how many there are.
+# Importing torch takes seconds. Its version and build are in a small file; torch itself is only imported to count the
+# GPUs, if the build supports them and the machine has a driver.
 _EXAMINE = """
 import sys
-sys.path[:] = [path for path in sys.path if path]  # no file of the folder at hand stands in for Python's own
+sys.path[:] = [path for path in sys.path if path]  # no file of the current folder may shadow a module
 import importlib.util, json, os
-told = {"python": list(sys.version_info[:3]), "torch": "", "gpus": 0, "pytest": False}
+facts = {"python": list(sys.version_info[:3]), "torch": "", "gpus": 0, "pytest": False}
 try:
     spec = importlib.util.find_spec("torch")
 except (ImportError, ValueError):
     spec = None
-told["pytest"] = importlib.util.find_spec("pytest") is not None
+facts["pytest"] = importlib.util.find_spec("pytest") is not None
 if spec is not None and spec.origin:
     names = {}
     try:
@@ -36,15 +36,15 @@ if spec is not None and spec.origin:
         pass
     build = names.get("cuda") or names.get("hip")
     drivers = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
-    told["torch"] = str(names.get("__version__", ""))
-    if not told["torch"] or build and (os.name == "nt" or any(map(os.path.exists, drivers))):
+    facts["torch"] = str(names.get("__version__", ""))
+    if not facts["torch"] or build and (os.name == "nt" or any(map(os.path.exists, drivers))):
         try:
             import torch
         except Exception as error:
-            told["trouble"] = f"{type(error).__name__}: {error}"
+            facts["trouble"] = f"{type(error).__name__}: {error}"
         else:
-            told["torch"], told["gpus"] = torch.__version__, torch.cuda.device_count()
-print("devfix-interpreter", json.dumps(told))
+            facts["torch"], facts["gpus"] = torch.__version__, torch.cuda.device_count()
+print("devfix-interpreter", json.dumps(facts))
 """
 
 
@@ -52,7 +52,7 @@ print("devfix-interpreter", json.dumps(told))
 class Interpreter:
     """An interpreter that can run the program: its path, the versions of Python and torch, the real GPUs it sees.
 
-    `pytest`: whether it has that.
+    `pytest`: whether pytest is installed.
     """
 
     path: Path
@@ -65,10 +65,11 @@ class Interpreter:
 def interpreter(root: Path, asked: str | None = None, written_in: Path | None = None) -> Path:
     """Return the absolute path of the interpreter of the program under repair.
 
-    `asked` is a path, the folder of an environment, or a name on the PATH; a path counts from the folder of the
-    configuration that it is `written_in`, and one of the command line from here, else from `root`. Without it: the
-    environment (.venv, venv) in `root` or in a folder above it up to the repository's top, else the interpreter that
-    runs devfix. UserError where it does not exist. Links are not followed: an environment is known by its link's path.
+    `asked` is a path, the folder of an environment, or a name on the PATH. A path is relative to the folder of the
+    configuration (`written_in`), one of the command line to the current folder, else to `root`. Without `asked`: the
+    environment (.venv, venv) in `root` or in a folder above it up to the top of the repository, else the interpreter
+    of devfix. Raises UserError if it does not exist. Links are not resolved: the path of the link selects the
+    environment.
     """
     if asked is None:
         return next((found for folder in _up(root) for found in _environments(folder)), Path(sys.executable))
@@ -80,31 +81,37 @@ def interpreter(root: Path, asked: str | None = None, written_in: Path | None = 
     if not _is_program(found) and os.path.dirname(asked) == "":
         found = Path(shutil.which(asked) or found)
     if not _is_program(found):
-        raise UserError(f"--python {asked}: there is no such interpreter; give the path of one, or a name on the PATH")
+        raise UserError(f"--python {asked}: no such interpreter; give its path, or a name on the PATH")
     return Path(os.path.abspath(found))
 
 
 def examine(python: Path, cwd: Path) -> Interpreter:
-    """Ask an interpreter, in one short process, for its version, its torch and its GPUs.
+    """Return the version, torch and GPUs of an interpreter, asked in one short process.
 
-    UserError where it does not work, or has no torch that devfix can use.
+    Raises UserError if it does not work, or has no torch that devfix supports.
     """
-    # What is read here is UTF-8, whatever the user has Python write.
+    # The output must be UTF-8, whatever the environment of the user sets.
     environment = {**child_environment(), "PYTHONIOENCODING": "utf-8"}
     done = run((str(python), "-c", _EXAMINE), cwd, environment, timeout=120)
-    told = next((line for line in done.stdout.splitlines() if line.startswith("devfix-interpreter ")), "")
-    if not told:
+    line = next((line for line in done.stdout.splitlines() if line.startswith("devfix-interpreter ")), "")
+    if not line:
         last = (done.trouble or done.stderr.strip() or f"exit code {done.exit_code}").splitlines()[-1]
-        raise UserError(f"{python} does not work as a Python interpreter ({last}); name another with --python")
-    data = json.loads(told.partition(" ")[2])
+        raise UserError(f"{python} does not work as a Python interpreter ({last}); choose another with --python")
+    data = json.loads(line.partition(" ")[2])
     if tuple(data["python"][:2]) < OLDEST_PYTHON:
-        raise UserError(f"{python} is Python {_dotted(data['python'])}; devfix needs 3.10 or newer: --python another")
+        raise UserError(
+            f"{python} is Python {_dotted(data['python'])}; devfix needs 3.10 or newer; choose another with --python"
+        )
     if data.get("trouble"):
-        raise UserError(f"{python} cannot import torch ({data['trouble'].splitlines()[0]}); mend it or use --python")
+        raise UserError(
+            f"{python} cannot import torch ({data['trouble'].splitlines()[0]}); fix it, or choose another with --python"
+        )
     if not data["torch"]:
-        raise UserError(f"{python} has no torch; install it there, or name the program's own interpreter with --python")
+        raise UserError(
+            f"{python} has no torch; install it there, or give the interpreter of the program with --python"
+        )
     if _numbers(data["torch"]) < OLDEST_TORCH:
-        raise UserError(f"{python} has torch {data['torch']}; devfix needs 2.6 or newer there")
+        raise UserError(f"{python} has torch {data['torch']}; devfix needs 2.6 or newer")
     return Interpreter(python, tuple(data["python"]), data["torch"], data["gpus"], data.get("pytest") is True)
 
 
@@ -116,7 +123,7 @@ def _environments(folder: Path) -> list[Path]:
 
 
 def _up(root: Path) -> list[Path]:
-    """Return the folder and those above it, up to the one that git calls the top."""
+    """Return the folder and those above it, up to the top of the repository."""
     folders = [root, *root.parents]
     top = next((index for index, folder in enumerate(folders) if (folder / ".git").exists()), 0)
     return folders[: top + 1]

@@ -1,4 +1,4 @@
-"""What to say where a repository has nothing to run that imports torch."""
+"""The error message for a repository without a command that imports torch."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from devfix.discovery.project import Project
 _SHOWN = 3
 
 
-def nothing(project: Project, imports: Imports, python: Path) -> str:
-    """Return one line: what was looked at, what may be missing for an answer, and what to type."""
+def describe_nothing_found(project: Project, imports: Imports, python: Path) -> str:
+    """Return one line: what was searched, which packages are not installed, and what to type."""
     scripts = sorted(
         (path for path in project.tracked if path.endswith(".py")), key=lambda path: (path.count("/"), path)
     )
     if not scripts:
-        return f"{project.root}: git knows no Python file here; give the folder of a repository that has some, or --run"
-    looked = f"looked at {len(scripts)} Python file{'s' if len(scripts) != 1 else ''} and what they import"
-    told = f"{project.root}: found nothing to run that imports torch, itself or through a package that does ({looked})"
+        return f"{project.root}: no tracked Python file; give the folder of a repository that has some, or --run"
+    searched = f"searched {len(scripts)} Python file{'s' if len(scripts) != 1 else ''} and their imports"
+    message = f"{project.root}: no command found that imports torch, directly or through a package ({searched})"
     missing = _missing(project, imports)
     if missing:
-        told += f"; not installed in {python}, so that nothing is known of them: {missing}"
+        message += f"; not installed in {python}, and therefore not examined: {missing}"
     guarded = next((path for path in scripts if imports.module(path).guarded), "train.py")
-    return f'{told}; say how to run it: --run "python {guarded}"'
+    return f'{message}; give the command: --run "python {guarded}"'
 
 
 def _missing(project: Project, imports: Imports) -> str:
-    """Name the imported packages that are not installed, each with the place that declares it; "" for none."""
+    """Return the imported packages that are not installed, with the place that declares each."""
 
     def read(path: str) -> bytes | None:
         try:

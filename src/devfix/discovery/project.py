@@ -1,4 +1,4 @@
-"""What a project declares of itself: its files and its console scripts."""
+"""The files and the console scripts of a project."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ else:
 
 
 class Project:
-    """A folder, the files in it that git knows, and the console scripts that it declares."""
+    """A folder, the tracked files in it, and the console scripts that it declares."""
 
     def __init__(self, root: Path, tracked: frozenset[str]) -> None:
-        """Take the folder that commands run in and the paths below it."""
+        """Initialize with the folder that commands run in and the tracked paths below it."""
         self.root, self.tracked = root, tracked
 
     @cached_property
@@ -29,7 +29,7 @@ class Project:
 
     @cached_property
     def scripts(self) -> dict[str, str]:
-        """Python code that does what each console script does, from the folder itself: it need not be installed."""
+        """Python code that does what each console script does, without installing the project."""
         found = {name: _code(name, target, self._is_src(target)) for name, target in self.targets.items()}
         return {name: code for name, code in found.items() if code}
 
@@ -69,7 +69,7 @@ def _table(data: Any, *names: str) -> dict[str, Any]:
 
 
 def _code(name: str, target: str, below_src: bool) -> str:
-    """Return what an installed console script does, as one line of code; "" where the target is none."""
+    """Return the code of an installed console script in one line; "" if the target is invalid."""
     module, _, function = (part.strip() for part in target.partition("[")[0].partition(":"))
     if not re.fullmatch(r"\w+(\.\w+)*", module) or not re.fullmatch(r"\w+(\.\w+)*", function):
         return ""

@@ -1,4 +1,4 @@
-"""The commands that a README tells people to run."""
+"""The commands in a README."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from devfix.discovery.command import Command, resolved
+from devfix.discovery.command import Command, resolve_program
 from devfix.discovery.imports import Imports
 from devfix.discovery.project import Project
 from devfix.errors import UserError
 
 _COMMAND = re.compile(r"\s*(?:[$%>#]\s+)?((?:[A-Za-z_]\w*=\S*\s+)*(?:python3?|torchrun|accelerate|pytest)\s.*)")
-# What a person must fill in, and what only a shell understands.
+# Placeholders, and shell syntax.
 _PLACEHOLDER = re.compile(r"[<>{}|;&$`]|\.\.\.|…|\[|path/to|your[-_ ]", re.IGNORECASE)
 
 
@@ -26,9 +26,9 @@ def readme_commands(project: Project, imports: Imports, python: Path) -> Iterato
             words = _words(line)
             if words and any(imports.reaches_torch(path) for path in _files(words, project, imports)):
                 try:
-                    yield Command(resolved(words, name, project, python), shlex.join(words), name)
+                    yield Command(resolve_program(words, name, project, python), shlex.join(words), name)
                 except UserError:
-                    continue  # a program that is not installed here; the next command may do
+                    continue  # the program is not installed; try the next command
 
 
 def _lines(path: Path) -> Iterator[str]:

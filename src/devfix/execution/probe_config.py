@@ -1,4 +1,4 @@
-"""What a program is run with: the order to the probe (docs/trace-format.md), and the environment that carries it."""
+"""The configuration of the probe (docs/reference/trace-format.md), and the environment that passes it."""
 
 from __future__ import annotations
 

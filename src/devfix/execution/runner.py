@@ -92,8 +92,8 @@ class TracedRunner:
         """Run the program in `world` with `files` changed; where not `fresh`, in a warm process if one fits.
 
         `overlay` is a folder whose packages come before those that are installed. What operators do at
-        `reach` is counted in `Run.visits`. `calls` has the failure tell the calls on its stack; `tests` is what the
-        pytest plugin of devfix is told (docs/trace-format.md). `seed` is for generators that the program does not seed.
+        `reach` is counted in `Run.visits`. `calls` records the calls on the failure's stack; `tests` is the option of
+        devfix's pytest plugin (docs/reference/trace-format.md). `seed` is for generators without a seed of the program.
         """
         tree = self.worktrees.take()
         shown = self.progress.running(world.name, not files) if self.progress else nullcontext()

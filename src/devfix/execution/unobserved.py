@@ -17,7 +17,7 @@ _MARK_LIMIT = 4_000  # bytes of a mark, and marks of a run
 def unobserved(done: Completed, traces: Path) -> tuple[str, ...]:
     """Return a sentence for each process that loaded torch without the probe, or in which the probe could not begin.
 
-    The entry of the probe leaves a mark in `traces` before torch is imported (docs/trace-format.md).
+    The entry of the probe leaves a mark in `traces` before torch is imported (docs/reference/trace-format.md).
     """
     images, troubles = _marks(traces)
     said = [

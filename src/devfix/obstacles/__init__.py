@@ -1,4 +1,4 @@
-"""A run that failed for a reason of its own -> what the program misses here, in one line, and what can be done."""
+"""Detect what an unrelated failure shows to be missing on this machine, and suggest what to do."""
 
 from devfix.obstacles.detect import hindrance
 from devfix.obstacles.surroundings import Surroundings

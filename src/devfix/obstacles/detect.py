@@ -1,4 +1,4 @@
-"""A run that failed for a reason of its own -> what the program misses here, in one line, and what can be done."""
+"""Detect what an unrelated failure shows to be missing on this machine, and suggest what to do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from devfix.obstacles.surroundings import Surroundings, short, where
 
 _RUN = "--run of devfix repair"
 _FILE = re.compile(r"(?:No such file or directory|Not a directory|does not exist|name =)\S*:? ?'([^'\n]+)'")
-_SCRIPT = re.compile(r"can't open file '([^'\n]+)': \[Errno 2\]")  # Python's own words, before it runs anything
+_SCRIPT = re.compile(r"can't open file '([^'\n]+)': \[Errno 2\]")  # Python's message before it runs anything
 _DATA = re.compile(
     r"Dataset not found|not found or corrupted|download=True|couldn't find (any|the)|is not a local folder|"
     r"[Uu]nable to (synchronously )?open file|[Nn]o (data|images?|files?|samples?) (was |were )?found",
@@ -24,7 +24,7 @@ _NETWORK = re.compile(
 
 
 def hindrance(run: Run, around: Surroundings) -> Obstacle | None:
-    """Return what a program misses that failed otherwise than by its devices; None where nothing shows it."""
+    """Return the obstacle behind a failure that is unrelated to devices, None if there is no evidence of one."""
     if run.outcome is not Outcome.OTHER:
         return None
     found = endings(run)
@@ -34,7 +34,9 @@ def hindrance(run: Run, around: Surroundings) -> Obstacle | None:
                 return obstacle
     if not found and (match := _SCRIPT.search(run.stderr[-2000:])):
         return _no_script(match[1].removeprefix("./"), around)
-    if not found and re.search(r"^Aborted[!.]$", run.stderr[-200:], re.MULTILINE):  # what click says of no input
+    if not found and re.search(
+        r"^Aborted[!.]$", run.stderr[-200:], re.MULTILINE
+    ):  # click's message about a missing input
         return _no_input("the program")
     return None
 
@@ -46,18 +48,18 @@ def _input(ending: Ending, around: Surroundings) -> Obstacle | None:
 
 
 def _no_input(where: str) -> Obstacle:
-    message = f"{where} asks for input, and the program's standard input is empty"
+    message = f"{where} asks for input, but the standard input of the program is empty"
     advice = (
-        f"give the answer as an argument of the command, or on its input: bash -c 'echo ANSWER | python …' ({_RUN})"
+        f"pass the answer as an argument of the command, or as its input: bash -c 'echo ANSWER | python …' ({_RUN})"
     )
     return Obstacle(Lack.INPUT, message, advice)
 
 
 def _no_script(path: str, around: Surroundings) -> Obstacle:
     if not Path(path).is_absolute() and (around.root / around.folder / path).exists():
-        message = f"the command runs {path}, which is in your working tree and not in the commit that is run"
-        return Obstacle(Lack.FILE, message, "commit it; what git ignores is copied for the program")
-    advice = f"give a command that runs a file of the repository ({_RUN}); it counts from the folder that is repaired"
+        message = f"the command runs {path}, which is in the working tree but not in the commit that is run"
+        return Obstacle(Lack.FILE, message, "commit it; files that git ignores are copied for the program")
+    advice = f"give a command that runs a file of the repository ({_RUN}); the path is relative to the repaired folder"
     return Obstacle(Lack.FILE, f"the command runs {path}, which does not exist", advice)
 
 
@@ -76,21 +78,23 @@ def _file(ending: Ending, around: Surroundings) -> Obstacle | None:
     own = around.root / around.folder / path
     message = f"{where(ending)} reads {path}, which does not exist"
     if not Path(path).is_absolute() and own.exists():
-        message = f"{where(ending)} reads {path}, which is in your working tree and not in the commit that is run"
-        return Obstacle(Lack.FILE, message, "commit it, or have git ignore it: ignored data is copied for the program")
+        message = f"{where(ending)} reads {path}, which is in the working tree but not in the commit that is run"
+        return Obstacle(
+            Lack.FILE, message, "commit it, or add it to .gitignore: ignored files are copied for the program"
+        )
     return Obstacle(Lack.FILE, message, _advice_on_data())
 
 
 def _network(ending: Ending, around: Surroundings) -> Obstacle | None:
     if not _NETWORK.search(f"{ending.exception}: {ending.message}"):
         return None
-    message = f"{where(ending)} fetches something, and the network does not answer ({short(ending)})"
-    advice = f"fetch it once beforehand, or give a command that needs no download ({_RUN})"
+    message = f"{where(ending)} downloads something, but the network is not available ({short(ending)})"
+    advice = f"download it beforehand, or give a command that needs no download ({_RUN})"
     return Obstacle(Lack.NETWORK, message, advice)
 
 
 def _advice_on_data() -> str:
     return (
-        f"make or fetch it first, or give a command that needs no data ({_RUN}); "
-        "relative paths count from the repository"
+        f"create or download it first, or give a command that needs no data ({_RUN}); "
+        "paths are relative to the repository"
     )

@@ -1,4 +1,4 @@
-"""The exceptions that ended a program, as its output shows them: the last traceback and what it was raised from."""
+"""Parse the exception that ended a program, and those it was raised from, from the output."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _LINKED = re.compile(
     r"^(?:\[rank\d+\]:\s?)?(During handling of the above exception|The above exception was the direct)"
 )
 _OF_CHILDREN = re.compile(r"(^|\.)(ChildFailedError|ProcessRaisedException|ProcessExitedException)$")
-_TEXT = 60_000  # characters at the end of an output that are looked at
+_TEXT = 60_000  # characters at the end of an output that are parsed
 _MESSAGE_LINES = 4
 
 
 @dataclass(frozen=True)
 class Ending:
-    """An exception, its message, and the files and lines of its traceback, innermost last; "./" begins owned ones."""
+    """An exception, its message, and the files and lines of its traceback, innermost last (owned: "./…")."""
 
     exception: str
     message: str
@@ -35,7 +35,7 @@ class Ending:
 
 
 def endings(run: Run) -> list[Ending]:
-    """Return the exception that ended a run and those it was raised from, the last first; none where none is shown."""
+    """Return the exception that ended a run and those it was raised from, the last first."""
     failure = run.failure
     texts = [run.stderr, run.stdout]
     if failure is not None and not _OF_CHILDREN.search(failure.exception):
@@ -48,7 +48,7 @@ def endings(run: Run) -> list[Ending]:
 
 
 def _chain(lines: list[str]) -> Iterator[Ending]:
-    """Yield the last exception of a text that is no report of a child's, then those that it is linked to."""
+    """Yield the last exception that does not report a child process, then those that it was raised from."""
     frames: list[tuple[str, int]] = []
     found: list[tuple[Ending, bool]] = []
     linked = False

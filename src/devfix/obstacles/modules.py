@@ -1,4 +1,4 @@
-"""Imports that find nothing, and code that must be compiled for a GPU."""
+"""Obstacles: modules that are not found, and code that must be compiled for a GPU."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".pyx")
 
 
 def package(ending: Ending, around: Surroundings) -> Obstacle | None:
-    """Return the obstacle of an import that found nothing, None where it was none."""
-    if ending.message.startswith("Numpy is not available"):  # torch's own words, where it was built with NumPy
+    """Return the obstacle of a failed import, None for any other exception."""
+    if ending.message.startswith("Numpy is not available"):  # torch's message if it was built with NumPy
         return _missing_package("numpy", ending, around, does="needs")
     if not re.search(r"(ImportError|ModuleNotFoundError|PackageNotFoundError)$", ending.exception):
         return None
@@ -53,33 +53,37 @@ def _missing_module(module: str, ending: Ending, around: Surroundings) -> Obstac
     if local is None:
         return _missing_package(top, ending, around)
     if any(path.endswith(_SOURCES) for path in around.tracked) and module != top:
-        message = f"{where(ending)} imports {module}, a compiled part of this repository that has not been built"
+        message = f"{where(ending)} imports {module}, a compiled extension of this repository that is not built"
         return Obstacle(Lack.COMPILER, message, advice_on_compiled("build it in the program's environment"))
-    message = f"{where(ending)} imports {module}; the repository has {local}, and {module} is not found from there"
+    message = f"{where(ending)} imports {module}; the repository has {local}, but {module} is not found there"
     if module == top:
-        message = f"{where(ending)} imports {module}, which is {local} here and not on the import path"
-    run = f"install the project ({pip(around, '-e .')}), or run it from where {top} is found (--run and --python)"
+        message = f"{where(ending)} imports {module}, which is {local} in this repository, but not on the import path"
+    run = f"install the project ({pip(around, '-e .')}), or run it where {top} can be imported (--run and --python)"
     return Obstacle(Lack.MODULE, message, run)
 
 
-def _missing_package(top: str, ending: Ending, around: Surroundings, told: str = "", does: str = "imports") -> Obstacle:
+def _missing_package(
+    top: str, ending: Ending, around: Surroundings, named: str = "", does: str = "imports"
+) -> Obstacle:
     place = distribution_for(top, around.declared())
-    name = place.name if place else told or usual_name(top)
+    name = place.name if place else named or usual_name(top)
     importer = _SITE.search(ending.frames[-1][0]) if ending.frames else None
     who = f"{where(ending)} {does} {top}"
     if importer and importer[1] != top:
         who = f"the package {importer[1]} (used at {where(ending)}) imports {top}"
-    whose = f"it belongs to {name}, declared in {place.path}:{place.line}" if place else ""
-    whose = whose or f"no file of the repository declares it (it usually comes from {name})"
+    whose = f"it is part of {name}, declared in {place.path}:{place.line}" if place else ""
+    whose = whose or f"the repository does not declare it (it is usually part of {name})"
     message = f"{who}, which is not installed in {around.python}; {whose}"
     if top in _FOR_GPUS:
         message = f"{message}; its kernels are compiled for GPUs"
         return Obstacle(Lack.KERNEL, message, advice_on_compiled(f"install it with {pip(around, name)}"))
-    return Obstacle(Lack.PACKAGE, message, f"install it with {pip(around, name)}, or name another with --python")
+    return Obstacle(
+        Lack.PACKAGE, message, f"install it with {pip(around, name)}, or choose another interpreter with --python"
+    )
 
 
 def triton(ending: Ending, around: Surroundings) -> Obstacle | None:
-    """Return the obstacle of a kernel of Triton that cannot run."""
+    """Return the obstacle of a Triton kernel that cannot run."""
     inside = any("/site-packages/triton/" in path for path, _ in ending.frames[-3:])
     if not inside and not _TRITON.search(f"{ending.exception}: {ending.message}"):
         return None
@@ -91,19 +95,19 @@ def _no_triton(message: str) -> Obstacle:
 
 
 def compiler(ending: Ending, around: Surroundings) -> Obstacle | None:
-    """Return the obstacle of an extension that is compiled by the program itself."""
+    """Return the obstacle of an extension that the program compiles."""
     inside = any(path.endswith("torch/utils/cpp_extension.py") for path, _ in ending.frames)
     if not inside and not _COMPILER.search(ending.message):
         return None
-    message = f"{where(ending)} compiles an extension with torch.utils.cpp_extension, and that fails here"
-    return Obstacle(Lack.COMPILER, f"{message} ({short(ending)})", advice_on_compiled("install what it names"))
+    message = f"{where(ending)} compiles an extension with torch.utils.cpp_extension, which fails here"
+    return Obstacle(Lack.COMPILER, f"{message} ({short(ending)})", advice_on_compiled("install what the message names"))
 
 
 def kernel(ending: Ending, around: Surroundings) -> Obstacle | None:
-    """Return the obstacle of a compiled kernel that is not there, or was built for another torch."""
+    """Return the obstacle of a compiled kernel that is missing, or was built for another torch."""
     if not _KERNEL.search(ending.message):
         return None
-    message = f"{where(ending)} needs a compiled kernel that is not there ({short(ending)})"
+    message = f"{where(ending)} needs a compiled kernel that is not available ({short(ending)})"
     return Obstacle(Lack.KERNEL, message, advice_on_compiled("build or install it for this torch"))
 
 

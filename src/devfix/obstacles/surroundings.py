@@ -1,4 +1,4 @@
-"""What is known around a program, and how its ending is told."""
+"""The context of a program, and the wording of obstacles."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from devfix.obstacles.exceptions import Ending
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is known around a program: its interpreter, and the repository that it ran from.
+    """The context of a program: its interpreter and its repository.
 
-    `folder` is where it ran, relative to `root`; `tracked` has the paths that git knows, relative to `root`.
-    `declared` gives the dependencies that the repository declares.
+    `folder` is where it ran, relative to `root`; `tracked` has the tracked paths, relative to `root`. `declared`
+    returns the dependencies that the repository declares.
     """
 
     python: Path
@@ -27,24 +27,24 @@ class Surroundings:
 
 
 def where(ending: Ending) -> str:
-    """Return the place in the repository at which a program ended, in words."""
+    """Return the innermost line of the repository in a traceback, or "the program"."""
     return f"{ending.owned[0]}:{ending.owned[1]}" if ending.owned else "the program"
 
 
 def short(ending: Ending) -> str:
     """Return an exception with its message, shortened."""
-    told = f"{ending.exception}: {ending.message}" if ending.message else ending.exception
-    return told if len(told) <= 160 else told[:159] + "…"
+    text = f"{ending.exception}: {ending.message}" if ending.message else ending.exception
+    return text if len(text) <= 160 else text[:159] + "…"
 
 
 def pip(around: Surroundings, what: str) -> str:
-    """Return the command that installs something for the program's interpreter."""
+    """Return the command that installs a requirement for the interpreter of the program."""
     return f"{shlex.quote(str(around.python))} -m pip install {what}"
 
 
 def advice_on_compiled(first: str) -> str:
-    """Return what can be done where code that is compiled for GPUs is missing; `first` is what comes first."""
+    """Return the advice on missing code that is compiled for GPUs; `first` is the first step."""
     return (
-        f"{first} and run on a real GPU (--world real), since simulated GPUs run PyTorch's own operators alone; "
-        "or give a command that goes without it (--run of devfix repair)"
+        f"{first} and run on a real GPU (--world real), since simulated GPUs only run PyTorch's own operators; "
+        "or give a command that does not need it (--run of devfix repair)"
     )

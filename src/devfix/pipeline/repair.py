@@ -36,7 +36,7 @@ def repair(
     branch: str | None = None,
     dry_run: bool = False,
     rules: Sequence[str | Path] = (),
-    try_pins: bool = False,
+    find_working_version: bool = False,
     test: bool = True,
     others: float | None = None,
     partial: bool = False,
@@ -53,8 +53,8 @@ def repair(
     `test` writes a regression test for each fix, where the repository has tests that pytest runs.
     `others` (default 120) counts seconds for the repository's other commands that reach a fix, each run before and with
     it; 0 runs none. `partial` keeps proven fixes where a failure behind them has none: the outcome is then
-    "partial". `try_pins` looks for a release of a dependency at fault that runs clean. `progress` is told each step as
-    it begins.
+    "partial". `find_working_version` searches for a release of a dependency at fault that works. `progress` is
+    called with each step as it begins.
     Raises UserError for wrong usage, before anything is run.
     """
     began = time.monotonic()
@@ -71,7 +71,7 @@ def repair(
         session.notes += [f"{told}; to repair that too: --include-handled" for told in final.caught[:3]]
         if final.logged is not None:
             loop.repairs.append(Repair(final.logged, (), None))
-        foreign = find_dependency_fault(session, final, loop.rules, try_pins) if loop.is_stuck else None
+        foreign = find_dependency_fault(session, final, loop.rules, find_working_version) if loop.is_stuck else None
         with session.timed("doubt"):
             session.notes += confirmed_warnings(session, catalog.rules, final)
         keeps = bool(loop.fixes) and (partial or not loop.is_stuck)

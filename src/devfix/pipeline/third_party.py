@@ -29,7 +29,9 @@ from devfix.verification.verifier import Verifier
 RELEASES = 24  # tried at the most, newest first
 
 
-def find_dependency_fault(session: Session, run: Run, rules: Sequence[Rule], try_pins: bool) -> DependencyFault | None:
+def find_dependency_fault(
+    session: Session, run: Run, rules: Sequence[Rule], find_working_version: bool
+) -> DependencyFault | None:
     """Find the distribution at fault, proven by a change to a copy of it that gets the program further."""
     for distribution in suspected_distributions(run.failure):
         session.progress(f"looking into {distribution.name} {distribution.version}")
@@ -40,7 +42,7 @@ def find_dependency_fault(session: Session, run: Run, rules: Sequence[Rule], try
         before = {each.path: each.before for each in trial.patch.edits}
         diff = session.worktrees.diff(before, {each.path: each.after for each in trial.patch.edits})
         found = DependencyFault(distribution.name, distribution.version, edit.path, edit.line, trial.patch.reason, diff)
-        return _with_pin(session, found, run.world) if try_pins else found
+        return _with_pin(session, found, run.world) if find_working_version else found
     return None
 
 

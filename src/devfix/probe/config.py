@@ -1,4 +1,4 @@
-"""What the probe is told to do: the environment variable `DEVFIX_PROBE` (docs/trace-format.md)."""
+"""What the probe is told to do: the environment variable `DEVFIX_PROBE` (docs/reference/trace-format.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the artifact of a repair as what it is: bytes that a program under repair may have written."""
+"""Read and validate the artifact of a repair, which the program under repair may have written."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _BESIDE = re.compile(r"report\.json|summary\.md|report\.sarif|patches(?:/\d{4}-[
 _REPORT_SIZE = 4_000_000  # bytes; a report with ten failures has some 100,000
 _FOLDER_SIZE = 20_000_000
 _ENTRIES = 200
-_FIXES, _EDITS, _LINES = 50, 20, 500  # fixes of a report, edits of a fix, lines that an edit may change
+_FIXES, _EDITS, _LINES = 50, 20, 500  # limits: fixes per report, edits per fix, changed lines per edit
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """A report that passed: its record, and for each fix the hunks by path, in the order of the fixes.
+    """A validated report: its record, and the hunks of each fix by path, in the order of the fixes.
 
-    `tests` has for each fix the test that guards it: its path, its text, and the fix with which it passes.
+    `tests` has the regression test of each fix: its path, its text, and the fix with which it passes.
     """
 
     data: Record
@@ -45,41 +45,43 @@ class Artifact:
 
 
 def open_artifact(path: Path, commit: str | None = None) -> Artifact:
-    """Read a report, or the folder of `devfix repair --output`; UserError says in one line why it is not taken.
+    """Read a report, or the folder of `devfix repair --output`; raise UserError with the reason if it is invalid.
 
-    `commit`, where given, is the one the report must speak of.
+    If `commit` is given, the report must be about that commit.
     """
     data = read(_text(path))
     if commit is not None and data["commit"] != commit:
-        raise UserError(f"{path}: is about the commit {data['commit'] or '(none)'}, not {commit}; find again there")
+        raise UserError(
+            f"{path}: is about the commit {data['commit'] or '(none)'}, not {commit}; run devfix repair there"
+        )
     if data["fixes"] and not data["commit"]:
-        raise UserError(f"{path}: has fixes, but names no commit")
+        raise UserError(f"{path}: has fixes but no commit")
     if len(data["fixes"]) > _FIXES or len(data["failures"]) > _FIXES:
-        raise UserError(f"{path}: more than {_FIXES} failures or fixes: not a report of devfix")
+        raise UserError(f"{path}: more than {_FIXES} failures or fixes, not a report of devfix")
     for index, fix in enumerate(data["fixes"]):
         if fix.get("failure", 0) >= len(data["failures"]):
-            raise UserError(f"{path}: fix {index + 1} answers a failure that is not there")
+            raise UserError(f"{path}: fix {index + 1} refers to a failure that does not exist")
     changes = tuple(dict(_changes(path, number, fix)) for number, fix in enumerate(data["fixes"], 1))
     return Artifact(data, changes, tuple(tests_of(path, data["fixes"])))
 
 
 def _text(path: Path) -> str:
-    """Return the report's text; what is no plain file of a sane size is refused before it is read."""
+    """Return the text of the report; links, special files and files that are too large are not read."""
     if _mode(path) is None:
-        raise UserError(f"{path}: no such report")
+        raise UserError(f"{path}: no such file")
     if stat.S_ISDIR(_mode(path) or 0):
         _check_folder(path)
         path = path / REPORT
     if not stat.S_ISREG(_mode(path) or 0):
-        raise UserError(f"{path}: not a plain file; a report is the output of `devfix repair --format json`")
+        raise UserError(f"{path}: not a regular file; create a report with `devfix repair --format json`")
     with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
         data = file.read(_REPORT_SIZE + 1)
     if len(data) > _REPORT_SIZE:
-        raise UserError(f"{path}: larger than {_REPORT_SIZE // 1_000_000} MB: no report of devfix is")
+        raise UserError(f"{path}: larger than {_REPORT_SIZE // 1_000_000} MB, not a report of devfix")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise UserError(f"{path}: not UTF-8: no report of devfix") from None
+        raise UserError(f"{path}: not UTF-8, not a report of devfix") from None
 
 
 def _check_folder(folder: Path) -> None:
@@ -87,11 +89,11 @@ def _check_folder(folder: Path) -> None:
     for count, (name, mode, length) in enumerate(_listed(folder)):
         size += length
         if not (stat.S_ISREG(mode) or (stat.S_ISDIR(mode) and name == "patches")):
-            raise UserError(f"{folder}: {one_line(name)} is a link or no plain file; nothing of this artifact is taken")
+            raise UserError(f"{folder}: {one_line(name)} is not a regular file; the artifact is rejected")
         if not _BESIDE.fullmatch(name):
-            raise UserError(f"{folder}: {one_line(name)} does not belong there; nothing of this artifact is taken")
+            raise UserError(f"{folder}: {one_line(name)} is not part of an artifact; the artifact is rejected")
         if count >= _ENTRIES or size > _FOLDER_SIZE:
-            raise UserError(f"{folder}: more files or bytes than a repair leaves; nothing of this artifact is taken")
+            raise UserError(f"{folder}: more files or bytes than a repair writes; the artifact is rejected")
 
 
 def _listed(folder: Path) -> Iterator[tuple[str, int, int]]:
@@ -103,19 +105,19 @@ def _listed(folder: Path) -> Iterator[tuple[str, int, int]]:
 
 def _changes(path: Path, number: int, fix: Record) -> Iterator[tuple[str, tuple[Hunk, ...]]]:
     if not 0 < len(fix["edits"]) <= _EDITS:
-        raise UserError(f"{path}: fix {number} has {len(fix['edits'])} edits; a fix has from 1 to {_EDITS}")
+        raise UserError(f"{path}: fix {number} has {len(fix['edits'])} edits; a fix has 1 to {_EDITS}")
     seen = set()
     for edit in fix["edits"]:
         name = edit["path"]
         if (why := forbidden(name)) or name in seen:
-            raise UserError(f"{path}: fix {number} wants to change {one_line(name, 100)!r}: {why or 'twice'}")
+            raise UserError(f"{path}: fix {number} changes {one_line(name, 100)!r}: {why or 'twice'}")
         seen.add(name)
         try:
             hunks = tuple(parse(edit["diff"], name))
         except ValueError as error:
             raise UserError(f"{path}: fix {number}, the diff of {name}: {error}") from None
         if sum(mark != " " for hunk in hunks for mark, _ in hunk.lines) > _LINES:
-            raise UserError(f"{path}: fix {number} changes more than {_LINES} lines of {name}: no fix of devfix does")
+            raise UserError(f"{path}: fix {number} changes more than {_LINES} lines of {name}, not a fix of devfix")
         yield name, hunks
 
 

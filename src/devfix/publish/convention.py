@@ -1,4 +1,4 @@
-"""Write a title as the repository writes the subjects of its commits."""
+"""Format a title in the style of the repository's commit subjects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIGN = re.compile("([\u2190-\u2bff\U0001f300-\U0001faff]\ufe0f?) ?(.+)")
 
 
 def title(subject: str, recent: Sequence[str]) -> str:
-    """Return the subject in the manner of most of the `recent` ones: with "fix: ", "[fix]", an emoji; small or capital.
+    """Return the subject in the style of most `recent` ones: with "fix: ", "[fix]" or an emoji, upper or lower case.
 
     Of recent subjects only their form is used, never their words, but for the bracket that the repository gives fixes.
     """
@@ -31,7 +31,7 @@ def title(subject: str, recent: Sequence[str]) -> str:
 
 
 def _prefix(recent: Sequence[str]) -> tuple[str, list[str]]:
-    """Return how most subjects begin, as a fix would, and what comes after that in each of them."""
+    """Return the most common prefix for a fix, and the rest of each subject that has such a prefix."""
     for pattern, prefix in _FORMS:
         found = [match for line in recent if (match := pattern.match(line))]
         if len(recent) >= 3 and len(found) * 2 > len(recent):

@@ -1,4 +1,4 @@
-"""The tests in a report, taken only where each is the small new file that devfix writes."""
+"""Validate the regression tests of a report: each must be a small new file as devfix writes it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LINES, _SIZE = 60, 8_000  # devfix writes no more than 40 lines
 
 
 def tests_of(report: Path, fixes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bytes, int] | None]:
-    """Yield for each fix its test: the path, the text, and the fix with which it passes; None where it has none."""
+    """Yield the test of each fix: the path, the text, and the fix with which it passes; None if it has no test."""
     taken = {edit["path"] for fix in fixes for edit in fix["edits"]}
     for number, fix in enumerate(fixes):
         test = fix.get("test")
@@ -24,10 +24,10 @@ def tests_of(report: Path, fixes: Sequence[Mapping[str, Any]]) -> Iterator[tuple
             yield None
             continue
         path, text = test["path"], test["text"].encode("utf-8", "surrogateescape")
-        why = forbidden(path) or ("" if _NAME.fullmatch(PurePosixPath(path).name) else "not a name that devfix gives")
+        why = forbidden(path) or ("" if _NAME.fullmatch(PurePosixPath(path).name) else "not a file name of devfix")
         if why or path in taken:
             raise UserError(f"{report}: the test of fix {number + 1}, {one_line(path, 100)!r}: {why or 'twice'}")
         if len(text) > _SIZE or text.count(b"\n") > _LINES or not number <= test["since"] < len(fixes):
-            raise UserError(f"{report}: the test of fix {number + 1} is none that devfix wrote")
+            raise UserError(f"{report}: the test of fix {number + 1} was not written by devfix")
         taken.add(path)
         yield path, text, test["since"]

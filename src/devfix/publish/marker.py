@@ -1,4 +1,4 @@
-"""What a pull request remembers of itself: a record in a comment of its body that nobody sees."""
+"""The state of a pull request, as a record in an HTML comment of its body."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOLERANCE = 600  # seconds between our clock and GitHub's
 
 @dataclass(frozen=True)
 class Marker:
-    """The record: what was run, which failures it answers, what was pushed.
+    """The record: what was run, which failures are fixed, what was pushed.
 
     `tip` is the commit that was pushed, `patch` a digest of the diffs, `complete` whether everything after the opening
     was done too, `gone` when devfix closed it since the failure was gone ("" when it did not).
@@ -34,18 +34,18 @@ class Marker:
     gone: str = ""
 
     def written(self) -> str:
-        """Return the comment; nothing in it can end it."""
+        """Return the comment, escaped so that no value can end it."""
         text = json.dumps({"schema": "devfix-pull-request/1", **asdict(self)})
         for character in "<>-&":
             text = text.replace(character, f"\\u{ord(character):04x}")
         return f"<!-- devfix:record {text} -->"
 
     def at(self, moment: datetime) -> Marker:
-        """Return the marker of a pull request that is closed at that moment, since its failure is gone."""
+        """Return the marker of a pull request that devfix closes at `moment` because its failure is fixed."""
         return replace(self, gone=moment.isoformat(timespec="seconds"))
 
     def closed_it(self, closed_at: str | None) -> bool:
-        """Say whether devfix itself closed the pull request, when GitHub says it was closed at that moment."""
+        """Return whether devfix closed the pull request, given the time at which GitHub says it was closed."""
         try:
             apart = datetime.fromisoformat(self.gone) - datetime.fromisoformat((closed_at or "").replace("Z", "+00:00"))
         except (ValueError, TypeError):
@@ -54,7 +54,7 @@ class Marker:
 
 
 def find(body: str | None) -> Marker | None:
-    """Return the marker in a body, None where there is none that can be read."""
+    """Return the marker in a body, None if it has no valid one."""
     found = _MARKER.findall(body or "")
     try:
         data = json.loads(found[-1]) if found else None
@@ -72,17 +72,17 @@ def _checked(data: Mapping[str, Any]) -> Marker:
 
 
 def framed(text: str, marker: Marker) -> str:
-    """Return a new body: the text between two signs, and the marker."""
+    """Return a new body: the text between delimiters, and the marker."""
     return f"{_START}\n{unmarked(text).strip()}\n\n{marker.written()}\n{_END}\n"
 
 
 def unmarked(text: str) -> str:
-    """Return a text without signs such as ours: in a block of code they stand as they are, and would be found."""
+    """Return a text with delimiters of devfix broken up: in a block of code they are not escaped."""
     return text.replace("<!-- devfix:", f"<!{GAP}-- devfix:")
 
 
 def reframed(body: str, text: str | None, marker: Marker) -> str:
-    """Return the body with a new text (None for the same) and marker; what people wrote around it stays.
+    """Return the body with a new text (None for the same) and marker; what people wrote around it is kept.
 
     Where they took the signs away, the words are theirs: the marker alone is renewed, if it is still there.
     """

@@ -1,18 +1,18 @@
-"""Which files a report may have changed."""
+"""The files that a report may change."""
 
 from __future__ import annotations
 
 
 def forbidden(path: str) -> str:
-    """Say why a fix may not change a file of this path in a repository; "" where it may."""
+    """Return why a fix may not change the file at this path of a repository; "" if it may."""
     parts = path.split("/")
     if not path.isprintable() or "\\" in path or ":" in path or len(path) > 1000:
-        return "not a path that can be trusted"
+        return "not a safe path"
     if path.startswith("/") or any(part in ("", ".", "..") for part in parts):
-        return "not inside of the repository"
+        return "not inside the repository"
     # Some file systems take `.GITHUB`, `.git.` and `GIT~1` for the same names.
     if any(part.lower().startswith((".git", "git~")) for part in parts):
-        return "what lies under .git or .github, or is read by git, is never changed"
+        return "files below .git or .github, or read by git, are never changed"
     if not path.endswith((".py", ".pyi", ".pyw")):
         return "only Python files are changed"
     return ""

@@ -1,4 +1,4 @@
-"""Fixes -> what each pull request is to hold: which fixes, on which branch, with which files."""
+"""Group fixes into proposals: the fixes, the branch and the files of each pull request."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from devfix.report.hunks import apply
 
 PREFIX = "devfix/"
 Content = Callable[[str], bytes]
-"""Gives a file at the commit that was repaired; UserError where there is none that may be changed."""
+"""Returns a file at the repaired commit; raises UserError if it does not exist or may not be changed."""
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Fixes for one pull request: their indexes in the report, the files after each, the failures they answer.
+    """The fixes of one pull request: their indexes in the report, the files after each, the failures they fix.
 
-    `tests` has the test of a fix, as a changed file, by the index of the fix that is guarded and of that after which it
-    passes.
+    `tests` has the regression test of a fix as a changed file. Its key has the index of that fix, and of the fix after
+    which the test passes.
     """
 
     fixes: tuple[int, ...]
@@ -43,19 +43,19 @@ def proposals(
 ) -> list[Proposal]:
     """Return one proposal with every fix, or with `per_fix` one for each fix that applies without the others.
 
-    Raises UserError where a fix does not apply to the files that `content` gives, or where a test's path is not free.
+    Raises UserError if a fix does not apply to the files of `content`, or if the path of a test is taken.
     """
     groups = list(_groups(artifact, content)) if per_fix else [tuple(range(len(artifact.changes)))]
     if branch is not None and len(groups) > 1:
-        raise UserError(f"--branch {branch}: {len(groups)} pull requests need a branch each; leave out --branch")
+        raise UserError(f"--branch {branch}: {len(groups)} pull requests need separate branches; omit --branch")
     for path, _, _ in filter(None, artifact.tests):
         if not is_free(path):
-            raise UserError(f"{path}: is there at commit {artifact.commit}; the report's test would overwrite it")
+            raise UserError(f"{path}: exists at commit {artifact.commit}; the test of the report would overwrite it")
     return [_proposal(artifact, fixes, content, branch) for fixes in groups if fixes]
 
 
 def _groups(artifact: Artifact, content: Content) -> Iterator[tuple[int, ...]]:
-    """Yield the fixes that stand alone; one that needs an earlier one goes with all that change the same files."""
+    """Yield independent fixes; one that depends on an earlier one is grouped with all that change the same files."""
     groups: list[tuple[int, ...]] = []
     for index, change in enumerate(artifact.changes):
         try:
@@ -74,8 +74,8 @@ def _proposal(artifact: Artifact, fixes: Sequence[int], content: Content, branch
         files = tuple(_applied(artifact, fixes, content))
     except ValueError as error:
         raise UserError(f"the patch does not apply to commit {artifact.commit}: {error}") from None
-    answered = [data["fixes"][fix].get("failure", 0) for fix in fixes]
-    failures = tuple(dict.fromkeys(failure_id(data["failures"][index]) for index in answered))
+    fixed = [data["fixes"][fix].get("failure", 0) for fix in fixes]
+    failures = tuple(dict.fromkeys(failure_id(data["failures"][index]) for index in fixed))
     diffs = [[edit["path"], edit["diff"]] for fix in fixes for edit in data["fixes"][fix]["edits"]]
     tests = dict(_tests(artifact, fixes))
     diffs += [[path, text.hex()] for files in tests.values() for path, text in files.items()]
@@ -85,7 +85,7 @@ def _proposal(artifact: Artifact, fixes: Sequence[int], content: Content, branch
 
 
 def _tests(artifact: Artifact, fixes: Sequence[int]) -> Iterator[tuple[tuple[int, int], Mapping[str, bytes]]]:
-    """Yield the tests that go along: those whose fixes are here, with all before them, as they were when it passed."""
+    """Yield the tests that are included: those for which the fix and all fixes before it are part of the proposal."""
     for fix in fixes:
         test = artifact.tests[fix] if artifact.tests else None
         if test is not None and set(range(test[2] + 1)) <= set(fixes):
@@ -93,25 +93,25 @@ def _tests(artifact: Artifact, fixes: Sequence[int]) -> Iterator[tuple[tuple[int
 
 
 def _applied(artifact: Artifact, fixes: Sequence[int], content: Content) -> Iterator[Mapping[str, bytes]]:
-    """Yield the files that each fix leaves; ValueError where one finds other lines than it expects."""
+    """Yield the files after each fix; raise ValueError if one does not apply."""
     now: dict[str, bytes] = {}
     for fix in fixes:
-        made = {}
+        changed = {}
         for path, hunks in artifact.changes[fix].items():
             try:
-                made[path] = apply(hunks, now[path] if path in now else content(path))
+                changed[path] = apply(hunks, now[path] if path in now else content(path))
             except ValueError as error:
                 raise ValueError(f"{path}: {error}") from None
-        now.update(made)
-        yield made
+        now.update(changed)
+        yield changed
 
 
 def _branch(fix: Mapping[str, object], failure: str) -> str:
-    """Return a name that says what is fixed, and that the same failure leads to again."""
+    """Return a branch name with the rule and the failure; the same failure has the same name."""
     stem = re.sub(r"[^a-z0-9]+", "-", str(fix["rule"]).rpartition("/")[2].lower()).strip("-")
     return f"{PREFIX}{stem[:50].strip('-') or 'fix'}-{failure[:8]}"
 
 
 def _without_lines(diffs: str) -> str:
-    """Take the line numbers out of diffs: an edit far above the fix does not make it another one."""
+    """Remove the line numbers from diffs: an edit far above a fix does not change the fix."""
     return re.sub(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", "@@", diffs)

@@ -1,4 +1,4 @@
-"""Bring the pull requests of a repository in line with a report: open, update, reopen, close, or leave alone."""
+"""Synchronize the pull requests of a repository with a report: open, update, reopen, close or skip them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.fingerprint import failure_id, program_id
 from devfix.workspace import Remote
 
-BRANCHES = 100  # of our branches that are looked at: each costs a request
+BRANCHES = 100  # at most so many branches of devfix are examined: each costs a request
 
 
 @dataclass(frozen=True)
 class PublishOptions:
-    """How pull requests are to be made; `person` is the name and address in the commits."""
+    """Options of pull requests; `person` is the name and address in the commits."""
 
     base: str
     person: tuple[str, str]
@@ -31,9 +31,9 @@ class PublishOptions:
 
 @dataclass(frozen=True)
 class PublishAction:
-    """What was done about one pull request, and why.
+    """What was done with one pull request, and why.
 
-    `action` is opened, updated, reopened, unchanged, closed or left; `number` is 0 and `url` "" where there is none.
+    `action` is opened, updated, reopened, unchanged, closed or left; without a pull request, `number` is 0, `url` "".
     """
 
     action: str
@@ -45,21 +45,21 @@ class PublishAction:
 
 
 class Publisher:
-    """Publishes one report; running it again changes nothing, and completes what an earlier run left half done."""
+    """Publishes one report. Publishing is idempotent, and completes an interrupted earlier run."""
 
     def __init__(
         self, artifact: Artifact, remote: Remote, forge: GitHubClient, words: PullRequestText, wishes: PublishOptions
     ) -> None:
-        """Take the parts; `remote` has fetched the base."""
+        """Initialize with the artifact and the clients; `remote` has fetched the base."""
         self._artifact, self._remote, self._forge, self._words, self._wishes = artifact, remote, forge, words, wishes
         self._data = artifact.data
         self._program = program_id(artifact.data)
 
     def publish(self, proposals: Sequence[Proposal]) -> Iterator[PublishAction]:
-        """Do what is needed for each proposal, then close what is no longer; yield each step when it is done."""
+        """Open or update a pull request per proposal, close outdated ones, and yield each action when it is done."""
         drafts = [(proposal, self._tip(proposal)) for proposal in proposals]
         secrets.check(self._outgoing(drafts))
-        # Every branch with a pull request that is open; and those of closed ones that are about the same failures.
+        # Every branch with an open pull request, and the branches of closed ones about the same failures.
         self._branches = self._remote.branches(f"{PREFIX}*", *(proposal.branch for proposal in proposals))
         names = [*dict.fromkeys([*(proposal.branch for proposal in proposals), *self._branches])][:BRANCHES]
         known = [pull for name in names for pull in self._forge.own_pulls(name)]
@@ -77,7 +77,7 @@ class Publisher:
         return self._remote.commits(self._artifact.commit, steps, self._wishes.person)
 
     def _outgoing(self, drafts: Iterable[tuple[Proposal, str]]) -> dict[str, str]:
-        """Return everything that would leave, by what a person knows it as."""
+        """Return every text that would be published, by a name for error messages."""
         texts = {}
         for proposal, tip in drafts:
             diff = self._remote.diff(self._artifact.commit, tip)
@@ -90,28 +90,28 @@ class Publisher:
         return texts
 
     def _settle(self, proposal: Proposal, tip: str, known: Sequence[Pull], taken: dict[int, Proposal]) -> PublishAction:
-        """Bring one proposal onto its branch and into its pull request."""
+        """Push one proposal to its branch and update its pull request."""
         mine = [pull for pull in known if _is_about(pull, proposal) and pull.number not in taken]
         chosen = next((pull for pull in mine if pull.is_open), None)
         if chosen is None:
             if rejected := next((pull for pull in mine if _rejects(pull, proposal)), None):
-                return _step("left", rejected, "a person closed it: devfix does not open it again")
+                return _step("left", rejected, "closed by a person: not reopened")
             chosen = next((pull for pull in mine if not pull.merged and not pull.rejected), None)
         elif chosen.marker and chosen.marker.program != self._program:
             taken[chosen.number] = proposal
-            return _step("left", chosen, "it answers the same failure, found by another command")
+            return _step("left", chosen, "about the same failure, found by another command")
         branch = chosen.branch if chosen else proposal.branch
         there = self._branches.get(branch, "")
         if there and there != tip and not self._remote.is_ours(there):
             if chosen:
                 taken[chosen.number] = proposal
-            why = "its branch has commits of others: devfix leaves it to them"
+            why = "the branch has commits of others: not updated"
             return _step("left", chosen, why) if chosen else PublishAction("left", branch, why=why)
         if chosen:
             taken[chosen.number] = proposal
             marker = chosen.marker
             if marker and there and marker.tip == there and marker.patch == proposal.patch:
-                tip = there  # the same change on an older commit: a push would only start everybody's checks again
+                tip = there  # the same change on an older commit: a push would only restart the checks
         return self._write(proposal, branch, tip, there, chosen)
 
     def _write(self, proposal: Proposal, branch: str, tip: str, there: str, pull: Pull | None) -> PublishAction:
@@ -128,15 +128,13 @@ class Publisher:
         if self._wishes.dry_run:
             return _step("updated", pull, "") if pull else PublishAction("opened", branch, title=title)
         action = "updated"
-        if pull and not pull.is_open:  # before the push: GitHub reopens none whose branch has moved meanwhile
+        if pull and not pull.is_open:  # before the push: GitHub does not reopen a pull request after its branch moved
             if there and self._forge.reopen(pull.number):
                 action = "reopened"
             else:
                 pull = None
         if tip != there and not self._remote.push(branch, tip, there):
-            return PublishAction(
-                "left", branch, why="its branch moved while devfix looked at it: the next run sees to it"
-            )
+            return PublishAction("left", branch, why="the branch moved during publishing: the next run updates it")
         if pull is None:
             return self._create(branch, title, text, marker)
         self._label(pull, not (pull.marker and pull.marker.complete))
@@ -147,7 +145,7 @@ class Publisher:
         return _step(action, pull, "")
 
     def _create(self, branch: str, title: str, text: str, marker: Marker) -> PublishAction:
-        """Open a pull request; it says that it is complete only when its labels are there too."""
+        """Open a pull request, and mark it complete once it has its labels."""
         unfinished = replace(marker, complete=not self._wishes.labels)
         wishes = self._wishes
         pull = self._forge.create(title, framed(text, unfinished), branch, wishes.base, wishes.draft)
@@ -157,13 +155,13 @@ class Publisher:
         return _step("opened", pull, "")
 
     def _label(self, pull: Pull, missing: bool) -> None:
-        if missing and self._wishes.labels:  # once: a person may have taken them off since
+        if missing and self._wishes.labels:  # once: somebody may have removed them since
             self._forge.label(pull.number, self._wishes.labels)
 
     def _close(self, known: Iterable[Pull], taken: dict[int, Proposal]) -> Iterator[PublishAction]:
-        """Close what this program no longer needs: its failure is gone, or its fixes went into another pull request."""
+        """Close pull requests whose failure is fixed or whose fixes moved to another pull request."""
         if self._data["outcome"] not in ("clean", "repaired"):
-            return  # it did not run to its end: what was not seen may still be there
+            return  # the program did not run to its end: later failures may still exist
         seen = {failure_id(failure) for failure in self._data["failures"]}
         for pull in known:
             marker = pull.marker
@@ -174,13 +172,13 @@ class Publisher:
                 continue
             there = self._branches.get(pull.branch, "")
             if there and not self._remote.is_ours(there):
-                yield _step("left", pull, "its failure is gone, but its branch has commits of others")
+                yield _step("left", pull, "the failure is fixed, but the branch has commits of others")
                 continue
             if not self._wishes.dry_run:
                 closing = marker.at(datetime.now(timezone.utc))
                 self._forge.close(pull.number, reframed(pull.body, None, closing))
                 self._forge.say(pull.number, self._words.superseded(home) if home else self._words.gone())
-            yield _step("closed", pull, f"its fixes are in #{home}" if home else "its failure is gone")
+            yield _step("closed", pull, f"its fixes are in #{home}" if home else "the failure is fixed")
 
 
 def _is_about(pull: Pull, proposal: Proposal) -> bool:
@@ -188,7 +186,7 @@ def _is_about(pull: Pull, proposal: Proposal) -> bool:
 
 
 def _rejects(pull: Pull, proposal: Proposal) -> bool:
-    """Whether a person closed it who knew of the first failure; those behind it are only met with its fix."""
+    """Return whether a person closed it for the first failure; later failures only appear after its fix."""
     return pull.rejected and (pull.marker is None or proposal.failures[0] in pull.marker.failures)
 
 

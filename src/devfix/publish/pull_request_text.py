@@ -1,4 +1,4 @@
-"""What is written for people: titles, bodies, commit messages and comments, from templates that they may replace."""
+"""Titles, bodies, commit messages and comments of pull requests, from templates that users may replace."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from devfix.report.render.summary import reproduce, shortened, view
 
 Record = Mapping[str, Any]
 Page = Callable[[str], str]
-"""Gives the page of an installed rule, "" where there is none of that id."""
+"""Returns the page of an installed rule, "" if no rule has that id."""
 
 
 class PullRequestText:
-    """Writes about one report."""
+    """Renders the texts of one report."""
 
     def __init__(self, data: Record, recent: Sequence[str], page: Page, templates: Path | None = None) -> None:
-        """Write titles in the manner of `recent` subjects; `templates` may hold templates of the user's own."""
+        """Format titles like the `recent` commit subjects; `templates` may have templates of the user."""
         self._data, self._recent, self._page = data, recent, page
         self._markdown = templating.markdown("devfix.report", templates)
         self._text = templating.text("devfix.report", templates)
@@ -42,16 +42,16 @@ class PullRequestText:
         fixes = {fix.get("failure", 0): fix for fix in every.values()}
         rules = list(dict.fromkeys(fix["rule"] for fix in fixes.values()))
         remaining = len(self._data["failures"]) - len(self._data["fixes"])
-        given = {
+        variables = {
             **view(self._data, fixes),
             "rules": [{"id": rule, "page": Markup(_safe_page(self._page(rule)))} for rule in rules],
             "remaining": max(remaining, 0),
             "others": len(self._data["fixes"]) - len(fixes),
         }
-        return shortened(templating.render(self._markdown, "pull_request.md.jinja", **given))
+        return shortened(templating.render(self._markdown, "pull_request.md.jinja", **variables))
 
     def message(self, fix: int) -> str:
-        """Return the message of the commit that a fix becomes."""
+        """Return the commit message of a fix."""
         record = self._fix(fix)
         item = view(self._data, {record.get("failure", 0): record})["failures"][0]
         subject = title(record["title"], self._recent)
@@ -66,25 +66,25 @@ class PullRequestText:
         return unlinked(text)
 
     def test_message(self, fix: int) -> str:
-        """Return the message of the commit that the test of a fix becomes."""
+        """Return the commit message of the test of a fix."""
         record = self._fix(fix)
         plain = title(record["title"], self._recent)
         subject = plain.replace("fix: ", "test: ", 1) if plain.startswith("fix: ") else one_line(f"Test: {plain}", 72)
-        worlds = [(name, told["before"], told["after"]) for name, told in record["test"]["worlds"].items()]
-        given = {"subject": subject, "drives": record["test"]["drives"], "worlds": worlds}
-        return unlinked(templating.render(self._text, "test.txt.jinja", **given))
+        worlds = [(name, outcome["before"], outcome["after"]) for name, outcome in record["test"]["worlds"].items()]
+        variables = {"subject": subject, "drives": record["test"]["drives"], "worlds": worlds}
+        return unlinked(templating.render(self._text, "test.txt.jinja", **variables))
 
     def comment(self) -> str:
-        """Return a comment for the pull request whose code was run."""
+        """Return the comment for the pull request whose code was run."""
         return shortened(templating.render(self._markdown, "comment.md.jinja", **view(self._data)))
 
     def gone(self) -> str:
-        """Return what is said on closing a pull request whose failure is gone."""
+        """Return the comment on closing a pull request whose failure is fixed."""
         return templating.render(self._markdown, "gone.md.jinja", report=self._data)
 
     def superseded(self, number: int) -> str:
-        """Return what is said on closing a pull request whose fixes went into another."""
-        return f"What this changes is part of #{number} now.\n"
+        """Return the comment on closing a pull request whose fixes moved to another one."""
+        return f"These changes are now part of #{number}.\n"
 
     def _fix(self, index: int) -> Record:
         fix: Record = self._data["fixes"][index]
@@ -92,7 +92,7 @@ class PullRequestText:
 
 
 def _safe_page(page: str) -> str:
-    """Return what a rule's page says before its cases, without title, and so that it links to nobody."""
+    """Return a rule's page up to its cases, without the title and without GitHub mentions."""
     text = page.partition("\n## Cases")[0].partition("\n## cases")[0].partition("\n")[2]
     pieces = text.split("```")
     safe = "```".join(piece if index % 2 else unlinked(piece) for index, piece in enumerate(pieces))

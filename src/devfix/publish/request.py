@@ -1,4 +1,4 @@
-"""From what a person or a workflow asks for to what is done: where, as whom, about which report."""
+"""Carry out a request to publish: where, as whom, and which report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EVENT = "event"
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for, as the options of `devfix publish` say it."""
+    """The options of `devfix publish`."""
 
     report: Path
     remote: str = "origin"
@@ -44,32 +44,32 @@ class Request:
 
     @property
     def token(self) -> str | None:
-        """The token; an argument could be read by everybody on the machine."""
+        """The token, from the environment: arguments are visible to everybody on the machine."""
         token = self.environment.get("GITHUB_TOKEN") or self.environment.get("GH_TOKEN")
         if token and not token.isprintable():
-            raise UserError("GITHUB_TOKEN holds more than a token: a line end, or a control character")
+            raise UserError("GITHUB_TOKEN contains a newline or a control character")
         if not token and not self.dry_run:
-            raise UserError("no token: put one into the environment variable GITHUB_TOKEN, or see with --dry-run")
+            raise UserError("no token: set the environment variable GITHUB_TOKEN, or use --dry-run")
         return token or None
 
 
-def publish(request: Request, page: Page, told: Callable[[str], None]) -> Iterator[PublishAction]:
-    """Publish a report and yield each step when it is done; `told` hears of waits.
+def publish(request: Request, page: Page, notify: Callable[[str], None]) -> Iterator[PublishAction]:
+    """Publish a report and yield each action when it is done; `notify` is called before waiting.
 
-    Raises UserError for a report that is not taken, a remote that is not reached, a token that is refused.
+    Raises UserError for an invalid report, an unreachable remote or a rejected token.
     """
     artifact = open_artifact(request.report, request.commit)
     where = address(_url(request.remote), request.environment, request.api)
-    forge = GitHubClient(where, request.token, told)
+    forge = GitHubClient(where, request.token, notify)
     if request.pull_request is not None:
         yield from _comment(request, artifact, forge, page)
         return
     if not artifact.data["fixes"] and artifact.data["outcome"] != "clean":
-        return  # nothing to propose, and no proof that anything is gone
+        return  # nothing to propose, and no evidence that a failure is fixed
     with _remote(request, where, artifact) as (remote, base):
         words = PullRequestText(artifact.data, remote.subjects(), page, request.templates)
         commit = artifact.commit
-        made = proposals(
+        proposed = proposals(
             artifact,
             lambda path: remote.content(commit, path),
             request.per_fix,
@@ -79,18 +79,18 @@ def publish(request: Request, page: Page, told: Callable[[str], None]) -> Iterat
         wishes = PublishOptions(
             base, _person(request.environment), request.draft, tuple(request.labels), request.dry_run
         )
-        yield from Publisher(artifact, remote, forge, words, wishes).publish(made)
+        yield from Publisher(artifact, remote, forge, words, wishes).publish(proposed)
 
 
 @contextmanager
 def _remote(request: Request, where: Address, artifact: Artifact) -> Iterator[tuple[Remote, str]]:
-    """Give the remote, with the base fetched, and the base's name."""
+    """Yield the remote, with the base fetched, and the name of the base."""
     with Remote.open(where.url, request.token) as remote:
         base = request.base or remote.default_branch()
-        if request.branch == base:  # after a merge that only moves it forward, its tip may look like one of ours
-            raise UserError(f"--branch {base}: is where the fixes are to be merged to; name another")
+        if request.branch == base:  # after a fast-forward merge its tip may be a commit of devfix
+            raise UserError(f"--branch {base}: is the base branch; choose another")
         if request.branch is not None and not remote.is_branch_name(request.branch):
-            raise UserError(f"--branch {request.branch}: not a name that git allows for a branch")
+            raise UserError(f"--branch {request.branch}: not a valid branch name")
         remote.base(base, artifact.commit)
         yield remote, base
 
@@ -100,13 +100,11 @@ def _comment(request: Request, artifact: Artifact, forge: GitHubClient, page: Pa
     if request.pull_request == EVENT:
         found = pull_request(_event(request.environment), forge)
         if found is None:
-            yield PublishAction(
-                "left", "", why="the pull request was closed, or has newer commits: their run sees to it"
-            )
+            yield PublishAction("left", "", why="the pull request was closed, or has newer commits")
             return
         number, commit = found
         if artifact.commit and artifact.commit != commit:
-            raise UserError(f"{request.report}: is about the commit {artifact.commit}, not {commit}, which was pushed")
+            raise UserError(f"{request.report}: is about the commit {artifact.commit}, not {commit}, the pushed one")
     elif request.pull_request.isdecimal():
         number = int(request.pull_request)
     else:
@@ -121,13 +119,13 @@ def _event(environment: Mapping[str, str]) -> Mapping[str, object]:
         data = json.loads(Path(path).read_bytes())
     except (OSError, ValueError):
         raise UserError(
-            f"--pull-request {EVENT}: GITHUB_EVENT_PATH names no event of GitHub's; give a number"
+            f"--pull-request {EVENT}: GITHUB_EVENT_PATH is not the event of a workflow; give a number"
         ) from None
     return data if isinstance(data, dict) else {}
 
 
 def _url(remote: str) -> str:
-    """Return the address of a remote: itself, or the one that the repository at hand has under that name."""
+    """Return the URL of a remote: `remote` itself, or that of the current repository's remote of this name."""
     return remote if "/" in remote or ":" in remote else remote_address(Path.cwd(), remote)
 
 

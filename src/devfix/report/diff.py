@@ -16,12 +16,12 @@ def unified(edit: Edit) -> str:
 def _lines(edit: Edit) -> Iterator[str]:
     old, new = f"a/{edit.path}", f"b/{edit.path}"
     for line in difflib.unified_diff(_split(edit.before), _split(edit.after), old, new):
-        # A file may end without a newline: git then wants to be told, and the next line must still start afresh.
+        # A file may end without a newline: git then needs this marker, on a line of its own.
         yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
 
 
 def _split(data: bytes) -> list[str]:
-    """Split at line feeds alone, as git does: form feeds and lone carriage returns are part of a line."""
+    """Split at line feeds only, as git does: form feeds and lone carriage returns are part of a line."""
     text = data.decode("utf-8", "surrogateescape")
     lines = text.split("\n")
     return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])

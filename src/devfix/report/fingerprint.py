@@ -1,4 +1,4 @@
-"""Know a failure again: in the next run, at another commit, on another line."""
+"""Identify a failure across runs, commits and moved lines."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Record = Mapping[str, Any]
 
 
 def failure_id(failure: Record) -> str:
-    """Return twelve characters that stay while the failing line and what meets there stay.
+    """Return twelve characters that stay the same while the failing line and its operands do.
 
-    Line numbers, shapes, the operator's name and the words of the message are left out: they change with edits above,
-    with the data and with the version of torch.
+    Line numbers, shapes, the operator's name and the message are not included: they change with edits above, with the
+    data and with the version of torch.
     """
     at = failure["at"] or {}
     named = sorted({operand["name"] for operand in failure["operands"]})
@@ -22,7 +22,7 @@ def failure_id(failure: Record) -> str:
 
 
 def program_id(data: Record) -> str:
-    """Return twelve characters for what was run: the command, where, and on how many GPUs; not for what came of it."""
+    """Return twelve characters for the command, its folder and its number of GPUs, whatever the outcome."""
     world = data["world"] or {}
     return _digest(data["command"], data.get("subfolder", ""), world.get("gpus", 0), world.get("current", 0))
 

@@ -1,4 +1,4 @@
-"""Read a unified diff of one file strictly, and apply it only where every line is as the diff says."""
+"""Parse a unified diff of one file strictly, and apply it only if every line matches."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ class Hunk:
 
     @property
     def old(self) -> list[bytes]:
-        """The lines that it expects."""
+        """The lines before the change."""
         return [line for mark, line in self.lines if mark != "+"]
 
     @property
     def new(self) -> list[bytes]:
-        """The lines that it leaves."""
+        """The lines after the change."""
         return [line for mark, line in self.lines if mark != "-"]
 
 
 def parse(diff: str, path: str) -> list[Hunk]:
-    """Return the hunks of a diff that changes the file `path` and nothing else; ValueError says what is wrong."""
+    """Return the hunks of a diff that changes the file `path` and nothing else; raise ValueError if it is invalid."""
     rows = diff.split("\n")
     if rows[:2] != [f"--- a/{path}", f"+++ b/{path}"]:
-        raise ValueError("it does not begin with the two lines that name its file")
+        raise ValueError("it does not start with the two lines that name its file")
     if rows.pop():
-        raise ValueError("its last line has no end")
+        raise ValueError("its last line has no newline")
     hunks = list(_hunks(rows[2:]))
     if not hunks:
         raise ValueError("it changes nothing")
@@ -45,21 +45,21 @@ def parse(diff: str, path: str) -> list[Hunk]:
 
 
 def apply(hunks: Sequence[Hunk], data: bytes) -> bytes:
-    """Return the file as the hunks leave it; ValueError where a line is not the one a hunk expects."""
-    given = split(data)
-    made: list[bytes] = []
+    """Return the file after the hunks; raise ValueError if a line differs from what a hunk expects."""
+    lines = split(data)
+    result: list[bytes] = []
     done = 0
     for hunk in hunks:
         first = hunk.start - 1 if hunk.old else hunk.start
-        if first < done or given[first : first + len(hunk.old)] != hunk.old:
-            raise ValueError(f"the file is not what the diff expects at line {hunk.start}")
-        made += [*given[done:first], *hunk.new]
+        if first < done or lines[first : first + len(hunk.old)] != hunk.old:
+            raise ValueError(f"the file differs from the diff at line {hunk.start}")
+        result += [*lines[done:first], *hunk.new]
         done = first + len(hunk.old)
-    return b"".join(made + given[done:])
+    return b"".join(result + lines[done:])
 
 
 def split(data: bytes) -> list[bytes]:
-    """Return the lines with their ends; only a line feed ends one, as for git."""
+    """Return the lines with their line feeds; nothing else ends a line, as in git."""
     rows = data.split(b"\n")
     return [row + b"\n" for row in rows[:-1]] + ([rows[-1]] if rows[-1] else [])
 
@@ -69,23 +69,23 @@ def _hunks(rows: Sequence[str]) -> Iterator[Hunk]:
     while index < len(rows):
         ranges = _RANGES.fullmatch(rows[index])
         if ranges is None:
-            raise ValueError("it has a line that belongs to no change")
+            raise ValueError("it has a line outside of a hunk")
         index += 1
         old, new = (1 if count is None else int(count) for count in (ranges[2], ranges[4]))
         lines: list[tuple[str, bytes]] = []
         while old > 0 or new > 0 or (index < len(rows) and rows[index] == _UNENDED):
             if index == len(rows):
-                raise ValueError("it ends before its last change does")
+                raise ValueError("it ends before its last hunk is complete")
             row = rows[index]
             index += 1
             if row == _UNENDED and lines:
                 lines[-1] = (lines[-1][0], lines[-1][1].removesuffix(b"\n"))
                 continue
             if row[:1] not in (" ", "-", "+"):
-                raise ValueError("it has a line that is neither kept, nor removed, nor added")
+                raise ValueError("it has a line that is neither context, nor removed, nor added")
             old -= row[0] != "+"
             new -= row[0] != "-"
             lines.append((row[0], row[1:].encode("utf-8", "surrogateescape") + b"\n"))
         if old or new:
-            raise ValueError("a change has more lines than it says")
+            raise ValueError("a hunk has more lines than its header says")
         yield Hunk(int(ranges[1]), tuple(lines))

@@ -1,4 +1,4 @@
-"""The public rule API: the only module of devfix that a rule imports. docs/sdk.md shows it, name by name."""
+"""The public rule API: the only module of devfix that a rule imports. docs/reference/sdk.md shows it, name by name."""
 
 from devfix.model import (
     Diagnosis,
@@ -94,7 +94,7 @@ from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.naming import calls, imported_name, with_constant, with_import
 from devfix.source.queries.reading import assignments, definition, parameters, reads_of
 
-# What rules may count on; docs/sdk.md says when it changes and how long a deprecated name stays.
+# What rules may count on; docs/reference/sdk.md says when it changes and how long a deprecated name stays.
 __version__ = "1.1"
 
 __all__ = [

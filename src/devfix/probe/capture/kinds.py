@@ -1,4 +1,4 @@
-"""The kinds of device failures, told from the exception's message (docs/trace-format.md has the list)."""
+"""The kinds of device failures, told from the exception's message (docs/reference/trace-format.md has the list)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write values as recipes: how a test can make them again, in source (docs/trace-format.md).
+"""Write values as recipes: how a test can make them again, in source (docs/reference/trace-format.md).
 
 Nothing of the user's runs for it, but `repr` of Python's own types; what cannot be written is told as unknown, by its
 type's name alone.

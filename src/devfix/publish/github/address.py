@@ -1,4 +1,4 @@
-"""Where a repository lies: for git, and for GitHub's interface."""
+"""The address of a repository, for git and for GitHub's API."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 @dataclass(frozen=True)
 class Address:
-    """A repository on GitHub, or on a server of that kind: what git is given, whose it is, where the interface lies."""
+    """A repository on GitHub or GitHub Enterprise: the URL for git, the owner, the name, the URL of the API."""
 
     url: str
     owner: str
@@ -23,21 +23,21 @@ class Address:
 
     @property
     def full_name(self) -> str:
-        """The owner and the name, as GitHub writes them."""
+        """The owner and the name, separated by a slash."""
         return f"{self.owner}/{self.name}"
 
 
 def address(url: str, environment: Mapping[str, str], api: str | None = None) -> Address:
-    """Take an address apart: https://host/owner/name, git@host:owner/name or ssh://git@host/owner/name.
+    """Parse a URL: https://host/owner/name, git@host:owner/name or ssh://git@host/owner/name.
 
-    The interface lies at `api`, else where GITHUB_API_URL says, if GITHUB_SERVER_URL is the same host, else where that
-    host has it. Raises UserError for what is none of these.
+    The API is at `api`, else at GITHUB_API_URL if GITHUB_SERVER_URL is the same host, else at the default URL of the
+    host. Raises UserError for any other form.
     """
     written = re.sub(r"\A(?:[\w.-]+@)?([\w.-]+):(?!//)/?", r"ssh://\1/", url) if "://" not in url else url
     parts = urlsplit(written)
     names = [part for part in parts.path.removesuffix("/").removesuffix(".git").split("/") if part]
     if not parts.hostname or len(names) != 2 or not all(map(_NAME.fullmatch, names)):
-        raise UserError(f"--remote {url}: not the address of a repository on GitHub: https://github.com/owner/name")
+        raise UserError(f"--remote {url}: not the URL of a GitHub repository, e.g. https://github.com/owner/name")
     return Address(url, names[0], names[1], (api or _api(parts.scheme, parts.netloc, environment)).rstrip("/"))
 
 

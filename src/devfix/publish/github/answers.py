@@ -1,4 +1,4 @@
-"""What GitHub answers, and what is said of it where it refuses."""
+"""The responses of GitHub, and its errors as UserError."""
 
 from __future__ import annotations
 
@@ -15,36 +15,32 @@ from devfix.report.render.plain import one_line
 
 @contextmanager
 def asking(what: str) -> Iterator[None]:
-    """Turn what goes wrong while GitHub is asked to do `what` into a UserError of one line."""
+    """Turn any error of a request to do `what` into a UserError of one line."""
     try:
         yield
     except RateLimitExceeded as error:
         minutes = error.retry_after.total_seconds() / 60
-        raise UserError(
-            f"GitHub's rate limit is reached: run again in {minutes:.0f} minutes, and it goes on"
-        ) from error
+        raise UserError(f"GitHub's rate limit is reached; run again in {minutes:.0f} minutes to continue") from error
     except RequestFailed as error:
         said, status = said_by(error), error.response.status_code
-        raise UserError(f"GitHub did not let devfix {what} ({status}: {said}){_advice(status, said)}") from error
+        raise UserError(f"GitHub refused to {what} ({status}: {said}){_advice(status, said)}") from error
     except (GitHubException, KeyError, TypeError, ValueError) as error:
         cause = error.__cause__ or error
-        raise UserError(
-            f"GitHub could not be asked to {what}: {type(cause).__name__}: {one_line(str(cause))}"
-        ) from error
+        raise UserError(f"request to {what} failed: {type(cause).__name__}: {one_line(str(cause))}") from error
 
 
 def _advice(status: int, said: str) -> str:
     if "not permitted to create" in said:
         return "; allow it under Settings, Actions, General: Allow GitHub Actions to create and approve pull requests"
     if status == 401:
-        return "; GITHUB_TOKEN holds no valid token"
+        return "; GITHUB_TOKEN is not a valid token"
     if status in (403, 404):
         return "; the token needs `contents: write` and `pull-requests: write` on this repository"
     return ""
 
 
 def said_by(error: RequestFailed) -> str:
-    """Return what GitHub answered, in one line."""
+    """Return the message of the response in one line."""
     try:
         data = error.response.json()
         details = [
@@ -56,16 +52,16 @@ def said_by(error: RequestFailed) -> str:
 
 
 def record_of(response: Response[Any, Any]) -> Mapping[str, Any]:
-    """Return the object that GitHub answered; TypeError where it is none."""
+    """Return the object in a response; raise TypeError if it is something else."""
     data = response.json()
     if not isinstance(data, dict):
-        raise TypeError("GitHub's answer is no object")
+        raise TypeError("the response is not an object")
     return data
 
 
 def list_of(response: Response[Any, Any]) -> list[Mapping[str, Any]]:
-    """Return the list that GitHub answered; TypeError where it is none."""
+    """Return the list in a response; raise TypeError if it is something else."""
     data = response.json()
     if not isinstance(data, list):
-        raise TypeError("GitHub's answer is no list")
+        raise TypeError("the response is not a list")
     return data

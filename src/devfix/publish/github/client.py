@@ -1,4 +1,4 @@
-"""GitHub: what devfix asks of it and tells it, through githubkit."""
+"""Requests to GitHub's API, through githubkit."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from devfix.publish.github.retry import RetryPolicy
 __all__ = ["GitHubClient", "Pull"]
 
 PAGE, PAGES = 100, 10
-TIMEOUT = 30.0  # seconds for one answer
+TIMEOUT = 30.0  # seconds for one response
 
 
 class GitHubClient:
-    """One repository on GitHub; everything raises UserError where GitHub refuses, or stays unreachable."""
+    """Client for one repository; every method raises UserError if a request fails."""
 
     def __init__(
         self, address: Address, token: str | None, report: Callable[[str], None], patience: RetryPolicy | None = None
     ) -> None:
-        """Speak to the address's interface; `report` is told of waits."""
-        self._at, self._told = (address.owner, address.name), address
-        # Addresses are built from the arguments, never taken from an answer: no redirect and no link is followed.
+        """Connect to the API of an address; `report` is called before waiting."""
+        self._at, self._address = (address.owner, address.name), address
+        # URLs are built from the arguments only: no redirect and no link of a response is followed.
         self._github: GitHub[Any] = GitHub(
             token,
             base_url=address.api,
@@ -41,17 +41,17 @@ class GitHubClient:
 
     def pulls(self, branch: str, owner: str | None = None) -> list[Pull]:
         """Return the pull requests from a branch, open and closed, newest first."""
-        head = f"{owner or self._told.owner}:{branch}"
+        head = f"{owner or self._address.owner}:{branch}"
         with asking("list pull requests"):
             answer = self._github.rest.pulls.list(*self._at, state="all", head=head, per_page=PAGE)
             return [pull_from(data) for data in list_of(answer) if data["head"]["ref"] == branch]
 
     def own_pulls(self, branch: str) -> list[Pull]:
-        """Do the same for a branch of this repository: a fork's of the same name and owner is left out."""
-        return [pull for pull in self.pulls(branch) if pull.repository.lower() == self._told.full_name.lower()]
+        """Return the pull requests from a branch of this repository, without those of forks."""
+        return [pull for pull in self.pulls(branch) if pull.repository.lower() == self._address.full_name.lower()]
 
     def create(self, title: str, body: str, branch: str, base: str, draft: bool) -> Pull:
-        """Open a pull request, as a draft where the repository has drafts."""
+        """Open a pull request, as a draft if the repository supports drafts."""
         with asking("open a pull request"):
             try:
                 answer = self._github.rest.pulls.create(
@@ -64,21 +64,21 @@ class GitHubClient:
                 opened = [pull for pull in self.own_pulls(branch) if pull.is_open] if "already exists" in said else []
                 if not opened:
                     raise
-                return opened[0]  # it was opened, and the answer was lost
+                return opened[0]  # it was opened, and the response was lost
             return pull_from(record_of(answer))
 
     def write(self, number: int, body: str) -> None:
-        """Give a pull request a new body."""
+        """Replace the body of a pull request."""
         with asking(f"change pull request #{number}"):
             self._github.rest.pulls.update(*self._at, number, body=body)
 
     def close(self, number: int, body: str) -> None:
-        """Close a pull request and give it a new body, at once."""
+        """Close a pull request and replace its body in one request."""
         with asking(f"close pull request #{number}"):
             self._github.rest.pulls.update(*self._at, number, body=body, state="closed")
 
     def reopen(self, number: int) -> bool:
-        """Reopen a pull request; False where GitHub cannot, since its branch is gone or was made anew."""
+        """Reopen a pull request; return False if its branch was deleted or recreated."""
         try:
             with asking(f"reopen pull request #{number}"):
                 self._github.rest.pulls.update(*self._at, number, state="open")
@@ -89,17 +89,17 @@ class GitHubClient:
         return True
 
     def label(self, number: int, labels: Sequence[str]) -> None:
-        """Add labels, which GitHub makes where they do not exist."""
+        """Add labels; GitHub creates those that do not exist."""
         with asking(f"label pull request #{number}"):
             self._github.rest.issues.add_labels(*self._at, number, labels=list(labels))
 
     def say(self, number: int, words: str) -> str:
-        """Comment on a pull request and return the comment's address."""
+        """Comment on a pull request and return the URL of the comment."""
         with asking(f"comment on pull request #{number}"):
             return str(record_of(self._github.rest.issues.create_comment(*self._at, number, body=words))["html_url"])
 
     def own_comments(self, number: int) -> Iterator[tuple[int, str, str]]:
-        """Yield the id, address and body of each comment on a pull request that this token or a bot wrote."""
+        """Yield the id, URL and body of each comment on a pull request that this token or a bot wrote."""
         for page in range(1, PAGES + 1):
             with asking(f"read the comments of #{number}"):
                 found = list_of(self._github.rest.issues.list_comments(*self._at, number, per_page=PAGE, page=page))
@@ -115,6 +115,6 @@ class GitHubClient:
                 return
 
     def rewrite(self, comment: int, words: str) -> None:
-        """Give a comment a new text."""
+        """Replace the text of a comment."""
         with asking("change a comment"):
             self._github.rest.issues.update_comment(*self._at, comment, body=words)

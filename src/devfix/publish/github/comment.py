@@ -1,4 +1,4 @@
-"""One comment on a pull request, written again rather than once more: for code from forks, which is pushed nowhere."""
+"""A single comment on a pull request, updated in place: for code from forks, which devfix does not push."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Record = Mapping[str, Any]
 
 
 def comment(data: Record, number: int, forge: GitHubClient, words: PullRequestText, dry_run: bool) -> PublishAction:
-    """Say on a pull request what was found; where there was nothing to say before and is nothing now, say nothing."""
+    """Create or update the comment; do nothing if there is neither a failure nor an earlier comment."""
     mark = f"<!-- devfix:comment {program_id(data)} -->"
     text = f"{unmarked(words.comment()).rstrip()}\n\n{mark}\n"
     secrets.check({"the comment": text})
     earlier = next((each for each in forge.own_comments(number) if mark in each[2]), None)
     if earlier is None and data["outcome"] == "clean":
-        return PublishAction("unchanged", "", number, why="the program runs clean, and nothing was said before")
+        return PublishAction("unchanged", "", number, why="no device failure, and no earlier comment")
     if earlier and earlier[2].replace("\r\n", "\n").strip() == text.strip():
         return PublishAction("unchanged", "", number, earlier[1])
     if dry_run:

@@ -1,4 +1,4 @@
-"""Which pull request a workflow runs for, from GitHub's own event and never from the artifact."""
+"""The pull request of a workflow run, from the event and never from the artifact."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from devfix.publish.github.client import GitHubClient
 
 
 def pull_request(event: Mapping[str, Any], forge: GitHubClient) -> tuple[int, str] | None:
-    """Return the number and the commit of the pull request behind an event of `workflow_run` or `pull_request`.
+    """Return the number and the commit of the pull request of a `workflow_run` or `pull_request` event.
 
-    None where it was closed or pushed to since. Raises UserError for another event.
+    Return None if it was closed or has newer commits. Raises UserError for another event.
     """
     try:
         if "workflow_run" in event:
-            # GitHub leaves `workflow_run.pull_requests` empty for forks: the branch and its owner lead there as well.
+            # GitHub leaves `workflow_run.pull_requests` empty for forks, so search by the branch and its owner.
             run = event["workflow_run"]
             repository, branch, commit = run["head_repository"], run["head_branch"], run["head_sha"]
             pulls = forge.pulls(branch, repository["owner"]["login"])
@@ -25,4 +25,4 @@ def pull_request(event: Mapping[str, Any], forge: GitHubClient) -> tuple[int, st
             return (found[0].number, commit) if found else None
         return event["pull_request"]["number"], event["pull_request"]["head"]["sha"]
     except (KeyError, TypeError):
-        raise UserError("this event is about no pull request: give its number, --pull-request N") from None
+        raise UserError("the event does not belong to a pull request; give its number: --pull-request N") from None

@@ -1,4 +1,4 @@
-"""A pull request, as GitHub tells it."""
+"""A pull request on GitHub."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Pull:
 
     @property
     def is_open(self) -> bool:
-        """Whether it waits to be merged."""
+        """Whether the pull request is open."""
         return not self.closed_at
 
     @property
@@ -36,7 +36,7 @@ class Pull:
 
 
 def pull_from(data: Mapping[str, Any]) -> Pull:
-    """Return a pull request; KeyError or TypeError where it is none."""
+    """Return a pull request from a response; raise KeyError or TypeError if it is invalid."""
     repository = data["head"].get("repo") or {}  # a fork that was deleted has none
     return Pull(
         number=data["number"],

@@ -1,4 +1,4 @@
-"""When to ask GitHub again: rate limits, and faults of servers and networks; never without end."""
+"""Retries after rate limits and errors of servers and networks."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from githubkit.typing import RetryOption
 from httpx import TransportError
 
 ATTEMPTS = 5  # of one request
-LONGEST = timedelta(minutes=20)  # of one wait; GitHub's hourly limit may ask for an hour: the next run is better then
+LONGEST = timedelta(minutes=20)  # of one wait; for GitHub's hourly limit, the next run is better
 FIRST = 2.0  # seconds, doubled each time
 
 
 class RetryPolicy:
-    """Decides for githubkit; `report` is told of each wait, so that nobody takes it for a hang."""
+    """Retry policy for githubkit; `report` is called before each wait."""
 
     def __init__(self, report: Callable[[str], None], first: float | None = None) -> None:
-        """Wait `first` seconds after the first fault of a server, and twice as long after each other."""
+        """Wait `first` seconds after the first error of a server, and twice as long after each further one."""
         self._report, self._first = report, FIRST if first is None else first
 
     def __call__(self, error: GitHubException, count: int) -> RetryOption:
-        """Say whether to ask again, and when."""
+        """Return whether to retry, and when."""
         if count >= ATTEMPTS:
             return RetryOption(False)
         if isinstance(error, RateLimitExceeded):
@@ -38,5 +38,5 @@ class RetryPolicy:
         if not again:
             return RetryOption(False)
         wait = timedelta(seconds=self._first * 2**count)
-        self._report(f"GitHub does not answer as it should: waiting {wait.total_seconds():.0f} s")
+        self._report(f"GitHub is not responding: waiting {wait.total_seconds():.0f} s")
         return RetryOption(True, wait)

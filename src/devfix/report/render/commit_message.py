@@ -1,4 +1,4 @@
-"""The message of the commit that a fix becomes."""
+"""The messages of the commits of a fix and of its test."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from devfix.model import Failure, Fix, RegressionTest, World
 from devfix.report.render.failure import operand_name
 from devfix.report.render.plain import one_line, plain
 
-SUBJECT = 72  # git log and most forges cut longer ones
+SUBJECT = 72  # git log and most forges truncate longer ones
 
 
 def commit_message(failure: Failure, fix: Fix, command: str, world: World) -> str:
     """Return the commit message of a fix: what it does, the rule, the reason, the failure before, the verdict after.
 
-    `command` is what was run, as a shell would take it, in `world`.
+    `command` is the shell command that was run in `world`.
     """
     return (
         _templates()
@@ -35,7 +35,7 @@ def commit_message(failure: Failure, fix: Fix, command: str, world: World) -> st
 
 
 def test_message(guard: RegressionTest, fix: Fix) -> str:
-    """Return the commit message of a test: what it guards, what it drives, and what it did before the fix and after."""
+    """Return the commit message of a regression test: what it calls, and its outcomes without the fix and with it."""
     return (
         _templates()
         .get_template("test.txt.jinja")
@@ -49,7 +49,7 @@ def test_message(guard: RegressionTest, fix: Fix) -> str:
 
 @cache
 def _templates() -> Environment:
-    # Plain text: there is nothing to escape for, and `plain` is put on what the program said in the template itself.
+    # Plain text: no markup to escape; the templates apply `plain` to text that comes from the program.
     environment = Environment(
         loader=PackageLoader("devfix.report"),
         undefined=StrictUndefined,
@@ -64,7 +64,7 @@ def _templates() -> Environment:
 
 
 def wrapped(text: str, columns: int = 72, indent: str = "") -> str:
-    """Wrap a paragraph, without breaking words: a path or an expression must stay one piece.
+    """Wrap a paragraph without breaking words, so that paths and expressions stay in one piece.
 
     No line begins with "#": git would drop it as a comment when a person edits the message.
     """

@@ -1,4 +1,4 @@
-"""A fault in code that is not the user's, in words."""
+"""A fault in an installed dependency as text."""
 
 from __future__ import annotations
 
@@ -13,19 +13,17 @@ from devfix.report.render.fix import colored_diff
 from devfix.report.render.plain import plain
 
 
-def not_yours(foreign: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Yield whose the fault is, where, why, what mends a copy of it, and the release to pin."""
+def dependency_fault(foreign: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Yield the distribution at fault, the place, the reason, the change that fixes a copy, and the release to pin."""
     release = f"{foreign['distribution']} {foreign['version']}"
-    yield Text(
-        f"\nThe code at fault is {plain(release)}: {plain(foreign['path'])}:{foreign['line']}", style="bold yellow"
-    )
+    yield Text(f"\nThe fault is in {plain(release)}: {plain(foreign['path'])}:{foreign['line']}", style="bold yellow")
     yield Text(plain(foreign["because"]))
-    yield Text("With this change, in a copy that was laid over it, the failure is gone:")
+    yield Text("With this change to a temporary copy of it, the failure is fixed:")
     yield Padding(colored_diff(foreign["diff"]), (1, 0, 1, 2))
     if not foreign["pin"]:
-        yield Text("Report it there; --try-pins looks for a release that runs clean.")
+        yield Text("Report it to its maintainers; --find-working-version searches for a release that works.")
         return
     pin = f"{foreign['distribution']}=={foreign['pin']}"
-    yield Text.assemble("The newest other release with which the program runs clean: ", (plain(pin), "bold"))
+    yield Text.assemble("The newest other release with which the program works: ", (plain(pin), "bold"))
     for edit in foreign["pin_edits"]:
         yield Padding(colored_diff(edit["diff"]), (1, 0, 1, 2))

@@ -1,4 +1,4 @@
-"""The device map of a run: how its modules lie over the devices, and which lines copied between host and devices."""
+"""The device map of a run: the devices of its modules, and the lines that copied between host and devices."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _ROWS = 40  # lines that copied, the busiest first
 
 def device_map(data: Record) -> Iterator[RenderableType]:
     """Yield the modules of a run's record as trees, then the copies by source line."""
-    yield Text("Modules, and where their parameters and buffers lie:", style="bold")
-    yield from _trees(data["modules"]) if data["modules"] else (Text("  none was seen"),)
+    yield Text("Modules, with the devices of their parameters and buffers:", style="bold")
+    yield from _trees(data["modules"]) if data["modules"] else (Text("  none observed"),)
     yield Text("\nCopies between host and devices, by source line:", style="bold")
     yield _copies(data["transfers"]) if data["transfers"] else Text("  none")
 
@@ -47,11 +47,11 @@ def _beginnings(expression: str) -> Iterator[str]:
 
 
 def _label(name: str, module: Record) -> Text:
-    lies = module["tensors"] or ({module["device"]: 0} if module["device"] else {})
+    devices = module["tensors"] or ({module["device"]: 0} if module["device"] else {})
     where = ", ".join(
-        f"{plain(device)} ({count})" if count else plain(device) for device, count in sorted(lies.items())
+        f"{plain(device)} ({count})" if count else plain(device) for device, count in sorted(devices.items())
     )
-    style = "red" if len(lies) > 1 else "green" if next(iter(lies), "").startswith("cuda") else "yellow"
+    style = "red" if len(devices) > 1 else "green" if next(iter(devices), "").startswith("cuda") else "yellow"
     return Text.assemble(one_line(name, 80), (f" {one_line(module['type'], 60)}", "dim"), "  ", (where, style))
 
 
@@ -65,12 +65,12 @@ def _copies(transfers: Sequence[Record]) -> RenderableType:
         cells = (str(transfer["count"]), size(transfer["bytes"]), plain(transfer["direction"]))
         table.add_row(*map(Text, cells), source)
     if len(transfers) > _ROWS:
-        table.add_row("", "", "", f"and {len(transfers) - _ROWS} lines more")
+        table.add_row("", "", "", f"and {len(transfers) - _ROWS} more lines")
     return table
 
 
 def size(count: int) -> str:
-    """Return a number of bytes as people read it: "512 B", "3.1 MiB"."""
+    """Return a number of bytes with its unit: "512 B", "3.1 MiB"."""
     if count < 1024:
         return f"{count} B"
     scaled, units = float(count), iter(("KiB", "MiB", "GiB", "TiB"))

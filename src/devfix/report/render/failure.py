@@ -1,4 +1,4 @@
-"""The record of one failure: where it is, which tensors met there, where each was born and moved."""
+"""The record of one failure: its place, its operands, and where each was created and moved."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from devfix.report.render.source_lines import Lines
 
 
 def failure_record(failure: Failure, diagnoses: Sequence[Diagnosis], lines: Lines) -> dict[str, Any]:
-    """Return a failure, with the blame that each rule laid."""
+    """Return the record of a failure with the finding of each rule."""
     return {
         "kind": failure.kind,
         "exception": failure.exception,
@@ -33,7 +33,7 @@ def failure_record(failure: Failure, diagnoses: Sequence[Diagnosis], lines: Line
 
 
 def place_record(place: SourceLocation, lines: Lines) -> dict[str, Any]:
-    """Return a place, with its line of source."""
+    """Return the record of a source location, with its line of source."""
     return {
         "path": place.path,
         "line": place.line,
@@ -44,9 +44,9 @@ def place_record(place: SourceLocation, lines: Lines) -> dict[str, Any]:
 
 
 def operand_name(operand: Operand, failure: Failure) -> str:
-    """Return what the program calls the operand: its name in the deepest frame of the repository, else its owner's.
+    """Return the operand's name in the deepest frame of the repository, else the name of the module attribute.
 
-    An operand without any name is called by the operator's argument.
+    An operand without a name is called by the operator's argument.
     """
 
     def order(held: NameRef) -> tuple[bool, bool, int, int]:
@@ -74,7 +74,7 @@ def _operand(operand: Operand, failure: Failure, lines: Lines) -> dict[str, Any]
 
 
 def _event(event: Event, lines: Lines) -> dict[str, Any]:
-    """Return an event at its place in the repository, else at the innermost place outside of torch."""
+    """Return the record of an event, at its place in the repository, else at the innermost one outside of torch."""
     place = event.owned_place or (event.places[0] if event.places else None)
     where = (
         place_record(place, lines) if place else {"path": "", "line": 0, "function": "", "owned": False, "source": ""}

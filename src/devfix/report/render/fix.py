@@ -1,4 +1,4 @@
-"""A fix, why it was made, and what running it showed."""
+"""A fix as text: the rule, the reason, the diff, the verdict and the rejected candidates."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from devfix.report.render.plain import one_line, plain
 
 Record = Mapping[str, Any]
 
-_SHOWN = 8  # candidates that were dropped; a search may try dozens
+_SHOWN = 8  # rejected candidates without --verbose; a search may try dozens
+EQUIVALENT = "not needed"
 
 OUTCOMES = {
-    "holds": "it holds",
-    "moved": "another failure came instead",
-    "same": "the same failure came again",
-    "worse": "a world that ran before fails with it",
-    "differs": "the program prints or computes something else with it",
-    "broken": "the program broke",
-    "not needed": "it holds too, and another was kept",
+    "holds": "verified",
+    "moved": "reached a different failure",
+    "same": "the same failure occurred again",
+    "worse": "a world that passed before fails with it",
+    "differs": "changed what the program prints or computes",
+    "broken": "broke the program",
+    "not needed": "verified, but another candidate was kept",
 }
 
 
@@ -36,31 +37,55 @@ def change(fix: Record) -> Iterator[RenderableType]:
         yield Padding(colored_diff(edit["diff"]), (1, 0, 1, 0))
     yield _verdict(fix["verdict"])
     if neighbours := fix.get("neighbours"):
-        yield Text("\nThe same elsewhere, not applied, since no run has shown it to fail:")
+        yield Text("\nSimilar code, not changed because no run has shown it to fail:")
         for edit in neighbours[:_SHOWN]:
             yield Padding(colored_diff(edit["diff"]), (0, 0, 0, 2))
 
 
-def candidates(dropped: Sequence[Record], kept: Sequence[Record]) -> Iterator[RenderableType]:
-    """Yield one line for each candidate that was not kept, and why it was not."""
-    if not dropped:
+def candidates(rejected: Sequence[Record], kept: Sequence[Record], verbose: bool = False) -> Iterator[RenderableType]:
+    """Yield one line for each rejected candidate and the reason; without `verbose`, equivalent ones as a number."""
+    if not rejected:
         return
-    yield Text("\nTried and dropped:")
-    as_good = {fix["verdict"]["outcome"] for fix in kept}
-    for fix in dropped[:_SHOWN]:
+    equivalent = equivalents(rejected, kept)
+    others = [fix for fix in rejected if fix not in equivalent]
+    listed = list(rejected) if verbose else others[:_SHOWN]
+    if listed:
+        yield Text("\nRejected candidates:")
+    for fix in listed:
         verdict = fix["verdict"]
-        why = OUTCOMES.get(verdict["outcome"], verdict["outcome"])
         reason = f" ({one_line(verdict['because'], 160)})" if verdict.get("because") else ""
-        if verdict["outcome"] in as_good:
-            why, reason = "does no more than the one that was kept", ""
+        why = "equivalent to the fix" if fix in equivalent else said(verdict) + reason
         place = ", ".join(f"{edit['path']}:{edit['line']}" for edit in fix["edits"])
-        yield Text(f"  - {one_line(fix['title'])} at {plain(place)}: {why}{reason}")
-    if len(dropped) > _SHOWN:
-        yield Text(f"  - and {len(dropped) - _SHOWN} more, which --format json lists")
+        yield Text(f"  - {one_line(fix['title'])} at {plain(place)}: {why}")
+    if len(others) > len(listed):
+        yield Text(f"  - and {len(others) - len(listed)} more (--verbose lists them)")
+    if equivalent and not verbose:
+        yield Text(f"\n{counted_equivalents(len(equivalent))} (--verbose lists them)")
+
+
+def equivalents(rejected: Sequence[Record], kept: Sequence[Record]) -> list[Record]:
+    """Return the rejected candidates that fix the failure as the fixes that were kept do, and no better."""
+    outcomes = {fix["verdict"]["outcome"] for fix in kept} | {EQUIVALENT}
+    return [fix for fix in rejected if kept and fix["verdict"]["outcome"] in outcomes]
+
+
+def counted_equivalents(number: int) -> str:
+    """Return how many equivalent candidates were rejected, in words."""
+    return f"{number} equivalent candidate{'s' if number != 1 else ''} rejected"
+
+
+def said(verdict: Record) -> str:
+    """Return the outcome of a candidate in words."""
+    return OUTCOMES.get(verdict["outcome"]) or str(verdict["outcome"])
+
+
+def copies(transfers: Record) -> str:
+    """Return the number of copies between host and devices, before the fix and after."""
+    return f"{transfers['before']} before (up to the failure), {transfers['after']} after"
 
 
 def colored_diff(diff: str) -> Text:
-    """Return a unified diff, harmless and with its lines coloured."""
+    """Return a unified diff with control characters escaped and its lines coloured."""
     shown = Text()
     for line in plain(diff).splitlines(keepends=True):
         shown.append(line, _style(line))
@@ -77,12 +102,12 @@ def _style(line: str) -> str:
 def _verdict(verdict: Record) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("world")
-    further = "this failure is gone, the next is below" if verdict["outcome"] == "moved" else ""
+    further = "fixed; next failure below" if verdict["outcome"] == "moved" else ""
     table.add_column(further or OUTCOMES.get(verdict["outcome"]) or plain(verdict["outcome"]))
     for world, outcome in verdict["worlds"].items():
         as_before = outcome != "clean" and verdict.get("before", {}).get(world) == outcome and further == ""
-        told, style = plain(outcome) + ", as before" * as_before, "green" if outcome == "clean" else "red"
-        table.add_row(Text(plain(world)), Text(told, style="" if as_before else style))
+        words, style = plain(outcome) + ", as before" * as_before, "green" if outcome == "clean" else "red"
+        table.add_row(Text(plain(world)), Text(words, style="" if as_before else style))
     transfers = verdict["transfers"]
-    table.add_row(Text("copies"), Text(f"{transfers['before']} until the failure, {transfers['after']} now"))
+    table.add_row(Text("host-device copies"), Text(copies(transfers)))
     return table

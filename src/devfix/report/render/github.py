@@ -1,4 +1,4 @@
-"""The record of a report as annotations: commands on standard output that a GitHub runner shows beside the code."""
+"""A report as workflow commands: lines on standard output that a GitHub runner shows as annotations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Record = Mapping[str, Any]
 
 
 def workflow_commands(data: Record) -> str:
-    """Return one command a line: an error for each failure, at its place; a notice where none failed."""
+    """Return one command per line: an error for each failure, at its place; a notice if there is none."""
     return "".join(line + "\n" for line in _lines(data))
 
 
@@ -39,7 +39,7 @@ def _words(failure: Record, fixes: list[Record]) -> Iterator[str]:
     yield one_line(f"{failure['exception']}: {failure['message']}", 500)
     for operand in failure["operands"]:
         born = operand["born"]
-        where = f", born at {born['path']}:{born['line']}" if born and born["path"] else ""
+        where = f", created at {born['path']}:{born['line']}" if born and born["path"] else ""
         yield one_line(f"{operand['name']} is on {operand['device']}{where}", 200)
     for fix in fixes:
         yield one_line(f"Fix: {fix['title']}. {fix['because']}", 500)
@@ -47,26 +47,29 @@ def _words(failure: Record, fixes: list[Record]) -> Iterator[str]:
 
 
 def _foreign(data: Record) -> Iterator[str]:
-    """Yield whose the fault is that ended a repair, where it is not the repository's, and what to pin."""
+    """Yield the dependency whose fault ended a repair, and what to pin."""
     if foreign := data.get("foreign"):
         name, pin = foreign["distribution"], foreign["pin"]
-        yield one_line(f"The code at fault is {name} {foreign['version']}: {foreign['path']}:{foreign['line']}", 500)
+        yield one_line(f"The fault is in {name} {foreign['version']}: {foreign['path']}:{foreign['line']}", 500)
         yield one_line(
-            f"{name}=={pin} runs clean." if pin else "devfix repair --try-pins looks for one that runs.", 500
+            f"{name}=={pin} works."
+            if pin
+            else "devfix repair --find-working-version searches for a release that works.",
+            500,
         )
 
 
 def outputs(data: Record) -> str:
-    """Return what a step hands to later ones, as lines for the file that GITHUB_OUTPUT names."""
+    """Return the outputs of a step, as lines for the file that GITHUB_OUTPUT names."""
     values = {"outcome": data["outcome"], "failures": len(data["failures"]), "fixes": len(data["fixes"])}
-    given = {**values, "commit": data["commit"], "branch": data["branch"]}
-    return "".join(f"{name}={one_line(str(value))}\n" for name, value in given.items())
+    all_values = {**values, "commit": data["commit"], "branch": data["branch"]}
+    return "".join(f"{name}={one_line(str(value))}\n" for name, value in all_values.items())
 
 
 def command(name: str, message: str, properties: Mapping[str, str]) -> str:
     """Return a workflow command; nothing in the message or the properties can end it or begin another."""
-    given = ",".join(f"{key}={_property(plain(value))}" for key, value in properties.items())
-    return f"::{name} {given}::{_data(plain(message))}"
+    written = ",".join(f"{key}={_property(plain(value))}" for key, value in properties.items())
+    return f"::{name} {written}::{_data(plain(message))}"
 
 
 def _data(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A program that asks for more GPUs than it was given: the record of that, and one sentence that says what to do."""
+"""A program that asks for more GPUs than it has: its record, and one sentence that says what to do."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Record = Mapping[str, Any]
 
 
 def gpus_record(needed: GpusNeeded) -> dict[str, Any]:
-    """Return what a report holds under "gpus_needed"."""
+    """Return the value of "gpus_needed" in a record."""
     return {"given": needed.given, "needed": needed.needed, "because": needed.reason, "met": needed.met}
 
 
 def gpus_of_run(run: Run) -> dict[str, Any]:
-    """Return "gpus_needed" of a run that nobody repairs: empty where the GPUs of its world are enough."""
+    """Return "gpus_needed" of a run outside of a repair: empty if the GPUs of its world are enough."""
     if not run.gpus_asked:
         return {}
     at = run.failure.at if run.failure and run.failure.kind == "invalid-ordinal" else None
@@ -27,12 +27,12 @@ def gpus_of_run(run: Run) -> dict[str, Any]:
 
 
 def gpus_sentence(needed: Record) -> str:
-    """Say in one sentence how many GPUs the program needs, why, and what was or can be done."""
-    why, given = one_line(needed["because"], 200), _gpus(needed["given"])
+    """Return in one sentence how many GPUs the program needs, why, and what was or can be done."""
+    reason, available = one_line(needed["because"], 200), _gpus(needed["given"])
     asked = f"the program asks for {_gpus(needed['needed'])}"
     if needed["met"]:
-        return f"{asked} ({why}): it ran with as many, in place of {given}"
-    return f"{asked} and was given {given} ({why}): --gpus {needed['needed']} gives it as many"
+        return f"{asked} ({reason}): it ran with that many instead of {available}"
+    return f"{asked} and had {available} ({reason}): run it with --gpus {needed['needed']}"
 
 
 def _gpus(number: int) -> str:

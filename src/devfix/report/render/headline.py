@@ -1,4 +1,4 @@
-"""The first words of a report, and the last: what came out, and what to do next."""
+"""The headline of a report and its last lines: the outcome, and what to do next."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _STYLES = {"repaired": "bold green", "clean": "bold green", "partial": "bold yel
 
 
 def headline(data: Record) -> Text:
-    """Return one sentence: what came out, for which command, in which world."""
+    """Return the outcome in one sentence, the objections to the fixes, the command and its world."""
     words = Text(_sentence(data), style=_STYLES.get(data["outcome"], "bold red"))
     for doubt in doubts(data):
         words.append("\n" + doubt, style="bold yellow")
     if obstacle := data.get("obstacle"):
-        words.append("\nWhat can be done: " + one_line(obstacle["advice"], 400), style="none")
+        words.append("\nSuggestion: " + one_line(obstacle["advice"], 400), style="none")
     if data["command"]:
         words.append("\n" + one_line(data["command"]), style="bold")
         words.append(f"  on {world(data['world'])}" if data["world"] else "", style="none")
@@ -43,40 +43,40 @@ def next_steps(data: Record) -> Iterator[RenderableType]:
         yield from _without_fixes(data)
         return
     if not data["branch"] and data["outcome"] not in ("repaired", "partial"):
-        yield Text("\nNo branch was made: behind what is shown above comes a failure that nothing mended.")
+        yield Text("\nNo branch created: a later failure could not be fixed.")
         return
     if not data["branch"]:
-        yield Text("\nNo branch was made. To have one: run again without --dry-run.")
+        yield Text("\nNo branch created. To create one, run again without --dry-run.")
         return
     branch, count = shlex.quote(plain(data["branch"])), len(data["commits"])
-    yield Text.assemble("\nBranch ", (branch, "bold"), f", {_count(count, 'commit')}. Your checkout is as it was.")
-    yield Text(
-        f"  git diff HEAD...{branch}    see it\n  git merge {branch}    take it\n  git branch -D {branch}    drop it"
-    )
+    yield Text.assemble("\nCreated branch ", (branch, "bold"), f" ({_count(count, 'commit')}). Working tree unchanged.")
+    commands = (f"git diff HEAD...{branch}", f"git merge {branch}", f"git branch -D {branch}")
+    lines = zip(commands, ("review", "merge", "delete"), strict=True)
+    yield Text("\n".join(f"  {command.ljust(len(commands[0]))}  # {purpose}" for command, purpose in lines))
 
 
 def _without_fixes(data: Record) -> Iterator[RenderableType]:
-    """Yield what can be done where nothing was changed."""
+    """Yield what can be done if nothing was changed."""
     if data["outcome"] == "clean" and data["world"] and data["world"]["gpus"] == 1:
-        yield Text("\nOn two GPUs it may fail where it runs on one. To try: run again with --gpus 2.")
+        yield Text("\nA program that runs on one GPU may still fail on two. To check, run again with --gpus 2.")
     elif data["outcome"] == "unrepaired" and data["failures"]:
         yield Text(
-            "\nNothing was changed. What met, and where it comes from, is shown above: mend it by hand, or teach "
-            "devfix with a rule of your own: devfix new-rule NAME (docs/writing-rules.md)."
+            "\nNothing was changed. The operands and where they come from are listed above: fix the program by hand, "
+            "or write a rule: devfix new-rule PACK/NAME (docs/tutorials/writing-rules.md)."
         )
 
 
 def doubts(data: Record) -> Iterator[str]:
-    """Yield what speaks against the fixes; where there are none, against a candidate that did mend the failure."""
+    """Yield the objections to the fixes; of a failure without one, to a candidate that did fix the failure."""
     for fix in data["fixes"]:
         for against in fix["verdict"].get("against", ())[:3]:
-            yield f"Look at `{one_line(fix['title'], 100)}`: {one_line(against, 300)}"
-    mended = {fix.get("failure", 0) for fix in data["fixes"]}
+            yield f"Review `{one_line(fix['title'], 100)}`: {one_line(against, 300)}"
+    fixed = {fix.get("failure", 0) for fix in data["fixes"]}
     for fix in data["dropped"]:
         against = fix["verdict"].get("against")
-        if against and fix["verdict"]["outcome"] == "worse" and fix.get("failure", 0) not in mended:
-            mended.add(fix.get("failure", 0))
-            yield f"`{one_line(fix['title'], 100)}` would mend it, and was not kept: {one_line(against[0], 300)}"
+        if against and fix["verdict"]["outcome"] == "worse" and fix.get("failure", 0) not in fixed:
+            fixed.add(fix.get("failure", 0))
+            yield f"`{one_line(fix['title'], 100)}` would fix it, but was rejected: {one_line(against[0], 300)}"
 
 
 def _sentence(data: Record) -> str:
@@ -85,26 +85,26 @@ def _sentence(data: Record) -> str:
         repaired = f"Repaired: {_count(failures, 'device failure')}, {_count(fixes, 'fix', 'fixes')}."
         return repaired + (f" {behind(data['behind'])}" if data.get("behind") else "")
     if outcome == "clean":
-        return "Nothing to repair: the program runs clean."
+        return "Nothing to repair: the program ran without device failures."
     if outcome == "partial":
-        return f"Repaired in part: {fixes} of {failures} failures, then one remains."
+        return f"Partly repaired: {fixes} of {failures} failures fixed."
     if outcome == "not-yours":
-        return "Not repaired: the code at fault is not in this repository."
+        return "Not repaired: the fault is in an installed dependency."
     if data.get("error"):
-        return "devfix could not do its work: " + one_line(data["error"]["message"])
+        return ("Internal error: " if data["error"]["log"] else "Error: ") + one_line(data["error"]["message"])
     if (obstacle := data.get("obstacle")) and fixes == failures:
         return f"{'Not all repaired' if fixes else 'Not repaired'}: {one_line(obstacle['message'], 400)}."
     if fixes:
-        return f"Not all repaired: {fixes} of {failures} failures, then one remains."
+        return f"Not all repaired: {fixes} of {failures} failures fixed."
     if failures:
         return "Not repaired: a device failure remains."
     return "Not repaired: " + _ending(data["last_run"])
 
 
 def behind(failure: Record) -> str:
-    """Return a sentence on the failure of its own in which a repaired program ends."""
+    """Return a sentence on the unrelated failure in which a repaired program ends."""
     code = f" (exit code {failure['exit_code']})" if failure["exit_code"] is not None else ""
-    return f"Then the program fails for a reason of its own, as it does without a GPU{code}."
+    return f"The program then fails for a reason unrelated to devices, also without a GPU{code}."
 
 
 def _count(number: int, one: str, many: str = "") -> str:
@@ -112,15 +112,15 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 
 def _ending(run: Record | None) -> str:
-    """Tell how a program ended that did not fail by its devices."""
+    """Return how a program ended that had no device failure."""
     if run is None:
         return "the program did not run."
     if run["outcome"] == "timed out":
-        return f"the program was stopped after {run['seconds']:.0f} s (give it more with --timeout)."
+        return f"the program exceeded the time limit of {run['seconds']:.0f} s (--timeout raises it)."
     if run["outcome"] == "killed by a signal":
         return f"the program was killed by {run['signal'] or 'a signal'}."
     if run["outcome"] == "did not start":
         return "the program did not start."
     if run["outcome"] == "not observed":
-        return f"{run['trouble'][0]}. What it does on its devices is not known."
-    return f"the program fails, but not by its devices (exit code {run['exit_code']}). Its own words:"
+        return f"{run['trouble'][0]}. Its use of devices was not observed."
+    return f"the program failed for a reason unrelated to devices (exit code {run['exit_code']}). Its output:"

@@ -1,4 +1,4 @@
-"""A report as JSON: written, and read back only when it is one."""
+"""Write a report as JSON, and read one that fits the schema."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ def write(report: Report, lines: Lines = no_lines) -> str:
 
 
 def dump(data: dict[str, Any]) -> str:
-    """Return a record as JSON in ASCII: terminal escapes cannot act, and bytes that are not UTF-8 survive the way."""
+    """Return a record as JSON in ASCII: terminal escapes have no effect, and bytes that are not UTF-8 survive."""
     return json.dumps(data, indent=2, allow_nan=False) + "\n"
 
 
 def read(text: str) -> dict[str, Any]:
     """Return the record that `text` holds; UserError where it is not JSON or not a report of this version."""
-    import jsonschema  # a fifth of a second that only readers of reports should pay
+    import jsonschema  # importing it takes 0.2 s
 
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UserError(
-            f"This is no devfix report: not JSON ({error}). Make one with `devfix repair --format json`."
+            f"not a devfix report: invalid JSON ({error}); create one with `devfix repair --format json`"
         ) from None
     faults = jsonschema.Draft202012Validator(schema()).iter_errors(data)
-    fault = jsonschema.exceptions.best_match(islice(faults, 100))  # who wants to keep us busy sends a million
+    fault = jsonschema.exceptions.best_match(islice(faults, 100))  # a hostile report may have a million
     if fault is not None:
-        raise UserError(f"This is no devfix report: {_short(fault.message)} (at {fault.json_path}).")
+        raise UserError(f"not a devfix report: {_short(fault.message)} (at {fault.json_path})")
     assert isinstance(data, dict)
     return data
 

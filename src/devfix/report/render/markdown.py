@@ -1,4 +1,4 @@
-"""Put text that comes from a program into GitHub's Markdown so that it stays text: no mention, link, HTML or markup."""
+"""Escape text that comes from a program for GitHub's Markdown: no mention, link, HTML or markup takes effect."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from markupsafe import Markup
 
 from devfix.report.render.plain import one_line, plain
 
-GAP = "\u200b"  # a space of no width: it parts what GitHub would link after Markdown is done, where `\` cannot reach
+GAP = "\u200b"  # zero-width space: breaks up what GitHub links after Markdown is rendered, where `\` has no effect
 _ACTIVE = re.compile(r"[\\`*_{}\[\]<>()#+!|~&^]")
 _LINE_START = re.compile(r"^(?:[-+=:]|\d+(?=[.)]))")
-# What GitHub changes in finished text: people, issues, commits, addresses, advisories; and names of emoji.
+# What GitHub links in rendered text: people, issues, commits, addresses, advisories; and names of emoji.
 _LINKED = re.compile(
     r"@|#(?=\d)|\b(?:GH|gh)(?=-\d)|:(?=//)|\b(?:www|WWW)(?=\.)|\b(?:mailto|xmpp)(?=:)|\b(?:CVE|GHSA)(?=-)|"
     r"[0-9a-f]{6}(?=[0-9a-f])|:(?=[\d+-]*[a-z_][\w+-]*:)",
@@ -21,7 +21,7 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 def prose(text: str, limit: int = 1000) -> Markup:
-    """Return a text as one line of a paragraph, heading or table cell; what stands between backticks becomes code."""
+    """Return a text as one line of a paragraph, heading or table cell; text between backticks becomes code."""
     pieces = _CODE.split(one_line(text, limit))
     return Markup("".join(str(code(piece)) if index % 2 else _words(piece) for index, piece in enumerate(pieces)))
 
@@ -31,13 +31,13 @@ def code(text: str, limit: int = 300) -> Markup:
     shown = one_line(text, limit)
     if not shown:
         return Markup("")
-    if re.search(r"[|`\\<>&]", shown):  # a table ends its cell at any `|`, and backticks end code: entities do neither
+    if re.search(r"[|`\\<>&]", shown):  # `|` ends a table cell and a backtick ends code; entities do not
         return Markup("<code>" + re.sub(r"[^\w .,/=-]", lambda found: f"&#{ord(found[0])};", shown) + "</code>")
     return Markup(f"`{shown}`")
 
 
 def fence(text: str, language: str = "", limit: int = 6000) -> Markup:
-    """Return a text as a block of code, its fence longer than any in it; of long text the head and the tail."""
+    """Return a text as a fenced block of code; of a text longer than `limit`, the head and the tail."""
     shown = plain(text).strip("\n")
     if len(shown) > limit:
         shown = f"{shown[: limit // 2]}\n… {len(shown) - limit} characters left out …\n{shown[-limit // 2 :]}"
@@ -46,7 +46,7 @@ def fence(text: str, language: str = "", limit: int = 6000) -> Markup:
 
 
 def unlinked(text: str) -> str:
-    """Return a text in which GitHub links and closes nothing, for titles and commit messages."""
+    """Return a text without anything that GitHub links or closes, for titles and commit messages."""
     return _LINKED.sub(lambda found: found[0] + GAP, text)
 
 

@@ -1,4 +1,4 @@
-"""What a program misses here, as reports and runs record it."""
+"""The record of an obstacle."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from devfix.model import Obstacle
 
 
 def obstacle_record(obstacle: Obstacle) -> dict[str, str]:
-    """Return what a record holds under "obstacle"."""
+    """Return the value of "obstacle" in a record."""
     return {"kind": obstacle.lack.value, "message": obstacle.message, "advice": obstacle.advice}

@@ -1,4 +1,4 @@
-"""Make text that comes from a program harmless before a person's terminal shows it."""
+"""Escape text that comes from a program before a terminal shows it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INSTALLED = re.compile(r"^/.*?/(?:(?:site|dist)-packages|lib/python3\.\d+)/(?:s
 
 
 def plain(text: str) -> str:
-    """Return `text` with every control and invisible character spelled out; newlines and tabs stay.
+    """Return `text` with every control and invisible character escaped; newlines and tabs stay.
 
     >>> plain("\\x1b[31mred\\x07")
     '\\\\x1b[31mred\\\\x07'
@@ -22,13 +22,13 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str, limit: int = 300) -> str:
-    """Return `text` as one harmless line of at most `limit` characters."""
+    """Return `text` as one line of at most `limit` characters, with control characters escaped."""
     line = plain(" ".join(text.split()))
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def short_path(path: str) -> str:
-    """Return a path as a person looks for it: that of an installed file from its package on, others whole.
+    """Return a path, shortened to the part from the package on if the file is installed.
 
     >>> short_path("/home/ann/.venv/lib/python3.11/site-packages/torch/nn/functional.py")
     'torch/nn/functional.py'
@@ -37,7 +37,7 @@ def short_path(path: str) -> str:
 
 
 def tail(text: str, lines: int, limit: int = 8000) -> str:
-    """Return the last `lines` lines of `text`, harmless, and at most about `limit` characters of them."""
+    """Return the last `lines` lines of `text`, escaped, and at most about `limit` characters of them."""
     kept = text[-limit:].rstrip("\n").split("\n")[-lines:]
     return plain("\n".join(kept))
 

@@ -59,7 +59,7 @@ def run_record(run: Run, command: str, lines: Lines = no_lines) -> dict[str, Any
 
 
 def run_text(data: Mapping[str, Any], with_map: bool = False, color: bool = False, width: int = 100) -> str:
-    """Return what a person should know of a run beside what it printed; "" where there is nothing to say."""
+    """Return the diagnosis, the notes and the device map of a run as text; "" if there are none."""
     parts = list(_parts(data, with_map))
     return rendered(Group(*parts), color, width) if parts else ""
 
@@ -68,7 +68,7 @@ def _parts(data: Mapping[str, Any], with_map: bool) -> Iterator[RenderableType]:
     if data["failure"]:
         at = data["failure"]["at"]
         where = f" at {short_path(at['path'])}:{at['line']}" if at else ""
-        yield Text(f"\nA device failure on {world(data['world'])}{where}", style="bold red")
+        yield Text(f"\nDevice failure on {world(data['world'])}{where}", style="bold red")
         yield from diagnosis(data["failure"])
         if "gpus_needed" not in data:
             gpus = f" --gpus {data['world']['gpus']}" if data["world"]["gpus"] > 1 else ""
@@ -77,8 +77,8 @@ def _parts(data: Mapping[str, Any], with_map: bool) -> Iterator[RenderableType]:
         yield Text()
         yield Text(f"note: {gpus_sentence(needed)}")
     if obstacle := data.get("obstacle"):
-        yield Text(f"\nThis has nothing to do with devices: {one_line(obstacle['message'], 400)}.", style="bold red")
-        yield Text("What can be done: " + one_line(obstacle["advice"], 400))
+        yield Text(f"\nUnrelated to devices: {one_line(obstacle['message'], 400)}.", style="bold red")
+        yield Text("Suggestion: " + one_line(obstacle["advice"], 400))
     if with_map:
         yield Text()
         yield from device_map(data)

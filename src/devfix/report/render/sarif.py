@@ -1,4 +1,4 @@
-"""The record of a report as SARIF 2.1.0, the form that code scanning reads."""
+"""A report as SARIF 2.1.0, the format of code scanning."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from devfix.report.render.plain import one_line, plain
 Record = Mapping[str, Any]
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-_NO_RULE = "device-failure"  # for failures that no rule knows
+_NO_RULE = "device-failure"  # for failures without a finding of a rule
 
 
 def sarif(data: Record) -> str:
-    """Return a log with one run: a result for each failure, with where its tensors were born and how it was fixed."""
+    """Return a log with one run: a result for each failure, with the creation of its operands and the fixes."""
     results = [_result(data, index) for index in range(len(data["failures"]))]
     run = {
         "tool": {"driver": {"name": "devfix", "version": __version__, "rules": list(_rules(data))}},
@@ -33,7 +33,7 @@ def sarif(data: Record) -> str:
 
 
 def _rules(data: Record) -> Iterator[Record]:
-    titles = {_NO_RULE: "A device failure that no rule knows"}
+    titles = {_NO_RULE: "Device failure without a matching rule"}
     for failure in data["failures"]:
         titles.update({blame["rule"]: blame["title"] for blame in failure.get("blamed", ())})
     used = dict.fromkeys(_rule(data, index) for index in range(len(data["failures"])))
@@ -53,7 +53,7 @@ def _result(data: Record, index: int) -> Record:
     reason = " ".join([*(fix["because"] for fix in fixes), *(blame["because"] for blame in failure.get("blamed", ()))])
     words = f"{failure['exception']}: {failure['message']} {reason}"
     at = failure["at"]
-    births = [operand for operand in failure["operands"] if operand["born"] and operand["born"]["path"]]
+    created = [operand for operand in failure["operands"] if operand["born"] and operand["born"]["path"]]
     return {
         "ruleId": one_line(_rule(data, index), 200),
         "level": "error",
@@ -62,12 +62,12 @@ def _result(data: Record, index: int) -> Record:
         "relatedLocations": [
             {
                 **_location(operand["born"]),
-                "message": {"text": _message(f"{operand['name']} was born here, on {operand['born']['device']}")},
+                "message": {"text": _message(f"{operand['name']} was created here, on {operand['born']['device']}")},
             }
-            for operand in births
+            for operand in created
         ],
         "partialFingerprints": {"devfixFailure/v1": failure_id(failure)},
-        "fixes": [told for fix in fixes if (told := _fix(fix))],
+        "fixes": [record for fix in fixes if (record := _fix(fix))],
     }
 
 
@@ -77,13 +77,13 @@ def _fix(fix: Record) -> Record | None:
             {"artifactLocation": _file(edit["path"]), "replacements": list(_replacements(edit))}
             for edit in fix["edits"]
         ]
-    except ValueError:  # a diff that is none: whoever wrote it, the failure is still worth telling
+    except ValueError:  # an invalid diff: the failure itself is still reported
         return None
     return {"description": {"text": _message(fix["title"])}, "artifactChanges": changes} if changes else None
 
 
 def _replacements(edit: Record) -> Iterator[Record]:
-    """Yield each changed run of lines, without those that a diff shows around it."""
+    """Yield each changed run of lines, without the context lines of the diff."""
     for hunk in parse(edit["diff"], edit["path"]):
         line, removed, added = hunk.start + (not hunk.old), 0, b""
         for mark, text in (*hunk.lines, (" ", b"")):
@@ -124,5 +124,5 @@ def _invocation(data: Record) -> Record:
 
 def _message(text: str) -> str:
     """Return the text of a message; SARIF reads links in it, `[words](target)`."""
-    shown = one_line(plain(text), 2000) or "(nothing was said)"
+    shown = one_line(plain(text), 2000) or "(no message)"
     return shown.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from devfix.model import Edit
 
 Lines = Callable[[str, int], str]
-"""Gives a line of a file, without its end: `lines("train.py", 31)`; "" where the file or the line is not there."""
+"""Gives a line of a file, without its end: `lines("train.py", 31)`; "" if the file or the line does not exist."""
 
 
 def no_lines(path: str, line: int) -> str:
-    """Know no source at all."""
+    """Return "" for every line, if the source is not available."""
     return ""
 
 
@@ -22,6 +22,6 @@ def line_of(data: bytes, line: int) -> str:
 
 
 def after(lines: Lines, edits: Sequence[Edit]) -> Lines:
-    """Return the lines as they are once the edits are made."""
+    """Return the lines after the edits."""
     changed = {edit.path: edit.after for edit in edits}
     return lambda path, line: line_of(changed[path], line) if path in changed else lines(path, line)

@@ -1,4 +1,4 @@
-"""The record of a report as Markdown: the summary of a job, and what pull requests and comments are made of."""
+"""A report as Markdown: the summary of a job, and the parts of pull requests and comments."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from pathlib import Path
 from typing import Any
 
 from devfix.model import World
-from devfix.report.render.fix import OUTCOMES
+from devfix.report.render.fix import copies, counted_equivalents, equivalents, said
 from devfix.report.render.headline import doubts, headline
 from devfix.report.render.plain import tail
 from devfix.report.render.templating import markdown, render
-from devfix.report.render.tensors import BIRTHS, shape
+from devfix.report.render.tensors import CREATIONS, shape
 
 Record = Mapping[str, Any]
 
-_PLACE = {"function": "", "owned": False, "source": ""}  # what a place may leave out
+_PLACE = {"function": "", "owned": False, "source": ""}  # the optional keys of a place
 LIMIT = 60_000  # characters: GitHub takes 65,536 in a pull request or a comment
 
 
 def summary(data: Record, templates: Path | None = None) -> str:
-    """Return the report as GitHub's Markdown; `templates` may hold a summary.md.jinja of the user's own."""
+    """Return the report as GitHub's Markdown; `templates` may have a summary.md.jinja of the user."""
     return shortened(render(markdown("devfix.report", templates), "summary.md.jinja", **view(data)))
 
 
 def view(data: Record, fixes: Mapping[int, Record] | None = None) -> dict[str, Any]:
-    """Return what templates are given: the report, its failures with what was done, and the words to try it again.
+    """Return the variables of the templates: the report, its failures with their fixes, the command to reproduce it.
 
-    `fixes` maps indexes of failures to the fixes to speak of; by default all are.
+    `fixes` maps indexes of failures to the fixes to include; by default, all of them.
     """
     chosen = fixes if fixes is not None else {fix.get("failure", 0): fix for fix in data["fixes"]}
     indexes = sorted(chosen) if fixes is not None else range(len(data["failures"]))
@@ -40,21 +40,21 @@ def view(data: Record, fixes: Mapping[int, Record] | None = None) -> dict[str, A
         "failures": [_failure(data, index, chosen.get(index)) for index in indexes],
         "reproduce": reproduce(data),
         "torch": (run or {}).get("torch", ""),
-        "own_words": tail(run["stderr"] or run["stdout"], 30)
+        "output": tail(run["stderr"] or run["stdout"], 30)
         if run and (data.get("behind") or not data["failures"]) and "obstacle" not in data
         else "",
     }
 
 
 def reproduce(data: Record) -> str:
-    """Return the one command, run at the top of the repository, that shows the failure and the fix again."""
+    """Return the command that reproduces the failure and the fix at the top of the repository."""
     world = data["world"] or {}
     words = ["devfix", "repair", data.get("subfolder") or ".", "--run", data["command"], "--world", "simulated"]
     return shlex.join([*words, "--gpus", str(max(world.get("gpus", 1), 1)), "--dry-run"])
 
 
 def shortened(text: str) -> str:
-    """Cut a text to what GitHub takes, at the end of a line and outside of blocks of code."""
+    """Cut a text to GitHub's limit, at the end of a line and outside of blocks of code."""
     if len(text) <= LIMIT:
         return text
     kept = text[:LIMIT].rpartition("\n")[0]
@@ -64,6 +64,8 @@ def shortened(text: str) -> str:
 
 def _failure(data: Record, index: int, fix: Record | None) -> dict[str, Any]:
     failure = data["failures"][index]
+    rejected = [tried for tried in data["dropped"] if tried.get("failure", 0) == index]
+    same = len(equivalents(rejected, [fix] if fix else []))
     return {
         "number": index + 1,
         "failure": failure,
@@ -74,14 +76,15 @@ def _failure(data: Record, index: int, fix: Record | None) -> dict[str, Any]:
         "worlds": list(_worlds(data, fix)) if fix else [],
         "test": (fix or {}).get("test"),
         "neighbours": (fix or {}).get("neighbours", []),
+        "copies": copies(fix["verdict"]["transfers"]) if fix else "",
+        "equivalents": counted_equivalents(same) if same else "",
         "dropped": [
             {
                 "title": tried["title"],
-                "said": OUTCOMES.get(tried["verdict"]["outcome"], tried["verdict"]["outcome"]),
+                "said": said(tried["verdict"]),
                 "because": tried["verdict"].get("because", ""),
             }
-            for tried in data["dropped"]
-            if tried.get("failure", 0) == index
+            for tried in rejected
         ],
     }
 
@@ -95,7 +98,7 @@ def _tensor(operand: Record) -> dict[str, Any]:
         "held_as": operand.get("held_as", ""),
         "born": {**_PLACE, **born} if born else None,
         "kind": " ".join(part for part in (operand["dtype"], shape(operand["shape"])) if part),
-        "birth": BIRTHS.get(born["kind"], born["kind"]) if born else "not known",
+        "creation": CREATIONS.get(born["kind"], born["kind"]) if born else "not recorded",
         "moved": [{"device": move["device"], "path": move["path"], "line": move["line"]} for move in moves],
     }
 

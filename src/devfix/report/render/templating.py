@@ -1,4 +1,4 @@
-"""Jinja2 for reports: whatever a template prints is made harmless unless it was already."""
+"""Jinja2 environments for reports: everything that a template prints is escaped."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from devfix.report.render.regression_test import seen
 def markdown(package: str, folder: Path | None = None) -> ImmutableSandboxedEnvironment:
     """Return an environment for Markdown: `{{ x }}` prints prose, `{{ x | code }}` and `{{ x | fence }}` print code.
 
-    Templates come from `folder`, where it has them, else from the package. They may come from a repository, so that
-    they are rendered in Jinja2's sandbox.
+    A template in `folder` takes precedence over the package's. It may come from a repository, so that templates are
+    rendered in Jinja2's sandbox.
     """
     environment = _environment(package, folder, lambda value: value if isinstance(value, Markup) else prose(str(value)))
     environment.filters.update(code=code, fence=fence, prose=prose, seen=seen, world=world)
@@ -43,7 +43,7 @@ def text(package: str, folder: Path | None = None) -> ImmutableSandboxedEnvironm
 
 
 def render(environment: ImmutableSandboxedEnvironment, template: str, **values: object) -> str:
-    """Render a template; what is wrong with one of the user's is a UserError that names it."""
+    """Render a template; an error in a template is a UserError that names it."""
     try:
         return environment.get_template(template).render(values).strip() + "\n"
     except TemplateError as error:

@@ -1,4 +1,4 @@
-"""Where tensors met: which, on what device, born and moved where."""
+"""The operands of a failure as text: name, device, type, and where each was created and moved."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from rich.text import Text
 
 from devfix.report.render.plain import one_line, plain, short_path
 
-BIRTHS = {
-    "factory": "made",
-    "constant": "made from Python values",
-    "random": "made (random)",
+CREATIONS = {
+    "factory": "created",
+    "constant": "created from Python values",
+    "random": "created (random)",
     "load": "loaded",
-    "numpy": "made from a NumPy array",
-    "parameter": "made as a parameter",
+    "numpy": "created from a NumPy array",
+    "parameter": "created as a parameter",
     "op": "computed",
-    "view": "seen as a view",
+    "view": "created as a view",
     "move": "moved",
     "unknown": "first seen",
 }
 
 
-def where_they_met(failure: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Yield one block for each tensor that the failing operator was given, and the story of each."""
-    operands = failure["operands"]
-    if not operands:
+def operands(failure: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Yield one block for each operand of the failing operator: its description and its history."""
+    records = failure["operands"]
+    if not records:
         return
-    op = f" in {plain(failure['op'])}" if failure["op"] else ""
+    op = f" of {plain(failure['op'])}" if failure["op"] else ""
     yield Text()
-    yield Text(f"What met{op}:" if len(operands) > 1 else f"What was given{op}:")
-    column = max(len(plain(operand["name"])) for operand in operands)
-    for operand in operands:
-        yield Padding(Group(_headline(operand, min(column, 40)), *_story(operand)), (0, 0, 0, 2))
+    yield Text(f"Operand{'s' if len(records) > 1 else ''}{op}:")
+    column = max(len(plain(operand["name"])) for operand in records)
+    for operand in records:
+        yield Padding(Group(_headline(operand, min(column, 40)), *_history(operand)), (0, 0, 0, 2))
 
 
 def _headline(operand: Mapping[str, Any], column: int) -> Text:
@@ -50,12 +50,12 @@ def _headline(operand: Mapping[str, Any], column: int) -> Text:
     )
 
 
-def _story(operand: Mapping[str, Any]) -> Iterator[RenderableType]:
+def _history(operand: Mapping[str, Any]) -> Iterator[RenderableType]:
     born = operand["born"]
     if not born:
-        yield _line("where it was born is not known", "")
+        yield _line("creation not recorded", "")
         return
-    yield from _event(BIRTHS.get(born["kind"], born["kind"]), born)
+    yield from _event(CREATIONS.get(born["kind"], born["kind"]), born)
     for move in operand.get("moves", ()):
         if move != born:
             yield from _event(f"moved to {move['device']}", move)
@@ -73,5 +73,5 @@ def _line(what: str, source: str) -> Text:
 
 
 def shape(sizes: list[int]) -> str:
-    """Return a shape as people write it: "[2, 16]", "[]" for a scalar."""
+    """Return a shape as Python prints it: "[2, 16]", "[]" for a scalar."""
     return "[" + ", ".join(str(size) for size in sizes) + "]"

@@ -1,4 +1,4 @@
-"""The record of a report as a person reads it in a terminal."""
+"""A report as text for a terminal."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from devfix.report.render.dependency_fault import not_yours
+from devfix.report.render.dependency_fault import dependency_fault
 from devfix.report.render.fix import candidates, change
 from devfix.report.render.headline import headline, next_steps
 from devfix.report.render.plain import one_line, plain, short_path, tail
-from devfix.report.render.regression_test import guarded
-from devfix.report.render.tensors import where_they_met
+from devfix.report.render.regression_test import regression_test
+from devfix.report.render.tensors import operands
 
 Record = Mapping[str, Any]
 
 
-def text(data: Record, color: bool = False, width: int = 100) -> str:
-    """Return the record (see record.py) as text of `width` columns; with `color`, with terminal escapes of our own."""
-    return rendered(Group(*_parts(data)), color, width)
+def text(data: Record, color: bool = False, width: int = 100, verbose: bool = False) -> str:
+    """Return the record (see record.py) as text of `width` columns, with terminal escapes if `color`.
+
+    With `verbose`, every rejected candidate is listed.
+    """
+    return rendered(Group(*_parts(data, verbose)), color, width)
 
 
 def rendered(content: RenderableType, color: bool, width: int) -> str:
-    """Return what rich makes of the content, without spaces at the ends of lines."""
+    """Return what rich prints for the content, without trailing spaces."""
     screen = Console(
         file=StringIO(),
         force_terminal=color,
@@ -39,33 +42,34 @@ def rendered(content: RenderableType, color: bool, width: int) -> str:
     return "".join(line.rstrip() + "\n" for line in capture.get().splitlines())
 
 
-def _parts(data: Record) -> Iterator[RenderableType]:
+def _parts(data: Record, verbose: bool) -> Iterator[RenderableType]:
     yield headline(data)
     failures = data["failures"]
     for index, failure in enumerate(failures):
         yield Text()
         yield _title(index, len(failures), failure)
-        parts = _failure(failure, _of(data["fixes"], index), _of(data["dropped"], index), whole=not data["branch"])
+        fixes, rejected = _of(data["fixes"], index), _of(data["dropped"], index)
+        parts = _failure(failure, fixes, rejected, with_tests=not data["branch"], verbose=verbose)
         yield Padding(Group(*parts), (0, 0, 0, 2))
     if foreign := data.get("foreign"):
-        yield from not_yours(foreign)
+        yield from dependency_fault(foreign)
     if behind := data.get("behind"):
-        yield from _behind(behind)
+        yield from _unrelated_failure(behind)
     if data["outcome"] in ("unrepaired", "error") and data["last_run"] and not failures and "obstacle" not in data:
-        yield Padding(_own_words(data["last_run"]), (1, 0, 0, 2))
+        yield Padding(_output(data["last_run"]), (1, 0, 0, 2))
     if others := data.get("others"):
-        yield from _others(others)
-    notes = [*data["notes"], *_trouble(data["last_run"] or {})]
+        yield from _other_commands(others)
+    notes = [*data["notes"], *_internal_errors(data["last_run"] or {})]
     if notes:
         yield Text()
         yield from (Text.assemble(("note: ", "yellow"), plain(note)) for note in notes)
     yield from next_steps(data)
 
 
-def _trouble(run: Record) -> Iterator[str]:
-    """Name what went wrong in devfix's own machinery: each kind once, a few at most."""
+def _internal_errors(run: Record) -> Iterator[str]:
+    """Yield the errors inside the probe and the runner: each once, three at most."""
     for trouble in list(dict.fromkeys(run.get("trouble", ())))[:3]:
-        yield f"devfix could not see everything: {one_line(trouble)}"
+        yield f"trace incomplete: {one_line(trouble)}"
 
 
 def _title(index: int, count: int, failure: Record) -> Text:
@@ -76,63 +80,59 @@ def _title(index: int, count: int, failure: Record) -> Text:
 
 
 def diagnosis(failure: Record) -> Iterator[RenderableType]:
-    """Yield the failing line, the exception, and the tensors that met."""
+    """Yield the failing line, the exception and the operands."""
     if failure["at"] and failure["at"].get("source"):
         yield Text("> " + plain(failure["at"]["source"]), style="cyan")
     yield Text(f"{plain(failure['exception'])}: {one_line(failure['message'], 600)}", style="red")
-    yield from where_they_met(failure)
+    yield from operands(failure)
 
 
 def _failure(
-    failure: Record, fixes: Sequence[Record], dropped: Sequence[Record], whole: bool
+    failure: Record, fixes: Sequence[Record], rejected: Sequence[Record], with_tests: bool, verbose: bool
 ) -> Iterator[RenderableType]:
-    """Yield all that is told of a failure; `whole`: tests of the fixes too, which are on no branch then."""
+    """Yield the diagnosis of a failure and its fixes; `with_tests`: the source of tests, which no branch has then."""
     yield from diagnosis(failure)
     for fix in fixes:
         yield Text()
         yield from change(fix)
-        yield from guarded(fix, whole)
+        yield from regression_test(fix, with_tests)
     if not fixes:
         yield Text()
-        yield from _no_fix(failure, dropped)
-    yield from candidates(dropped, fixes)
+        yield from _no_fix(failure, rejected)
+    yield from candidates(rejected, fixes, verbose)
 
 
-def _no_fix(failure: Record, dropped: Sequence[Record]) -> Iterator[Text]:
+def _no_fix(failure: Record, rejected: Sequence[Record]) -> Iterator[Text]:
     for blame in failure.get("blamed", ()):
         yield Text.assemble((plain(blame["rule"]), "bold magenta"), ": ", plain(blame["because"]))
-    tried = (
-        f"{len(dropped)} candidate{'s were' if len(dropped) != 1 else ' was'} tried"
-        if dropped
-        else "No rule had a patch"
-    )
-    yield Text(f"Not repaired. {tried}{', none held' if dropped else ' to propose'}.", style="red")
+    tried = f"{len(rejected)} candidate{'s' if len(rejected) != 1 else ''} tried, none verified"
+    yield Text(f"Not repaired: {tried if rejected else 'no rule proposed a fix'}.", style="red")
 
 
-def _others(others: Record) -> Iterator[RenderableType]:
-    """Tell which other commands were run before and after the fixes, and which were left out."""
-    yield Text(f"\nOther commands that reach the fixes, before and after (in at most {others['seconds']:g} s):")
+def _other_commands(others: Record) -> Iterator[RenderableType]:
+    """Yield which other commands were run before and after the fixes, and which were skipped."""
+    yield Text(f"\nOther commands that reach the fixes, before and after (budget: {others['seconds']:g} s):")
     for each in others["ran"]:
-        told = f"{each['comparison']}" + (f" ({each['after']})" if each["after"] != "clean" else "")
-        yield Text(f"  {one_line(each['command'], 200)}  on {plain(each['world'])}: {plain(told)}")
+        result = f"{each['comparison']}" + (f" ({each['after']})" if each["after"] != "clean" else "")
+        yield Text(f"  {one_line(each['command'], 200)}  on {plain(each['world'])}: {plain(result)}")
     for each in others["left_out"]:
-        yield Text(f"  {one_line(each['command'], 200)}: left out, {one_line(each['because'], 200)}")
+        yield Text(f"  {one_line(each['command'], 200)}: skipped, {one_line(each['because'], 200)}")
 
 
-def _behind(failure: Record) -> Iterator[RenderableType]:
-    """Quote the failure of its own in which a repaired program ends."""
+def _unrelated_failure(failure: Record) -> Iterator[RenderableType]:
+    """Yield the unrelated failure in which a repaired program ends."""
     at = failure["at"]
     where = f" at {short_path(at['path'])}:{at['line']}" if at else ""
-    yield Text(f"\nBehind the repair{where}: no device failure, and there without a GPU too", style="bold")
-    told = ": ".join(filter(None, (plain(failure["exception"]), one_line(failure["message"], 600))))
-    yield Padding(Text(told, style="red"), (0, 0, 0, 2))
+    yield Text(f"\nAfter the fixes{where}: a failure unrelated to devices, also without a GPU", style="bold")
+    words = ": ".join(filter(None, (plain(failure["exception"]), one_line(failure["message"], 600))))
+    yield Padding(Text(words, style="red"), (0, 0, 0, 2))
     yield Padding(Text(tail(failure["text"], 40)), (1, 0, 0, 2))
 
 
-def _own_words(run: Record) -> RenderableType:
-    """Quote a program that fails for a reason of its own."""
+def _output(run: Record) -> RenderableType:
+    """Return the end of the output of a program that failed for an unrelated reason."""
     words = tail(run.get("stderr") or run.get("stdout") or "", 40)
-    return Text(words or "(it printed nothing)")
+    return Text(words or "(no output)")
 
 
 def _of(fixes: Sequence[Record], failure: int) -> list[Record]:
