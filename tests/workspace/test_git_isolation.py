@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from git_repositories import fingerprint, make_repository, write
+from git_repositories import fingerprint, git, make_repository, write
 
 from devfix.errors import UserError
-from devfix.workspace import Actor, Remote, Repository
+from devfix.workspace import Actor, GitError, Remote, Repository
 
 STAYS = """
 import sys, time
@@ -172,6 +172,20 @@ def test_an_interrupted_read_gives_the_next_no_other_file(tmp_path: Path) -> Non
     process.kill()
     process.proc.wait()
     assert {path: repository.content(path) for path in contents} == contents
+
+
+def test_a_file_that_git_cannot_read_to_its_end_is_not_taken_for_a_shorter_one(tmp_path: Path) -> None:
+    project = make_repository(tmp_path / "project", {"a.py": b"# " + os.urandom(300_000).hex().encode(), "b.py": "b\n"})
+    blob = git(project, "rev-parse", "HEAD:a.py")
+    stored = project / ".git" / "objects" / blob[:2] / blob[2:]
+    whole = stored.read_bytes()
+    stored.chmod(0o644)
+    stored.write_bytes(whole[:200_000] + bytes(len(whole) - 200_000))
+    repository = Repository.open(project)
+    assert repository.content("b.py") == b"b\n"
+    with pytest.raises(GitError):
+        repository.content("a.py")
+    assert repository.content("b.py") == b"b\n"
 
 
 def test_many_threads_read_files(tmp_path: Path) -> None:

@@ -123,8 +123,8 @@ class Git(cmd.Git):
         """Return the contents of a file; one process, open until `clear_cache`, answers for all of them."""
         with self._reading:
             try:
-                found, kind, _, content = self.get_object_data(object_id)
-                if (os.fsdecode(found), os.fsdecode(kind)) == (object_id, "blob"):
+                found, kind, size, content = self.get_object_data(object_id)
+                if (os.fsdecode(found), os.fsdecode(kind), len(content)) == (object_id, "blob", size):
                     return content
                 self.clear_cache()
             except (ValueError, OSError):  # it is lacking or damaged, which the call below says
