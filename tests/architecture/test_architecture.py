@@ -96,6 +96,14 @@ def test_what_the_engine_imports_is_declared() -> None:
     assert {name.lower() for module in used for name in provided.get(module, [module])} == declared | ({"tomli"} & used)
 
 
+def test_git_is_spoken_in_the_workspace_alone() -> None:
+    """So that one place decides what git may run, and `devfix --help` does not wait for GitPython."""
+    speakers = {
+        path for path in python_below("src/devfix") if {"git", "gitdb"} & {n.split(".")[0] for n in imports(path)}
+    }
+    assert speakers and all(path.is_relative_to(ROOT / "src/devfix/workspace") for path in speakers)
+
+
 def test_rules_import_the_rule_api_alone() -> None:
     found = {path.name: names for path in python_below("rules") if (names := strangers(path, {"devfix.sdk", "libcst"}))}
     assert not found

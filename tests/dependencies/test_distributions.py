@@ -46,8 +46,8 @@ def test_lays_changed_files_over_what_is_installed(tmp_path: Path) -> None:
         ),
         (
             "pyproject.toml",
-            'name = "x"\ndependencies = ["diffusers>=0.3", "a"]\n',
-            'name = "x"\ndependencies = ["diffusers==1.0", "a"]\n',
+            '[project]\nname = "x"\ndependencies = ["diffusers>=0.3", "a"]\n',
+            '[project]\nname = "x"\ndependencies = ["diffusers==1.0", "a"]\n',
         ),
         ("requirements.txt", "diffusers-extra\nnot-diffusers\n", None),
         ("pyproject.toml", "[tool.diffusers]\ndiffusers = 1\n", None),
@@ -62,8 +62,8 @@ def test_lays_changed_files_over_what_is_installed(tmp_path: Path) -> None:
         ("requirements.txt", "git+https://github.com/huggingface/diffusers-extras.git\n", None),
         (
             "pyproject.toml",
-            'dependencies = ["diffusers @ git+https://e.org/b"]\n',
-            'dependencies = ["diffusers==1.0"]\n',
+            'project.dependencies = ["diffusers @ git+https://e.org/b"]\n',
+            'project.dependencies = ["diffusers==1.0"]\n',
         ),
         (
             "pyproject.toml",
@@ -72,9 +72,33 @@ def test_lays_changed_files_over_what_is_installed(tmp_path: Path) -> None:
         ),
         (
             "pyproject.toml",
-            'diffusers = {version = "^0.31", extras = ["torch"]}\n',
-            'diffusers = {version = "==1.0", extras = ["torch"]}\n',
+            '[tool.poetry.group.gpu.dependencies]\ndiffusers = {version = "^0.31", extras = ["torch"]}\n',
+            '[tool.poetry.group.gpu.dependencies]\ndiffusers = {version = "==1.0", extras = ["torch"]}\n',
         ),
+        (
+            "pyproject.toml",
+            "[project] # ours\ndependencies = [\n  'Diffusers[x] <1 ; os_name == \"posix\"',  # new\n  'a'\n]\n",
+            "[project] # ours\ndependencies = [\n  'Diffusers[x]==1.0 ; os_name == \"posix\"',  # new\n  'a'\n]\n",
+        ),
+        (
+            "pyproject.toml",
+            '[project]\r\nname = "diffusers"\r\n[project.optional-dependencies]\r\nall = ["diffusers>=0.3"]\r\n',
+            '[project]\r\nname = "diffusers"\r\n[project.optional-dependencies]\r\nall = ["diffusers==1.0"]\r\n',
+        ),
+        ("pyproject.toml", '[tool.isort]\nknown_third_party = ["diffusers"]\n', None),
+        ("pyproject.toml", 'dependencies = ["diffusers>=0.3"\n', None),
+        (
+            "setup.cfg",
+            "[options]\ninstall_requires =\n    diffusers>=0.3\n",
+            "[options]\ninstall_requires =\n    diffusers==1.0\n",
+        ),
+        ("setup.cfg", "[metadata]\nname = diffusers\n", None),
+        ("setup.cfg", "[isort]\nknown_third_party =\n    diffusers\n", None),
+        ("requirements.txt", "torch\r\ndiffusers>=0.3\r\n", "torch\r\ndiffusers==1.0\r\n"),
+        ("requirements.txt", "-e git+https://github.com/a/diffusers#egg=diffusers\n", "diffusers==1.0\n"),
+        ("requirements.txt", "diffusers==0.3 --hash=sha256:0a1b\n", None),
+        ("requirements.txt", "diffusers==0.3 \\\n    --hash=sha256:0a1b\n", None),
+        ("constraints.txt", "diffusers>=0.3;python_version>'3'\n", "diffusers==1.0;python_version>'3'\n"),
     ],
 )
 def test_pins_a_release(path: str, before: str, after: str | None) -> None:

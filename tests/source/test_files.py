@@ -1,5 +1,8 @@
 """A file can be asked what stands at a place, and prints back byte for byte."""
 
+import re
+
+import libcst as cst
 import pytest
 
 from devfix.model import SourceLocation
@@ -86,3 +89,47 @@ def test_gives_no_file_for_foreign_and_excluded_places() -> None:
     assert sources.file(SourceLocation("c.py", 1, owned=True)) is None
     assert sources.file(SourceLocation("b.py", 1, owned=True)) is None
     assert "b.py" in sources.notes[0]
+
+
+LAID_OUT = """def f(x, y):
+    @keep(x)
+    def g(self):
+        return ( x + y ).sum(
+            # of both
+            dim=(0,
+                 1),
+        )
+    return f"{x + y:>{x}} {(x + y)!r}", "x + y", é + (x
+        + y), [(x) for x in ((y))]
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("start", ["", "\ufeff", "# -*- coding: latin-1 -*-\n"])
+def test_code_is_what_libcst_prints(start: str, end: str) -> None:
+    data = (start + LAID_OUT).replace("\n", end).encode("latin-1" if "latin" in start else "utf-8")
+    file = File("m.py", data)
+    nodes = [*file.within(file.module)]
+    assert {type(node).__name__ for node in nodes} >= {"Tuple", "FormattedStringExpression", "Decorator", "ListComp"}
+    for node in nodes:
+        assert file.code(node) == file.module.code_for_node(node).strip()
+
+
+def test_find_gives_the_expressions_below_a_node_in_the_order_of_the_source() -> None:
+    file = File("m.py", LAID_OUT.encode())
+    for text in ("x + y", "x", "keep(x)", "(x)", "y", "f"):
+        for root in file.within(file.module):
+            below = [node for node in walked(root) if isinstance(node, cst.BaseExpression)]
+            wanted = [node for node in below if re.sub(r"\s", "", file.code(node)) == re.sub(r"\s", "", text)]
+            assert [*map(id, file.find(root, text))] == [*map(id, wanted)]
+    assert len(file.find(file.module, "x + y")) == 1 and len(file.find(file.module, "(x + y)")) == 3
+
+
+def walked(node: cst.CSTNode) -> list[cst.CSTNode]:
+    return [node, *(below for child in node.children for below in walked(child))]
+
+
+def test_find_looks_for_nothing_below_a_node_of_another_file() -> None:
+    file, other = File("m.py", b"x + y\n"), File("n.py", b"x + y\n")
+    assert file.find(other.module, "x") == []
+    assert [*map(id, file.within(other.module))] == [*map(id, walked(other.module))]

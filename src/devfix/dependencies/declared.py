@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from devfix.dependencies.distributions import normalised
+from devfix.dependencies.project_file import requirement_lists, version_tables
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -91,7 +92,13 @@ def _reader(path: str) -> Callable[[str], Iterator[tuple[int, str]]] | None:
         return partial(_lines, _CONDA)
     if _PROJECT.search(path):
         return _project
-    return _quoted if _SETUP.search(path) and path.endswith(".py") else _options if _SETUP.search(path) else None
+    return (
+        _quoted
+        if _SETUP.search(path) and path.endswith(".py")
+        else option_requirements
+        if _SETUP.search(path)
+        else None
+    )
 
 
 def _lines(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, str]]:
@@ -100,7 +107,7 @@ def _lines(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, str]]:
             yield number, match[1]
 
 
-def _options(text: str) -> Iterator[tuple[int, str]]:
+def option_requirements(text: str) -> Iterator[tuple[int, str]]:
     """Yield the requirements of setup.cfg: the indented lines below install_requires and the extras."""
     section, key = "", ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -136,22 +143,9 @@ def _project(text: str) -> Iterator[tuple[int, str]]:
         yield next((number for number, line in enumerate(lines, 1) if spelled.search(line)), 1), name
 
 
-def _named(data: dict[str, Any]) -> Iterator[str]:
-    project, tool = _table(data, "project"), _table(data, "tool")
-    lists: list[Any] = [project.get("dependencies"), *_table(project, "optional-dependencies").values()]
-    lists += [*_table(data, "dependency-groups").values(), _table(data, "build-system").get("requires")]
-    lists += [_table(tool, "uv").get("dev-dependencies"), *_table(_table(tool, "pdm"), "dev-dependencies").values()]
-    for each in lists:
-        for item in each if isinstance(each, list) else ():
-            if isinstance(item, str) and (match := _LINE.match(item)):
-                yield match[1]
-    poetry = _table(tool, "poetry")
-    tables = [_table(poetry, "dependencies"), _table(poetry, "dev-dependencies")]
-    tables += [_table(group, "dependencies") for group in _table(poetry, "group").values() if isinstance(group, dict)]
-    for table in (*tables, _table(data, "packages"), _table(data, "dev-packages")):
+def _named(data: Mapping[str, Any]) -> Iterator[str]:
+    for item in (item for each in requirement_lists(data) for item in each):
+        if isinstance(item, str) and (match := _LINE.match(item)):
+            yield match[1]
+    for table in version_tables(data):
         yield from (name for name in table if normalised(name) != "python")
-
-
-def _table(data: dict[str, Any], name: str) -> dict[str, Any]:
-    found = data.get(name)
-    return found if isinstance(found, dict) else {}

@@ -5,29 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
 
+from packaging.requirements import InvalidRequirement, Requirement
+
+from devfix.dependencies.declared import option_requirements
 from devfix.dependencies.distributions import normalised
+from devfix.dependencies.project_file import requirement_lists, version_tables
 from devfix.model import Edit
+from devfix.source.text import first_difference
 
 FILES = re.compile(
     r"(^|/)(pyproject\.toml|setup\.cfg|(requirements|constraints)[\w.-]*\.(txt|in)|requirements/[\w.-]+\.(txt|in))$"
 )
-# A requirement: name, extras, then versions up to a marker, a quote or a comment.
-REQUIREMENT = (
-    r"(?P<lead>^[^\S\n]*|[\"'])(?P<name>{name})(?P<extras>\[[\w,. -]*\])?"
-    r"(?P<spec>[^\S\n]*[(]?(?:[<>=!~]=?=?[^;#\"'\n]*?)?|[^\S\n]*@[^\S\n]*(?:git\+)?[a-z]+:[^;\"'\n]*?)"
-    r"(?P<end>[^\S\n]*(?:$|;|[^\S\n]#|[\"']))"
-)
-# A repository in place of a name, as requirements files have it: `git+https://github.com/owner/name.git@main`.
-REPOSITORY = (
-    r"(?P<lead>^[^\S\n]*(?:-e[^\S\n]+)?)(?P<spec>(?:git|hg|svn|bzr)\+[^\s#;]*/{name}(?:\.git)?(?:@[^\s#;]+)?(?:\#\S*)?)"
-    r"(?P<end>[^\S\n]*(?:$|;|[^\S\n]#))"
-)
-# Poetry's own table: `name = "^1.0"` or `name = {{version = "^1.0", …}}`.
-POETRY = (
-    r"(?P<lead>^{name}[^\S\n]*=[^\S\n]*(?:\{{[^}}\n]*?version[^\S\n]*=[^\S\n]*)?[\"'])"
-    r"(?P<spec>[\^~<>=!*\d][^\"'\n]*)(?P<end>[\"'])"
-)
+_LINE = re.compile(r"(?P<before>\s*)(?P<text>.*?)(?P<after>\s+#.*|\s*)", re.DOTALL)
+_NAME = re.compile(r"(?P<name>[\w.-]+)(?P<extras>\s*\[[^\]]*\])?")
+_MARKER = re.compile(r"\s*;.*|$", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -43,38 +37,98 @@ def pinned(name: str, version: str, paths: Iterable[str], read: Callable[[str], 
     """Pin `name` to `version` in every requirements file among `paths` that names it."""
     edits = []
     for path in sorted(filter(FILES.search, paths)):
-        data = read(path)
-        if data is None:
+        before = read(path)
+        if before is None:
             continue
-        edit = _pinned(path, data, name, version)
-        if edit:
-            edits.append(edit)
+        pin = _in_project if path.endswith(".toml") else _in_options if path.endswith(".cfg") else _in_lines
+        after = pin(before.decode("utf-8", "surrogateescape"), name, version).encode("utf-8", "surrogateescape")
+        if after != before:
+            edits.append(Edit(path, first_difference(before, after), before, after))
     return Pin(name, version, tuple(edits))
 
 
-def _pinned(path: str, data: bytes, name: str, version: str) -> Edit | None:
-    text = data.decode("utf-8", "surrogateescape")
-    spelled = re.sub(r"[-_.]+", "[-_.]+", re.escape(normalised(name)).replace(r"\-", "-"))
-    match, pin = _requirement(path, text, spelled), f"=={version}"
-    if match is None and path.endswith(".toml"):
-        match = _found(POETRY, text, spelled)
-    elif match is None:
-        match, pin = _found(REPOSITORY, text, spelled), f"{name}=={version}"
-    if match is None:
+def _in_lines(text: str, name: str, version: str) -> str:
+    """Pin in a file with a requirement a line."""
+    return "".join(_in_line(line, name, version) for line in text.splitlines(keepends=True))
+
+
+def _in_options(text: str, name: str, version: str) -> str:
+    """Pin in a setup.cfg."""
+    numbers = {number for number, _ in option_requirements(text)}
+    lines = enumerate(text.splitlines(keepends=True), 1)
+    return "".join(_in_line(line, name, version) if number in numbers else line for number, line in lines)
+
+
+def _in_line(line: str, name: str, version: str) -> str:
+    parts = _LINE.fullmatch(line)
+    if parts is None:
+        return line
+    asked = parts["text"]
+    new = _pinned(asked, name, version)
+    if new is None and _is_repository_of(asked.removeprefix("-e").lstrip(), name):
+        new = f"{name}=={version}"
+    return line if new is None else parts["before"] + new + parts["after"]
+
+
+def _pinned(asked: str, name: str, version: str) -> str | None:
+    """A requirement with the version; None where it is none, or one of another name. Its marker stays as written.
+
+    >>> _pinned("Diffusers[torch] ~= 0.30 ; python_version > '3'", "diffusers", "1.0")
+    "Diffusers[torch]==1.0 ; python_version > '3'"
+    """
+    try:
+        requirement = Requirement(asked)
+    except InvalidRequirement:  # also one with options behind it (`--hash`), which hold for one file of one version
         return None
-    start, end = match.start("lead") if pin.startswith(name) else match.start("spec"), match.end("spec")
-    after = (text[:start] + pin + text[end:]).encode("utf-8", "surrogateescape")
-    if after == data:
+    spelled = _NAME.match(asked)
+    if normalised(requirement.name) != normalised(name) or spelled is None:
         return None
-    return Edit(path, text.count("\n", 0, start) + 1, data, after)
+    # The address of a requirement may have a semicolon, so that of its marker has a space in front.
+    marker = re.search(r"\s;.*|$", asked) if requirement.url else _MARKER.search(asked)
+    return f"{spelled[0]}=={version}{marker[0] if marker else ''}"
 
 
-def _requirement(path: str, text: str, spelled: str) -> re.Match[str] | None:
-    """Find the requirement that names a distribution; in TOML it is quoted, and a bare name begins a key."""
-    pattern = re.compile(REQUIREMENT.format(name=spelled), re.MULTILINE | re.IGNORECASE)
-    every = pattern.finditer(text)
-    return next((each for each in every if not path.endswith(".toml") or each["lead"].strip()), None)
+def _is_repository_of(address: str, name: str) -> bool:
+    """Whether an address in place of a name has it: `git+https://github.com/owner/name.git@main`."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    last = parts.path.rpartition("/")[2].partition("@")[0].removesuffix(".git")
+    return parts.scheme.partition("+")[0] in ("git", "hg", "svn", "bzr") and normalised(last) == normalised(name)
 
 
-def _found(pattern: str, text: str, spelled: str) -> re.Match[str] | None:
-    return re.search(pattern.format(name=spelled), text, re.MULTILINE | re.IGNORECASE)
+def _in_project(text: str, name: str, version: str) -> str:
+    """Pin in a pyproject.toml, all else of which stays as it is written."""
+    # Importing it takes 30 ms, and only a fault of an installed package asks for it.
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(text)
+    except TOMLKitError:
+        return text
+    for requirements in requirement_lists(document):
+        for number, asked in enumerate(requirements):
+            if isinstance(asked, str) and (new := _pinned(asked, name, version)):
+                requirements[number] = _quoted_alike(asked, new)
+    for table in version_tables(document):
+        for key in [key for key in table if normalised(key) == normalised(name)]:
+            _pin_key(table, key, version)
+    return document.as_string()
+
+
+def _pin_key(table: Any, key: str, version: str) -> None:
+    """Pin a key of Poetry's: its value is a version, or a table that has one."""
+    value = table[key]
+    if isinstance(value, str):
+        table[key] = _quoted_alike(value, f"=={version}")
+    elif isinstance(value, dict) and isinstance(value.get("version"), str):
+        _pin_key(value, "version", version)
+
+
+def _quoted_alike(old: Any, new: str) -> Any:
+    """A string of TOML in the quotes of the one that it replaces."""
+    import tomlkit
+
+    return tomlkit.string(new, literal=old.as_string().startswith("'") and "'" not in new)

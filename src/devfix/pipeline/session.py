@@ -92,7 +92,7 @@ class Session:
     def may_make(self, path: str) -> bool:
         """Say whether a new file may come into the repository: neither git nor --exclude leaves it out."""
         excluded = any(fnmatch(path, glob) for glob in self.target.exclude)
-        return not excluded and not self.repository.git.says("check-ignore", "--no-index", path)
+        return not excluded and not self.repository.ignores(path)
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:

@@ -13,17 +13,17 @@ from devfix.publish.marker import Marker, framed, reframed
 from devfix.publish.proposal import PREFIX, Proposal
 from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.fingerprint import failure_id, program_id
-from devfix.workspace import Remote
+from devfix.workspace import Actor, Remote
 
 BRANCHES = 100  # at most so many branches of devfix are examined: each costs a request
 
 
 @dataclass(frozen=True)
 class PublishOptions:
-    """Options of pull requests; `person` is the name and address in the commits."""
+    """Options of pull requests; `person` is the author of the commits."""
 
     base: str
-    person: tuple[str, str]
+    person: Actor
     draft: bool = False
     labels: tuple[str, ...] = ()
     dry_run: bool = False

@@ -18,9 +18,9 @@ from devfix.publish.github.event import pull_request
 from devfix.publish.proposal import proposals
 from devfix.publish.publisher import PublishAction, Publisher, PublishOptions
 from devfix.publish.pull_request_text import Page, PullRequestText
-from devfix.workspace import Remote, person, remote_address
+from devfix.workspace import Actor, Remote, person, remote_address
 
-BOT = ("github-actions[bot]", "41898282+github-actions[bot]@users.noreply.github.com")
+BOT = Actor("github-actions[bot]", "41898282+github-actions[bot]@users.noreply.github.com")
 EVENT = "event"
 
 
@@ -129,8 +129,8 @@ def _url(remote: str) -> str:
     return remote if "/" in remote or ":" in remote else remote_address(Path.cwd(), remote)
 
 
-def _person(environment: Mapping[str, str]) -> tuple[str, str]:
+def _person(environment: Mapping[str, str]) -> Actor:
     name, email = environment.get("GIT_AUTHOR_NAME"), environment.get("GIT_AUTHOR_EMAIL")
     if name and email:
-        return name, email
+        return Actor(name, email)
     return BOT if environment.get("GITHUB_ACTIONS") == "true" else person(Path.cwd())

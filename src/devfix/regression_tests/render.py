@@ -6,13 +6,16 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import PurePosixPath
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from devfix.model import Argument, Call, Failure, Recipe
 from devfix.regression_tests.builder import TestCodeBuilder, wrapped
 
 LINES = 40  # of a whole file: a longer test is no small one
-_SKIP = 'pytest.importorskip("devfix")  # gives the test its GPUs, also where there are none'
+_FIXTURES = {"monkeypatch": "pytest.MonkeyPatch", "tmp_path": "Path"}
 
 
 @dataclass(frozen=True)
@@ -83,39 +86,36 @@ def _called(source: TestCodeBuilder, call: Call, owner: str) -> str:
 def text_of(body: Body, failure: Failure, gpus: int, path: str, typed: bool, on_path: bool) -> str:
     """Return the file of a test at `path`; `on_path`: it puts the folder of its imports on Python's path itself."""
     inserted = on_path and bool(body.imports)
-    fixtures = [*body.fixtures, *(["monkeypatch"] if inserted else [])]
-    top = sorted({*body.top, *(["from pathlib import Path"] if inserted or body.needs_top else [])})
-    top = [line for line in top if line.startswith("import")] + [line for line in top if line.startswith("from")]
-    up = f"Path(__file__).resolve().parents[{len(PurePosixPath(path).parts) - 1}]"
-    machine = "on a GPU" if gpus else "without a GPU"
-    lines = [f'"""What failed {machine} until it was mended: {body.about}{_where(failure)}."""', ""]
-    lines += [*top, *([""] if top else []), "import pytest", "", _SKIP]
-    lines += ["", f"ROOT = {up}"] if body.needs_top else []
-    lines += [
-        "",
-        "",
-        f"@pytest.mark.gpus({gpus})",
-        f"def test_{body.name}_{machine.replace(' ', '_').lower()}({_signature(fixtures, typed)}",
-    ]
-    inner = []
-    if inserted:
-        folder = "".join(f' / "{part}"' for part in PurePosixPath(body.root).parts)
-        inner += [f"monkeypatch.syspath_prepend({up}{folder})", ""]
-    inner += ["import torch", ""] if body.uses_torch else []
-    inner += [line for module in sorted(body.imports) for line in _imported(module, body.imports[module])]
-    inner += [""] if body.imports else []
-    inner += [*body.lines[: _last(body.lines)], *_comment(failure), *body.lines[_last(body.lines) :]]
-    return "\n".join([*lines, *("    " + line if line else "" for line in inner)]) + "\n"
+    needed = (*body.fixtures, *(["monkeypatch"] if inserted else []))
+    modules = {*body.top, *(["from pathlib import Path"] if inserted or body.needs_top else [])}
+    last = _last(body.lines)
+    return _template().render(
+        body=body,
+        machine="on a GPU" if gpus else "without a GPU",
+        where=_where(failure),
+        top=sorted(modules, key=lambda line: (line.startswith("from"), line)),
+        above=f"Path(__file__).resolve().parents[{len(PurePosixPath(path).parts) - 1}]",
+        folder=PurePosixPath(body.root).parts,
+        gpus=gpus,
+        needed=needed,
+        fixtures=[f"{name}: {_FIXTURES[name]}" if typed else name for name in needed],
+        typed=typed,
+        made=body.lines[:last],
+        said=_said(failure),
+        ending=body.lines[last:],
+    )
 
 
-def _signature(fixtures: Sequence[str], typed: bool) -> str:
-    kinds = {"monkeypatch": "pytest.MonkeyPatch", "tmp_path": "Path"}
-    names = [f"{name}: {kinds[name]}" if typed else name for name in fixtures]
-    return ", ".join(names) + (") -> None:" if typed else "):")
-
-
-def _imported(module: str, names: Sequence[str]) -> list[str]:
-    return [f"from {module} import {', '.join(sorted(names))}"]
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("devfix.regression_tests"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("test.py.jinja")
 
 
 def _last(lines: Sequence[str]) -> int:
@@ -126,10 +126,11 @@ def _last(lines: Sequence[str]) -> int:
     return at
 
 
-def _comment(failure: Failure) -> list[str]:
+def _said(failure: Failure) -> list[str]:
+    """What the program failed with, as lines of a comment."""
     said = re.sub(r"\s+", " ", f"{failure.exception}: {failure.message}").strip()
     said = "".join(letter for letter in said if letter.isascii() and letter.isprintable())
-    return [f"# {line}" for line in textwrap.wrap(said, 80, max_lines=2, placeholder=" ...")]
+    return textwrap.wrap(said, 80, max_lines=2, placeholder=" ...")
 
 
 def _where(failure: Failure) -> str:

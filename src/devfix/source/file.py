@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import libcst as cst
 
@@ -28,14 +29,19 @@ class File(ParsedModule):
             return self._on_line(place.line)
         start = self._offset(place.line, place.column)
         end = self._offset(place.end_line, place.end_column)
-        found = [
-            (begin != start, begin, node)
-            for node, (begin, stop) in self._spans.items()
-            if stop == end and begin <= start and isinstance(node, cst.BaseExpression)
-        ]
+        found = [(begin != start, begin, node) for begin, node in self._ending.get(end, ()) if begin <= start]
         exact = [entry for entry in found if not entry[0]]
         chosen = exact or sorted(found, key=lambda entry: -entry[1])
         return [node for _, _, node in chosen]
+
+    @cached_property
+    def _ending(self) -> Mapping[int, list[tuple[int, cst.BaseExpression]]]:
+        """The expressions that end at an offset, and where each starts."""
+        found: dict[int, list[tuple[int, cst.BaseExpression]]] = {}
+        for node, (start, stop) in self._spans.items():
+            if isinstance(node, cst.BaseExpression):
+                found.setdefault(stop, []).append((start, node))
+        return found
 
     def _on_line(self, line: int) -> list[cst.BaseExpression]:
         return [node for node in self._spans if isinstance(node, cst.BaseExpression) and self.line_of(node) == line]
@@ -95,12 +101,18 @@ class File(ParsedModule):
 
     def find(self, root: cst.CSTNode, code: str) -> list[cst.BaseExpression]:
         """The expressions below `root` whose text is `code`, in the order of the source."""
-        wanted = normalised(code)
-        return [
-            node
-            for node in self.within(root)
-            if isinstance(node, cst.BaseExpression) and node in self._spans and normalised(self.code(node)) == wanted
-        ]
+        found = self._reading.get(normalised(code), ())
+        inside = self._tree.extents.get(root, slice(0, 0))
+        return [node for number, node in found if inside.start <= number < inside.stop]
+
+    @cached_property
+    def _reading(self) -> Mapping[str, list[tuple[int, cst.BaseExpression]]]:
+        """The expressions that read alike, by their text, with the number of each in the order of the source."""
+        found: dict[str, list[tuple[int, cst.BaseExpression]]] = {}
+        for number, node in enumerate(self._tree.nodes):
+            if isinstance(node, cst.BaseExpression) and (text := self._written(node)) is not None:
+                found.setdefault(normalised(text), []).append((number, node))
+        return found
 
     def replaced(self, changes: Mapping[cst.CSTNode, cst.CSTNode]) -> cst.Module:
         """The module with nodes replaced."""

@@ -14,7 +14,6 @@ from libcst.metadata import (
     ComprehensionScope,
     FunctionScope,
     MetadataWrapper,
-    ParentNodeProvider,
     QualifiedNameSource,
     Scope,
     ScopeProvider,
@@ -51,14 +50,20 @@ class ParsedModule:
         return {node: (span.start, span.start + span.length) for node, span in spans.items()}
 
     @cached_property
-    def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
-        return self._wrapper.resolve(ParentNodeProvider)
+    def _text(self) -> bytes:
+        # Offsets are in UTF-8, whatever the encoding of the file, as the interpreter's columns are.
+        return self.module.code.encode("utf-8")
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        # Python counts \n, \r\n and \r as line ends; offsets are in UTF-8, as the interpreter's columns are.
-        text = self.module.code.encode("utf-8")
-        return [0, *(match.end() for match in re.finditer(rb"\r\n|\n|\r", text))]
+        # Python counts \n, \r\n and \r as line ends.
+        return [0, *(match.end() for match in re.finditer(rb"\r\n|\n|\r", self._text))]
+
+    @cached_property
+    def _tree(self) -> _Tree:
+        tree = _Tree()
+        self.module.visit(tree)
+        return tree
 
     @cached_property
     def _scopes(self) -> Mapping[cst.CSTNode, Scope | None]:
@@ -114,18 +119,30 @@ class ParsedModule:
 
     def code(self, node: cst.CSTNode) -> str:
         """The text of a node, without the space around it."""
-        return self.module.code_for_node(node).strip()
+        written = self._written(node)
+        # Lines after the first are indented as the block is in the file, and must not be where the text is parsed.
+        return self.module.code_for_node(node).strip() if written is None or "\n" in written else written
+
+    def _written(self, node: cst.CSTNode) -> str | None:
+        """An expression as it stands in the file; None for other nodes and those of no file."""
+        span = self._spans.get(node)
+        if span is None or not isinstance(node, cst.BaseExpression):
+            return None
+        start, stop = span
+        if node.lpar:  # a span is that of what stands between the parentheses
+            start, stop = self._spans[node.lpar[0]][0], self._spans[node.rpar[-1]][1]
+        return self._text[start:stop].decode("utf-8").strip()
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The node that holds this one; None for the module."""
-        return self._parents.get(node)
+        return self._tree.parents.get(node)
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The nodes around this one, innermost first."""
-        current = self._parents.get(node)
+        current = self._tree.parents.get(node)
         while current is not None:
             yield current
-            current = self._parents.get(current)
+            current = self._tree.parents.get(current)
 
     def last_line_of(self, node: cst.CSTNode) -> int:
         """The line on which a node ends."""
@@ -140,9 +157,13 @@ class ParsedModule:
 
     def within(self, root: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """A node and everything below it, outer nodes first."""
-        yield root
-        for child in root.children:
-            yield from self.within(child)
+        extent = self._tree.extents.get(root)
+        if extent is not None:
+            yield from self._tree.nodes[extent]
+        else:
+            yield root
+            for child in root.children:
+                yield from self.within(child)
 
     def qualified_name(self, node: cst.CSTNode) -> str:
         """What a name or call means by the file's imports: "torch.nn.Linear" for `nn.Linear(…)`, "len" for a builtin.
@@ -157,3 +178,27 @@ class ParsedModule:
         found = scope.get_qualified_names_for(node) if scope is not None else set()
         known = sorted(each.name for each in found if each.source is not QualifiedNameSource.LOCAL)
         return known[0].removeprefix("builtins.") if known else ""
+
+
+class _Tree(cst.CSTVisitor):
+    """The nodes of a module, outer ones first: which part of them stands below each, and the parent of each.
+
+    In one walk, since LibCST copies each node on it; ParentNodeProvider takes another, and a copy for each parent.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.nodes: list[cst.CSTNode] = []
+        self.extents: dict[cst.CSTNode, slice] = {}
+        self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        self._around: list[tuple[cst.CSTNode, int]] = []
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        if self._around:
+            self.parents[node] = self._around[-1][0]
+        self._around.append((node, len(self.nodes)))
+        self.nodes.append(node)
+        return True
+
+    def on_leave(self, original_node: cst.CSTNode) -> None:
+        self.extents[original_node] = slice(self._around.pop()[1], len(self.nodes))

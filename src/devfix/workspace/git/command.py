@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-from collections.abc import Mapping
+import shutil
+import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from subprocess import PIPE
+from typing import Any
+
+from git import GitCommandNotFound, cmd
 
 from devfix.errors import DevfixError, UserError
+from devfix.workspace.git import NO_GIT
 
 # Hooks, the file system monitor and automatic maintenance run commands that a repository's configuration names.
 _HARMLESS = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false")
@@ -21,6 +27,13 @@ _KEPT = (
     "GIT_CONFIG_NOSYSTEM",
     "GIT_CEILING_",
 )
+_FIXED = {
+    "GIT_OPTIONAL_LOCKS": "0",  # else `git status` refreshes the user's index
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",  # a partial clone would fetch what is missing, by a command its configuration names
+    "GIT_ALLOW_PROTOCOL": "none",  # the same for git older than 2.44
+    "GIT_DEFAULT_REF_FORMAT": "files",  # of the repositories that we make: GitPython and the shadow read these files
+}
 _DAMAGED = re.compile(rb"is corrupt|inflate:|unable to unpack|not a tree object|unable to read|invalid sha1 pointer")
 
 
@@ -43,37 +56,57 @@ class DamagedError(GitError, UserError):
         self.args = (f"the repository is damaged ({self.line}): `git fsck` tells what is lacking",)
 
 
-class Git:
-    """Git in one folder, with a fixed environment and configuration."""
+class Git(cmd.Git):
+    """GitPython's git in one folder, with a fixed environment and configuration."""
 
     def __init__(
-        self, folder: Path, environment: Mapping[str, str] | None = None, configuration: tuple[str, ...] = ()
+        self,
+        working_dir: str | os.PathLike[str] | None = None,
+        environment: Mapping[str, str] | None = None,
+        configuration: tuple[str, ...] = (),
     ) -> None:
-        """Speak to the repository that `folder` lies in, unless `environment` names another (GIT_DIR)."""
-        self.folder, self.given, self.configuration = folder, dict(environment or {}), configuration
+        """Speak to the repository that the folder lies in, unless `environment` names another (GIT_DIR)."""
+        super().__init__(working_dir)
+        self._configuration = configuration
+        self._reading = threading.Lock()
+        self.update_environment(**{**_FIXED, **(environment or {})})
+        self.set_persistent_git_options(no_pager=True, literal_pathspecs=True, c=[*_HARMLESS, *configuration])
 
     def also(self, *configuration: str, **environment: str) -> Git:
         """Return the same with more configuration ("name=value") and environment."""
-        return Git(self.folder, {**self.given, **environment}, (*self.configuration, *configuration))
+        given = {**self.environment(), **environment}
+        return Git(self.working_dir, given, (*self._configuration, *configuration))
+
+    def execute(self, command: str | Sequence[Any], *arguments: Any, **options: Any) -> Any:
+        """Start git as GitPython does, without the variables that point it elsewhere (set when a hook runs devfix)."""
+        folder = self.working_dir or os.curdir
+        if not os.access(folder, os.X_OK):  # GitPython would run git in the current folder instead
+            raise UserError(f"{folder}: {'cannot be entered' if Path(folder).is_dir() else 'no such folder'}")
+        misleading = [
+            name
+            for name in os.environ
+            if name.startswith("GIT_") and not name.startswith(_KEPT) and name not in self.environment()
+        ]
+        # GitPython adds to the environment and cannot take away from it; `env` can.
+        dropping = ["env", *(part for name in misleading for part in ("-u", name))] if misleading else []
+        if dropping and shutil.which(str(self.GIT_PYTHON_GIT_EXECUTABLE)) is None:
+            raise UserError(NO_GIT)
+        try:
+            return super().execute([*dropping, *command], *arguments, **options)
+        except GitCommandNotFound as error:
+            raise UserError(NO_GIT) from error
 
     def call(self, *arguments: str, given: bytes = b"") -> bytes:
         """Call git with `given` on its standard input and return what it prints; raise GitError when it fails."""
-        options = [part for setting in (*_HARMLESS, *self.configuration) for part in ("-c", setting)]
+        process = getattr(self, arguments[0])(*arguments[1:], as_process=True, istream=PIPE)
         try:
-            done = subprocess.run(
-                ["git", "--no-pager", "--literal-pathspecs", *options, *arguments],
-                cwd=self.folder,
-                env={**_environment(), **self.given},
-                input=given,
-                capture_output=True,
-            )
-        except FileNotFoundError as error:
-            if not self.folder.is_dir():
-                raise UserError(f"{self.folder}: no such folder") from error
-            raise UserError("git is not on the PATH: install git 2.30 or newer") from error
-        if done.returncode:
-            raise (DamagedError if _DAMAGED.search(done.stderr) else GitError)(arguments, done.stderr)
-        return done.stdout
+            stdout, stderr = process.communicate(given)
+        except BaseException:
+            process.kill()
+            raise
+        if process.returncode:
+            raise (DamagedError if _DAMAGED.search(stderr) else GitError)(arguments, stderr)
+        return bytes(stdout)
 
     def text(self, *arguments: str, given: bytes = b"") -> str:
         """Do the same and return text without the newline at its end; names that are not UTF-8 keep their bytes."""
@@ -86,15 +119,17 @@ class Git:
         except GitError:
             return ""
 
-
-def _environment() -> dict[str, str]:
-    """Return this process's environment without what points git elsewhere (set, for one, when a hook runs devfix)."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.startswith(_KEPT)}
-    return {
-        **kept,
-        "LC_ALL": "C",
-        "GIT_OPTIONAL_LOCKS": "0",  # else `git status` refreshes the user's index
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_NO_LAZY_FETCH": "1",  # a partial clone would fetch what is missing, by a command its configuration names
-        "GIT_ALLOW_PROTOCOL": "none",  # the same for git older than 2.44
-    }
+    def read_blob(self, object_id: str) -> bytes:
+        """Return the contents of a file; one process, open until `clear_cache`, answers for all of them."""
+        with self._reading:
+            try:
+                found, kind, size, content = self.get_object_data(object_id)
+                if (os.fsdecode(found), os.fsdecode(kind), len(content)) == (object_id, "blob", size):
+                    return content
+                self.clear_cache()
+            except (ValueError, OSError):  # it is lacking or damaged, which the call below says
+                self.clear_cache()
+            except BaseException:  # interrupted between question and answer: the next would get this answer
+                self.clear_cache()
+                raise
+        return self.call("cat-file", "blob", object_id)

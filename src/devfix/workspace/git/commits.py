@@ -6,7 +6,9 @@ import os
 from collections.abc import Mapping
 
 from devfix.errors import UserError
-from devfix.workspace.git.command import Git, GitError
+from devfix.workspace.git.command import GitError
+from devfix.workspace.git.identity import as_author, find_person
+from devfix.workspace.git.trees import write_tree
 from devfix.workspace.worktrees.shadow import Shadow
 
 
@@ -20,41 +22,22 @@ class History:
     def commit(self, parent: str, files: Mapping[str, bytes], message: str) -> str:
         """Commit new contents of files on top of `parent` and return the new commit; modes are kept."""
         index = self._git.also(GIT_INDEX_FILE=str(self._folder / "index-of-commit"))
-        index.call("read-tree", parent)
-        self._stage(index, files)
-        tree = index.text("write-tree")
-        name, email = self._author()
-        people = {
-            f"GIT_{who}_{what}": value
-            for who in ("AUTHOR", "COMMITTER")
-            for what, value in (("NAME", name), ("EMAIL", email))
-        }
+        tree = write_tree(index, parent, files, self._mode_of)
+        author = as_author(find_person(self._origin.git, os.environ))
         given = f"{message.rstrip()}\n".encode("utf-8", "surrogateescape")
-        return self._git.also(**people).text("commit-tree", tree, "-p", parent, "-F", "-", given=given)
+        return self._git.also(**author).text("commit-tree", tree, "-p", parent, "-F", "-", given=given)
 
     def diff(self, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> bytes:
         """Return the changes from `before` to `after` as git prints them; equal contents give b""."""
         trees = []
         for number, files in enumerate((before, after)):
             index = self._git.also(GIT_INDEX_FILE=str(self._folder / f"index-of-diff-{number}"))
-            index.call("read-tree", "--empty")
-            self._stage(index, files)
-            trees.append(index.text("write-tree"))
+            trees.append(write_tree(index, None, files, self._mode_of))
         return self._git.call("diff-tree", "-p", "--no-ext-diff", "--no-textconv", "--no-renames", "--text", *trees)
 
-    def _stage(self, index: Git, files: Mapping[str, bytes]) -> None:
-        lines = []
-        for path, content in files.items():
-            blob = self._git.text("hash-object", "-w", "--no-filters", "--stdin", given=content)
-            entry = self._origin.entries.get(path)
-            lines.append(f"{entry.mode if entry else '100644'} {blob}\t{path}\0")
-        index.call("update-index", "-z", "--index-info", given=os.fsencode("".join(lines)))
-
-    def _author(self) -> tuple[str, str]:
-        given, ask = os.environ, self._origin.git.says
-        name = given.get("GIT_AUTHOR_NAME") or ask("config", "user.name")
-        email = given.get("GIT_AUTHOR_EMAIL") or ask("config", "user.email")
-        return (name, email) if name and email else ("devfix", "devfix@localhost")
+    def _mode_of(self, path: str) -> str | None:
+        entry = self._origin.entries.get(path)
+        return entry.mode if entry else None
 
     def publish(self, commit: str, branch: str) -> bool:
         """Bring the commits into the user's repository as a new branch; False where a branch of that name exists."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+
+from git import Actor, Blob, Tree
 
 from devfix.errors import UserError
 from devfix.process.tempdirs import scratch_folder
 from devfix.workspace.git.command import Git, GitError
-from devfix.workspace.git.listing import REGULAR, Entry, list_commit
+from devfix.workspace.git.identity import as_author, find_person
 from devfix.workspace.git.network import patiently, settings
+from devfix.workspace.git.objects import BareRepo
 from devfix.workspace.git.signature import is_sealed, sealed
+from devfix.workspace.git.trees import write_tree
 
 DEPTH = 50  # commits of the base that are fetched: the repair was at one of the last, and the others show its manner
 
@@ -23,16 +27,18 @@ class Remote:
     def __init__(self, address: str, folder: Path, token: str | None) -> None:
         """Make the empty repository below `folder`; the token goes to the address alone, and into no argument."""
         self.address, self._folder = address, folder
-        self._git = self._new("objects")
+        self._repo = BareRepo.make(folder / "objects")
+        self._git = self._repo.git
         self._net: dict[str, str] = settings(address, token)
-        self._entries: dict[str, dict[str, Entry]] = {}
 
     @classmethod
     @contextlib.contextmanager
     def open(cls, address: str, token: str | None = None) -> Iterator[Remote]:
         """Speak to the repository at an address (https, ssh, a path); what is fetched is gone afterwards."""
         with scratch_folder() as folder:
-            yield cls(address, folder, token)
+            remote = cls(address, folder, token)
+            with contextlib.closing(remote._repo):
+                yield remote
 
     def default_branch(self) -> str:
         """Return the branch that the remote's HEAD stands on."""
@@ -64,7 +70,7 @@ class Remote:
             raise UserError(f"{self.address}: no branch {branch} ({error.line}); name another with --base") from error
         if self._has("refs/devfix/base", commit, self._git):
             return
-        history = self._new("history")
+        history = BareRepo.make(self._folder / "history").git
         self._fetch(history, "--filter=tree:0", wanted)
         if not self._has("refs/devfix/base", commit, history):
             raise UserError(
@@ -78,43 +84,31 @@ class Remote:
 
     def content(self, commit: str, path: str) -> bytes:
         """Return a regular file at a commit; UserError where there is none of that path."""
-        entry = self._listed(commit).get(path)
-        if entry is None or entry.mode not in REGULAR:
+        entry = self._repo.find(commit, path)
+        if not isinstance(entry, Blob) or entry.mode not in (Blob.file_mode, Blob.executable_mode):
             raise UserError(f"{path}: no regular file at commit {commit}; the report is about something else")
-        return self._git.call("cat-file", "blob", entry.object_id)
+        return self._git.read_blob(entry.hexsha)
 
     def is_free(self, commit: str, path: str) -> bool:
         """Say whether a new file of that path fits into a commit: nothing is there, and every folder above is one."""
-        entries = self._listed(commit)
         parts = path.split("/")
-        above = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
-        return not any(each in entries for each in above) and not any(each.startswith(f"{path}/") for each in entries)
+        above = (self._repo.find(commit, "/".join(parts[:count])) for count in range(1, len(parts)))
+        return self._repo.find(commit, path) is None and all(each is None or isinstance(each, Tree) for each in above)
 
-    def _listed(self, commit: str) -> dict[str, Entry]:
-        entries = self._entries.setdefault(commit, {})
-        if not entries:
-            entries.update(list_commit(self._git, commit))
-        return entries
-
-    def commits(self, parent: str, steps: Sequence[tuple[Mapping[str, bytes], str]], person: tuple[str, str]) -> str:
+    def commits(self, parent: str, steps: Sequence[tuple[Mapping[str, bytes], str]], person: Actor) -> str:
         """Make a commit for each step (changed files, message) and return the last; the same steps give the same id."""
-        moment = self._git.text("show", "--no-patch", "--format=%ct +0000", parent)
-        people = {
-            f"GIT_{who}_{what}": text for who in ("AUTHOR", "COMMITTER") for what, text in _fields(person, moment)
-        }
-        git = self._git.also(GIT_INDEX_FILE=str(self._folder / "index"), **people)
-        modes = {path: entry.mode for path, entry in list_commit(git, parent).items()}
+        author = as_author(person, f"{self._repo.commit(parent).committed_date} +0000")
+        git = self._git.also(GIT_INDEX_FILE=str(self._folder / "index"), **author)
+        mode_of = partial(self._mode_of, parent)
         for files, message in steps:
-            git.call("read-tree", parent)
-            rows = []
-            for path, content in files.items():
-                blob = git.text("hash-object", "-w", "--no-filters", "--stdin", given=content)
-                rows.append(f"{modes.get(path, '100644')} {blob}\t{path}\0")
-            git.call("update-index", "-z", "--index-info", given=os.fsencode("".join(rows)))
-            tree = git.text("write-tree")
+            tree = write_tree(git, parent, files, mode_of)
             text = sealed(message, tree, parent).encode("utf-8", "surrogateescape")
             parent = git.text("commit-tree", tree, "-p", parent, "-F", "-", given=text)
         return parent
+
+    def _mode_of(self, commit: str, path: str) -> str | None:
+        entry = self._repo.find(commit, path)
+        return f"{entry.mode:06o}" if entry else None
 
     def diff(self, old: str, new: str) -> str:
         """Return the changes between two commits as git prints them."""
@@ -123,9 +117,9 @@ class Remote:
     def is_ours(self, commit: str) -> bool:
         """Say whether the tip of a branch, with all below it down to the base, is what devfix pushed."""
         # Apart from the base: a shallow fetch would cut the history of what is to be pushed.
-        tips = self._new("tips")
-        self._fetch(tips, "--depth=1", commit)
-        return is_sealed(tips.call("cat-file", "commit", commit))
+        with contextlib.closing(BareRepo.make(self._folder / "tips")) as tips:
+            self._fetch(tips.git, "--depth=1", commit)
+            return is_sealed(tips.commit(commit).data_stream.read())
 
     def push(self, branch: str, commit: str, expected: str) -> bool:
         """Put a branch at a commit if it still stands at `expected` ("" for nowhere); False where it does not."""
@@ -154,15 +148,6 @@ class Remote:
     def _call(self, git: Git, *arguments: str) -> str:
         return patiently(lambda: git.also(**self._net).text(*arguments), self.address)
 
-    def _new(self, name: str) -> Git:
-        git = Git(self._folder, {"GIT_DIR": str(self._folder / name)})
-        git.call("init", "--quiet", "--bare", "--template=")
-        return git
-
-
-def _fields(person: tuple[str, str], moment: str) -> tuple[tuple[str, str], ...]:
-    return ("NAME", person[0]), ("EMAIL", person[1]), ("DATE", moment)
-
 
 def remote_address(folder: Path, name: str) -> str:
     """Return the address of a remote of the repository at `folder`; UserError where it has none of that name."""
@@ -172,8 +157,6 @@ def remote_address(folder: Path, name: str) -> str:
         raise UserError(f"--remote {name}: no remote of that name here ({error.line}); give an address") from error
 
 
-def person(folder: Path) -> tuple[str, str]:
+def person(folder: Path) -> Actor:
     """Return the name and address under which commits are made at `folder`."""
-    git = Git(folder)
-    name, email = git.says("config", "user.name"), git.says("config", "user.email")
-    return (name, email) if name and email else ("devfix", "devfix@localhost")
+    return find_person(Git(folder), {})

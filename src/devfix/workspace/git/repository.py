@@ -78,7 +78,7 @@ class Repository:
         entry = self.entries.get(path)
         if entry is None or entry.mode == SUBMODULE:
             raise FileNotFoundError(path)
-        return self.git.call("cat-file", "blob", entry.object_id)
+        return self.git.read_blob(entry.object_id)
 
     def containing(self, texts: Sequence[str]) -> tuple[str, ...]:
         """Return the paths of the text files that have, at the commit, one of the texts in a line."""
@@ -87,6 +87,10 @@ class Repository:
             return ()
         said = self.git.says("grep", "--full-name", "--fixed-strings", "-l", "-I", "-z", *patterns, self.commit)
         return tuple(path.partition(":")[2] for path in said.split("\0") if path)
+
+    def ignores(self, path: str) -> bool:
+        """Say whether git leaves a new file of that path out."""
+        return bool(self.git.says("check-ignore", "--no-index", path))
 
     @cached_property
     def _status(self) -> tuple[tuple[str, str], ...]:
@@ -148,6 +152,8 @@ class Repository:
                 where = folder.parent
                 said = f"No space left on device for temporary files in {where}: free some, or set TMPDIR"
                 raise UserError(said) from error
+            finally:
+                self.git.clear_cache()
 
     def _lacking(self, error: GitError) -> str:
         """Say what to do where git lacks a file of the commit; "" where the error is another."""
