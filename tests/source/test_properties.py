@@ -6,9 +6,10 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -20,15 +21,15 @@ from devfix.config import Config, read_config
 from devfix.errors import UserError
 from devfix.model import SourceLocation
 from devfix.registry.suppressions import ignored
-from devfix.trace import read_all
-from devfix.trace.values import NUMBER_LIMIT
+from devfix.trace import Trace, read_all
+from devfix.trace.bounds import NUMBER_LIMIT
 
 EXAMPLES = 2000 if os.environ.get("DEVFIX_HARM_POINTS") else 150
 often = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 
 KEYS = [
-    *("schema", "process", "world", "failure", "transfers", "watched", "modules", "visits", "trouble", "pid", "parent"),
-    *("computed", "host", "total", "size", "works", "ran", "failed"),
+    *("schema", "process", "world", "failure", "transfers", "watched", "modules", "operator_counts", "pid", "parent"),
+    *("operator_totals", "host", "total", "size", "is_compute", "completed", "raised"),
     *("torch", "gpus", "kind", "exception", "message", "op", "thread", "traceback", "uncaught", "operations", "frames"),
     *(
         "operands",
@@ -44,7 +45,7 @@ KEYS = [
         "device",
     ),
     *("dtype", "shape", "names", "frame", "expression", "relation", "history", "owner", "holders", "copy", "places"),
-    *("tensors", "type", "attribute", "root", "direction", "count", "bytes", "values", "same", "loop"),
+    *("tensors", "type", "attribute", "root", "direction", "count", "bytes", "values", "saw_expected_values", "loop"),
 ]
 numbers = st.one_of(st.integers(), st.floats(), st.sampled_from([-1, 0, 1 << 53, 1 << 64, 10**400]))
 paths = st.sampled_from(
@@ -69,6 +70,33 @@ values = st.recursive(
 traces = st.dictionaries(st.sampled_from(KEYS), values).map(lambda table: {**table, "schema": "devfix-trace/1"})
 
 
+def forged(kind: Any) -> st.SearchStrategy[Any]:
+    """JSON that has the types of a record, and any values of these."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if is_dataclass(kind):
+        return st.deferred(lambda: members(kind))
+    if origin is tuple and inner[-1] is not ...:
+        return st.tuples(*map(forged, inner)).map(list)
+    if origin is tuple:
+        return st.lists(forged(inner[0]), max_size=2)
+    if origin is Literal:
+        return st.sampled_from(inner)
+    if origin in (Union, UnionType):
+        return st.one_of(*map(forged, inner))
+    known = {str: texts, int: st.integers(), float: st.floats(), bool: st.booleans(), NoneType: st.none()}
+    return known[kind]
+
+
+def members(kind: Any) -> st.SearchStrategy[dict[str, Any]]:
+    types = get_type_hints(kind)
+    needed = {each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING}
+    strategies = {name: forged(each) for name, each in types.items()}
+    return st.fixed_dictionaries(
+        {name: strategies[name] for name in needed},
+        optional={name: strategies[name] for name in strategies.keys() - needed},
+    )
+
+
 def all_of(record: Any) -> Iterator[Any]:
     """Every value in a record, however deep."""
     yield record
@@ -88,9 +116,16 @@ def read(data: bytes) -> tuple[list[Any], list[str]]:
 
 @often
 @given(traces)
-def test_a_forged_trace_gives_honest_records(trace: dict[str, Any]) -> None:
+def test_a_trace_of_any_json_is_read_or_refused(trace: dict[str, Any]) -> None:
     found, trouble = read(json.dumps(trace).encode("utf-8", "surrogatepass"))
     assert len(found) + len(trouble) == 1
+
+
+@often
+@given(forged(Trace))
+def test_a_forged_trace_gives_honest_records(trace: dict[str, Any]) -> None:
+    found, trouble = read(json.dumps(trace).encode("utf-8", "surrogatepass"))
+    assert len(found) == 1 and not trouble, trouble
     for value in all_of(tuple(found)):
         if isinstance(value, str):
             assert not set(value) & {"\x1b", "\x9b", "\u202e", "\0", "\ud800"}
@@ -126,16 +161,24 @@ def test_traces_that_are_no_files_and_too_large_ones(shape: str, tmp_path: Path)
             place.with_name(f"{number}\x1b[31m.json").write_text("{}")
     with little_work(5):
         found, trouble = read_all(place.parent, tmp_path, frozenset())
-    assert len(found) == (shape == "many") and 1 <= len(trouble) <= 20
+    assert not found and 1 <= len(trouble) <= 20
     assert "\x1b" not in "".join(trouble)
 
 
 def test_more_records_than_an_honest_trace_has_are_refused() -> None:
-    inner = {"places": [0] * 1000}
-    binding = {"expression": "x", "history": [inner] * 50}
+    event: dict[str, Any] = {"places": [{}] * 1000}
+    binding = {"expression": "x", "history": [event] * 50}
     with little_work(30):
         found, trouble = read(json.dumps({"schema": "devfix-trace/1", "modules": [binding] * 40}).encode())
     assert not found and "more records" in trouble[0]
+
+
+def test_a_trace_that_does_not_fit_is_refused_with_the_place_that_does_not() -> None:
+    frame = {"place": {"path": 3, "line": 1}}
+    failure = {"kind": "device-mismatch", "exception": "E", "message": "", "frames": [frame]}
+    found, trouble = read(json.dumps({"schema": "devfix-trace/1", "failure": failure}).encode())
+    assert not found
+    assert trouble == ["trace 1-0.json: Expected `str`, got `int` - at `$.failure.frames[0].place.path`"]
 
 
 FRAGMENTS = [
