@@ -12,18 +12,9 @@ import typer
 from devfix.cli.artifact import FolderOption, check_folder, write_artifact
 from devfix.cli.formats import ReportFormat, ReportFormatOption, shown
 from devfix.cli.local import Local
-from devfix.cli.resource_options import FileSize, InSandbox, Memory, Output, Processes
+from devfix.cli.resource_options import FileSize, InSandbox, Memory, OutputLimit, Processes
 from devfix.errors import UserError
-from devfix.model import Outcome, Report
-
-
-class World(str, Enum):
-    """Which GPUs a program is given."""
-
-    auto = "auto"
-    real = "real"
-    simulated = "simulated"
-    cpu = "cpu"
+from devfix.model import Outcome, Report, WorldChoice
 
 
 class Format(str, Enum):
@@ -35,7 +26,7 @@ class Format(str, Enum):
 
 Gpus = Annotated[int | None, typer.Option(metavar="N", min=1, max=64, help="GPUs that the program sees [default: 1]")]
 WorldOption = Annotated[
-    World,
+    WorldChoice,
     typer.Option(
         metavar="auto|real|simulated|cpu", help="Real GPUs, simulated ones, real ones where there are any, or none."
     ),
@@ -80,7 +71,7 @@ def repair(
             "points that are found]",
         ),
     ] = None,
-    world: WorldOption = World.auto,
+    world: WorldOption = WorldChoice.AUTO,
     gpus: Gpus = None,
     python: Python = None,
     exclude: Annotated[
@@ -120,7 +111,7 @@ def repair(
     memory: Memory = None,
     processes: Processes = None,
     file_size: FileSize = None,
-    output_kept: Output = None,
+    output_limit: OutputLimit = None,
     sandbox: InSandbox = None,
     output: ReportFormatOption = ReportFormat.text,
     folder: FolderOption = None,
@@ -140,27 +131,26 @@ def repair(
     from devfix.pipeline.resource_options import ResourceOptions
     from devfix.report.record import record
 
+    options = pipeline.RepairOptions(
+        run=run,
+        world=world,
+        gpus=gpus,
+        python=python,
+        exclude=exclude or (),
+        timeout=timeout,
+        max_fixes=max_fixes,
+        branch=branch,
+        dry_run=dry_run,
+        rules=local or (),
+        try_pins=try_pins,
+        test=not no_test,
+        others=others,
+        partial=partial,
+        include_handled=include_handled,
+        resources=ResourceOptions(memory, processes, file_size, output_limit, sandbox),
+    )
     with progress() as show:
-        report = pipeline.repair(
-            path,
-            run=run,
-            world=world.value,
-            gpus=gpus,
-            python=python,
-            exclude=exclude or (),
-            timeout=timeout,
-            max_fixes=max_fixes,
-            branch=branch,
-            dry_run=dry_run,
-            rules=local or (),
-            try_pins=try_pins,
-            partial=partial,
-            test=not no_test,
-            others=others,
-            include_handled=include_handled,
-            bounds=ResourceOptions(memory, processes, file_size, output_kept, sandbox),
-            progress=show,
-        )
+        report = pipeline.repair(path, options, show)
     data = record(report, lines_of(report))
     if folder is not None:
         write_artifact(folder, data, Path(report.root))

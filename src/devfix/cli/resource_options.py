@@ -19,9 +19,9 @@ FileSize = Annotated[
     float | None,
     typer.Option(metavar="GB", min=0.001, help="The largest file that it may write [default: half of the free disk]"),
 ]
-Output = Annotated[
+OutputLimit = Annotated[
     float | None,
-    typer.Option("--kept-output", metavar="MB", min=0.001, help="What is kept of each of its two streams [default: 8]"),
+    typer.Option(metavar="MB", min=0.001, help="What is kept of each of its two streams [default: 8]"),
 ]
 InSandbox = Annotated[
     bool | None,

@@ -13,8 +13,8 @@ from typing import Annotated
 
 import typer
 
-from devfix.cli.repair import Format, FormatOption, Gpus, Python, Timeout, World, WorldOption, check_timeout
-from devfix.model import Outcome, Run
+from devfix.cli.repair import Format, FormatOption, Gpus, Python, Timeout, WorldOption, check_timeout
+from devfix.model import Outcome, Run, WorldChoice
 
 TIMED_OUT, NOT_STARTED = 124, 127  # as timeout(1) and the shells say it
 
@@ -30,7 +30,7 @@ did not start; 2 wrong usage; 3 a fault of devfix itself."""
 
 def run(
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command to run.")],
-    world: WorldOption = World.auto,
+    world: WorldOption = WorldChoice.AUTO,
     gpus: Gpus = None,
     python: Python = None,
     timeout: Timeout = None,
@@ -52,9 +52,7 @@ def run(
     from devfix.report.render.run import run_record, run_text
 
     with _streams(output is Format.json):
-        done = pipeline.run(
-            command, world=world.value, gpus=gpus, python=python, timeout=timeout, device_map=device_map
-        )
+        done = pipeline.run(command, world=world, gpus=gpus, python=python, timeout=timeout, device_map=device_map)
     data = run_record(done, shlex.join(command), lines_here(Path.cwd()))
     if output is Format.json:
         sys.stdout.write(dump(data))

@@ -8,6 +8,29 @@ from typing import Literal
 from devfix.model.tensors import Operand, ScopeVariable
 from devfix.model.world import SourceLocation
 
+# docs/trace-format.md has the message of each; "other" is an exception that does not speak of devices.
+FailureKind = Literal[
+    "device-mismatch",
+    "index-device",
+    "input-weight-type",
+    "numpy-on-device",
+    "deserialize",
+    "generator-device",
+    "invalid-ordinal",
+    "no-device",
+    "lengths-device",
+    "recurrent-state",
+    "pin-memory",
+    "data-parallel",
+    "collective",
+    "gradient-device",
+    "incompatible-data",
+    "optimizer-state",
+    "fork",
+    "autocast-device",
+    "meta",
+    "other",
+]
 RecipeKind = Literal[
     "literal", "name", "parameters", "list", "tuple", "set", "dict", "device", "made", "tensor", "unknown"
 ]
@@ -86,7 +109,7 @@ class Failure:
     `uncaught`: it ended the process, a test or a thread.
     """
 
-    kind: str
+    kind: FailureKind
     exception: str
     message: str
     op: str = ""

@@ -16,13 +16,13 @@ GIGABYTE, MEGABYTE = 1_000_000_000, 1_000_000
 class ResourceOptions:
     """What the caller asked for; None means: as configured, else the default.
 
-    `memory` and `file_size` count gigabytes, `kept_output` megabytes of each stream.
+    `memory` and `file_size` count gigabytes, `output_limit` megabytes of each stream.
     """
 
     memory: float | None = None
     processes: int | None = None
     file_size: float | None = None
-    kept_output: float | None = None
+    output_limit: float | None = None
     sandbox: bool | None = None
 
     def limits(self, config: Config) -> ResourceLimits:
@@ -32,7 +32,7 @@ class ResourceOptions:
             memory=_bytes(self.memory or config.memory, GIGABYTE) or plain.memory,
             processes=self.processes or config.processes or plain.processes,
             file_size=_bytes(self.file_size or config.file_size, GIGABYTE) or plain.file_size,
-            output=_bytes(self.kept_output or config.kept_output, MEGABYTE) or plain.output,
+            output_limit=_bytes(self.output_limit or config.output_limit, MEGABYTE) or plain.output_limit,
             reserve=plain.reserve,
         )
 
