@@ -6,12 +6,12 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 import pytest
+from forged_json import forged
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from probe_programs import ENTRY
@@ -68,33 +68,6 @@ values = st.recursive(
     max_leaves=40,
 )
 traces = st.dictionaries(st.sampled_from(KEYS), values).map(lambda table: {**table, "schema": "devfix-trace/1"})
-
-
-def forged(kind: Any) -> st.SearchStrategy[Any]:
-    """JSON that has the types of a record, and any values of these."""
-    origin, inner = get_origin(kind), get_args(kind)
-    if is_dataclass(kind):
-        return st.deferred(lambda: members(kind))
-    if origin is tuple and inner[-1] is not ...:
-        return st.tuples(*map(forged, inner)).map(list)
-    if origin is tuple:
-        return st.lists(forged(inner[0]), max_size=2)
-    if origin is Literal:
-        return st.sampled_from(inner)
-    if origin in (Union, UnionType):
-        return st.one_of(*map(forged, inner))
-    known = {str: texts, int: st.integers(), float: st.floats(), bool: st.booleans(), NoneType: st.none()}
-    return known[kind]
-
-
-def members(kind: Any) -> st.SearchStrategy[dict[str, Any]]:
-    types = get_type_hints(kind)
-    needed = {each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING}
-    strategies = {name: forged(each) for name, each in types.items()}
-    return st.fixed_dictionaries(
-        {name: strategies[name] for name in needed},
-        optional={name: strategies[name] for name in strategies.keys() - needed},
-    )
 
 
 def all_of(record: Any) -> Iterator[Any]:

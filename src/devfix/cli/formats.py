@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-Record = Mapping[str, Any]
+if TYPE_CHECKING:
+    from devfix.report.types import ReportRecord
 
 
 class ReportFormat(str, Enum):
@@ -33,12 +34,12 @@ ReportFormatOption = Annotated[
 ]
 
 
-def shown(data: Record, format: ReportFormat) -> str:
+def shown(data: ReportRecord, format: ReportFormat) -> str:
     """Return the record of a report in a format, the text for the terminal at hand."""
     return _FORMATS[format](data)
 
 
-def _text(data: Record) -> str:
+def _text(data: ReportRecord) -> str:
     from devfix.cli.screen import size_and_color
     from devfix.report.render.text import text
 
@@ -46,37 +47,37 @@ def _text(data: Record) -> str:
     return text(data, color, width)
 
 
-def _json(data: Record) -> str:
+def _json(data: ReportRecord) -> str:
     from devfix.report.render.json import dump
 
-    return dump(dict(data))
+    return dump(data)
 
 
-def _github(data: Record) -> str:
+def _github(data: ReportRecord) -> str:
     from devfix.report.render.github import workflow_commands
 
     return workflow_commands(data)
 
 
-def _sarif(data: Record) -> str:
+def _sarif(data: ReportRecord) -> str:
     from devfix.report.render.sarif import sarif
 
     return sarif(data)
 
 
-def _summary(data: Record) -> str:
+def _summary(data: ReportRecord) -> str:
     from devfix.report.render.summary import summary
 
     return summary(data)
 
 
-def _outputs(data: Record) -> str:
+def _outputs(data: ReportRecord) -> str:
     from devfix.report.render.github import outputs
 
     return outputs(data)
 
 
-_FORMATS: Mapping[ReportFormat, Callable[[Record], str]] = {
+_FORMATS: Mapping[ReportFormat, Callable[[ReportRecord], str]] = {
     ReportFormat.text: _text,
     ReportFormat.json: _json,
     ReportFormat.github: _github,

@@ -2,49 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from devfix.model import Repair
+from devfix.model import RegressionTest
 from devfix.report.render.plain import one_line, plain
-
-Record = Mapping[str, Any]
-
-
-def guard_record(repair: Repair) -> dict[str, Any]:
-    """Return what a fix's record says of its test: "test", else "untested" with the reason, where there is one."""
-    guard = repair.regression_test
-    if guard is None:
-        return {"untested": repair.no_test_reason} if repair.no_test_reason else {}
-    worlds = {name: {"before": before, "after": after} for name, (before, after) in guard.worlds.items()}
-    told = {
-        "path": guard.path,
-        "text": guard.text,
-        "drives": guard.exercises,
-        "since": guard.passes_after_fix,
-        "worlds": worlds,
-    }
-    return {"test": told}
+from devfix.report.types import BeforeAfter, FixRecord, RegressionTestRecord
 
 
-def guarded(fix: Record, whole: bool) -> Iterator[RenderableType]:
+def test_record(test: RegressionTest) -> RegressionTestRecord:
+    """Return the record of the test that guards a fix."""
+    return RegressionTestRecord(
+        path=test.path,
+        text=test.text,
+        exercises=test.exercises,
+        passes_after_fix=test.passes_after_fix,
+        worlds={name: BeforeAfter(before=before, after=after) for name, (before, after) in test.worlds.items()},
+    )
+
+
+def guarded(fix: FixRecord, whole: bool) -> Iterator[RenderableType]:
     """Yield what guards a fix, with the text of the test where that is asked for."""
-    if why := fix.get("untested"):
+    if why := fix.no_test_reason:
         yield Text(f"\nNo test was written: {one_line(why, 300)}")
-    if test := fix.get("test"):
-        yield Text.assemble("\nTest ", (plain(test["path"]), "bold"), f": {one_line(test['drives'])}; {seen(test)}")
+    if test := fix.regression_test:
+        yield Text.assemble("\nTest ", (plain(test.path), "bold"), f": {one_line(test.exercises)}; {seen(test)}")
         if whole:
-            lines = "\n".join(f"+{line}" for line in plain(test["text"]).splitlines())
+            lines = "\n".join(f"+{line}" for line in plain(test.text).splitlines())
             yield Padding(Text(lines, style="green"), (1, 0, 0, 0))
 
 
-def seen(test: Record) -> str:
+def seen(test: RegressionTestRecord) -> str:
     """Say what devfix has seen the test do."""
-    before = [each["before"] for each in test["worlds"].values()]
+    before = [each.before for each in test.worlds.values()]
     count, passed = len(before), before.count("clean")
     if not passed:
         return f"seen to fail without the fix and to pass with it, in all {count} worlds"

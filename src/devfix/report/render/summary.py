@@ -8,49 +8,48 @@ from pathlib import Path
 from typing import Any
 
 from devfix.model import World
+from devfix.report.failure_types import OperandRecord
 from devfix.report.render.fix import OUTCOMES
 from devfix.report.render.headline import doubts, headline
 from devfix.report.render.plain import tail
 from devfix.report.render.templating import markdown, render
 from devfix.report.render.tensors import BIRTHS, shape
+from devfix.report.types import FixRecord, ReportRecord
 
-Record = Mapping[str, Any]
-
-_PLACE = {"function": "", "owned": False, "source": ""}  # what a place may leave out
 LIMIT = 60_000  # characters: GitHub takes 65,536 in a pull request or a comment
 
 
-def summary(data: Record, templates: Path | None = None) -> str:
+def summary(data: ReportRecord, templates: Path | None = None) -> str:
     """Return the report as GitHub's Markdown; `templates` may hold a summary.md.jinja of the user's own."""
     return shortened(render(markdown("devfix.report", templates), "summary.md.jinja", **view(data)))
 
 
-def view(data: Record, fixes: Mapping[int, Record] | None = None) -> dict[str, Any]:
+def view(data: ReportRecord, fixes: Mapping[int, FixRecord] | None = None) -> dict[str, Any]:
     """Return what templates are given: the report, its failures with what was done, and the words to try it again.
 
     `fixes` maps indexes of failures to the fixes to speak of; by default all are.
     """
-    chosen = fixes if fixes is not None else {fix.get("failure", 0): fix for fix in data["fixes"]}
-    indexes = sorted(chosen) if fixes is not None else range(len(data["failures"]))
-    run = data["last_run"]
+    chosen = fixes if fixes is not None else {fix.failure: fix for fix in data.fixes}
+    indexes = sorted(chosen) if fixes is not None else range(len(data.failures))
+    run = data.last_run
     return {
         "report": data,
         "headline": headline(data).plain.split("\n")[0],
         "doubts": list(doubts(data)),
         "failures": [_failure(data, index, chosen.get(index)) for index in indexes],
         "reproduce": reproduce(data),
-        "torch": (run or {}).get("torch", ""),
-        "own_words": tail(run["stderr"] or run["stdout"], 30)
-        if run and (data.get("behind") or not data["failures"]) and "obstacle" not in data
+        "torch": run.torch if run else "",
+        "own_words": tail(run.stderr or run.stdout, 30)
+        if run and (data.behind or not data.failures) and not data.obstacle
         else "",
     }
 
 
-def reproduce(data: Record) -> str:
+def reproduce(data: ReportRecord) -> str:
     """Return the one command, run at the top of the repository, that shows the failure and the fix again."""
-    world = data["world"] or {}
-    words = ["devfix", "repair", data.get("subfolder") or ".", "--run", data["command"], "--world", "simulated"]
-    return shlex.join([*words, "--gpus", str(max(world.get("gpus", 1), 1)), "--dry-run"])
+    gpus = data.world.gpus if data.world else 1
+    words = ["devfix", "repair", data.subfolder or ".", "--run", data.command, "--world", "simulated"]
+    return shlex.join([*words, "--gpus", str(max(gpus, 1)), "--dry-run"])
 
 
 def shortened(text: str) -> str:
@@ -62,47 +61,47 @@ def shortened(text: str) -> str:
     return kept + ("\n" + fences[-1].rstrip("abcdefghijklmnopqrstuvwxyz") if len(fences) % 2 else "") + "\n\n…\n"
 
 
-def _failure(data: Record, index: int, fix: Record | None) -> dict[str, Any]:
-    failure = data["failures"][index]
+def _failure(data: ReportRecord, index: int, fix: FixRecord | None) -> dict[str, Any]:
+    failure = data.failures[index]
     return {
         "number": index + 1,
         "failure": failure,
-        "at": {**_PLACE, **failure["at"]} if failure["at"] else None,
-        "blamed": failure.get("blamed", []),
-        "tensors": [_tensor(operand) for operand in failure["operands"]],
+        "at": failure.at,
+        "findings": failure.findings,
+        "tensors": [_tensor(operand) for operand in failure.operands],
         "fix": fix,
         "worlds": list(_worlds(data, fix)) if fix else [],
-        "test": (fix or {}).get("test"),
-        "neighbours": (fix or {}).get("neighbours", []),
+        "test": fix.regression_test if fix else None,
+        "similar_sites": fix.similar_sites if fix else (),
         "dropped": [
             {
-                "title": tried["title"],
-                "said": OUTCOMES.get(tried["verdict"]["outcome"], tried["verdict"]["outcome"]),
-                "because": tried["verdict"].get("because", ""),
+                "title": tried.title,
+                "said": OUTCOMES[tried.verdict.outcome],
+                "reason": tried.verdict.reason,
             }
-            for tried in data["dropped"]
-            if tried.get("failure", 0) == index
+            for tried in data.dropped
+            if tried.failure == index
         ],
     }
 
 
-def _tensor(operand: Record) -> dict[str, Any]:
-    born = operand["born"]
-    moves = [move for move in operand.get("moves", ()) if move != born]
+def _tensor(operand: OperandRecord) -> dict[str, Any]:
+    born = operand.creation
+    moves = [move for move in operand.transfers if move != born]
     return {
-        "name": operand["name"],
-        "device": operand["device"],
-        "held_as": operand.get("held_as", ""),
-        "born": {**_PLACE, **born} if born else None,
-        "kind": " ".join(part for part in (operand["dtype"], shape(operand["shape"])) if part),
-        "birth": BIRTHS.get(born["kind"], born["kind"]) if born else "not known",
-        "moved": [{"device": move["device"], "path": move["path"], "line": move["line"]} for move in moves],
+        "name": operand.name,
+        "device": operand.device,
+        "held_as": operand.held_as,
+        "born": born,
+        "kind": " ".join(part for part in (operand.dtype, shape(operand.shape)) if part),
+        "birth": BIRTHS.get(born.kind, born.kind) if born else "not known",
+        "moved": [{"device": move.device, "path": move.path, "line": move.line} for move in moves],
     }
 
 
-def _worlds(data: Record, fix: Record) -> Iterator[dict[str, str]]:
-    world = data["world"] or {}
-    home = World(world.get("kind", ""), world.get("gpus", 0), world.get("current", 0)).name if world else ""
-    before = {home: "failed", **fix["verdict"].get("before", {})}
-    for name, after in fix["verdict"]["worlds"].items():
+def _worlds(data: ReportRecord, fix: FixRecord) -> Iterator[dict[str, str]]:
+    world = data.world
+    home = World(world.kind, world.gpus, world.current).name if world else ""
+    before = {home: "failed", **fix.verdict.before}
+    for name, after in fix.verdict.worlds.items():
         yield {"name": name, "before": before.get(name, ""), "after": after}
