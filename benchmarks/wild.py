@@ -55,24 +55,24 @@ def _judge(wild: Wild, shared: Path, temporary: Path) -> Result:
     arguments += ["--find-working-version"] if wild.pinned else []
     report, seconds = repair(folder, [*arguments, *(f"--exclude={glob}" for glob in wild.case.exclude)], 600)
     result = result_of(wild.case, report, branch_diff(folder, report), seconds, made)
-    return with_pin(result, wild, report.get("foreign") or {})
+    return with_pin(result, wild, report.get("dependency_fault") or {})
 
 
-def with_pin(result: Result, wild: Wild, foreign: dict[str, Any]) -> Result:
+def with_pin(result: Result, wild: Wild, fault: dict[str, Any]) -> Result:
     """The result, held against what the case says of the distribution at fault and of the release to pin."""
     if not wild.pinned:
         return result
     name = wild.package.partition("==")[0]
-    edits = {edit["path"]: edit["diff"] for edit in foreign.get("pin_edits", [])}
-    asked = f"{name}=={foreign.get('pin')}"
-    patched = rf"^\+.*{re.escape(name)}(\[\w+\])?=={re.escape(foreign.get('pin') or 'no release')}"
+    edits = {edit["path"]: edit["diff"] for edit in fault.get("pin_edits", [])}
+    asked = f"{name}=={fault.get('pin')}"
+    patched = rf"^\+.*{re.escape(name)}(\[\w+\])?=={re.escape(fault.get('pin') or 'no release')}"
     wrong = {
-        "distribution": (foreign.get("distribution"), foreign.get("version")) != (name, wild.version),
-        "line": not (foreign.get("because") and foreign.get("line") and foreign.get("diff")),
-        "pin": not foreign.get("pin") or set(edits) != set(wild.pinned),
+        "distribution": (fault.get("distribution"), fault.get("version")) != (name, wild.version),
+        "line": not (fault.get("reason") and fault.get("line") and fault.get("diff")),
+        "pin": not fault.get("pin") or set(edits) != set(wild.pinned),
         "patch": not all(re.search(patched, diff, re.MULTILINE) for diff in edits.values()),
     }
-    place = f"{foreign.get('path')}:{foreign.get('line')}; pinned: {asked}"
+    place = f"{fault.get('path')}:{fault.get('line')}; pinned: {asked}"
     return replace(result, place=place, faults=(*result.faults, *(each for each in wrong if wrong[each])))
 
 

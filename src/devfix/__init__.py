@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from devfix.model import Report
-    from devfix.pipeline.repair import repair
 
 __all__ = ["Report", "__version__", "repair"]
 
 
-def __getattr__(name: str) -> Any:
-    # Loaded when asked for: whoever imports one part of devfix should not pay for LibCST and the rest.
-    if name == "repair":
-        from devfix.pipeline.repair import repair
+def repair(path: str | Path, *, progress: Callable[[str], None] | None = None, **options: Any) -> Report:
+    """Find, prove and fix the device failures of the program in the repository at `path`.
 
-        return repair
+    `options` are the fields of `devfix.pipeline.RepairOptions`, a `world` also by its name ("simulated"). `progress` is
+    told each step as it begins. Raises UserError for wrong usage, before anything is run.
+    """
+    # Loaded when asked for: whoever imports one part of devfix should not pay for LibCST and the rest.
+    from devfix import pipeline
+    from devfix.model import WorldChoice
+
+    if "world" in options:
+        options["world"] = WorldChoice(options["world"])
+    return pipeline.repair(path, pipeline.RepairOptions(**options), progress)
+
+
+def __getattr__(name: str) -> Any:
     if name == "Report":
         from devfix.model import Report
 

@@ -5,20 +5,41 @@ from __future__ import annotations
 import difflib
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, get_args, get_type_hints
+
+from msgspec import Meta, ValidationError, convert
 
 from devfix.errors import UserError
+from devfix.model import WorldChoice
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-WORLDS = ("auto", "real", "simulated", "cpu")
+_CHOICES = ", ".join(each.value for each in WorldChoice)
+# The description of each type is what a value must be, as the message about another one says it.
+Command = Annotated[str, Meta(pattern=r"\S", description="a command in a string")]
+World = Annotated[WorldChoice, Meta(description=f"one of {_CHOICES}")]
+Number = Annotated[int, Meta(ge=1, description="a number from 1")]
+Interpreter = Annotated[str, Meta(pattern=r"\S", description="the path of an interpreter in a string")]
+Patterns = Annotated[tuple[str, ...], Meta(description="a list of patterns in strings")]
+Seconds = Annotated[float, Meta(gt=0, description="a number of seconds above 0")]
+Gigabytes = Annotated[float, Meta(gt=0, description="a number of gigabytes above 0")]
+Megabytes = Annotated[float, Meta(gt=0, description="a number of megabytes above 0")]
+Switch = Annotated[bool, Meta(description="true or false")]
+Budget = Annotated[float, Meta(ge=0, description="a number of seconds from 0")]
+Names = Annotated[tuple[str, ...], Meta(description="a list of rules or packs in strings")]
+Folders = Annotated[tuple[str, ...], Meta(description="a list of folders in strings")]
+RuleId = Annotated[str, Meta(pattern="^[^/]*/[^/]*$")]
+RuleOptions = Annotated[
+    Mapping[RuleId, Mapping[str, Any]], Meta(description='tables named after rules: [tool.devfix.rules."pack/name"]')
+]
 
 
 @dataclass(frozen=True)
@@ -30,24 +51,24 @@ class Config:
     stands in.
     """
 
-    run: str | None = None
-    world: str | None = None
-    gpus: int | None = None
-    python: str | None = None
-    exclude: tuple[str, ...] = ()
-    timeout: float | None = None
-    memory: float | None = None
-    processes: int | None = None
-    file_size: float | None = None
-    output_limit: float | None = None
-    sandbox: bool | None = None
-    test: bool | None = None
-    others: float | None = None
-    max_fixes: int | None = None
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    rule_paths: tuple[str, ...] = ()
-    rules: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))
+    run: Command | None = None
+    world: World | None = None
+    gpus: Number | None = None
+    python: Interpreter | None = None
+    exclude: Patterns = ()
+    timeout: Seconds | None = None
+    memory: Gigabytes | None = None
+    processes: Number | None = None
+    file_size: Gigabytes | None = None
+    output_limit: Megabytes | None = None
+    sandbox: Switch | None = None
+    test: Switch | None = None
+    others: Budget | None = None
+    max_fixes: Number | None = None
+    select: Names = ()
+    ignore: Names = ()
+    rule_paths: Folders = ()
+    rules: RuleOptions = field(default_factory=lambda: MappingProxyType({}))
     source: Path | None = None
 
 
@@ -59,10 +80,52 @@ def read_config(root: Path, subfolder: str = "") -> Config:
             file = place / name
             table = _table(file) if file.is_file() else None
             if table is not None:
-                return _config(file, table)
+                return Config(**decode_table(table, _types(), str(file), "key"), source=file)
         if place == root:
             break
     return Config()
+
+
+def decode_table(table: Mapping[str, object], types: Mapping[str, Any], where: str, noun: str) -> dict[str, Any]:
+    """Return the values of a table of TOML by the names of the fields that they are for.
+
+    `types` has the type of each field; what its `Meta` describes is said of a value of another type. Raises UserError
+    for such a value and for a name that is not among them, beginning with `where` and calling it a `noun`.
+    """
+    known = {name.replace("_", "-"): name for name in types}
+    values = {}
+    for key, value in table.items():
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known)) or 'none'}"
+            raise UserError(f"{where}: unknown {noun} {key!r}; {hint}")
+        name = known[key]
+        try:
+            values[name] = convert(value, types[name])
+            fits = not isinstance(value, float) or math.isfinite(value)
+        except ValidationError:
+            fits = False
+        if not fits:
+            raise UserError(f"{where}: {noun} {key!r} must be {_description(types[name])}, not {value!r}")
+    return values
+
+
+@cache
+def _types() -> Mapping[str, Any]:
+    """Return the type of each key, without `source`, which is no key."""
+    hints = get_type_hints(Config, include_extras=True)
+    return {name: kind for name, kind in hints.items() if name != "source"}
+
+
+def _description(kind: Any) -> str:
+    """Return what a type says of its values; of an optional one, what the type without None says."""
+    parts = (*getattr(kind, "__metadata__", ()), *(meta for each in get_args(kind) for meta in _metadata(each)))
+    return next(part.description for part in parts if isinstance(part, Meta) and part.description)
+
+
+def _metadata(kind: Any) -> tuple[Any, ...]:
+    found: tuple[Any, ...] = getattr(kind, "__metadata__", ())
+    return found
 
 
 def _table(file: Path) -> Mapping[str, Any] | None:
@@ -80,78 +143,3 @@ def _table(file: Path) -> Mapping[str, Any] | None:
     if table is not None and not isinstance(table, dict):
         raise UserError(f"{file}: tool.devfix must be a table: [tool.devfix]")
     return table
-
-
-def _config(file: Path, table: Mapping[str, Any]) -> Config:
-    values: dict[str, Any] = {}
-    for key, value in table.items():
-        if key not in _KEYS:
-            near = difflib.get_close_matches(key, _KEYS, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(_KEYS))}"
-            raise UserError(f"{file}: unknown key {key!r}; {hint}")
-        expected, read = _KEYS[key]
-        taken = read(value)
-        if taken is None:
-            raise UserError(f"{file}: {key!r} must be {expected}, not {value!r}")
-        values[key.replace("-", "_")] = taken
-    return Config(**values, source=file)
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value.strip() else None
-
-
-def _texts(value: object) -> tuple[str, ...] | None:
-    return tuple(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else None
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
-
-
-def _amount(value: object) -> float | None:
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return None
-    return float(value) if 0 < value < math.inf else None
-
-
-def _amount_or_none(value: object) -> float | None:
-    return 0.0 if value == 0 and not isinstance(value, bool) else _amount(value)
-
-
-def _yes_or_no(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
-def _world(value: object) -> str | None:
-    return value if isinstance(value, str) and value in WORLDS else None
-
-
-def _rules(value: object) -> Mapping[str, Mapping[str, Any]] | None:
-    if not isinstance(value, dict) or not all(isinstance(options, dict) for options in value.values()):
-        return None
-    if not all(len(identifier.split("/")) == 2 for identifier in value):
-        return None
-    return MappingProxyType({identifier: MappingProxyType(options) for identifier, options in value.items()})
-
-
-_KEYS: dict[str, tuple[str, Callable[[object], Any]]] = {
-    "run": ("a command in a string", _text),
-    "world": (f"one of {', '.join(WORLDS)}", _world),
-    "gpus": ("a number from 1", _count),
-    "python": ("the path of an interpreter in a string", _text),
-    "exclude": ("a list of patterns in strings", _texts),
-    "timeout": ("a number of seconds above 0", _amount),
-    "memory": ("a number of gigabytes above 0", _amount),
-    "processes": ("a number from 1", _count),
-    "file-size": ("a number of gigabytes above 0", _amount),
-    "output-limit": ("a number of megabytes above 0", _amount),
-    "sandbox": ("true or false", _yes_or_no),
-    "test": ("true or false", _yes_or_no),
-    "others": ("a number of seconds from 0", _amount_or_none),
-    "max-fixes": ("a number from 1", _count),
-    "select": ("a list of rules or packs in strings", _texts),
-    "ignore": ("a list of rules or packs in strings", _texts),
-    "rule-paths": ("a list of folders in strings", _texts),
-    "rules": ('tables named after rules: [tool.devfix.rules."pack/name"]', _rules),
-}

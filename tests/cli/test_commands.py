@@ -62,9 +62,9 @@ def test_no_repository_is_wrong_usage(tmp_path: Path) -> None:
 def test_wrong_usage_with_json_is_one_object_too(tmp_path: Path, form: list[str]) -> None:
     done = devfix("repair", str(tmp_path), "--run", "python a.py", *form)
     data = read(done.stdout)
-    assert (done.returncode, data["outcome"], data["command"]) == (2, "error", "python a.py")
-    assert "git init" in data["error"]["message"]
-    assert data["error"]["log"] == ""
+    assert (done.returncode, data.outcome, data.command) == (2, "error", "python a.py")
+    assert "git init" in data.error.message
+    assert data.error.log == ""
 
 
 def test_a_program_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_fault_of_ours_leaves_a_log_ready_to_paste(
     (log,) = tmp_path.glob("devfix-error-*.log")
     assert str(log) in told.err
     data = read(told.out)
-    assert data["error"]["log"] == str(log)
+    assert data.error.log == str(log)
     facts, _, trace = log.read_text().partition("\n\n")
     assert json.loads(facts)["arguments"] == ["repair", ".", "--format", "json"]
     assert trace.startswith("Traceback")

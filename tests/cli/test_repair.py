@@ -27,15 +27,15 @@ def test_two_failures_become_two_commits_and_one_json_object(hello: Path) -> Non
     before = fingerprint(hello)
     done = repair(hello, "--format", "json", run="python train.py --epochs 1")
     data = read(done.stdout)
-    assert (done.returncode, data["outcome"]) == (0, "repaired")
-    assert [fix["rule"] for fix in data["fixes"]] == ["placement/input-not-moved", "placement/factory-without-device"]
-    assert [edit["path"] for fix in data["fixes"] for edit in fix["edits"]] == ["train.py", "model.py"]
-    assert set(data["fixes"][1]["verdict"]["worlds"].values()) == {"clean"}
-    assert any("notes.txt" in note for note in data["notes"])
-    assert git(hello, "log", "--format=%H", "--reverse", f"main..{data['branch']}").split() == data["commits"]
-    assert git(hello, "diff", "--stat", f"main...{data['branch']}").count("|") == 2
-    subject = git(hello, "log", "-1", "--format=%s", data["commits"][0])
-    assert subject == data["fixes"][0]["title"]
+    assert (done.returncode, data.outcome) == (0, "repaired")
+    assert [fix.rule for fix in data.fixes] == ["placement/input-not-moved", "placement/factory-without-device"]
+    assert [edit.path for fix in data.fixes for edit in fix.edits] == ["train.py", "model.py"]
+    assert set(data.fixes[1].verdict.worlds.values()) == {"clean"}
+    assert any("notes.txt" in note for note in data.notes)
+    assert git(hello, "log", "--format=%H", "--reverse", f"main..{data.branch}").split() == list(data.commits)
+    assert git(hello, "diff", "--stat", f"main...{data.branch}").count("|") == 2
+    subject = git(hello, "log", "-1", "--format=%s", data.commits[0])
+    assert subject == data.fixes[0].title
 
     # Nothing that the user has is different, but for the branch.
     after = fingerprint(hello)
@@ -44,7 +44,7 @@ def test_two_failures_become_two_commits_and_one_json_object(hello: Path) -> Non
     assert git(hello, "status", "--short") == "?? notes.txt"
 
     # The branch runs: a repair of it finds nothing to do.
-    git(hello, "checkout", "--quiet", data["branch"])
+    git(hello, "checkout", "--quiet", data.branch)
     again = repair(hello, run="python train.py --epochs 1")
     assert again.returncode == 0
     assert again.stdout.startswith("Nothing to repair")
@@ -100,7 +100,7 @@ def test_a_failure_without_a_fix_that_holds_exits_1_and_makes_no_branch(tmp_path
 def test_progress_goes_to_standard_error_alone(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "program", {"main.py": MOVED})
     done = repair(root, "--format", "json")
-    assert read(done.stdout)["outcome"] == "clean"
+    assert read(done.stdout).outcome == "clean"
     assert "devfix: running python main.py" in done.stderr
 
 
@@ -151,8 +151,8 @@ def test_a_repair_that_gets_half_the_way_says_how_to_keep_its_proven_part(tmp_pa
     root = make_repository(tmp_path / "half", HALF)
     done = repair(root, "--format", "json", "--exclude", "vendored.py")
     data = read(done.stdout)
-    assert (done.returncode, data["outcome"], data["branch"]) == (1, "unrepaired", "")
-    assert any("--partial keeps the 1 fix proven before it" in note for note in data["notes"])
+    assert (done.returncode, data.outcome, data.branch) == (1, "unrepaired", "")
+    assert any("--partial keeps the 1 fix proven before it" in note for note in data.notes)
 
 
 @pytest.mark.slow
@@ -164,7 +164,7 @@ def test_a_repair_that_gets_half_the_way_leaves_its_proven_part_on_request(tmp_p
     assert done.stdout.startswith("Partly repaired: 1 of 2 failures fixed.")
     assert "Created branch half (1 commit)." in done.stdout
     data = read((folder / "report.json").read_text())
-    assert (data["outcome"], data["branch"], len(data["commits"]), len(data["fixes"])) == ("partial", "half", 1, 1)
+    assert (data.outcome, data.branch, len(data.commits), len(data.fixes)) == ("partial", "half", 1, 1)
     assert git(root, "diff", "--name-only", "main...half").split() == ["main.py"]
     assert "Partly repaired" in (folder / "summary.md").read_text()
     assert len(list((folder / "patches").iterdir())) == 1

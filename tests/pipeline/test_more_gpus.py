@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from git_repositories import make_repository
 
 import devfix
 from devfix.report.render.json import read, write
+from devfix.report.types import ReportRecord
 
 HALVES = """\
 import torch
@@ -54,8 +56,10 @@ if __name__ == "__main__":
     mp.start_processes(work, args=(3,), nprocs=3, start_method="fork")
 """
 
+REASON = "it uses cuda:1 at main.py:9"
 
-def repaired(root: Path, **options: object) -> tuple[devfix.Report, dict[str, object]]:
+
+def repaired(root: Path, **options: object) -> tuple[devfix.Report, ReportRecord]:
     report = devfix.repair(root, run="python main.py", **options)  # type: ignore[arg-type]
     return report, read(write(report))
 
@@ -65,16 +69,16 @@ def test_a_model_on_two_gpus_is_repaired_where_it_has_them(tmp_path: Path) -> No
     report, data = repaired(make_repository(tmp_path / "program", {"main.py": HALVES}), world="simulated", test=False)
     assert (report.outcome, report.world.gpus) == ("repaired", 2)
     assert "hidden.to(" in report.diff
-    assert data["gpus_needed"] == {"given": 1, "needed": 2, "because": "it uses cuda:1 at main.py:9", "met": True}
-    assert any("asks for 2 GPUs" in note for note in data["notes"])  # type: ignore[attr-defined]
+    assert asdict(data.gpus_needed) == {"given": 1, "needed": 2, "reason": REASON, "met": True}
+    assert any("asks for 2 GPUs" in note for note in data.notes)
 
 
 @pytest.mark.slow
 def test_the_number_that_a_person_gives_stays(tmp_path: Path) -> None:
     report, data = repaired(make_repository(tmp_path / "program", {"main.py": HALVES}), world="simulated", gpus=1)
     assert (report.outcome, report.world.gpus) == ("unrepaired", 1)
-    assert data["gpus_needed"] == {"given": 1, "needed": 2, "because": "it uses cuda:1 at main.py:9", "met": False}
-    assert any("--gpus 2" in note for note in data["notes"])  # type: ignore[attr-defined]
+    assert asdict(data.gpus_needed) == {"given": 1, "needed": 2, "reason": REASON, "met": False}
+    assert any("--gpus 2" in note for note in data.notes)
 
 
 @pytest.mark.slow

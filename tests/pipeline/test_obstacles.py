@@ -235,14 +235,14 @@ def test_every_format_says_it_in_place_of_a_traceback(tmp_path: Path, program: s
     files = {"main.py": program, "requirements.txt": "torch\ncv2-of-nobody>=1\n"}
     done = repair(make_repository(tmp_path / "program", files))
     data = read(done.stdout)
-    assert (done.returncode, data["outcome"], data["obstacle"]["kind"]) == (1, "unrepaired", kind)
-    assert words in data["obstacle"]["message"]
+    assert (done.returncode, data.outcome, data.obstacle.lack.value) == (1, "unrepaired", kind)
+    assert words in data.obstacle.message
     for shown in (" ".join(text(data).split()), summary(data).replace("\\_", "_"), workflow_commands(data)):
         assert words in shown
         assert "Traceback" not in shown
         assert "Suggestion: " in shown
     if kind == "missing-package":
-        assert "declared in requirements.txt:2" in data["obstacle"]["message"]
+        assert "declared in requirements.txt:2" in data.obstacle.message
 
 
 def test_a_program_that_works_has_no_obstacle() -> None:
@@ -279,7 +279,7 @@ def test_a_run_that_is_only_looked_at_says_it_behind_its_traceback(
     )  # fmt: skip
     data = json.loads(done.stdout)
     jsonschema.validate(data, run_schema(), jsonschema.Draft202012Validator)
-    assert data["obstacle"]["kind"] == kind
+    assert data["obstacle"]["lack"] == kind
 
 
 def test_a_run_outside_of_a_repository_is_told_too(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,15 +48,15 @@ def test_the_device_failure_before_a_failure_of_its_own_is_repaired(tmp_path: Pa
     assert "device) * 1" not in report.diff and ".to(device)" in report.diff
     assert git(Path(report.root), "rev-parse", report.branch) == report.commits[-1]
     data = read(write(report))
-    assert data["behind"]["exception"] == "ValueError" and data["behind"]["at"]["path"] == "main.py"
-    assert data["behind"]["exit_code"] == 1 and "Traceback" in data["behind"]["text"]
-    verdict = data["fixes"][0]["verdict"]
-    assert verdict["outcome"] == "holds" and "as it does without a GPU: ValueError" in verdict["because"]
+    assert data.behind.exception == "ValueError" and data.behind.at.path == "main.py"
+    assert data.behind.exit_code == 1 and "Traceback" in data.behind.text
+    verdict = data.fixes[0].verdict
+    assert verdict.outcome == "holds" and "as it does without a GPU: ValueError" in verdict.reason
     for shown in (text(data), summary(data)):
         words = " ".join(shown.replace("\\", "").split())
         assert "The program then fails for a reason unrelated to devices, also without a GPU (exit code 1)." in words
         assert "ValueError: no such file on cuda" in words
-    assert json.dumps(data["last_run"]["outcome"]) == '"failed otherwise"'
+    assert data.last_run is not None and data.last_run.outcome is Outcome.OTHER
 
 
 @pytest.mark.slow

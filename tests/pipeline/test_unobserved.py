@@ -81,7 +81,7 @@ def test_a_run_says_it_too(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "devfix", "run", "--world", "simulated", "--format", "json", "--", "sh", "-c", shell]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
     told = json.loads(done.stdout)
-    assert told["outcome"] == "not observed" and "(PYTHONPATH)" in told["trouble"][0], done.stderr
+    assert told["outcome"] == "not observed" and "(PYTHONPATH)" in told["internal_errors"][0], done.stderr
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from devfix.process import child_environment
 def tell(tmp_path: Path, warm: PreforkServer) -> Any:
     def run(source: str, **order: Any) -> Ran:
         ran = run_program(tmp_path, source, warm=warm, **order)
-        assert ran.trace["trouble"] == []
+        assert ran.trace["internal_errors"] == []
         return ran
 
     return run
@@ -153,10 +153,8 @@ def test_the_device_map(tell: Any) -> None:
     )
     told = {(each["expression"], each["device"]) for each in ran.trace["modules"]}
     assert told == {("Sequential", "mixed"), ("Sequential[0]", "cuda:0"), ("Sequential[1]", "cuda:1"), ("head", "cpu")}
-    assert next(each for each in ran.trace["modules"] if each["device"] == "mixed")["tensors"] == {
-        "cuda:0": 2,
-        "cuda:1": 2,
-    }
+    mixed = next(each for each in ran.trace["modules"] if each["device"] == "mixed")
+    assert dict(mixed["tensors"]) == {"cuda:0": 2, "cuda:1": 2}
 
 
 def test_watched_places_are_seen_before_their_line_is_over(tell: Any, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ def scope(tmp_path: Path, warm: PreforkServer) -> Any:
 
     def run(source: str, **order: Any) -> dict[str, tuple[str, str]]:
         ran: Ran = run_program(tmp_path, source, warm=warm, **order)
-        assert ran.trace["trouble"] == []
+        assert ran.trace["internal_errors"] == []
         frames = [frame for frame in ran.failure["frames"] if frame["place"]["path"].startswith(str(ran.folder))]
         assert "UNSAFE" not in ran.done.stdout + ran.done.stderr
         run.bindings = frames[-1]["scope"]  # type: ignore[attr-defined]

@@ -115,5 +115,5 @@ def test_memory_that_an_operator_leaves_unwritten_is_no_result(tmp_path: Path) -
         folder = tmp_path / str(byte)
         folder.mkdir()
         runs.append(run_program(folder, program % byte, world="cpu", tally=True))
-    first, other = ([each for each in ran.trace["computed"] if "_rnn" in each["op"]] for ran in runs)
+    first, other = ([each for each in ran.trace["operator_totals"] if "_rnn" in each["op"]] for ran in runs)
     assert first and first == other

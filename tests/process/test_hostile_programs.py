@@ -136,7 +136,7 @@ LIMITS = {
 def test_what_takes_too_much_is_ended_and_told(name: str, tmp_path: Path) -> None:
     program, bounds, said = LIMITS[name]
     root = project(tmp_path, program)
-    report = devfix.repair(root, run="python main.py", world="simulated", bounds=bounds)
+    report = devfix.repair(root, run="python main.py", world="simulated", resources=bounds)
     assert report.outcome in ("error", "unrepaired") and report.last_run is not None
     assert said in " ".join((*report.last_run.internal_errors, report.last_run.stderr))
 

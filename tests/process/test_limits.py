@@ -97,7 +97,9 @@ def test_many_files_that_fill_the_disk(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_gigabytes_of_output_take_no_space_and_no_core_is_left(tmp_path: Path) -> None:
-    done, _ = python("import sys\nfor _ in range(300): sys.stdout.write('y' * 10_000_000)", tmp_path, output=MEGABYTE)
+    done, _ = python(
+        "import sys\nfor _ in range(300): sys.stdout.write('y' * 10_000_000)", tmp_path, output_limit=MEGABYTE
+    )
     assert done.exit_code == 0 and done.truncated and len(done.stdout) < 1.1 * MEGABYTE
     done, _ = python(
         "import resource, os; print(resource.getrlimit(resource.RLIMIT_CORE), flush=True); os.abort()", tmp_path

@@ -78,11 +78,11 @@ def test_time_limit_ends_what_ignores_signals() -> None:
 
 def test_output_without_end_is_kept_head_and_tail() -> None:
     forever = "echo first; yes; echo never"
-    done = with_enough_time(lambda seconds: sh(forever, seconds, output=1000), lambda done: done.truncated, 1)
+    done = with_enough_time(lambda seconds: sh(forever, seconds, output_limit=1000), lambda done: done.truncated, 1)
     assert done.timed_out and done.truncated
     assert done.stdout.startswith("first\ny\n") and done.stdout.endswith("y\n")
     assert len(done.stdout) < 1100
-    done = sh("seq 100000; echo last", output=1000)
+    done = sh("seq 100000; echo last", output_limit=1000)
     assert done.stdout.startswith("1\n2\n") and done.stdout.endswith("\n100000\nlast\n") and "left out" in done.stdout
     assert done.exit_code == 0
 

@@ -29,6 +29,7 @@ from devfix.model import (
 from devfix.report.record import record
 from devfix.report.render.json import dump
 from devfix.report.render.source_lines import line_of
+from devfix.report.types import ReportRecord
 
 TRAIN = (
     b"import torch\n\nfrom model import net\n\n\ndef main():\n    x = torch.ones(2)\n    print(net(x))\n\n\nmain()\n"
@@ -82,8 +83,13 @@ class History:
         given = Report(outcome, SIMULATED, command, str(self.folder), self.commit_id, tuple(repairs), last_run=last)
         return replace(given, **changes)
 
-    def data(self, *bugs: Bug, **changes: Any) -> dict[str, Any]:
+    def record(self, *bugs: Bug, **changes: Any) -> ReportRecord:
         return record(self.report(*bugs, **changes), lambda path, line: line_of(self.content(path), line))
+
+    def data(self, *bugs: Bug, **changes: Any) -> dict[str, Any]:
+        """Return the JSON of a report, to be changed."""
+        written: dict[str, Any] = json.loads(dump(self.record(*bugs, **changes)))
+        return written
 
     def artifact(self, target: Path, *bugs: Bug, **changes: Any) -> Path:
         """Write the report of a repair to a file."""
@@ -92,7 +98,7 @@ class History:
 
 def written(target: Path, data: dict[str, Any]) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(dump(data))
+    target.write_text(json.dumps(data))
     return target
 
 

@@ -146,7 +146,7 @@ def test_a_folder_with_anything_else_in_it_is_not_taken(history: History, tmp_pa
     history.artifact(folder / "report.json", FIRST)
     (folder / "patches").mkdir()
     (folder / "patches" / "0001-Move-x.patch").write_text("From ")
-    assert open_artifact(folder).data["outcome"] == "repaired"
+    assert open_artifact(folder).data.outcome == "repaired"
     if kind == "link":
         (folder / "summary.md").symlink_to("/etc/passwd")
     elif kind == "foreign":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,6 +20,7 @@ from devfix.publish.marker import Marker, find, framed, reframed
 from devfix.publish.proposal import proposals
 from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.render.github import command, outputs, workflow_commands
+from devfix.report.render.json import read
 from devfix.report.render.markdown import code, fence, prose, unlinked
 from devfix.report.render.summary import summary
 
@@ -183,7 +185,7 @@ def test_everything_that_is_published_is_harmless(history: History, tmp_path: Pa
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_workflow_commands_are_one_line_each_and_as_many_as_failures(history: History, text: str) -> None:
-    data = hostile(history.data(FIRST, SECOND), text)
+    data = read(json.dumps(hostile(history.data(FIRST, SECOND), text)))
     lines = workflow_commands(data).split("\n")
     assert [line.split(" ")[0] for line in lines] == ["::error", "::error", ""]
     assert "\r" not in workflow_commands(data)

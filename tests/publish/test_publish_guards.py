@@ -18,13 +18,15 @@ WORLDS = {"cpu": {"before": "failed", "after": "clean"}, "cuda x1": {"before": "
 def guarded(data: dict[str, Any], **tests: dict[str, Any]) -> dict[str, Any]:
     """Give fixes ("fix0", "fix1") tests."""
     for name, told in tests.items():
-        plain = {"path": f"tests/test_devices_{name}.py", "text": TEXT, "drives": "calls `net`", "worlds": WORLDS}
-        data["fixes"][int(name[-1])]["test"] = {**plain, "since": int(name[-1]), **told}
+        plain = {"path": f"tests/test_devices_{name}.py", "text": TEXT, "exercises": "calls `net`", "worlds": WORLDS}
+        data["fixes"][int(name[-1])]["regression_test"] = {**plain, "passes_after_fix": int(name[-1]), **told}
     return data
 
 
 def test_each_test_is_a_commit_behind_its_fix(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
-    report = written(tmp_path / "report.json", guarded(history.data(FIRST, SECOND), fix0={"since": 1}, fix1={}))
+    report = written(
+        tmp_path / "report.json", guarded(history.data(FIRST, SECOND), fix0={"passes_after_fix": 1}, fix1={})
+    )
     (step,) = publish(report)
     log = git(hub.bare, "log", "--reverse", "--name-status", "--format=%s", f"main..{step['branch']}")
     assert [line for line in log.splitlines() if line] == [
@@ -46,7 +48,7 @@ def test_each_test_is_a_commit_behind_its_fix(publish: Publish, hub: GitHub, his
 def test_a_test_goes_only_with_all_that_it_was_seen_to_pass_with(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
-    data = guarded(history.data(FIRST, SECOND), fix0={"since": 1}, fix1={})
+    data = guarded(history.data(FIRST, SECOND), fix0={"passes_after_fix": 1}, fix1={})
     first, second = publish(written(tmp_path / "report.json", data), "--per-fix")
     for step in (first, second):
         assert "tests" not in git(hub.bare, "log", "--name-status", f"main..{step['branch']}")
@@ -62,7 +64,7 @@ def test_a_test_goes_only_with_all_that_it_was_seen_to_pass_with(
         ({"path": "../test_devices_x.py"}, "not inside"),
         ({"text": "x = 1\n" * 70}, "was not written by devfix"),
         ({"text": "x" * 9_000}, "was not written by devfix"),
-        ({"since": 1}, "was not written by devfix"),
+        ({"passes_after_fix": 1}, "was not written by devfix"),
         ({"path": "README.md/test_devices_x.py"}, "would overwrite"),
     ],
 )

@@ -29,8 +29,8 @@ def schema(multitool: Path) -> Any:
 
 def samples(history: History) -> list[Any]:
     return [
-        history.data(FIRST, SECOND),
-        history.data(outcome="clean"),
+        history.record(FIRST, SECOND),
+        history.record(outcome="clean"),
         record(report(), lines),
         record(report(HOSTILE), lines),
         failed("python train.py", "no git repository here"),
@@ -64,7 +64,7 @@ def test_the_validator_finds_no_error_and_no_warning(history: History, multitool
 
 
 def test_it_tells_place_births_and_the_fix(history: History) -> None:
-    (run,) = json.loads(sarif(history.data(FIRST)))["runs"]
+    (run,) = json.loads(sarif(history.record(FIRST)))["runs"]
     (result,) = run["results"]
     assert result["ruleId"] == "placement/input-not-moved"
     where = result["locations"][0]["physicalLocation"]
@@ -81,8 +81,8 @@ def test_a_failure_is_known_again_when_lines_move(history: History) -> None:
     def known(data: Any) -> str:
         return str(json.loads(sarif(data))["runs"][0]["results"][0]["partialFingerprints"])
 
-    before = known(history.data(FIRST))
+    before = known(history.record(FIRST))
     history.commit({"train.py": b"# more\n# lines\n" + history.content("train.py")}, "docs: explain")
     moved = (FIRST[0], FIRST[1] + 2, *FIRST[2:])
-    assert known(history.data(moved)) == before
-    assert known(history.data(SECOND)) != before
+    assert known(history.record(moved)) == before
+    assert known(history.record(SECOND)) != before

@@ -137,5 +137,5 @@ def test_repair_mends_what_a_suite_finds(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "devfix", "repair", str(root), "--world", "simulated", "--run", words]
     done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True)
     data = read(done.stdout)
-    assert (done.returncode, data["outcome"]) == (0, "repaired"), done.stdout + done.stderr
-    assert [edit["path"] for fix in data["fixes"] for edit in fix["edits"]] == ["model.py"]
+    assert (done.returncode, data.outcome) == (0, "repaired"), done.stdout + done.stderr
+    assert [edit.path for fix in data.fixes for edit in fix.edits] == ["model.py"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -107,10 +107,10 @@ def test_the_json_lists_every_rejected_candidate_with_its_reason() -> None:
     whole = report()
     lost = Patch("p/z", "Lose", "", "safe", (Edit("model.py", 7, b"a\n", b"b\n"),))
     repairs = (replace(whole.repairs[0], untried=(Rejected(lost, "not tried: why"),)), *whole.repairs[1:])
-    rejected = read(write(replace(whole, repairs=repairs)))["rejected"]
-    assert [each["tried"] for each in rejected] == [True, False, True]
-    assert rejected[1] == {
+    rejected = read(write(replace(whole, repairs=repairs))).rejected
+    assert [each.tried for each in rejected] == [True, False, True]
+    assert asdict(rejected[1]) == {
         "failure": 0, "rule": "p/z", "title": "Lose", "path": "model.py", "line": 7, "tried": False,
         "reason": "not tried: why",
     }  # fmt: skip
-    assert all(each["reason"] and each["title"] and each["path"] for each in rejected)
+    assert all(each.reason and each.title and each.path for each in rejected)

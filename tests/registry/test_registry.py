@@ -156,7 +156,7 @@ def test_options_reach_the_rule(tmp_path: Path) -> None:
     ("values", "words"),
     [
         ({"wraper": []}, "unknown option 'wraper'; did you mean 'wrappers'?"),
-        ({"zzz": 1}, "unknown option 'zzz'; it has deep-search, most, name, share, wrappers"),
+        ({"zzz": 1}, "unknown option 'zzz'; known are deep-search, most, name, share, wrappers"),
         ({"wrappers": "A"}, "option 'wrappers' must be a list of strings, not 'A'"),
         ({"wrappers": [1]}, "must be a list of strings"),
         ({"most": True}, "option 'most' must be a whole number, not True"),

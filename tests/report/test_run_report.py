@@ -13,7 +13,7 @@ from sample_report import HOSTILE, failure, lines, place, run
 
 from devfix.model import Outcome, Run, ScopeVariable, Transfer
 from devfix.report.render.devices import size
-from devfix.report.render.json import run_schema
+from devfix.report.render.json import dump, run_schema
 from devfix.report.render.run import run_record, run_text
 
 
@@ -44,7 +44,7 @@ def sample(text: str = "") -> Run:
 @pytest.mark.parametrize("text", ["", HOSTILE])
 def test_the_record_is_all_described(text: str) -> None:
     data = run_record(sample(text), "python train.py", lines)
-    read = json.loads(json.dumps(data))
+    read = json.loads(dump(data))
     jsonschema.validate(read, closed(copy.deepcopy(run_schema())), jsonschema.Draft202012Validator)
     assert read["failure"]["at"]["source"] == "model(x)"
     assert read["transfers"][1]["count"] == 700

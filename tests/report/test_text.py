@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from sample_report import HOSTILE, lines, report, run
@@ -12,12 +13,20 @@ from devfix.model import Outcome, Report, World
 from devfix.report.record import failed, record
 from devfix.report.render.plain import one_line, plain, short_path, tail
 from devfix.report.render.text import text
+from devfix.report.types import ReportRecord
 
 EMPTY = Report("clean", World("simulated", 1), "python train.py", "/x", "a" * 40)
 
 
 def shown(sample: Report, width: int = 100, color: bool = False) -> str:
     return text(record(sample, lines), color=color, width=width)
+
+
+def judged(**verdict: Any) -> ReportRecord:
+    """The record of the sample with another verdict of its fix."""
+    data = record(report(), lines)
+    fix = data.fixes[0]
+    return replace(data, fixes=(replace(fix, verdict=replace(fix.verdict, **verdict)),))
 
 
 def test_a_stranger_finds_everything_to_check() -> None:
@@ -47,12 +56,10 @@ def test_a_stranger_finds_everything_to_check() -> None:
 
 
 def test_a_world_that_failed_before_the_fix_too_is_none_that_it_broke() -> None:
-    data = record(report(), lines)
-    verdict = data["fixes"][-1]["verdict"]
-    verdict.update(outcome="holds", worlds={"cuda x1": "clean", "cpu": "failed"}, before={"cpu": "failed"})
-    assert "failed, as before" in text(data)
-    verdict["before"] = {"cpu": "clean"}
-    assert "failed" in text(data) and "as before" not in text(data)
+    worlds = {"cuda x1": "clean", "cpu": "failed"}
+    assert "failed, as before" in text(judged(outcome="holds", worlds=worlds, before={"cpu": "failed"}))
+    broken = text(judged(outcome="holds", worlds=worlds, before={"cpu": "clean"}))
+    assert "failed" in broken and "as before" not in broken
 
 
 @pytest.mark.parametrize("color", [False, True])
@@ -80,6 +87,7 @@ def test_a_program_that_fails_by_itself_is_quoted() -> None:
         (Outcome.TIMEOUT, "exceeded the time limit of 2 s (--timeout raises it)"),
         (Outcome.SIGNAL, "killed by SIGSEGV"),
         (Outcome.NOT_STARTED, "did not start"),
+        (Outcome.UNOBSERVED, "was not observed. What it does on its devices is not known"),
     ],
 )
 def test_an_ending_without_a_failure_is_told(outcome: Outcome, words: str) -> None:
@@ -129,8 +137,7 @@ def test_installed_files_are_named_from_their_package_on() -> None:
 
 
 def test_a_fix_that_only_comes_further_and_its_equals_are_told_apart() -> None:
-    data = record(report(), lines)
-    data["fixes"][0]["verdict"]["outcome"] = "moved"
+    data = judged(outcome="moved")
     words = text(data)
     assert "fixed; next failure below" in words
     assert "1 equivalent candidate rejected (--verbose lists them)" in words and "Move the model back" not in words
@@ -139,8 +146,7 @@ def test_a_fix_that_only_comes_further_and_its_equals_are_told_apart() -> None:
 
 def test_of_many_candidates_some_are_shown() -> None:
     data = record(report(), lines)
-    data["dropped"] = data["dropped"][:1] * 20
-    words = text(data)
+    words = text(replace(data, dropped=data.dropped[:1] * 20))
     assert words.count("Move the model back") == 8
     assert "and 12 more (--verbose lists them)" in words
     assert text(data, verbose=True).count("Move the model back") == 20

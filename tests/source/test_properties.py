@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forged_json import forged
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from probe_programs import ENTRY
@@ -20,15 +21,15 @@ from devfix.config import Config, read_config
 from devfix.errors import UserError
 from devfix.model import SourceLocation
 from devfix.registry.suppressions import ignored
-from devfix.trace import read_all
-from devfix.trace.values import NUMBER_LIMIT
+from devfix.trace import Trace, read_all
+from devfix.trace.bounds import NUMBER_LIMIT
 
 EXAMPLES = 2000 if os.environ.get("DEVFIX_HARM_POINTS") else 150
 often = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 
 KEYS = [
-    *("schema", "process", "world", "failure", "transfers", "watched", "modules", "visits", "trouble", "pid", "parent"),
-    *("computed", "host", "total", "size", "works", "ran", "failed"),
+    *("schema", "process", "world", "failure", "transfers", "watched", "modules", "operator_counts", "pid", "parent"),
+    *("operator_totals", "host", "total", "size", "is_compute", "completed", "raised"),
     *("torch", "gpus", "kind", "exception", "message", "op", "thread", "traceback", "uncaught", "operations", "frames"),
     *(
         "operands",
@@ -44,7 +45,7 @@ KEYS = [
         "device",
     ),
     *("dtype", "shape", "names", "frame", "expression", "relation", "history", "owner", "holders", "copy", "places"),
-    *("tensors", "type", "attribute", "root", "direction", "count", "bytes", "values", "same", "loop"),
+    *("tensors", "type", "attribute", "root", "direction", "count", "bytes", "values", "saw_expected_values", "loop"),
 ]
 numbers = st.one_of(st.integers(), st.floats(), st.sampled_from([-1, 0, 1 << 53, 1 << 64, 10**400]))
 paths = st.sampled_from(
@@ -89,9 +90,16 @@ def read(data: bytes) -> tuple[list[Any], list[str]]:
 @pytest.mark.slow
 @often
 @given(traces)
-def test_a_forged_trace_gives_honest_records(trace: dict[str, Any]) -> None:
+def test_a_trace_of_any_json_is_read_or_refused(trace: dict[str, Any]) -> None:
     found, trouble = read(json.dumps(trace).encode("utf-8", "surrogatepass"))
     assert len(found) + len(trouble) == 1
+
+
+@often
+@given(forged(Trace))
+def test_a_forged_trace_gives_honest_records(trace: dict[str, Any]) -> None:
+    found, trouble = read(json.dumps(trace).encode("utf-8", "surrogatepass"))
+    assert len(found) == 1 and not trouble, trouble
     for value in all_of(tuple(found)):
         if isinstance(value, str):
             assert not set(value) & {"\x1b", "\x9b", "\u202e", "\0", "\ud800"}
@@ -127,17 +135,25 @@ def test_traces_that_are_no_files_and_too_large_ones(shape: str, tmp_path: Path)
             place.with_name(f"{number}\x1b[31m.json").write_text("{}")
     with little_work(5):
         found, trouble = read_all(place.parent, tmp_path, frozenset())
-    assert len(found) == (shape == "many") and 1 <= len(trouble) <= 20
+    assert not found and 1 <= len(trouble) <= 20
     assert "\x1b" not in "".join(trouble)
 
 
 @pytest.mark.slow
 def test_more_records_than_an_honest_trace_has_are_refused() -> None:
-    inner = {"places": [0] * 1000}
-    binding = {"expression": "x", "history": [inner] * 50}
+    event: dict[str, Any] = {"places": [{}] * 1000}
+    binding = {"expression": "x", "history": [event] * 50}
     with little_work(30):
         found, trouble = read(json.dumps({"schema": "devfix-trace/1", "modules": [binding] * 40}).encode())
     assert not found and "more records" in trouble[0]
+
+
+def test_a_trace_that_does_not_fit_is_refused_with_the_place_that_does_not() -> None:
+    frame = {"place": {"path": 3, "line": 1}}
+    failure = {"kind": "device-mismatch", "exception": "E", "message": "", "frames": [frame]}
+    found, trouble = read(json.dumps({"schema": "devfix-trace/1", "failure": failure}).encode())
+    assert not found
+    assert trouble == ["trace 1-0.json: Expected `str`, got `int` - at `$.failure.frames[0].place.path`"]
 
 
 FRAGMENTS = [

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from probe_programs import run_program
 
 from devfix.execution.prefork import PreforkServer
-from devfix.model import Call
+from devfix.model import Call, Recipe
 from devfix.trace.recipes import Recipes
 
 PROGRAM = """
@@ -50,12 +52,12 @@ start(block, "/etc/hosts", ids, torch.tensor([7, 1]))
 @pytest.fixture
 def calls(tmp_path: Path, warm: PreforkServer) -> list[dict[str, Any]]:
     ran = run_program(tmp_path, PROGRAM, warm=warm, calls=True)
-    assert ran.trace["trouble"] == []
+    assert ran.trace["internal_errors"] == []
     return list(ran.failure["calls"])
 
 
 def read(raw: dict[str, Any]) -> Call:
-    return Recipes(raw["root"] + "/").call(raw)
+    return Recipes(raw["root"] + "/").call(msgspec.convert(raw, Call))
 
 
 @pytest.mark.slow
@@ -65,7 +67,7 @@ def test_each_owned_call_is_told_innermost_first(calls: list[dict[str, Any]]) ->
         ("method", "forward"),
         ("function", "start"),
     ]
-    assert {call["main"] for call in calls} == {True}
+    assert {call["is_main"] for call in calls} == {True}
 
 
 @pytest.mark.slow
@@ -99,24 +101,24 @@ def test_arguments_are_told_by_what_matters_of_them(calls: list[dict[str, Any]])
 @pytest.mark.parametrize(
     "recipe",
     [
-        {"is": "literal", "text": "__import__('os').system('true')"},
-        {"is": "literal", "text": "1)\nimport os"},
-        {"is": "name", "module": "os", "text": "system('true')"},
-        {"is": "tensor", "text": "values", "numbers": "exit()", "dtype": "int64", "shape": [1], "device": "cuda:0"},
-        {"is": "tensor", "text": "zeros", "dtype": "int64", "shape": [1], "device": "cuda:0').x('"},
-        {"is": "made", "module": "m", "text": "C", "keywords": [["a=1)\n", {"is": "literal", "text": "1"}]]},
-        {"is": "made", "module": "m", "text": "C", "moves": [["a')", "cuda"]]},
-        {"is": "anything"},
+        {"kind": "literal", "text": "__import__('os').system('true')"},
+        {"kind": "literal", "text": "1)\nimport os"},
+        {"kind": "name", "module": "os", "text": "system('true')"},
+        {"kind": "tensor", "text": "values", "numbers": "exit()", "dtype": "int64", "shape": [1], "device": "cuda:0"},
+        {"kind": "tensor", "text": "zeros", "dtype": "int64", "shape": [1], "device": "cuda:0').x('"},
+        {"kind": "made", "module": "m", "text": "C", "keywords": [["a=1)\n", {"kind": "literal", "text": "1"}]]},
+        {"kind": "made", "module": "m", "text": "C", "moves": [["a')", "cuda"]]},
     ],
 )
 def test_what_is_no_name_and_no_literal_never_gets_into_a_test(recipe: dict[str, Any]) -> None:
-    assert Recipes("/").recipe(recipe).kind == "unknown"
+    assert Recipes("/").recipe(msgspec.convert(recipe, Recipe)).kind == "unknown"
 
 
 def test_a_call_outside_of_the_repository_is_none() -> None:
-    raw = {"how": "function", "module": "m", "function": "f", "root": "/elsewhere", "arguments": []}
+    call = Call(0, "m", "/elsewhere", "function", "f")
     with pytest.raises(ValueError):
-        Recipes("/here/").call(raw)
+        Recipes("/here/").call(call)
+    assert Recipes("/here/").calls([call, replace(call, root="/here")]) == (replace(call, root=""),)
 
 
 def test_calls_are_told_only_where_they_are_asked_for(tmp_path: Path, warm: PreforkServer) -> None:
@@ -135,8 +137,8 @@ def test_what_shows_a_failure_is_no_part_of_what_the_program_computes(tmp_path: 
     """
     trace = run_program(tmp_path, source, warm=warm, tally=True).trace
     assert trace["failure"]["uncaught"]
-    assert "computed" not in trace["failure"]
-    assert [each["op"] for each in trace["computed"]] == ["aten::sub"]
+    assert "operator_totals" not in trace["failure"]
+    assert [each["op"] for each in trace["operator_totals"]] == ["aten::sub"]
 
 
 def test_an_optimizer_is_told_by_the_module_that_it_steps(tmp_path: Path, warm: PreforkServer) -> None:

@@ -17,7 +17,7 @@ from devfix.execution.prefork import PreforkServer
 def tell(tmp_path: Path, warm: PreforkServer) -> Any:
     def run(source: str, **order: Any) -> Ran:
         ran = run_program(tmp_path, source, warm=warm, **order)
-        assert ran.trace["trouble"] == []
+        assert ran.trace["internal_errors"] == []
         return ran
 
     return run

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
+
+from devfix.model.failure import FailureKind
 
 _PATH = Path(__file__).parents[2] / "src" / "devfix" / "probe" / "capture" / "kinds.py"
 _SPEC = importlib.util.spec_from_file_location("probe_kinds", _PATH)
@@ -75,3 +79,10 @@ DDP_ON = (
 )
 def test_kinds(kind: str, message: str) -> None:
     assert kinds.kind_of(message) == kind
+
+
+def test_the_engine_and_the_documents_know_every_kind() -> None:
+    known = get_args(FailureKind)
+    assert {kind for kind, _ in kinds._KINDS} | {"other"} == set(known)
+    page = (_PATH.parents[4] / "docs" / "trace-format.md").read_text().partition("`kind` of a failure is one of:")[2]
+    assert re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE) == list(known)

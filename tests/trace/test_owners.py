@@ -24,7 +24,7 @@ def warm() -> Iterator[PreforkServer]:
 def operands(tmp_path: Path, warm: PreforkServer) -> Any:
     def run(source: str) -> list[dict[str, Any]]:
         ran: Ran = run_program(tmp_path, source, warm=warm)
-        assert ran.trace["trouble"] == []
+        assert ran.trace["internal_errors"] == []
         found: list[dict[str, Any]] = ran.trace["failure"]["operands"]
         return found
 

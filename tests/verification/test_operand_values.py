@@ -192,30 +192,30 @@ def test_the_probe_looks_for_values(handed: str, same: bool, tmp_path: Path, war
     (tmp_path / "before").mkdir()
     (tmp_path / "after").mkdir()
     before = run_program(tmp_path / "before", PROGRAM.format("bias"), warm=warm, world="simulated")
-    given = [before.operand(name)["values"] for name in ("self", "other")]
+    given = [list(before.operand(name)["values"].values()) for name in ("self", "other")]
     line = {"path": str((tmp_path / "after" / "repository" / "program.py").resolve()), "line": 5}
     trace = run_program(
         tmp_path / "after", PROGRAM.format(handed), warm=warm, world="simulated", reach=[line], given=given
     ).trace
-    (visit,) = (each for each in trace["visits"] if each["op"] == "aten::add")
-    assert visit["ran"] == 3 and visit["same"] is same
+    (visit,) = (each for each in trace["operator_counts"] if each["op"] == "aten::add")
+    assert visit["completed"] == 3 and visit["saw_expected_values"] is same
 
 
 def test_what_is_written_to_is_not_told(tmp_path: Path, warm: PreforkServer) -> None:
     program = PROGRAM.format("bias.to(device)")
     failed = run_program(tmp_path, program, warm=warm, world="simulated")
     assert failed.operand("self")["values"] is None
-    total, size = failed.operand("other")["values"]
+    total, size = failed.operand("other")["values"].values()
     assert total == size and 0.5 * 15 < total < 1.5 * 15
 
 
 def test_of_a_large_tensor_some_values_are_looked_at(tmp_path: Path, warm: PreforkServer) -> None:
     program = PROGRAM.replace("4.0", "9000.0").format("torch.arange(9000.0)")
-    total, size = run_program(tmp_path, program, warm=warm, world="simulated").operand("other")["values"]
+    total, size = run_program(tmp_path, program, warm=warm, world="simulated").operand("other")["values"].values()
     assert total == size and 0.95 < total / sum(range(0, 9000, 3)) < 1.05
 
 
 def test_what_is_larger_than_the_memory_is_looked_at_too(tmp_path: Path, warm: PreforkServer) -> None:
     program = PROGRAM.replace("first +", "first[0] +").format("torch.arange(4.0).expand(10**13, 4)")
-    total, size = run_program(tmp_path, program, warm=warm, world="simulated").operand("other")["values"]
+    total, size = run_program(tmp_path, program, warm=warm, world="simulated").operand("other")["values"].values()
     assert total == size and 0.95 < total / (1.5 * 4096) < 1.05

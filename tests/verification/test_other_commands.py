@@ -133,7 +133,7 @@ def test_a_fix_that_breaks_another_script_is_dropped(tmp_path: Path, budget: flo
     assert report.outcome == "unrepaired" and not report.branch
     assert "worse: `python number.py`" in dropped(report)[0] and "AttributeError" in dropped(report)[0]
     data = read(write(report))
-    assert {"worse"} == {each["comparison"] for each in data["others"]["ran"]}
+    assert {"worse"} == {each.comparison for each in data.others.ran}
     assert "would fix it, but was rejected: `python number.py`" in " ".join(text(data).split()[:40])
 
 

@@ -162,7 +162,7 @@ def test_what_the_probe_counts(tmp_path: Path, warm: PreforkServer) -> None:
     for world in ("cpu", "simulated"):
         (tmp_path / world).mkdir()
         trace = run_program(tmp_path / world, program, warm=warm, world=world, tally=True).trace
-        found[world] = {each["op"]: each for each in trace["computed"]}
+        found[world] = {each["op"]: each for each in trace["operator_totals"]}
     names = {"aten::mul", "aten::_softmax", "aten::sort", "aten::abs", "aten::max"}
     assert found["cpu"].keys() == found["simulated"].keys() == names
     for name, host, device in (("aten::mul", 1, 1), ("aten::sort", 0, 1), ("aten::abs", 1, 0)):

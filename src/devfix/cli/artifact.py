@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from devfix.errors import UserError
+
+if TYPE_CHECKING:
+    from devfix.report.types import ReportRecord
 
 FolderOption = Annotated[
     Path | None,
@@ -32,7 +35,7 @@ def check_folder(folder: Path | None) -> None:
         raise UserError(f"--output {folder}: not empty; choose another, or remove it")
 
 
-def write_artifact(folder: Path, data: Mapping[str, Any], root: Path) -> None:
+def write_artifact(folder: Path, data: ReportRecord, root: Path) -> None:
     """Write the report, its summary and a patch for each commit; raise UserError if that fails."""
     from devfix.report.render.json import dump
     from devfix.report.render.summary import summary
@@ -41,20 +44,20 @@ def write_artifact(folder: Path, data: Mapping[str, Any], root: Path) -> None:
     check_folder(folder)
     try:
         (folder / "patches").mkdir(parents=True)
-        (folder / "report.json").write_text(dump(dict(data)), encoding="utf-8")
+        (folder / "report.json").write_text(dump(data), encoding="utf-8")
         (folder / "summary.md").write_text(summary(data), encoding="utf-8")
-        patches = Repository.open(root).patches(data["commits"]) if data["commits"] else _diffs(data)
+        patches = Repository.open(root).patches(data.commits) if data.commits else _diffs(data)
         for name, content in patches:
             (folder / "patches" / name).write_bytes(content)
     except OSError as error:
         raise UserError(f"--output {folder}: {os.strerror(error.errno or 0)}") from error
 
 
-def _diffs(data: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
+def _diffs(data: ReportRecord) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the diff of each fix without a commit."""
-    for number, fix in enumerate(data["fixes"], 1):
-        diff = "".join(edit["diff"] for edit in fix["edits"])
+    for number, fix in enumerate(data.fixes, 1):
+        diff = "".join(edit.diff for edit in fix.edits)
         yield (
-            f"{number:04}-{re.sub('[^a-z0-9-]', '-', fix['rule'])[:100]}.patch",
+            f"{number:04}-{re.sub('[^a-z0-9-]', '-', fix.rule)[:100]}.patch",
             diff.encode("utf-8", "surrogateescape"),
         )

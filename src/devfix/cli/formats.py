@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-Record = Mapping[str, Any]
+if TYPE_CHECKING:
+    from devfix.report.types import ReportRecord
 
 
 class ReportFormat(str, Enum):
@@ -37,7 +38,7 @@ ReportFormatOption = Annotated[
 VerboseOption = Annotated[bool, typer.Option("--verbose", help="List every rejected candidate in the text report.")]
 
 
-def shown(data: Record, format: ReportFormat, verbose: bool = False) -> str:
+def shown(data: ReportRecord, format: ReportFormat, verbose: bool = False) -> str:
     """Return the record of a report in a format; text has the width and the colours of the terminal.
 
     With `verbose`, the text lists every rejected candidate; the other formats do not change.
@@ -45,7 +46,7 @@ def shown(data: Record, format: ReportFormat, verbose: bool = False) -> str:
     return _text(data, verbose) if format is ReportFormat.text else _FORMATS[format](data)
 
 
-def _text(data: Record, verbose: bool) -> str:
+def _text(data: ReportRecord, verbose: bool) -> str:
     from devfix.cli.screen import size_and_color
     from devfix.report.render.text import text
 
@@ -53,37 +54,37 @@ def _text(data: Record, verbose: bool) -> str:
     return text(data, color, width, verbose)
 
 
-def _json(data: Record) -> str:
+def _json(data: ReportRecord) -> str:
     from devfix.report.render.json import dump
 
-    return dump(dict(data))
+    return dump(data)
 
 
-def _github(data: Record) -> str:
+def _github(data: ReportRecord) -> str:
     from devfix.report.render.github import workflow_commands
 
     return workflow_commands(data)
 
 
-def _sarif(data: Record) -> str:
+def _sarif(data: ReportRecord) -> str:
     from devfix.report.render.sarif import sarif
 
     return sarif(data)
 
 
-def _summary(data: Record) -> str:
+def _summary(data: ReportRecord) -> str:
     from devfix.report.render.summary import summary
 
     return summary(data)
 
 
-def _outputs(data: Record) -> str:
+def _outputs(data: ReportRecord) -> str:
     from devfix.report.render.github import outputs
 
     return outputs(data)
 
 
-_FORMATS: Mapping[ReportFormat, Callable[[Record], str]] = {
+_FORMATS: Mapping[ReportFormat, Callable[[ReportRecord], str]] = {
     ReportFormat.json: _json,
     ReportFormat.github: _github,
     ReportFormat.sarif: _sarif,

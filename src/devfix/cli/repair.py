@@ -12,18 +12,9 @@ import typer
 from devfix.cli.artifact import FolderOption, check_folder, write_artifact
 from devfix.cli.formats import ReportFormat, ReportFormatOption, VerboseOption, shown
 from devfix.cli.local import Local
-from devfix.cli.resource_options import FileSize, InSandbox, Memory, Output, Processes
+from devfix.cli.resource_options import FileSize, InSandbox, Memory, OutputLimit, Processes
 from devfix.errors import UserError
-from devfix.model import Outcome, Report
-
-
-class World(str, Enum):
-    """Devices that the program sees."""
-
-    auto = "auto"
-    real = "real"
-    simulated = "simulated"
-    cpu = "cpu"
+from devfix.model import Outcome, Report, WorldChoice
 
 
 class Format(str, Enum):
@@ -37,7 +28,7 @@ Gpus = Annotated[
     int | None, typer.Option(metavar="N", min=1, max=64, help="Number of GPUs visible to the program [default: 1]")
 ]
 WorldOption = Annotated[
-    World,
+    WorldChoice,
     typer.Option(
         metavar="auto|real|simulated|cpu",
         help="Devices of the program: auto (real GPUs if available, otherwise simulated), real, simulated, or cpu (no "
@@ -84,7 +75,7 @@ def repair(
             "points that devfix discovers]",
         ),
     ] = None,
-    world: WorldOption = World.auto,
+    world: WorldOption = WorldChoice.AUTO,
     gpus: Gpus = None,
     python: Python = None,
     exclude: Annotated[
@@ -131,7 +122,7 @@ def repair(
     memory: Memory = None,
     processes: Processes = None,
     file_size: FileSize = None,
-    output_kept: Output = None,
+    output_limit: OutputLimit = None,
     sandbox: InSandbox = None,
     output: ReportFormatOption = ReportFormat.text,
     verbose: VerboseOption = False,
@@ -153,27 +144,26 @@ def repair(
     from devfix.pipeline.resource_options import ResourceOptions
     from devfix.report.record import record
 
+    options = pipeline.RepairOptions(
+        run=run,
+        world=world,
+        gpus=gpus,
+        python=python,
+        exclude=exclude or (),
+        timeout=timeout,
+        max_fixes=max_fixes,
+        branch=branch,
+        dry_run=dry_run,
+        rules=local or (),
+        find_working_version=find_working_version,
+        test=not no_test,
+        others=others,
+        partial=partial,
+        include_handled=include_handled,
+        resources=ResourceOptions(memory, processes, file_size, output_limit, sandbox),
+    )
     with progress() as show:
-        report = pipeline.repair(
-            path,
-            run=run,
-            world=world.value,
-            gpus=gpus,
-            python=python,
-            exclude=exclude or (),
-            timeout=timeout,
-            max_fixes=max_fixes,
-            branch=branch,
-            dry_run=dry_run,
-            rules=local or (),
-            find_working_version=find_working_version,
-            partial=partial,
-            test=not no_test,
-            others=others,
-            include_handled=include_handled,
-            bounds=ResourceOptions(memory, processes, file_size, output_kept, sandbox),
-            progress=show,
-        )
+        report = pipeline.repair(path, options, show)
     data = record(report, lines_of(report))
     if folder is not None:
         write_artifact(folder, data, Path(report.root))

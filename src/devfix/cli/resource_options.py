@@ -19,11 +19,9 @@ FileSize = Annotated[
         metavar="GB", min=0.001, help="Maximum size of any file the program writes [default: half of the free disk]"
     ),
 ]
-Output = Annotated[
+OutputLimit = Annotated[
     float | None,
-    typer.Option(
-        "--output-limit", metavar="MB", min=0.001, help="Maximum stdout and stderr kept, per stream [default: 8]"
-    ),
+    typer.Option(metavar="MB", min=0.001, help="Maximum stdout and stderr kept, per stream [default: 8]"),
 ]
 InSandbox = Annotated[
     bool | None,

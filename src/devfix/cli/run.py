@@ -13,8 +13,8 @@ from typing import Annotated
 
 import typer
 
-from devfix.cli.repair import Format, FormatOption, Gpus, Python, Timeout, World, WorldOption, check_timeout
-from devfix.model import Outcome, Run
+from devfix.cli.repair import Format, FormatOption, Gpus, Python, Timeout, WorldOption, check_timeout
+from devfix.model import Outcome, Run, WorldChoice
 
 TIMED_OUT, NOT_STARTED = 124, 127  # as in timeout(1) and shells
 
@@ -30,7 +30,7 @@ start; 2 usage error; 3 internal error."""
 
 def run(
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="Command to run.")],
-    world: WorldOption = World.auto,
+    world: WorldOption = WorldChoice.AUTO,
     gpus: Gpus = None,
     python: Python = None,
     timeout: Timeout = None,
@@ -53,9 +53,7 @@ def run(
     from devfix.report.render.run import run_record, run_text
 
     with _streams(output is Format.json):
-        done = pipeline.run(
-            command, world=world.value, gpus=gpus, python=python, timeout=timeout, device_map=device_map
-        )
+        done = pipeline.run(command, world=world, gpus=gpus, python=python, timeout=timeout, device_map=device_map)
     data = run_record(done, shlex.join(command), lines_here(Path.cwd()))
     if output is Format.json:
         sys.stdout.write(dump(data))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import cast
 
 from devfix.errors import RuleError
 from devfix.model import Diagnosis, Edit, Patch, Rejected, SourceLocation
+from devfix.model.patch import Safety
 from devfix.registry import Rule
 from devfix.registry.suppressions import ignored, touched
 from devfix.registry.timeout import raised, within
@@ -39,7 +41,8 @@ def propose(
             key = tuple(sorted((edit.path, edit.after) for edit in change.edits))
             reason = " ".join(filter(None, (diagnosis.finding.reason, change.reason)))
             rank = (diagnosis.finding.strength, number)
-            patch = Patch(diagnosis.rule, change.title, reason, change.safety, change.edits, rank, change.joint)
+            safety = cast("Safety", change.safety)  # `_nonsense` lets no other pass
+            patch = Patch(diagnosis.rule, change.title, reason, safety, change.edits, rank, change.joint)
             if number >= CHANGES_A_RULE:
                 rejected.append(Rejected(patch, f"only the first {CHANGES_A_RULE} candidates of a rule are taken"))
             elif any(_kept_away(edit, diagnosis.rule, notes) for edit in change.edits):

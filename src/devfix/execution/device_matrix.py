@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from devfix.model import World
+from devfix.model.world import WorldKind
 
 
 def worlds_to_verify(home: World, python_sees: int) -> list[World]:
@@ -12,7 +13,7 @@ def worlds_to_verify(home: World, python_sees: int) -> list[World]:
     """
 
     def gpus(count: int, current: int = 0) -> World:
-        kind = "real" if home.kind == "real" and count <= python_sees else "simulated"
+        kind: WorldKind = "real" if home.kind == "real" and count <= python_sees else "simulated"
         return World(kind, count, current)
 
     others = [World("cpu"), gpus(1), gpus(2), gpus(2, 1)]

@@ -30,7 +30,8 @@ def read_run(
             failure, message=failure.message.replace(tree, "."), traceback=failure.traceback.replace(tree, ".")
         )
     outcome = _outcome(done, failure, loud)
-    unseen += tuple(f"process {each.pid} was not on its world's devices: {each.blind}" for each in traces if each.blind)
+    blind = ((trace.process.pid, trace.blind) for trace in traces if trace.blind)
+    unseen += tuple(f"process {pid} was not on its world's devices: {why}" for pid, why in blind)
     handled = _handled(traces) if outcome is Outcome.CLEAN else ()
     logged = next((each for each in handled if _is_printed(each, done)), None)
     if handled and include_handled:
@@ -55,15 +56,15 @@ def read_run(
         operator_counts=_visits(traces),
         operator_totals=_computed(traces),
         unseeded=tuple(sorted({name for trace in traces for name in trace.unseeded})),
-        watched=tuple(item for trace in traces for item in trace.watched),
+        watched=tuple((each.place, each.scope) for trace in traces for each in trace.watched),
         modules=tuple(item for trace in traces for item in trace.modules),
-        torch=next((trace.torch for trace in traces if trace.torch), ""),
+        torch=next((trace.process.torch for trace in traces if trace.process.torch), ""),
         signal=done.signal,
         unobserved=unseen,
         internal_errors=(
             *unseen,
             *trouble,
-            *(note for trace in traces for note in trace.trouble),
+            *(note for trace in traces for note in trace.internal_errors),
             *filter(None, [done.trouble]),
         ),
     )
@@ -87,7 +88,7 @@ def _failure(traces: list[Trace]) -> tuple[Failure | None, bool]:
     An uncaught device failure explains more than any other exception, since a parent often dies of its child's; one
     that was caught explains a failing run only where no other exception does.
     """
-    told = [(trace.failure, trace.uncaught, trace.pid) for trace in traces if trace.failure is not None]
+    told = [(trace.failure, trace.failure.uncaught, trace.process.pid) for trace in traces if trace.failure is not None]
     order = sorted(told, key=lambda each: (not (each[1] and each[0].kind != "other"), not each[1], each[2]))
     return (order[0][0], order[0][1]) if order else (None, False)
 
@@ -98,16 +99,16 @@ def _gpus_asked(world: World, traces: list[Trace], failure: Failure | None) -> i
     A number that does not exist counts where the program failed by it; processes of NCCL count in any case. Real GPUs
     have no probe that knows the number: there it is one more than there are.
     """
-    asked = max((trace.asked_by_processes for trace in traces), default=0)
+    asked = max((trace.asked.processes for trace in traces), default=0)
     if failure is not None and failure.kind == "invalid-ordinal" and world.kind != "cpu":
-        asked = max(asked, world.gpus + 1, *(trace.asked_by_number for trace in traces))
+        asked = max(asked, world.gpus + 1, *(trace.asked.ordinals for trace in traces))
     return asked if asked > world.gpus else 0
 
 
 def _handled(traces: list[Trace]) -> tuple[Failure, ...]:
     """Return the device failures that the processes have caught, those of the first process first."""
     found: list[Failure] = []
-    for trace in sorted(traces, key=lambda each: each.pid):
+    for trace in sorted(traces, key=lambda each: each.process.pid):
         for failure in (*trace.handled, *filter(None, [trace.failure])):
             if failure.kind != "other" and failure not in found:
                 found.append(failure)
@@ -132,7 +133,7 @@ def _sum(traces: list[Trace]) -> tuple[Transfer, ...]:
 
 def _visits(traces: list[Trace]) -> tuple[OperatorCount, ...]:
     totals: dict[str, OperatorCount] = {}
-    for each in (visit for trace in traces for visit in trace.visits):
+    for each in (visit for trace in traces for visit in trace.operator_counts):
         known = totals.get(each.op, OperatorCount(each.op, 0, 0))
         totals[each.op] = OperatorCount(
             each.op,
@@ -147,7 +148,7 @@ def _visits(traces: list[Trace]) -> tuple[OperatorCount, ...]:
 
 def _computed(traces: list[Trace]) -> tuple[OperatorTotals, ...]:
     totals: dict[str, OperatorTotals] = {}
-    for each in (computed for trace in traces for computed in trace.computed):
+    for each in (computed for trace in traces for computed in trace.operator_totals):
         known = totals.get(each.op, OperatorTotals(each.op, 0, 0))
         host, device = known.host + each.host, known.device + each.device
         totals[each.op] = OperatorTotals(each.op, host, device, known.total + each.total, known.size + each.size)

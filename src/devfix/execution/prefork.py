@@ -44,7 +44,7 @@ class PreforkServer:
         limits: ResourceLimits | None = None,
     ) -> None:
         """Start the process with this environment; it dies when all that run in it break the limits together."""
-        self._output = (limits or ResourceLimits()).output
+        self._output = (limits or ResourceLimits()).output_limit
         self._environment = {name: value for name, value in environment.items() if name != "DEVFIX_PROBE"}
         self._lock = threading.Lock()
         self._trouble = ""

@@ -11,7 +11,7 @@ from devfix.model.patch import Diagnosis, Edit, Finding, Patch, Rejected, Verdic
 from devfix.model.report import DependencyFault, Fix, OtherRun, Others, RegressionTest, Repair, Report
 from devfix.model.running import NO_COUNTS, CountRequest, OperatorCount, OperatorTotals, Outcome, Run, Target, Transfer
 from devfix.model.tensors import Checksum, Event, ModuleOwner, NameRef, Operand, ScopeVariable
-from devfix.model.world import GpusNeeded, SourceLocation, World
+from devfix.model.world import GpusNeeded, SourceLocation, World, WorldChoice
 
 __all__ = [
     "NO_COUNTS",
@@ -52,4 +52,5 @@ __all__ = [
     "Verdict",
     "VerdictOutcome",
     "World",
+    "WorldChoice",
 ]

@@ -2,10 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from devfix.model.tensors import Operand, ScopeVariable
 from devfix.model.world import SourceLocation
+
+# docs/trace-format.md has the message of each; "other" is an exception that does not speak of devices.
+FailureKind = Literal[
+    "device-mismatch",
+    "index-device",
+    "input-weight-type",
+    "numpy-on-device",
+    "deserialize",
+    "generator-device",
+    "invalid-ordinal",
+    "no-device",
+    "lengths-device",
+    "recurrent-state",
+    "pin-memory",
+    "data-parallel",
+    "collective",
+    "gradient-device",
+    "incompatible-data",
+    "optimizer-state",
+    "fork",
+    "autocast-device",
+    "meta",
+    "other",
+]
+RecipeKind = Literal[
+    "literal", "name", "parameters", "list", "tuple", "set", "dict", "device", "made", "tensor", "unknown"
+]
+CallKind = Literal["function", "method", "property", "static", "make"]
+Passing = Literal["positional", "plain", "keyword", "more"]  # how an argument is passed
 
 
 @dataclass(frozen=True)
@@ -27,7 +57,7 @@ class Recipe:
     "unit", "normal"), `numbers` which ones, as Python.
     """
 
-    kind: str
+    kind: RecipeKind
     text: str = ""
     module: str = ""
     items: tuple[Recipe, ...] = ()
@@ -46,7 +76,7 @@ class Argument:
     """An argument of a call; `how` is "positional" (only), "plain", "keyword" or "more" (of `*args`)."""
 
     name: str
-    how: str
+    how: Passing
     value: Recipe
     is_default: bool = False
 
@@ -62,7 +92,7 @@ class Call:
     frame: int
     module: str
     root: str
-    how: str
+    how: CallKind
     function: str
     arguments: tuple[Argument, ...] = ()
     instance: Recipe | None = None
@@ -76,9 +106,10 @@ class Failure:
     `operations` counts the operators that had run in the process before it, so that two runs can be held side by side;
     `scopes` has what a second look recorded at places that are no longer on the stack, `calls` the calls on it that a
     test could make, innermost first, and `test` is what pytest calls the test that failed.
+    `uncaught`: it ended the process, a test or a thread.
     """
 
-    kind: str
+    kind: FailureKind
     exception: str
     message: str
     op: str = ""
@@ -90,6 +121,7 @@ class Failure:
     scopes: tuple[tuple[SourceLocation, tuple[ScopeVariable, ...]], ...] = ()
     calls: tuple[Call, ...] = ()
     test: str = ""
+    uncaught: bool = field(default=False, compare=False)  # of one failure in two processes, one may catch it
 
     @property
     def owned_frames(self) -> tuple[Frame, ...]:

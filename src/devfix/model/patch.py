@@ -9,7 +9,8 @@ from typing import Literal
 
 from devfix.model.failure import Failure
 
-# What running a patch showed; schema.json and the words of the reports list the same.
+Safety = Literal["safe", "likely", "unsure"]
+# What running a patch showed.
 VerdictOutcome = Literal["holds", "moved", "same", "worse", "differs", "broken", "not needed"]
 
 
@@ -57,7 +58,7 @@ class Patch:
     rule: str
     title: str
     reason: str
-    safety: str
+    safety: Safety
     edits: tuple[Edit, ...]
     rank: tuple[int, ...] = ()
     joint: bool = False

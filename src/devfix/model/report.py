@@ -13,6 +13,8 @@ from devfix.model.patch import Diagnosis, Edit, Patch, Rejected, Verdict
 from devfix.model.running import Outcome, Run
 from devfix.model.world import GpusNeeded, World
 
+ReportOutcome = Literal["repaired", "clean", "partial", "unrepaired", "not-yours", "error"]
+
 
 @dataclass(frozen=True)
 class OtherRun:
@@ -107,7 +109,7 @@ class Report:
     the program asked for more GPUs than it was given at first, `obstacle` where the last run shows what it misses here.
     """
 
-    outcome: str
+    outcome: ReportOutcome
     world: World
     command: str
     root: str

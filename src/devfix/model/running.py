@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Literal
 
 from devfix.model.failure import Failure
 from devfix.model.obstacle import Obstacle
@@ -26,12 +27,15 @@ class Target:
     exclude: tuple[str, ...] = ()
 
 
+Direction = Literal["to-device", "to-host", "between-devices"]
+
+
 @dataclass(frozen=True)
 class Transfer:
     """Copies between devices made by one source line; `direction` is "to-device", "to-host" or "between-devices"."""
 
     place: SourceLocation
-    direction: str
+    direction: Direction
     count: int
     bytes: int
 

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from devfix.model.world import SourceLocation
+
+EventKind = Literal[
+    "factory", "constant", "random", "load", "numpy", "parameter", "made", "move", "view", "op", "class", "unknown"
+]
+VariableKind = Literal["tensor", "module", "device", "string", "index", "optimizer", "object", "instance"]
+Relation = Literal["same", "source", "storage"]
+OwnerKind = Literal["parameter", "buffer", "attribute"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +25,7 @@ class Event:
     outward, owned frames included.
     """
 
-    kind: str
+    kind: EventKind
     op: str
     device: str
     places: tuple[SourceLocation, ...] = ()
@@ -43,7 +51,7 @@ class ScopeVariable:
     """
 
     expression: str
-    kind: str
+    kind: VariableKind
     device: str
     type: str = ""
     dtype: str = ""
@@ -63,7 +71,7 @@ class NameRef:
 
     frame: int
     expression: str
-    relation: str = "same"
+    relation: Relation = "same"
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,7 @@ class ModuleOwner:
     frame: int
     type: str
     attribute: str
-    kind: str
+    kind: OwnerKind
     root: str = ""
 
 

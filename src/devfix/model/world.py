@@ -3,6 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+WorldKind = Literal["cpu", "real", "simulated"]
+
+
+class WorldChoice(str, Enum):
+    """The world that somebody asks for; "auto" is real GPUs where there are any, else simulated ones."""
+
+    AUTO = "auto"
+    REAL = "real"
+    SIMULATED = "simulated"
+    CPU = "cpu"
 
 
 @dataclass(frozen=True)
@@ -12,7 +25,7 @@ class World:
     `kind` is "cpu", "real" or "simulated"; `current` is the device index that is current when the program starts.
     """
 
-    kind: str
+    kind: WorldKind
     gpus: int = 0
     current: int = 0
 

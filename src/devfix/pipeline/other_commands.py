@@ -16,7 +16,6 @@ from devfix.pipeline.session import Session
 from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.compare import compare_runs
 
-SECONDS = 120.0  # for all of them together, in one repair
 CPU = World("cpu")
 State = tuple[tuple[str, bytes], ...]
 

@@ -7,74 +7,44 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from devfix.model import Fix, Outcome, RegressionTest, Repair, Report, Run
+from devfix.model.report import ReportOutcome
 from devfix.pipeline.combine import combine_fixes
 from devfix.pipeline.obstacles import obstacle_of
+from devfix.pipeline.options import RepairOptions
 from devfix.pipeline.regression_tests import add_regression_tests
-from devfix.pipeline.resource_options import ResourceOptions
 from devfix.pipeline.search import Search
 from devfix.pipeline.session import Session
-from devfix.pipeline.setup import RepairOptions, open_session
+from devfix.pipeline.setup import open_session
 from devfix.pipeline.third_party import find_dependency_fault
 from devfix.pipeline.warnings import confirmed_warnings
 from devfix.registry.selection import rules_for
 from devfix.report.render.commit_message import commit_message, test_message
 
-MAX_FIXES = 10
-PLAIN = ResourceOptions()
-
 
 def repair(
-    path: str | Path,
-    *,
-    run: str | None = None,
-    world: str = "auto",
-    gpus: int | None = None,
-    python: str | None = None,
-    exclude: Sequence[str] = (),
-    timeout: float | None = None,
-    max_fixes: int | None = None,
-    branch: str | None = None,
-    dry_run: bool = False,
-    rules: Sequence[str | Path] = (),
-    find_working_version: bool = False,
-    test: bool = True,
-    others: float | None = None,
-    partial: bool = False,
-    include_handled: bool = False,
-    bounds: ResourceOptions = PLAIN,
-    progress: Callable[[str], None] | None = None,
+    path: str | Path, options: RepairOptions | None = None, progress: Callable[[str], None] | None = None
 ) -> Report:
     """Find, prove and fix the device failures of the program in the repository at `path`.
 
-    `gpus` (default 1) is the size of the world, `timeout` (default 600) counts seconds for one run of the program.
-    `dry_run` leaves no branch. `rules` names folders of local rules, which are code and run in this process.
-    `bounds` says what the program may take of the machine, and whether it runs in a sandbox.
-    `include_handled` repairs device failures that the program catches, too.
-    `test` writes a regression test for each fix, where the repository has tests that pytest runs.
-    `others` (default 120) counts seconds for the repository's other commands that reach a fix, each run before and with
-    it; 0 runs none. `partial` keeps proven fixes where a failure behind them has none: the outcome is then
-    "partial". `find_working_version` searches for a release of a dependency at fault that works. `progress` is
-    called with each step as it begins.
-    Raises UserError for wrong usage, before anything is run.
+    `progress` is called with each step as it begins. Raises UserError for wrong usage, before anything is run.
     """
     began = time.monotonic()
-    kind = None if world == "auto" else world
-    asked = RepairOptions(
-        run, kind, gpus, python, tuple(exclude), timeout, branch, test, others, include_handled, bounds=bounds
-    )
-    with open_session(path, asked, progress) as session:
-        catalog = rules_for(session.config, tuple(map(Path, rules)))
+    options = options or RepairOptions()
+    with open_session(path, options, progress) as session:
+        catalog = rules_for(session.config, tuple(map(Path, options.rules)))
         session.notes += catalog.troubles
-        loop = Search(session, max_fixes or session.config.max_fixes or MAX_FIXES, catalog.rules)
+        loop = Search(session, options.max_fixes_in(session.config), catalog.rules)
         final = loop.repair()
         loop.repairs = combine_fixes(loop.repairs, session.worktrees.diff)
         session.notes += [f"{told}; to repair that too: --include-handled" for told in final.caught[:3]]
         if final.logged is not None:
             loop.repairs.append(Repair(final.logged, (), None))
-        foreign = find_dependency_fault(session, final, loop.rules, find_working_version) if loop.is_stuck else None
+        foreign = (
+            find_dependency_fault(session, final, loop.rules, options.find_working_version) if loop.is_stuck else None
+        )
         with session.timed("doubt"):
             session.notes += confirmed_warnings(session, catalog.rules, final)
-        keeps = bool(loop.fixes) and (partial or not loop.is_stuck)
+        keeps = bool(loop.fixes) and (options.partial or not loop.is_stuck)
         if keeps:
             with session.timed("guard"):
                 loop.repairs = add_regression_tests(session, loop.repairs, final.seconds)
@@ -86,12 +56,12 @@ def repair(
         commits: list[str] = []
         name = ""
         # A fix that only led to a failure which nothing mends is proven for its own failure alone: who wants it asks.
-        if keeps and not dry_run:
+        if keeps and not options.dry_run:
             with session.timed("branch"):
-                commits, name = _publish(session, loop, branch)
+                commits, name = _publish(session, loop, options.branch)
         session.seconds["total"] = round(time.monotonic() - began, 3)
         return Report(
-            outcome=_outcome(loop, final, foreign is not None, partial),
+            outcome=_outcome(loop, final, foreign is not None, options.partial),
             world=final.world,
             command=session.command_text,
             root=str(session.repository.root),
@@ -111,7 +81,7 @@ def repair(
         )
 
 
-def _outcome(loop: Search, final: Run, is_foreign: bool, partial: bool) -> str:
+def _outcome(loop: Search, final: Run, is_foreign: bool, partial: bool) -> ReportOutcome:
     if loop.is_stuck and loop.fixes and partial:
         return "partial"
     if is_foreign:

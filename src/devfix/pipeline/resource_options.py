@@ -32,7 +32,7 @@ class ResourceOptions:
             memory=_bytes(self.memory or config.memory, GIGABYTE) or plain.memory,
             processes=self.processes or config.processes or plain.processes,
             file_size=_bytes(self.file_size or config.file_size, GIGABYTE) or plain.file_size,
-            output=_bytes(self.output_limit or config.output_limit, MEGABYTE) or plain.output,
+            output_limit=_bytes(self.output_limit or config.output_limit, MEGABYTE) or plain.output_limit,
             reserve=plain.reserve,
         )
 

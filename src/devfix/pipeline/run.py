@@ -10,9 +10,10 @@ from pathlib import Path
 from devfix.discovery import discover, examine, interpreter
 from devfix.errors import UserError
 from devfix.execution import run_here
-from devfix.model import Run, Target
+from devfix.model import Run, Target, WorldChoice
 from devfix.pipeline.obstacles import with_obstacle
-from devfix.pipeline.setup import TIMEOUT, world_for
+from devfix.pipeline.options import TIMEOUT
+from devfix.pipeline.setup import world_for
 from devfix.workspace import Repository
 
 
@@ -20,7 +21,7 @@ def run(
     command: Sequence[str],
     cwd: str | Path = ".",
     *,
-    world: str = "auto",
+    world: WorldChoice | str = WorldChoice.AUTO,
     gpus: int | None = None,
     python: str | None = None,
     timeout: float | None = None,
@@ -46,7 +47,7 @@ def run(
         commit="",
         command=found.words,
         python=path,
-        world=world_for(world, gpus or 1, told.gpus),
+        world=world_for(WorldChoice(world), gpus or 1, told.gpus),
         timeout=timeout or TIMEOUT,
         subfolder=os.path.relpath(folder, root),
     )

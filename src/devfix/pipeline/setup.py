@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from devfix.config import read_config
@@ -13,40 +12,22 @@ from devfix.discovery import discover, examine, interpreter
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer
-from devfix.model import Target, World
-from devfix.pipeline.other_commands import SECONDS
-from devfix.pipeline.resource_options import ResourceOptions, needed_in_sandbox
+from devfix.model import Target, World, WorldChoice
+from devfix.pipeline.options import RepairOptions
+from devfix.pipeline.resource_options import needed_in_sandbox
 from devfix.pipeline.session import Session
 from devfix.process import ResourceLimits, can_protect, child_environment
 from devfix.process.tempdirs import scratch_folder
 from devfix.progress import Progress
 from devfix.workspace import Repository
 
-TIMEOUT = 600.0  # seconds for one run of the program
 JOBS = 2  # runs at once; each is given a worktree of its own
-
-
-@dataclass(frozen=True)
-class RepairOptions:
-    """What the caller asked for; None and empty mean: as configured, else the default."""
-
-    run: str | None = None
-    world: str | None = None
-    gpus: int | None = None
-    python: str | None = None
-    exclude: tuple[str, ...] = ()
-    timeout: float | None = None
-    branch: str | None = None
-    test: bool = True
-    others: float | None = None
-    include_handled: bool = False
-    bounds: ResourceOptions = field(default_factory=ResourceOptions)
 
 
 @contextmanager
 def open_session(
     path: str | Path,
-    asked: RepairOptions,
+    options: RepairOptions,
     progress: Callable[[str], None] | None,
 ) -> Iterator[Session]:
     """Open everything that a repair needs; all of it is gone when the block is left.
@@ -55,29 +36,29 @@ def open_session(
     """
     began = time.monotonic()
     repository = Repository.open(Path(path))
-    if asked.branch:
-        repository.check_branch(asked.branch)
+    if options.branch:
+        repository.check_branch(options.branch)
     folder = repository.root / repository.subfolder
     config = read_config(repository.root, repository.subfolder)
-    limits, sandboxed = asked.bounds.limits(config), asked.bounds.is_sandboxed(config)
-    written_in = config.source.parent if config.source and not asked.python else None
-    python = interpreter(folder, asked.python or config.python, written_in)
+    limits, sandboxed = options.resources.limits(config), options.resources.is_sandboxed(config)
+    written_in = config.source.parent if config.source and not options.python else None
+    python = interpreter(folder, options.python or config.python, written_in)
     told = examine(python, folder)
-    world = world_for(asked.world or config.world or "auto", asked.gpus or config.gpus or 1, told.gpus)
+    world = world_for(options.world_in(config), options.gpus_in(config) or 1, told.gpus)
     tracked = repository.tracked()
     prefix = f"{repository.subfolder}/" if repository.subfolder else ""
     below = frozenset(name.removeprefix(prefix) for name in tracked if name.startswith(prefix))
-    source = "--run" if asked.run else f"{config.source}: run"
-    commands = discover(folder, below, asked.run or config.run, python, source)
+    source = "--run" if options.run else f"{config.source}: run"
+    commands = discover(folder, below, options.run or config.run, python, source)
     target = Target(
         root=repository.root,
         commit=repository.commit,
         command=commands[0].words,
         python=python,
         world=world,
-        timeout=asked.timeout or config.timeout or TIMEOUT,
+        timeout=options.timeout_in(config),
         subfolder=repository.subfolder,
-        exclude=(*asked.exclude, *config.exclude),
+        exclude=(*options.exclude, *config.exclude),
     )
     with (
         scratch_folder() as scratch,
@@ -88,15 +69,15 @@ def open_session(
         protected = borrowed if not borrowed or can_protect(borrowed) else ()
         needed = needed_in_sandbox(python, repository.root) if sandboxed else None
         observer = TracedRunner(
-            target, worktrees, tracked, warm, protected, limits, needed, scratch, asked.include_handled
+            target, worktrees, tracked, warm, protected, limits, needed, scratch, options.include_handled
         )
         shown = progress if isinstance(progress, Progress) else Progress(progress or _silent)
         observer.progress = shown
         session = Session(repository, config, worktrees, observer, commands, told.gpus, shown)
-        session.has_fixed_gpus = bool(asked.gpus or config.gpus or (asked.world or config.world) == "real")
+        session.has_fixed_gpus = options.gpus_in(config) is not None or (options.world_in(config) is WorldChoice.REAL)
         session.notes += _notes(repository)
-        session.other_seconds = first_given(asked.others, config.others, SECONDS)
-        if asked.test and config.test is not False:
+        session.other_seconds = options.others_in(config)
+        if options.tests_in(config):
             session.wants_tests, session.has_pytest = True, told.pytest
         if borrowed and not protected:
             session.notes.append(_unprotected(borrowed))
@@ -117,11 +98,6 @@ def _warm(target: Target, temporary: Path, limits: ResourceLimits, sandboxed: bo
         warm.close()
 
 
-def first_given(*values: float | None) -> float:
-    """Return the first of some numbers that is not None; the last one never is."""
-    return next(value for value in values if value is not None)
-
-
 def _silent(step: str) -> None:
     """Show nothing."""
 
@@ -140,17 +116,17 @@ def _unprotected(borrowed: Sequence[Path]) -> str:
     )
 
 
-def world_for(kind: str, gpus: int, seen: int) -> World:
-    """The world that was asked for (auto, real, simulated or cpu), where the interpreter sees `seen` real GPUs."""
-    if kind == "cpu":
+def world_for(choice: WorldChoice, gpus: int, seen: int) -> World:
+    """Return the world that was asked for, where the interpreter sees `seen` real GPUs."""
+    if choice is WorldChoice.CPU:
         return World("cpu")
-    if kind == "auto":
-        kind = "real" if seen >= gpus else "simulated"
-    if kind == "real" and seen < gpus:
+    if choice is WorldChoice.SIMULATED or (choice is WorldChoice.AUTO and seen < gpus):
+        return World("simulated", gpus)
+    if seen < gpus:
         raise UserError(
             f"--world real: the interpreter sees {seen} GPUs, not {gpus}; use --world simulated or --python"
         )
-    return World(kind, gpus)
+    return World("real", gpus)
 
 
 def _is_plain_script(target: Target) -> bool:

@@ -15,13 +15,13 @@ class ResourceLimits:
     """Bounds for one run of a program with all its processes; 0 stands for none.
 
     `memory` counts bytes in use, `processes` those alive at once, `file_size` the bytes of each file it writes,
-    `output` the bytes kept of each of its two streams, `reserve` the bytes that it must leave free on the disk.
+    `output_limit` the bytes kept of each of its two streams, `reserve` the bytes that it must leave free on the disk.
     """
 
     memory: int = 0
     processes: int = 0
     file_size: int = 0
-    output: int = 8_000_000
+    output_limit: int = 8_000_000
     reserve: int = 0
 
     def times(self, count: int) -> ResourceLimits:

@@ -77,7 +77,7 @@ def run(
     except (OSError, ValueError) as error:
         name = command[0] if command else ""
         return Completed(None, "", False, 0.0, "", "", False, f"cannot start {name!r}: {error}")
-    captures = [BoundedOutput(limits.output), BoundedOutput(limits.output), BoundedOutput(100_000)]
+    captures = [BoundedOutput(limits.output_limit), BoundedOutput(limits.output_limit), BoundedOutput(100_000)]
     with program:
         deadline = began + timeout
         timed_out = not _drain(program, captures, deadline)

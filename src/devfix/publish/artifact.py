@@ -8,7 +8,6 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from devfix.errors import UserError
 from devfix.publish.guards import tests_of
@@ -16,8 +15,7 @@ from devfix.publish.paths import forbidden
 from devfix.report.hunks import Hunk, parse
 from devfix.report.render.json import read
 from devfix.report.render.plain import one_line
-
-Record = Mapping[str, Any]
+from devfix.report.types import FixRecord, ReportRecord
 
 REPORT = "report.json"
 _BESIDE = re.compile(r"report\.json|summary\.md|report\.sarif|patches(?:/\d{4}-[\w.-]{1,100}\.patch)?")
@@ -34,14 +32,14 @@ class Artifact:
     `tests` has the regression test of each fix: its path, its text, and the fix with which it passes.
     """
 
-    data: Record
+    data: ReportRecord
     changes: tuple[Mapping[str, tuple[Hunk, ...]], ...]
     tests: tuple[tuple[str, bytes, int] | None, ...] = ()
 
     @property
     def commit(self) -> str:
         """The commit that was repaired."""
-        return str(self.data["commit"])
+        return self.data.commit
 
 
 def open_artifact(path: Path, commit: str | None = None) -> Artifact:
@@ -50,19 +48,17 @@ def open_artifact(path: Path, commit: str | None = None) -> Artifact:
     If `commit` is given, the report must be about that commit.
     """
     data = read(_text(path))
-    if commit is not None and data["commit"] != commit:
-        raise UserError(
-            f"{path}: is about the commit {data['commit'] or '(none)'}, not {commit}; run devfix repair there"
-        )
-    if data["fixes"] and not data["commit"]:
+    if commit is not None and data.commit != commit:
+        raise UserError(f"{path}: is about the commit {data.commit or '(none)'}, not {commit}; run devfix repair there")
+    if data.fixes and not data.commit:
         raise UserError(f"{path}: has fixes but no commit")
-    if len(data["fixes"]) > _FIXES or len(data["failures"]) > _FIXES:
+    if len(data.fixes) > _FIXES or len(data.failures) > _FIXES:
         raise UserError(f"{path}: more than {_FIXES} failures or fixes, not a report of devfix")
-    for index, fix in enumerate(data["fixes"]):
-        if fix.get("failure", 0) >= len(data["failures"]):
+    for index, fix in enumerate(data.fixes):
+        if fix.failure >= len(data.failures):
             raise UserError(f"{path}: fix {index + 1} refers to a failure that does not exist")
-    changes = tuple(dict(_changes(path, number, fix)) for number, fix in enumerate(data["fixes"], 1))
-    return Artifact(data, changes, tuple(tests_of(path, data["fixes"])))
+    changes = tuple(dict(_changes(path, number, fix)) for number, fix in enumerate(data.fixes, 1))
+    return Artifact(data, changes, tuple(tests_of(path, data.fixes)))
 
 
 def _text(path: Path) -> str:
@@ -103,17 +99,17 @@ def _listed(folder: Path) -> Iterator[tuple[str, int, int]]:
             yield (Path(inner) / name).relative_to(folder).as_posix(), found.st_mode, found.st_size
 
 
-def _changes(path: Path, number: int, fix: Record) -> Iterator[tuple[str, tuple[Hunk, ...]]]:
-    if not 0 < len(fix["edits"]) <= _EDITS:
-        raise UserError(f"{path}: fix {number} has {len(fix['edits'])} edits; a fix has 1 to {_EDITS}")
+def _changes(path: Path, number: int, fix: FixRecord) -> Iterator[tuple[str, tuple[Hunk, ...]]]:
+    if not 0 < len(fix.edits) <= _EDITS:
+        raise UserError(f"{path}: fix {number} has {len(fix.edits)} edits; a fix has 1 to {_EDITS}")
     seen = set()
-    for edit in fix["edits"]:
-        name = edit["path"]
+    for edit in fix.edits:
+        name = edit.path
         if (why := forbidden(name)) or name in seen:
             raise UserError(f"{path}: fix {number} changes {one_line(name, 100)!r}: {why or 'twice'}")
         seen.add(name)
         try:
-            hunks = tuple(parse(edit["diff"], name))
+            hunks = tuple(parse(edit.diff, name))
         except ValueError as error:
             raise UserError(f"{path}: fix {number}, the diff of {name}: {error}") from None
         if sum(mark != " " for hunk in hunks for mark, _ in hunk.lines) > _LINES:

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from devfix.errors import UserError
 from devfix.publish.paths import forbidden
 from devfix.report.render.plain import one_line
+from devfix.report.types import FixRecord
 
 _NAME = re.compile(r"test_devices_\w{1,100}\.py|devices_\w{1,100}_test\.py", re.ASCII)
 _LINES, _SIZE = 60, 8_000  # devfix writes no more than 40 lines
 
 
-def tests_of(report: Path, fixes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bytes, int] | None]:
+def tests_of(report: Path, fixes: Sequence[FixRecord]) -> Iterator[tuple[str, bytes, int] | None]:
     """Yield the test of each fix: the path, the text, and the fix with which it passes; None if it has no test."""
-    taken = {edit["path"] for fix in fixes for edit in fix["edits"]}
+    taken = {edit.path for fix in fixes for edit in fix.edits}
     for number, fix in enumerate(fixes):
-        test = fix.get("test")
+        test = fix.regression_test
         if test is None:
             yield None
             continue
-        path, text = test["path"], test["text"].encode("utf-8", "surrogateescape")
+        path, text = test.path, test.text.encode("utf-8", "surrogateescape")
         why = forbidden(path) or ("" if _NAME.fullmatch(PurePosixPath(path).name) else "not a file name of devfix")
         if why or path in taken:
             raise UserError(f"{report}: the test of fix {number + 1}, {one_line(path, 100)!r}: {why or 'twice'}")
-        if len(text) > _SIZE or text.count(b"\n") > _LINES or not number <= test["since"] < len(fixes):
+        if len(text) > _SIZE or text.count(b"\n") > _LINES or not number <= test.passes_after_fix < len(fixes):
             raise UserError(f"{report}: the test of fix {number + 1} was not written by devfix")
         taken.add(path)
-        yield path, text, test["since"]
+        yield path, text, test.passes_after_fix

@@ -12,6 +12,7 @@ from devfix.errors import UserError
 from devfix.publish.artifact import Artifact
 from devfix.report.fingerprint import failure_id
 from devfix.report.hunks import apply
+from devfix.report.types import FixRecord
 
 PREFIX = "devfix/"
 Content = Callable[[str], bytes]
@@ -74,13 +75,13 @@ def _proposal(artifact: Artifact, fixes: Sequence[int], content: Content, branch
         files = tuple(_applied(artifact, fixes, content))
     except ValueError as error:
         raise UserError(f"the patch does not apply to commit {artifact.commit}: {error}") from None
-    fixed = [data["fixes"][fix].get("failure", 0) for fix in fixes]
-    failures = tuple(dict.fromkeys(failure_id(data["failures"][index]) for index in fixed))
-    diffs = [[edit["path"], edit["diff"]] for fix in fixes for edit in data["fixes"][fix]["edits"]]
+    fixed = [data.fixes[fix].failure for fix in fixes]
+    failures = tuple(dict.fromkeys(failure_id(data.failures[index]) for index in fixed))
+    diffs = [[edit.path, edit.diff] for fix in fixes for edit in data.fixes[fix].edits]
     tests = dict(_tests(artifact, fixes))
     diffs += [[path, text.hex()] for files in tests.values() for path, text in files.items()]
     patch = hashlib.sha256(_without_lines(json.dumps(diffs)).encode("ascii")).hexdigest()[:16]
-    name = branch or _branch(data["fixes"][fixes[0]], failures[0])
+    name = branch or _branch(data.fixes[fixes[0]], failures[0])
     return Proposal(tuple(fixes), files, failures, name, patch, tests)
 
 
@@ -106,9 +107,9 @@ def _applied(artifact: Artifact, fixes: Sequence[int], content: Content) -> Iter
         yield changed
 
 
-def _branch(fix: Mapping[str, object], failure: str) -> str:
+def _branch(fix: FixRecord, failure: str) -> str:
     """Return a branch name with the rule and the failure; the same failure has the same name."""
-    stem = re.sub(r"[^a-z0-9]+", "-", str(fix["rule"]).rpartition("/")[2].lower()).strip("-")
+    stem = re.sub(r"[^a-z0-9]+", "-", fix.rule.rpartition("/")[2].lower()).strip("-")
     return f"{PREFIX}{stem[:50].strip('-') or 'fix'}-{failure[:8]}"
 
 

@@ -118,7 +118,7 @@ class Publisher:
         marker = Marker(
             program=self._program,
             failures=proposal.failures,
-            rules=tuple(dict.fromkeys(self._data["fixes"][fix]["rule"] for fix in proposal.fixes)),
+            rules=tuple(dict.fromkeys(self._data.fixes[fix].rule for fix in proposal.fixes)),
             commit=self._artifact.commit,
             tip=tip,
             patch=proposal.patch,
@@ -160,9 +160,9 @@ class Publisher:
 
     def _close(self, known: Iterable[Pull], taken: dict[int, Proposal]) -> Iterator[PublishAction]:
         """Close pull requests whose failure is fixed or whose fixes moved to another pull request."""
-        if self._data["outcome"] not in ("clean", "repaired"):
+        if self._data.outcome not in ("clean", "repaired"):
             return  # the program did not run to its end: later failures may still exist
-        seen = {failure_id(failure) for failure in self._data["failures"]}
+        seen = {failure_id(failure) for failure in self._data.failures}
         for pull in known:
             marker = pull.marker
             if not pull.is_open or pull.number in taken or marker is None or marker.program != self._program:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
@@ -14,8 +14,8 @@ from devfix.report.render import templating
 from devfix.report.render.markdown import unlinked
 from devfix.report.render.plain import one_line
 from devfix.report.render.summary import reproduce, shortened, view
+from devfix.report.types import FixRecord, ReportRecord
 
-Record = Mapping[str, Any]
 Page = Callable[[str], str]
 """Returns the page of an installed rule, "" if no rule has that id."""
 
@@ -23,7 +23,7 @@ Page = Callable[[str], str]
 class PullRequestText:
     """Renders the texts of one report."""
 
-    def __init__(self, data: Record, recent: Sequence[str], page: Page, templates: Path | None = None) -> None:
+    def __init__(self, data: ReportRecord, recent: Sequence[str], page: Page, templates: Path | None = None) -> None:
         """Format titles like the `recent` commit subjects; `templates` may have templates of the user."""
         self._data, self._recent, self._page = data, recent, page
         self._markdown = templating.markdown("devfix.report", templates)
@@ -31,30 +31,32 @@ class PullRequestText:
 
     def title(self, proposal: Proposal) -> str:
         """Return the title of a pull request."""
-        first, others = self._fix(proposal.fixes[0])["title"], len(proposal.fixes) - 1
+        first, others = self._fix(proposal.fixes[0]).title, len(proposal.fixes) - 1
         more = f" and {others} more device failure{'s' if others > 1 else ''}" if others else ""
         return title(one_line(first, 72 - len(more)).rstrip(".") + more, self._recent)
 
     def body(self, proposal: Proposal) -> str:
         """Return the body of a pull request, as Markdown."""
         tested = {fix for fix, _ in proposal.tests}
-        every = {fix: self._fix(fix) if fix in tested else {**self._fix(fix), "test": None} for fix in proposal.fixes}
-        fixes = {fix.get("failure", 0): fix for fix in every.values()}
-        rules = list(dict.fromkeys(fix["rule"] for fix in fixes.values()))
-        remaining = len(self._data["failures"]) - len(self._data["fixes"])
+        every = [
+            self._fix(fix) if fix in tested else replace(self._fix(fix), regression_test=None) for fix in proposal.fixes
+        ]
+        fixes = {fix.failure: fix for fix in every}
+        rules = list(dict.fromkeys(fix.rule for fix in fixes.values()))
+        remaining = len(self._data.failures) - len(self._data.fixes)
         variables = {
             **view(self._data, fixes),
             "rules": [{"id": rule, "page": Markup(_safe_page(self._page(rule)))} for rule in rules],
             "remaining": max(remaining, 0),
-            "others": len(self._data["fixes"]) - len(fixes),
+            "others": len(self._data.fixes) - len(fixes),
         }
         return shortened(templating.render(self._markdown, "pull_request.md.jinja", **variables))
 
     def message(self, fix: int) -> str:
         """Return the commit message of a fix."""
         record = self._fix(fix)
-        item = view(self._data, {record.get("failure", 0): record})["failures"][0]
-        subject = title(record["title"], self._recent)
+        item = view(self._data, {record.failure: record})["failures"][0]
+        subject = title(record.title, self._recent)
         text = templating.render(
             self._text,
             "commit.txt.jinja",
@@ -68,10 +70,12 @@ class PullRequestText:
     def test_message(self, fix: int) -> str:
         """Return the commit message of the test of a fix."""
         record = self._fix(fix)
-        plain = title(record["title"], self._recent)
+        test = record.regression_test
+        assert test is not None, "a fix without a test has no message of one"
+        plain = title(record.title, self._recent)
         subject = plain.replace("fix: ", "test: ", 1) if plain.startswith("fix: ") else one_line(f"Test: {plain}", 72)
-        worlds = [(name, outcome["before"], outcome["after"]) for name, outcome in record["test"]["worlds"].items()]
-        variables = {"subject": subject, "drives": record["test"]["drives"], "worlds": worlds}
+        worlds = [(name, outcome.before, outcome.after) for name, outcome in test.worlds.items()]
+        variables = {"subject": subject, "exercises": test.exercises, "worlds": worlds}
         return unlinked(templating.render(self._text, "test.txt.jinja", **variables))
 
     def comment(self) -> str:
@@ -86,9 +90,8 @@ class PullRequestText:
         """Return the comment on closing a pull request whose fixes moved to another one."""
         return f"These changes are now part of #{number}.\n"
 
-    def _fix(self, index: int) -> Record:
-        fix: Record = self._data["fixes"][index]
-        return fix
+    def _fix(self, index: int) -> FixRecord:
+        return self._data.fixes[index]
 
 
 def _safe_page(page: str) -> str:

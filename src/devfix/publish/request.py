@@ -64,7 +64,7 @@ def publish(request: Request, page: Page, notify: Callable[[str], None]) -> Iter
     if request.pull_request is not None:
         yield from _comment(request, artifact, forge, page)
         return
-    if not artifact.data["fixes"] and artifact.data["outcome"] != "clean":
+    if not artifact.data.fixes and artifact.data.outcome != "clean":
         return  # nothing to propose, and no evidence that a failure is fixed
     with _remote(request, where, artifact) as (remote, base):
         words = PullRequestText(artifact.data, remote.subjects(), page, request.templates)

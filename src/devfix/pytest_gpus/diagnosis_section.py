@@ -45,7 +45,7 @@ def diagnosis(trace: dict[str, Any] | None, others: Iterable[Path], root: Path) 
                 shutil.copy(path, folder)
         traces, _ = read_all(folder, root, None)
     for each in traces:
-        if each.failure is not None and each.uncaught and each.failure.kind != "other":
+        if each.failure is not None and each.failure.uncaught and each.failure.kind != "other":
             return rendered(Group(*parts(failure_record(each.failure, (), _lines(root)))), color=False, width=100)
     return ""
 

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
-from devfix.errors import RuleError, UserError
+from msgspec import Meta
 
-KINDS: Mapping[type, str] = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "a string",
-    tuple: "a list of strings",
-    frozenset: "a list of strings",
+from devfix.config import decode_table
+from devfix.errors import RuleError
+
+# By the type of an option's default: what its values are decoded as.
+KINDS: Mapping[type, Any] = {
+    bool: Annotated[bool, Meta(description="true or false")],
+    int: Annotated[int, Meta(description="a whole number")],
+    float: Annotated[float, Meta(description="a number")],
+    str: Annotated[str, Meta(description="a string")],
+    tuple: Annotated[tuple[str, ...], Meta(description="a list of strings")],
+    frozenset: Annotated[frozenset[str], Meta(description="a list of strings")],
 }
 
 
 def defaults(options: type[Any]) -> dict[str, Any]:
-    """The options' names, as configuration spells them, and their defaults."""
-    return {field.name.replace("_", "-"): getattr(options(), field.name) for field in dataclasses.fields(options)}
+    """Return the options' names and their defaults."""
+    return {field.name: getattr(options(), field.name) for field in dataclasses.fields(options)}
 
 
 def check_options(options: object, path: Path) -> None:
@@ -37,37 +40,25 @@ def check_options(options: object, path: Path) -> None:
     for name, value in values.items():
         if type(value) not in KINDS:
             kinds = ", ".join(kind.__name__ for kind in KINDS)
-            raise RuleError(f"{path}: option {name} has a default of type {type(value).__name__}, not one of {kinds}")
+            raise RuleError(
+                f"{path}: option {_key(name)} has a default of type {type(value).__name__}, not one of {kinds}"
+            )
 
 
 def read_options(options: type[Any], values: Mapping[str, Any], rule: str) -> Any:
-    """The options with `values` from the configuration. Raises UserError for an unknown name or a wrong type."""
-    known = defaults(options)
-    taken = {}
-    for name, value in values.items():
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(known)) or 'none'}"
-            raise UserError(f"rule {rule}: unknown option {name!r}; {hint}")
-        taken[name.replace("-", "_")] = _taken(value, type(known[name]), f"rule {rule}: option {name!r}")
-    return options(**taken)
-
-
-def _taken(value: Any, kind: type, where: str) -> Any:
-    if kind in (tuple, frozenset):
-        fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
-    elif kind is float:
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
-    else:
-        fits = type(value) is kind
-    if not fits:
-        raise UserError(f"{where} must be {KINDS[kind]}, not {value!r}")
-    return kind(value)
+    """Return the options with `values` from the configuration; UserError for an unknown name or a wrong type."""
+    types = {name: KINDS[type(value)] for name, value in defaults(options).items()}
+    return options(**decode_table(values, types, f"rule {rule}", "option"))
 
 
 def shown(options: type[Any]) -> Mapping[str, str]:
-    """Each option's name and its default, as TOML writes it."""
-    return MappingProxyType({name: _toml(value) for name, value in defaults(options).items()})
+    """Return each option's name and its default, as TOML writes them."""
+    return MappingProxyType({_key(name): _toml(value) for name, value in defaults(options).items()})
+
+
+def _key(name: str) -> str:
+    """Return a field's name as configuration spells it."""
+    return name.replace("_", "-")
 
 
 def _toml(value: object) -> str:

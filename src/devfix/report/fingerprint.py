@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any
 
-Record = Mapping[str, Any]
+from devfix.report.failure_types import FailureRecord, PlaceRecord
+from devfix.report.types import ReportRecord
 
 
-def failure_id(failure: Record) -> str:
+def failure_id(failure: FailureRecord) -> str:
     """Return twelve characters that stay the same while the failing line and its operands do.
 
     Line numbers, shapes, the operator's name and the message are not included: they change with edits above, with the
     data and with the version of torch.
     """
-    at = failure["at"] or {}
-    named = sorted({operand["name"] for operand in failure["operands"]})
-    return _digest(failure["kind"], at.get("path", ""), at.get("function", ""), at.get("source", "").strip(), named)
+    at = failure.at or PlaceRecord(path="", line=0)
+    named = sorted({operand.name for operand in failure.operands})
+    return _digest(failure.kind, at.path, at.function, at.source.strip(), named)
 
 
-def program_id(data: Record) -> str:
+def program_id(data: ReportRecord) -> str:
     """Return twelve characters for the command, its folder and its number of GPUs, whatever the outcome."""
-    world = data["world"] or {}
-    return _digest(data["command"], data.get("subfolder", ""), world.get("gpus", 0), world.get("current", 0))
+    gpus, current = (data.world.gpus, data.world.current) if data.world else (0, 0)
+    return _digest(data.command, data.subfolder, gpus, current)
 
 
 def _digest(*parts: object) -> str:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
-from devfix.trace import values
-from devfix.trace.records import Reader, TooMuch, Trace
+from devfix.model import Failure
+from devfix.trace.bounds import Bounds, TooMuch
+from devfix.trace.locations import Locations
+from devfix.trace.recipes import Recipes
+from devfix.trace.records import Trace
+from devfix.trace.text import printable
 
 SIZE_LIMIT = 16_000_000  # bytes; the largest honest trace seen has 2 MB, and JSON takes thirty times its size in memory
 TOTAL_LIMIT = 64_000_000  # bytes of all traces of a run
 TRACE_LIMIT = 4_000
+ERROR_LIMIT = 20  # traces that cannot be read, and errors of the probe itself
 
 
 def read_all(folder: Path, owned: Path, tracked: frozenset[str] | None) -> tuple[list[Trace], list[str]]:
@@ -23,18 +29,38 @@ def read_all(folder: Path, owned: Path, tracked: frozenset[str] | None) -> tuple
     traces: list[Trace] = []
     trouble: list[str] = []
     left = TOTAL_LIMIT
+    locations = Locations(owned, tracked)
     for path in sorted(folder.glob("*.json"))[:TRACE_LIMIT]:
         try:
             data = _content(path, min(SIZE_LIMIT, left))
             left -= len(data)
-            raw = json.loads(data)
-            if not isinstance(raw, dict) or raw.get("schema") != "devfix-trace/1":
-                raise ValueError("not a devfix-trace/1")
-            traces.append(Reader(owned, tracked).trace(raw))
+            traces.append(_read(data, locations))
         except (OSError, ValueError, RecursionError, TooMuch) as error:
-            if len(trouble) < 20:
-                trouble.append(values.text(f"trace {path.name}: {error}", 300))
+            if len(trouble) < ERROR_LIMIT:
+                trouble.append(printable(f"trace {path.name}: {error}", 300))
     return traces, trouble
+
+
+def _read(data: bytes, locations: Locations) -> Trace:
+    """Return a trace of which every value has the type of its field; ValueError says which has not."""
+    import msgspec  # late, for `devfix --help` reads no trace
+
+    # Not msgspec's own parser: it refuses what Python writes for half of a surrogate pair, which programs print too.
+    trace = msgspec.convert(Bounds().apply(json.loads(data)), Trace)
+    trace = locations.relocate(trace)
+    recipes = Recipes(locations.owned)
+    return replace(
+        trace,
+        failure=trace.failure and _with_calls(trace.failure, recipes),
+        handled=tuple(_with_calls(each, recipes) for each in trace.handled),
+        unseeded=tuple(dict.fromkeys(trace.unseeded)),
+        internal_errors=trace.internal_errors[:ERROR_LIMIT],
+    )
+
+
+def _with_calls(failure: Failure, recipes: Recipes) -> Failure:
+    """Return a failure with those of its calls that a test may make."""
+    return replace(failure, calls=recipes.calls(failure.calls)) if failure.calls else failure
 
 
 def _content(path: Path, limit: int) -> bytes:

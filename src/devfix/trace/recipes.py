@@ -1,7 +1,7 @@
-"""The calls of a trace, from which a test may be written: names that are none, and numbers that are none, are dropped.
+"""The calls of a trace, from which a test may be written: names that are none, and literals that are none, are dropped.
 
 What a program says ends up in source that people merge. So nothing is taken over as it is: names must be names, and
-literals are read as Python's literals and written anew.
+literals are read as Python's literals and written again.
 """
 
 from __future__ import annotations
@@ -9,64 +9,68 @@ from __future__ import annotations
 import ast
 import os
 import re
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import replace
 
 from devfix.model import Argument, Call, Recipe
-from devfix.trace import values
 
 _NAMES = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _PART = re.compile(r"(?:\w+(?:\.\w+)*)?")
 _DEVICE = re.compile(r"(?:cpu|cuda(?::\d{1,2})?)")
-_KINDS = frozenset({"literal", "name", "list", "tuple", "set", "dict", "device", "made", "tensor", "parameters"})
 _CONTENTS = frozenset({"values", "zeros", "ones", "full", "arange", "integers", "flags", "unit", "normal"})
-_WAYS = frozenset({"function", "method", "property", "static", "make"})
-_PASSED = frozenset({"positional", "plain", "keyword", "more"})
 _BUILTIN = frozenset({"bool", "int", "float", "str", "list", "dict", "tuple", "set", "bytes", "complex", "len", "sum"})
-_MOST = 2_000  # recipes of one letter
+_MOST = 2_000  # recipes of one trace
+_NAME_LIMIT, _LITERAL_LIMIT = 200, 2_000  # characters
 
 
 class Recipes:
-    """Reads the calls of one trace; `owned` is the folder of the repository's files, with a separator at its end."""
+    """Checks the calls of one trace; `owned` is the folder of the repository's files, with a separator at its end."""
 
     def __init__(self, owned: str) -> None:
         self._owned = owned
         self._left = _MOST
 
-    def call(self, raw: dict[str, Any]) -> Call:
-        """Return one call; ValueError where it is none."""
-        root = os.path.join(os.path.realpath(values.text(raw.get("root"), 4096) or os.sep), "")
-        how = values.text(raw.get("how"), 20)
-        if how not in _WAYS or not root.startswith(self._owned):
+    def calls(self, calls: Iterable[Call]) -> tuple[Call, ...]:
+        """Return the calls of the repository's own functions that can be written in a test."""
+        checked = []
+        for call in calls:
+            try:
+                checked.append(self.call(call))
+            except ValueError:
+                continue
+        return tuple(checked)
+
+    def call(self, call: Call) -> Call:
+        """Return a call that can be written, its root relative to the repository; ValueError where it cannot."""
+        root = os.path.join(os.path.realpath(call.root or os.sep), "")
+        if not root.startswith(self._owned):
             raise ValueError("no call of the repository's own")
-        instance = raw.get("instance")
-        return Call(
-            frame=values.number(raw.get("frame")),
-            module=_name(raw.get("module")),
+        return replace(
+            call,
+            module=_name(call.module),
             root=root[len(self._owned) :].replace(os.sep, "/").rstrip("/"),
-            how=how,
-            function=_name(raw.get("function")),
-            arguments=tuple(self._argument(values.table(each)) for each in values.items(raw.get("arguments"))[:64]),
-            instance=self.recipe(instance) if isinstance(instance, dict) else None,
-            is_main=raw.get("main") is True,
+            function=_name(call.function),
+            arguments=tuple(self._argument(each) for each in call.arguments[:64]),
+            instance=self.recipe(call.instance) if call.instance is not None else None,
         )
 
-    def _argument(self, raw: dict[str, Any]) -> Argument:
-        how = values.text(raw.get("how"), 20)
-        if how not in _PASSED:
-            raise ValueError("no way to pass an argument")
-        name = _name(raw.get("name")) if how != "more" else ""
-        return Argument(name, how, self.recipe(values.table(raw.get("value"))), raw.get("default") is True)
+    def _argument(self, argument: Argument) -> Argument:
+        name = _name(argument.name) if argument.how != "more" else ""
+        return replace(argument, name=name, value=self.recipe(argument.value))
 
-    def recipe(self, raw: dict[str, Any]) -> Recipe:
+    def recipe(self, recipe: Recipe) -> Recipe:
         """Return how a value is made; "unknown" where the trace does not say it, or says what cannot be."""
         self._left -= 1
-        kind, text = values.text(raw.get("is"), 20), values.text(raw.get("text"), 500)
         try:
-            return self._recipe(kind, text, raw) if kind in _KINDS and self._left > 0 else Recipe("unknown", text)
+            return self._recipe(recipe) if self._left > 0 else _unknown(recipe)
         except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-            return Recipe("unknown", text)
+            return _unknown(recipe)
 
-    def _recipe(self, kind: str, text: str, raw: dict[str, Any]) -> Recipe:
+    def _recipe(self, recipe: Recipe) -> Recipe:
+        """Return the recipe with what its kind has, each part checked."""
+        kind, text = recipe.kind, recipe.text
+        if kind == "unknown":
+            return _unknown(recipe)
         if kind == "literal":
             return Recipe(kind, _literal(text))
         if kind == "device":
@@ -74,57 +78,55 @@ class Recipes:
         if kind == "parameters":
             return Recipe(kind, _name(text))
         if kind == "name":
-            return Recipe(kind, _name(text), _name(raw.get("module")))
+            return Recipe(kind, _name(text), _name(recipe.module))
         if kind == "tensor":
-            return _tensor(text, raw)
-        items = tuple(self.recipe(values.table(each)) for each in values.items(raw.get("items"))[:256])
+            return _tensor(recipe)
+        items = tuple(self.recipe(each) for each in recipe.items[:256])
         if kind != "made":
             return Recipe(kind, items=items)
-        pairs = [values.items(each) for each in values.items(raw.get("keywords"))[:64]]
-        moves = [values.items(each) for each in values.items(raw.get("moves"))[:12]]
         return Recipe(
             kind,
             _name(text),
-            _name(raw.get("module")),
+            _name(recipe.module),
             items,
-            tuple((_name(name), self.recipe(values.table(value))) for name, value in pairs),
-            dtype=_name(raw["dtype"]) if raw.get("dtype") else "",
-            evaluates=raw.get("eval") is True,
-            moves=tuple((_part(path), _device(device)) for path, device in moves),
+            tuple((_name(name), self.recipe(value)) for name, value in recipe.keywords[:64]),
+            dtype=_name(recipe.dtype) if recipe.dtype else "",
+            evaluates=recipe.evaluates,
+            moves=tuple((_part(path), _device(device)) for path, device in recipe.moves[:12]),
         )
 
 
-def _tensor(text: str, raw: dict[str, Any]) -> Recipe:
-    if text not in _CONTENTS:
+def _unknown(recipe: Recipe) -> Recipe:
+    return Recipe("unknown", recipe.text[:500])
+
+
+def _tensor(recipe: Recipe) -> Recipe:
+    if recipe.text not in _CONTENTS:
         raise ValueError("no contents of a tensor")
-    numbers = values.text(raw.get("numbers"), 2_000)
     return Recipe(
         "tensor",
-        text,
-        numbers=_literal(numbers) if numbers else "",
-        dtype=_name(raw.get("dtype")),
-        shape=values.shape(raw.get("shape")),
-        device=_device(raw.get("device")),
-        grad=raw.get("grad") is True,
+        recipe.text,
+        numbers=_literal(recipe.numbers) if recipe.numbers else "",
+        dtype=_name(recipe.dtype),
+        shape=recipe.shape,
+        device=_device(recipe.device),
+        grad=recipe.grad,
     )
 
 
-def _name(raw: object) -> str:
-    text = values.text(raw, 200)
-    if not _NAMES.fullmatch(text):
+def _name(text: str) -> str:
+    if len(text) > _NAME_LIMIT or not _NAMES.fullmatch(text):
         raise ValueError("not a name")
     return text
 
 
-def _part(raw: object) -> str:
-    text = values.text(raw, 200)
-    if not _PART.fullmatch(text):
+def _part(text: str) -> str:
+    if len(text) > _NAME_LIMIT or not _PART.fullmatch(text):
         raise ValueError("not a part of a module")
     return text
 
 
-def _device(raw: object) -> str:
-    text = values.text(raw, 60)
+def _device(text: str) -> str:
     if not _DEVICE.fullmatch(text):
         raise ValueError("not a device that a test can have")
     return text
@@ -132,6 +134,8 @@ def _device(raw: object) -> str:
 
 def _literal(text: str) -> str:
     """Return a literal as Python writes it; of names only those of types are taken, and `float("inf")` and its like."""
+    if len(text) > _LITERAL_LIMIT:
+        raise ValueError("longer than a literal can be")
     tree = ast.parse(text, mode="eval").body
     plain = ast.unparse(_without_floats(tree)) if "float(" in text else text
     if text not in _BUILTIN and not re.fullmatch(r"(?:range|slice)\([\d, None-]*\)", text):

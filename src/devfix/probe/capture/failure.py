@@ -30,7 +30,7 @@ def capture(exception: BaseException, kind: str, func: Any, args: Any, kwargs: A
     looked = _look(failure, frames)
     _tell_calls(failure, frames)
     if totals.wanted():
-        failure["computed"] = totals.tell()  # whoever shows the failure, as pytest does, computes too
+        failure["operator_totals"] = totals.tell()  # whoever shows the failure, as pytest does, computes too
     given = operands.arguments(func, args, kwargs) if func is not None else []
     failure["op"] = operators.qualified(func)
     failure["operands"] = _tell_operands(given, looked)

@@ -78,12 +78,12 @@ class TraceWriter:
             "handled": [_without_counts(each) for each in self.handled if each is not self.failure],
             "transfers": self._part(transfers.tell),
             "watched": self._part(scope_watch.tell),
-            "visits": self._part(sites.tell),
-            "computed": self._computed(),
+            "operator_counts": self._part(sites.tell),
+            "operator_totals": self._operator_totals(),
             "unseeded": self._part(seeding.tell),
             "modules": self._part(device_map.tell) if self.order.map else [],
             "blind": self.blind,
-            "trouble": [*self.trouble, *self._hidden_gpus()],
+            "internal_errors": [*self.trouble, *self._hidden_gpus()],
         }
 
     def _hidden_gpus(self) -> list[str]:
@@ -101,10 +101,10 @@ class TraceWriter:
     def _failure(self) -> Json | None:
         return self.failure and _without_counts(self.failure)
 
-    def _computed(self) -> list[Json]:
+    def _operator_totals(self) -> list[Json]:
         """Return what was computed, up to the failure where one ended the process or a test."""
         ended = self.failure is not None and self.failure.get("uncaught")
-        known: list[Json] | None = self.failure.get("computed") if self.failure is not None and ended else None
+        known: list[Json] | None = self.failure.get("operator_totals") if self.failure is not None and ended else None
         return self._part(totals.tell) if known is None else known
 
     def _part(self, tell: Any) -> list[Any]:
@@ -117,7 +117,7 @@ class TraceWriter:
 
 
 def _without_counts(failure: Json) -> Json:
-    return {name: part for name, part in failure.items() if name != "computed"}
+    return {name: part for name, part in failure.items() if name != "operator_totals"}
 
 
 def _where(error: BaseException) -> str:

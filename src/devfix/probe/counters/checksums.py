@@ -80,9 +80,10 @@ def _some(tensor: Any) -> Any:
     return tensor.view(-1)[at] if tensor.is_contiguous() else tensor[torch.unravel_index(at, tensor.shape)]
 
 
-def told(func: Any, argument: str, tensor: Any) -> Values | None:
-    """The values of an operator's argument; None where it writes to it, or there are none."""
-    return None if argument.partition("[")[0] in _written(func) else weigh(tensor)
+def told(func: Any, argument: str, tensor: Any) -> dict[str, float] | None:
+    """The values of an operator's argument as the trace has them; None where it writes to it, or there are none."""
+    sums = None if argument.partition("[")[0] in _written(func) else weigh(tensor)
+    return None if sums is None else {"total": sums[0], "size": sums[1]}
 
 
 def are_given(func: Any, args: Any, kwargs: Any) -> bool:

@@ -90,7 +90,14 @@ def _is_direct() -> bool:
 def tell() -> list[dict[str, Any]]:
     """Write the counts, one entry for each operator."""
     return [
-        {"op": name, "ran": ran, "failed": failed, "works": name in _working, "device": device, "same": bool(same)}
+        {
+            "op": name,
+            "completed": ran,
+            "raised": failed,
+            "is_compute": name in _working,
+            "device": device,
+            "saw_expected_values": bool(same),
+        }
         for name, (ran, failed, device, same) in list(_visits.items())
     ]
 

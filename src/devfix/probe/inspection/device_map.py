@@ -65,7 +65,7 @@ def _map(name: str, module: Any, into: list[dict[str, Any]]) -> None:
         for tensor in module_tensors(inner):
             tensors[str(tensor.device)] = tensors.get(str(tensor.device), 0) + 1
         if tensors:
-            into.append({**histories.binding((expression, "module", inner)), "tensors": tensors})
+            into.append({**histories.binding((expression, "module", inner)), "tensors": list(tensors.items())})
         below = list((instance_dict(inner).get("_modules") or {}).items())
         queue.extend((child(expression, inner, key), value) for key, value in below if value is not None)
 

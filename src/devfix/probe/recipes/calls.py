@@ -76,7 +76,7 @@ def _imported(frame: types.FrameType) -> Json | None:
         path = os.path.dirname(path)
     if path.split(os.sep)[-len(parts) :] != parts:
         return None
-    return {"module": name, "root": os.sep.join(path.split(os.sep)[: -len(parts)]), "main": given == "__main__"}
+    return {"module": name, "root": os.sep.join(path.split(os.sep)[: -len(parts)]), "is_main": given == "__main__"}
 
 
 def _target(frame: types.FrameType) -> tuple[str, str, Any, int, Json | None] | None:
@@ -132,8 +132,8 @@ def _arguments(frame: types.FrameType, function: Any, skip: int) -> list[Json]:
         how = "plain" if at < code.co_argcount else "keyword"
         if at < code.co_posonlyargcount:
             how = "positional"
-        told.append({"name": name, "how": how, "default": name in known and same(known[name], value)})
-        made = recipe(value) if name in values else {"is": "unknown", "text": name}
+        told.append({"name": name, "how": how, "is_default": name in known and same(known[name], value)})
+        made = recipe(value) if name in values else {"kind": "unknown", "text": name}
         if is_a(value, torch.optim.Optimizer):
             given = {other: values[other] for other in code.co_varnames[skip:named] if other in values}
             made = _stepping(made, objects.steps(value, given))
@@ -148,9 +148,9 @@ def _arguments(frame: types.FrameType, function: Any, skip: int) -> list[Json]:
 
 
 def _stepping(told: Json, module: str) -> Json:
-    return (
-        {**told, "items": [{"is": "parameters", "text": module}]} if module else {"is": "unknown", "text": "optimizer"}
-    )
+    if not module:
+        return {"kind": "unknown", "text": "optimizer"}
+    return {**told, "items": [{"kind": "parameters", "text": module}]}
 
 
 def test() -> str:

@@ -39,9 +39,9 @@ def made(module: Any) -> Json | None:
     kind = type(module)
     if known is None or known[0]() is not module or not exists(kind):
         return None
-    told: Json = {"is": "made", **named(kind), **known[1]}
+    told: Json = {"kind": "made", **named(kind), **known[1]}
     if not instance_dict(module).get("training", True):
-        told["eval"] = True
+        told["evaluates"] = True
     dtypes = {tensor.dtype for tensor in module_tensors(module) if tensor.is_floating_point()}
     if len(dtypes) == 1 and (dtype := dtypes.pop()) is not torch.float32:
         told["dtype"] = str(dtype).removeprefix("torch.")

@@ -27,7 +27,7 @@ def optimizer(value: Any, recipe: Callable[[Any, int], Json]) -> Json | None:
             pairs.append([each.name, recipe(groups[0][each.name], 1)])
     module = "torch" if getattr(torch.optim, kind.__name__, None) is kind else named(kind)["module"]
     name = f"optim.{kind.__name__}" if module == "torch" else kind.__qualname__
-    return {"is": "made", "module": module, "text": name, "items": [], "keywords": pairs}
+    return {"kind": "made", "module": module, "text": name, "items": [], "keywords": pairs}
 
 
 def steps(value: Any, others: dict[str, Any]) -> str:
@@ -44,13 +44,13 @@ def by_attributes(value: Any, depth: int, recipe: Callable[[Any, int], Json]) ->
     kind = type(value)
     if kind is types.SimpleNamespace or kind.__name__ == "Namespace":
         pairs = [[name, recipe(item, depth + 1)] for name, item in instance_dict(value).items()]
-        return {"is": "made", **named(kind), "items": [], "keywords": pairs}
+        return {"kind": "made", **named(kind), "items": [], "keywords": pairs}
     if not members.is_open(kind) or not exists(kind):
         return None
     fields = type(value).__dict__.get("_fields")
     if is_a(value, tuple) and type(fields) is tuple:
         items = [recipe(item, depth + 1) for item in tuple.__iter__(value)]
-        return {"is": "made", **named(kind), "items": items, "keywords": []}
+        return {"kind": "made", **named(kind), "items": items, "keywords": []}
     own = instance_dict(value)
     try:
         parameters = list(inspect.signature(kind).parameters.values())
@@ -66,4 +66,4 @@ def by_attributes(value: Any, depth: int, recipe: Callable[[Any, int], Json]) ->
                 return None
         elif not same(each.default, own[name]):
             pairs.append([each.name, recipe(own[name], depth + 1)])
-    return {"is": "made", **named(kind), "items": [], "keywords": pairs}
+    return {"kind": "made", **named(kind), "items": [], "keywords": pairs}

@@ -33,9 +33,9 @@ def recipe(value: Any, depth: int = 0) -> Json:
     if kind in _SCALARS or kind in (float, complex):
         return _literal(value)
     if kind is Device:
-        return {"is": "device", "text": str(value)}
+        return {"kind": "device", "text": str(value)}
     if kind is torch.dtype:
-        return {"is": "name", "module": "torch", "text": str(value).removeprefix("torch.")}
+        return {"kind": "name", "module": "torch", "text": str(value).removeprefix("torch.")}
     if is_a(value, torch.Tensor):
         return tensors.tensor(value) if kind in (torch.Tensor, torch.nn.Parameter) else _unknown(value)
     if is_a(value, enum.Enum):
@@ -53,33 +53,33 @@ def recipe(value: Any, depth: int = 0) -> Json:
 
 def _literal(value: Any) -> Json:
     if isinstance(value, float) and not math.isfinite(value):
-        return {"is": "literal", "text": f'float("{value}")'}
+        return {"kind": "literal", "text": f'float("{value}")'}
     if isinstance(value, (str, bytes)):
         # A path of this machine means nothing on another, and a program's text is no matter for a test.
         written = value if isinstance(value, str) else value.decode("latin-1")
         if len(value) > _TEXT or os.path.isabs(written) or "\n" in written:
             return _unknown(value)
     text = repr(value)
-    return {"is": "literal", "text": text} if len(text) <= 2 * _TEXT else _unknown(value)
+    return {"kind": "literal", "text": text} if len(text) <= 2 * _TEXT else _unknown(value)
 
 
 def _container(value: Any, depth: int) -> Json | None:
     kind = type(value)
     if kind is torch.Size:
-        return {"is": "tuple", "items": [recipe(int(item)) for item in value]}
+        return {"kind": "tuple", "items": [recipe(int(item)) for item in value]}
     if kind in (list, tuple, set, frozenset):
         if len(value) > _ITEMS:
             return None
         items = list(value) if kind in (list, tuple) else sorted(value, key=repr)
         name = "set" if kind is frozenset else kind.__name__
-        return {"is": name, "items": [recipe(item, depth + 1) for item in items]}
+        return {"kind": name, "items": [recipe(item, depth + 1) for item in items]}
     if is_a(value, dict) and (kind is dict or kind.__module__ == "collections"):
         if len(value) > _ITEMS:
             return None
         pairs = [recipe(each, depth + 1) for pair in dict.items(value) for each in pair]
-        return {"is": "dict", "items": pairs}
+        return {"kind": "dict", "items": pairs}
     if kind is range or kind is slice:
-        return {"is": "literal", "text": repr(value)}
+        return {"kind": "literal", "text": repr(value)}
     return None
 
 
@@ -89,10 +89,10 @@ def _held_modules(value: Any, depth: int) -> Json:
         return modules.made(value) or _unknown(value)
     items = [recipe(child, depth + 1) for child in children]
     if type(value) is torch.nn.ModuleList:
-        items = [{"is": "list", "items": items}]
-    told: Json = {"is": "made", "module": "torch", "text": f"nn.{type(value).__name__}", "items": items, "keywords": []}
+        items = [{"kind": "list", "items": items}]
+    told: Json = {"kind": "made", "module": "torch", "text": f"nn.{type(value).__name__}", "items": items}
     if not value.training:
-        told["eval"] = True
+        told["evaluates"] = True
     return told
 
 
@@ -106,9 +106,9 @@ def _named(module: Any, name: str, value: Any) -> Json:
     if found is not value:
         return _unknown(value)
     if module == "builtins":
-        return {"is": "literal", "text": name}
-    return {"is": "name", "module": modules.module_name(module), "text": name}
+        return {"kind": "literal", "text": name}
+    return {"kind": "name", "module": modules.module_name(module), "text": name}
 
 
 def _unknown(value: Any) -> Json:
-    return {"is": "unknown", "text": type(value).__name__}
+    return {"kind": "unknown", "text": type(value).__name__}

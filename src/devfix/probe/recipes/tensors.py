@@ -17,14 +17,14 @@ _MOST = 16_000_000  # values looked at
 def tensor(value: Any) -> Json:
     """Return how to make a tensor like this one."""
     told: Json = {
-        "is": "tensor",
+        "kind": "tensor",
         "dtype": str(value.dtype).removeprefix("torch."),
         "shape": sizes(value),
         "device": str(value.device),
         "grad": bool(value.requires_grad),
     }
     if value.layout is not torch.strided or value.numel() > _MOST or value.device.type == "meta":
-        return {"is": "unknown", "text": "tensor"}
+        return {"kind": "unknown", "text": "tensor"}
     with _disable_current_modes(), torch.no_grad():
         told.update(_contents(host(value)))
     return told

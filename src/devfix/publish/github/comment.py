@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from devfix.publish import secrets
 from devfix.publish.github.client import GitHubClient
 from devfix.publish.marker import unmarked
 from devfix.publish.publisher import PublishAction
 from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.fingerprint import program_id
+from devfix.report.types import ReportRecord
 
-Record = Mapping[str, Any]
 
-
-def comment(data: Record, number: int, forge: GitHubClient, words: PullRequestText, dry_run: bool) -> PublishAction:
+def comment(
+    data: ReportRecord, number: int, forge: GitHubClient, words: PullRequestText, dry_run: bool
+) -> PublishAction:
     """Create or update the comment; do nothing if there is neither a failure nor an earlier comment."""
     mark = f"<!-- devfix:comment {program_id(data)} -->"
     text = f"{unmarked(words.comment()).rstrip()}\n\n{mark}\n"
     secrets.check({"the comment": text})
     earlier = next((each for each in forge.own_comments(number) if mark in each[2]), None)
-    if earlier is None and data["outcome"] == "clean":
+    if earlier is None and data.outcome == "clean":
         return PublishAction("unchanged", "", number, why="no device failure, and no earlier comment")
     if earlier and earlier[2].replace("\r\n", "\n").strip() == text.strip():
         return PublishAction("unchanged", "", number, earlier[1])

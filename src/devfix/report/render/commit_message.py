@@ -41,7 +41,7 @@ def test_message(guard: RegressionTest, fix: Fix) -> str:
         .get_template("test.txt.jinja")
         .render(
             subject=one_line(f"Test: {fix.patch.title}", SUBJECT).rstrip("."),
-            drives=guard.exercises,
+            exercises=guard.exercises,
             worlds=[(name, before, after) for name, (before, after) in guard.worlds.items()],
         )
     )

@@ -3,36 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict
 
-from devfix.model import Diagnosis, Event, Failure, NameRef, Operand, SourceLocation
+from devfix.model import Diagnosis, Event, Failure, NameRef, Operand, SourceLocation, World
+from devfix.report.failure_types import (
+    EventRecord,
+    FailureRecord,
+    FindingRecord,
+    OperandRecord,
+    PlaceRecord,
+    WorldRecord,
+)
 from devfix.report.render.source_lines import Lines
 
 
-def failure_record(failure: Failure, diagnoses: Sequence[Diagnosis], lines: Lines) -> dict[str, Any]:
+class PlaceMembers(TypedDict):
+    """The members of a place, as those of a record that stands at it."""
+
+    path: str
+    line: int
+    function: str
+    owned: bool
+    source: str
+
+
+def failure_record(failure: Failure, diagnoses: Sequence[Diagnosis], lines: Lines) -> FailureRecord:
     """Return the record of a failure with the finding of each rule."""
-    return {
-        "kind": failure.kind,
-        "exception": failure.exception,
-        "message": failure.message,
-        "op": failure.op,
-        "thread": failure.thread,
-        "at": place_record(failure.at, lines) if failure.at else None,
-        "operands": [_operand(operand, failure, lines) for operand in failure.operands],
-        "blamed": [
-            {
-                "rule": diagnosis.rule,
-                "title": diagnosis.title,
-                "operand": diagnosis.finding.operand,
-                "because": diagnosis.finding.reason,
-            }
-            for diagnosis in diagnoses
-        ],
-        "traceback": failure.traceback,
-    }
+    return FailureRecord(
+        kind=failure.kind,
+        exception=failure.exception,
+        message=failure.message,
+        op=failure.op,
+        thread=failure.thread,
+        at=PlaceRecord(**place_members(failure.at, lines)) if failure.at else None,
+        operands=tuple(_operand(operand, failure, lines) for operand in failure.operands),
+        findings=tuple(
+            FindingRecord(rule=each.rule, title=each.title, operand=each.finding.operand, reason=each.finding.reason)
+            for each in diagnoses
+        ),
+        traceback=failure.traceback,
+    )
 
 
-def place_record(place: SourceLocation, lines: Lines) -> dict[str, Any]:
+def world_record(world: World) -> WorldRecord:
+    """Return a world."""
+    return WorldRecord(kind=world.kind, gpus=world.gpus, current=world.current)
+
+
+def place_members(place: SourceLocation, lines: Lines) -> PlaceMembers:
     """Return the record of a source location, with its line of source."""
     return {
         "path": place.path,
@@ -60,23 +78,20 @@ def operand_name(operand: Operand, failure: Failure) -> str:
     return operand.argument
 
 
-def _operand(operand: Operand, failure: Failure, lines: Lines) -> dict[str, Any]:
-    return {
-        "name": operand_name(operand, failure),
-        "argument": operand.argument,
-        "device": operand.device,
-        "dtype": operand.dtype,
-        "shape": list(operand.shape),
-        "held_as": operand.owner.kind if operand.owner else "",
-        "born": _event(operand.creation, lines) if operand.creation else None,
-        "moves": [_event(move, lines) for move in operand.transfers],
-    }
-
-
-def _event(event: Event, lines: Lines) -> dict[str, Any]:
-    """Return the record of an event, at its place in the repository, else at the innermost one outside of torch."""
-    place = event.owned_place or (event.places[0] if event.places else None)
-    where = (
-        place_record(place, lines) if place else {"path": "", "line": 0, "function": "", "owned": False, "source": ""}
+def _operand(operand: Operand, failure: Failure, lines: Lines) -> OperandRecord:
+    return OperandRecord(
+        name=operand_name(operand, failure),
+        argument=operand.argument,
+        device=operand.device,
+        dtype=operand.dtype,
+        shape=operand.shape,
+        held_as=operand.owner.kind if operand.owner else "",
+        creation=_event(operand.creation, lines) if operand.creation else None,
+        transfers=tuple(_event(each, lines) for each in operand.transfers),
     )
-    return {**where, "kind": event.kind, "op": event.op, "device": event.device}
+
+
+def _event(event: Event, lines: Lines) -> EventRecord:
+    """Return the record of an event, at its place in the repository, else at the innermost one outside of torch."""
+    place = event.owned_place or (event.places[0] if event.places else SourceLocation("", 0))
+    return EventRecord(**place_members(place, lines), kind=event.kind, op=event.op, device=event.device)

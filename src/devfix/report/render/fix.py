@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from rich import box
 from rich.console import RenderableType
@@ -11,14 +10,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from devfix.model.patch import VerdictOutcome
 from devfix.report.render.plain import one_line, plain
-
-Record = Mapping[str, Any]
+from devfix.report.types import CopiesRecord, FixRecord, VerdictRecord
 
 _SHOWN = 8  # rejected candidates without --verbose; a search may try dozens
 EQUIVALENT = "not needed"
 
-OUTCOMES = {
+OUTCOMES: Mapping[VerdictOutcome, str] = {
     "holds": "verified",
     "moved": "reached a different failure",
     "same": "the same failure occurred again",
@@ -29,20 +28,22 @@ OUTCOMES = {
 }
 
 
-def change(fix: Record) -> Iterator[RenderableType]:
+def change(fix: FixRecord) -> Iterator[RenderableType]:
     """Yield the rule, the reason, the diff, and the verdict in each world."""
-    yield Text.assemble((plain(fix["rule"]), "bold magenta"), f"  {one_line(fix['title'])} ({fix['safety']})")
-    yield Text(plain(fix["because"]))
-    for edit in fix["edits"]:
-        yield Padding(colored_diff(edit["diff"]), (1, 0, 1, 0))
-    yield _verdict(fix["verdict"])
-    if neighbours := fix.get("neighbours"):
+    yield Text.assemble((plain(fix.rule), "bold magenta"), f"  {one_line(fix.title)} ({fix.safety})")
+    yield Text(plain(fix.reason))
+    for edit in fix.edits:
+        yield Padding(colored_diff(edit.diff), (1, 0, 1, 0))
+    yield _verdict(fix.verdict)
+    if similar := fix.similar_sites:
         yield Text("\nSimilar code, not changed because no run has shown it to fail:")
-        for edit in neighbours[:_SHOWN]:
-            yield Padding(colored_diff(edit["diff"]), (0, 0, 0, 2))
+        for edit in similar[:_SHOWN]:
+            yield Padding(colored_diff(edit.diff), (0, 0, 0, 2))
 
 
-def candidates(rejected: Sequence[Record], kept: Sequence[Record], verbose: bool = False) -> Iterator[RenderableType]:
+def candidates(
+    rejected: Sequence[FixRecord], kept: Sequence[FixRecord], verbose: bool = False
+) -> Iterator[RenderableType]:
     """Yield one line for each rejected candidate and the reason; without `verbose`, equivalent ones as a number."""
     if not rejected:
         return
@@ -52,21 +53,21 @@ def candidates(rejected: Sequence[Record], kept: Sequence[Record], verbose: bool
     if listed:
         yield Text("\nRejected candidates:")
     for fix in listed:
-        verdict = fix["verdict"]
-        reason = f" ({one_line(verdict['because'], 160)})" if verdict.get("because") else ""
+        verdict = fix.verdict
+        reason = f" ({one_line(verdict.reason, 160)})" if verdict.reason else ""
         why = "equivalent to the fix" if fix in equivalent else said(verdict) + reason
-        place = ", ".join(f"{edit['path']}:{edit['line']}" for edit in fix["edits"])
-        yield Text(f"  - {one_line(fix['title'])} at {plain(place)}: {why}")
+        place = ", ".join(f"{edit.path}:{edit.line}" for edit in fix.edits)
+        yield Text(f"  - {one_line(fix.title)} at {plain(place)}: {why}")
     if len(others) > len(listed):
         yield Text(f"  - and {len(others) - len(listed)} more (--verbose lists them)")
     if equivalent and not verbose:
         yield Text(f"\n{counted_equivalents(len(equivalent))} (--verbose lists them)")
 
 
-def equivalents(rejected: Sequence[Record], kept: Sequence[Record]) -> list[Record]:
+def equivalents(rejected: Sequence[FixRecord], kept: Sequence[FixRecord]) -> list[FixRecord]:
     """Return the rejected candidates that fix the failure as the fixes that were kept do, and no better."""
-    outcomes = {fix["verdict"]["outcome"] for fix in kept} | {EQUIVALENT}
-    return [fix for fix in rejected if kept and fix["verdict"]["outcome"] in outcomes]
+    outcomes = {fix.verdict.outcome for fix in kept} | {EQUIVALENT}
+    return [fix for fix in rejected if kept and fix.verdict.outcome in outcomes]
 
 
 def counted_equivalents(number: int) -> str:
@@ -74,14 +75,14 @@ def counted_equivalents(number: int) -> str:
     return f"{number} equivalent candidate{'s' if number != 1 else ''} rejected"
 
 
-def said(verdict: Record) -> str:
+def said(verdict: VerdictRecord) -> str:
     """Return the outcome of a candidate in words."""
-    return OUTCOMES.get(verdict["outcome"]) or str(verdict["outcome"])
+    return OUTCOMES[verdict.outcome]
 
 
-def copies(transfers: Record) -> str:
+def copies(transfers: CopiesRecord) -> str:
     """Return the number of copies between host and devices, before the fix and after."""
-    return f"{transfers['before']} before (up to the failure), {transfers['after']} after"
+    return f"{transfers.before} before (up to the failure), {transfers.after} after"
 
 
 def colored_diff(diff: str) -> Text:
@@ -99,15 +100,14 @@ def _style(line: str) -> str:
     return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
 
 
-def _verdict(verdict: Record) -> RenderableType:
+def _verdict(verdict: VerdictRecord) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("world")
-    further = "fixed; next failure below" if verdict["outcome"] == "moved" else ""
-    table.add_column(further or OUTCOMES.get(verdict["outcome"]) or plain(verdict["outcome"]))
-    for world, outcome in verdict["worlds"].items():
-        as_before = outcome != "clean" and verdict.get("before", {}).get(world) == outcome and further == ""
+    further = "fixed; next failure below" if verdict.outcome == "moved" else ""
+    table.add_column(further or OUTCOMES[verdict.outcome])
+    for world, outcome in verdict.worlds.items():
+        as_before = outcome != "clean" and verdict.before.get(world) == outcome and further == ""
         words, style = plain(outcome) + ", as before" * as_before, "green" if outcome == "clean" else "red"
         table.add_row(Text(plain(world)), Text(words, style="" if as_before else style))
-    transfers = verdict["transfers"]
-    table.add_row(Text("host-device copies"), Text(copies(transfers)))
+    table.add_row(Text("host-device copies"), Text(copies(verdict.transfers)))
     return table

@@ -3,54 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from devfix.report.failure_types import FailureRecord
 from devfix.report.render.headline import headline
 from devfix.report.render.plain import one_line, plain
+from devfix.report.types import FixRecord, ReportRecord
 
-Record = Mapping[str, Any]
 
-
-def workflow_commands(data: Record) -> str:
+def workflow_commands(data: ReportRecord) -> str:
     """Return one command per line: an error for each failure, at its place; a notice if there is none."""
     return "".join(line + "\n" for line in _lines(data))
 
 
-def _lines(data: Record) -> Iterator[str]:
-    for index, failure in enumerate(data["failures"]):
-        fixes = [fix for fix in data["fixes"] if fix.get("failure", 0) == index]
-        at = failure["at"]
-        owned = at if at and at.get("owned", True) and not at["path"].startswith("/") else None
-        place = {"file": owned["path"], "line": str(max(owned["line"], 1))} if owned else {}
-        foreign = _foreign(data) if index + 1 == len(data["failures"]) else ()
+def _lines(data: ReportRecord) -> Iterator[str]:
+    for index, failure in enumerate(data.failures):
+        fixes = [fix for fix in data.fixes if fix.failure == index]
+        at = failure.at
+        owned = at if at and at.owned and not at.path.startswith("/") else None
+        place = {"file": owned.path, "line": str(max(owned.line, 1))} if owned else {}
+        foreign = _foreign(data) if index + 1 == len(data.failures) else ()
         words = "\n".join((*_words(failure, fixes), *foreign))
         yield command("error", words, {**place, "title": _title(failure, fixes)})
-    if not data["failures"]:
-        kind = "notice" if data["outcome"] == "clean" else "error"
+    if not data.failures:
+        kind = "notice" if data.outcome == "clean" else "error"
         yield command(kind, one_line(headline(data).plain, 1000), {"title": "devfix"})
 
 
-def _title(failure: Record, fixes: list[Record]) -> str:
-    blamed = failure.get("blamed") or [{}]
-    return f"devfix: {fixes[0]['rule'] if fixes else blamed[0].get('title') or failure['exception']}"
+def _title(failure: FailureRecord, fixes: list[FixRecord]) -> str:
+    found = failure.findings[0].title if failure.findings else ""
+    return f"devfix: {fixes[0].rule if fixes else found or failure.exception}"
 
 
-def _words(failure: Record, fixes: list[Record]) -> Iterator[str]:
-    yield one_line(f"{failure['exception']}: {failure['message']}", 500)
-    for operand in failure["operands"]:
-        born = operand["born"]
-        where = f", created at {born['path']}:{born['line']}" if born and born["path"] else ""
-        yield one_line(f"{operand['name']} is on {operand['device']}{where}", 200)
+def _words(failure: FailureRecord, fixes: list[FixRecord]) -> Iterator[str]:
+    yield one_line(f"{failure.exception}: {failure.message}", 500)
+    for operand in failure.operands:
+        born = operand.creation
+        where = f", created at {born.path}:{born.line}" if born and born.path else ""
+        yield one_line(f"{operand.name} is on {operand.device}{where}", 200)
     for fix in fixes:
-        yield one_line(f"Fix: {fix['title']}. {fix['because']}", 500)
-        yield from (plain(edit["diff"])[:4000] for edit in fix["edits"])
+        yield one_line(f"Fix: {fix.title}. {fix.reason}", 500)
+        yield from (plain(edit.diff)[:4000] for edit in fix.edits)
 
 
-def _foreign(data: Record) -> Iterator[str]:
+def _foreign(data: ReportRecord) -> Iterator[str]:
     """Yield the dependency whose fault ended a repair, and what to pin."""
-    if foreign := data.get("foreign"):
-        name, pin = foreign["distribution"], foreign["pin"]
-        yield one_line(f"The fault is in {name} {foreign['version']}: {foreign['path']}:{foreign['line']}", 500)
+    if foreign := data.dependency_fault:
+        name, pin = foreign.distribution, foreign.pin
+        yield one_line(f"The fault is in {name} {foreign.version}: {foreign.path}:{foreign.line}", 500)
         yield one_line(
             f"{name}=={pin} works."
             if pin
@@ -59,10 +58,10 @@ def _foreign(data: Record) -> Iterator[str]:
         )
 
 
-def outputs(data: Record) -> str:
+def outputs(data: ReportRecord) -> str:
     """Return the outputs of a step, as lines for the file that GITHUB_OUTPUT names."""
-    values = {"outcome": data["outcome"], "failures": len(data["failures"]), "fixes": len(data["fixes"])}
-    all_values = {**values, "commit": data["commit"], "branch": data["branch"]}
+    values = {"outcome": data.outcome, "failures": len(data.failures), "fixes": len(data.fixes)}
+    all_values = {**values, "commit": data.commit, "branch": data.branch}
     return "".join(f"{name}={one_line(str(value))}\n" for name, value in all_values.items())
 
 

@@ -3,107 +3,107 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from rich.console import RenderableType
 from rich.text import Text
 
+from devfix.model import Outcome
+from devfix.report.failure_types import WorldRecord
 from devfix.report.render.plain import one_line, plain
-
-Record = Mapping[str, Any]
+from devfix.report.types import BehindRecord, ReportRecord, RunRecord
 
 _STYLES = {"repaired": "bold green", "clean": "bold green", "partial": "bold yellow", "not-yours": "bold yellow"}
 
 
-def headline(data: Record) -> Text:
+def headline(data: ReportRecord) -> Text:
     """Return the outcome in one sentence, the objections to the fixes, the command and its world."""
-    words = Text(_sentence(data), style=_STYLES.get(data["outcome"], "bold red"))
+    words = Text(_sentence(data), style=_STYLES.get(data.outcome, "bold red"))
     for doubt in doubts(data):
         words.append("\n" + doubt, style="bold yellow")
-    if obstacle := data.get("obstacle"):
-        words.append("\nSuggestion: " + one_line(obstacle["advice"], 400), style="none")
-    if data["command"]:
-        words.append("\n" + one_line(data["command"]), style="bold")
-        words.append(f"  on {world(data['world'])}" if data["world"] else "", style="none")
+    if obstacle := data.obstacle:
+        words.append("\nSuggestion: " + one_line(obstacle.advice, 400), style="none")
+    if data.command:
+        words.append("\n" + one_line(data.command), style="bold")
+        words.append(f"  on {world(data.world)}" if data.world else "", style="none")
     return words
 
 
-def world(data: Record) -> str:
+def world(data: WorldRecord) -> str:
     """Return a world in words: "a simulated GPU", "2 real GPUs, cuda:1 current", "a machine without GPUs"."""
-    if data["kind"] == "cpu" or not data["gpus"]:
+    if data.kind == "cpu" or not data.gpus:
         return "a machine without GPUs"
-    number = f"a {data['kind']} GPU" if data["gpus"] == 1 else f"{data['gpus']} {data['kind']} GPUs"
-    return number + (f", cuda:{data['current']} current" if data.get("current") else "")
+    number = f"a {data.kind} GPU" if data.gpus == 1 else f"{data.gpus} {data.kind} GPUs"
+    return number + (f", cuda:{data.current} current" if data.current else "")
 
 
-def next_steps(data: Record) -> Iterator[RenderableType]:
+def next_steps(data: ReportRecord) -> Iterator[RenderableType]:
     """Yield what a person may want to type now."""
-    if not data["fixes"]:
+    if not data.fixes:
         yield from _without_fixes(data)
         return
-    if not data["branch"] and data["outcome"] not in ("repaired", "partial"):
+    if not data.branch and data.outcome not in ("repaired", "partial"):
         yield Text("\nNo branch created: a later failure could not be fixed.")
         return
-    if not data["branch"]:
+    if not data.branch:
         yield Text("\nNo branch created. To create one, run again without --dry-run.")
         return
-    branch, count = shlex.quote(plain(data["branch"])), len(data["commits"])
+    branch, count = shlex.quote(plain(data.branch)), len(data.commits)
     yield Text.assemble("\nCreated branch ", (branch, "bold"), f" ({_count(count, 'commit')}). Working tree unchanged.")
     commands = (f"git diff HEAD...{branch}", f"git merge {branch}", f"git branch -D {branch}")
     lines = zip(commands, ("review", "merge", "delete"), strict=True)
     yield Text("\n".join(f"  {command.ljust(len(commands[0]))}  # {purpose}" for command, purpose in lines))
 
 
-def _without_fixes(data: Record) -> Iterator[RenderableType]:
+def _without_fixes(data: ReportRecord) -> Iterator[RenderableType]:
     """Yield what can be done if nothing was changed."""
-    if data["outcome"] == "clean" and data["world"] and data["world"]["gpus"] == 1:
+    if data.outcome == "clean" and data.world and data.world.gpus == 1:
         yield Text("\nA program that runs on one GPU may still fail on two. To check, run again with --gpus 2.")
-    elif data["outcome"] == "unrepaired" and data["failures"]:
+    elif data.outcome == "unrepaired" and data.failures:
         yield Text(
             "\nNothing was changed. The operands and where they come from are listed above: fix the program by hand, "
             "or write a rule: devfix new-rule PACK/NAME (docs/tutorials/writing-rules.md)."
         )
 
 
-def doubts(data: Record) -> Iterator[str]:
+def doubts(data: ReportRecord) -> Iterator[str]:
     """Yield the objections to the fixes; of a failure without one, to a candidate that did fix the failure."""
-    for fix in data["fixes"]:
-        for against in fix["verdict"].get("against", ())[:3]:
-            yield f"Review `{one_line(fix['title'], 100)}`: {one_line(against, 300)}"
-    fixed = {fix.get("failure", 0) for fix in data["fixes"]}
-    for fix in data["dropped"]:
-        against = fix["verdict"].get("against")
-        if against and fix["verdict"]["outcome"] == "worse" and fix.get("failure", 0) not in fixed:
-            fixed.add(fix.get("failure", 0))
-            yield f"`{one_line(fix['title'], 100)}` would fix it, but was rejected: {one_line(against[0], 300)}"
+    for fix in data.fixes:
+        for objection in fix.verdict.objections[:3]:
+            yield f"Review `{one_line(fix.title, 100)}`: {one_line(objection, 300)}"
+    fixed = {fix.failure for fix in data.fixes}
+    for fix in data.dropped:
+        objections = fix.verdict.objections
+        if objections and fix.verdict.outcome == "worse" and fix.failure not in fixed:
+            fixed.add(fix.failure)
+            yield f"`{one_line(fix.title, 100)}` would fix it, but was rejected: {one_line(objections[0], 300)}"
 
 
-def _sentence(data: Record) -> str:
-    outcome, failures, fixes = data["outcome"], len(data["failures"]), len(data["fixes"])
+def _sentence(data: ReportRecord) -> str:
+    outcome, failures, fixes = data.outcome, len(data.failures), len(data.fixes)
     if outcome == "repaired":
         repaired = f"Repaired: {_count(failures, 'device failure')}, {_count(fixes, 'fix', 'fixes')}."
-        return repaired + (f" {behind(data['behind'])}" if data.get("behind") else "")
+        return repaired + (f" {behind(data.behind)}" if data.behind else "")
     if outcome == "clean":
         return "Nothing to repair: the program ran without device failures."
     if outcome == "partial":
         return f"Partly repaired: {fixes} of {failures} failures fixed."
     if outcome == "not-yours":
         return "Not repaired: the fault is in an installed dependency."
-    if data.get("error"):
-        return ("Internal error: " if data["error"]["log"] else "Error: ") + one_line(data["error"]["message"])
-    if (obstacle := data.get("obstacle")) and fixes == failures:
-        return f"{'Not all repaired' if fixes else 'Not repaired'}: {one_line(obstacle['message'], 400)}."
+    if data.error:
+        return ("Internal error: " if data.error.log else "Error: ") + one_line(data.error.message)
+    if (obstacle := data.obstacle) and fixes == failures:
+        return f"{'Not all repaired' if fixes else 'Not repaired'}: {one_line(obstacle.message, 400)}."
     if fixes:
         return f"Not all repaired: {fixes} of {failures} failures fixed."
     if failures:
         return "Not repaired: a device failure remains."
-    return "Not repaired: " + _ending(data["last_run"])
+    return "Not repaired: " + _ending(data.last_run)
 
 
-def behind(failure: Record) -> str:
+def behind(failure: BehindRecord) -> str:
     """Return a sentence on the unrelated failure in which a repaired program ends."""
-    code = f" (exit code {failure['exit_code']})" if failure["exit_code"] is not None else ""
+    code = f" (exit code {failure.exit_code})" if failure.exit_code is not None else ""
     return f"The program then fails for a reason unrelated to devices, also without a GPU{code}."
 
 
@@ -111,16 +111,17 @@ def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def _ending(run: Record | None) -> str:
+def _ending(run: RunRecord | None) -> str:
     """Return how a program ended that had no device failure."""
     if run is None:
         return "the program did not run."
-    if run["outcome"] == "timed out":
-        return f"the program exceeded the time limit of {run['seconds']:.0f} s (--timeout raises it)."
-    if run["outcome"] == "killed by a signal":
-        return f"the program was killed by {run['signal'] or 'a signal'}."
-    if run["outcome"] == "did not start":
+    if run.outcome is Outcome.TIMEOUT:
+        return f"the program exceeded the time limit of {run.seconds:.0f} s (--timeout raises it)."
+    if run.outcome is Outcome.SIGNAL:
+        return f"the program was killed by {run.signal or 'a signal'}."
+    if run.outcome is Outcome.NOT_STARTED:
         return "the program did not start."
-    if run["outcome"] == "not observed":
-        return f"{run['trouble'][0]}. Its use of devices was not observed."
-    return f"the program failed for a reason unrelated to devices (exit code {run['exit_code']}). Its output:"
+    if run.outcome is Outcome.UNOBSERVED:
+        why = next(iter(run.internal_errors), "the program was not observed")
+        return f"{why}. Its use of devices was not observed."
+    return f"the program failed for a reason unrelated to devices (exit code {run.exit_code}). Its output:"

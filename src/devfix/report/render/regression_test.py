@@ -2,51 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from devfix.model import Repair
+from devfix.model import RegressionTest
 from devfix.report.render.plain import one_line, plain
-
-Record = Mapping[str, Any]
-
-
-def guard_record(repair: Repair) -> dict[str, Any]:
-    """Return the part of a fix's record about its test: "test", else "untested" with the reason, if there is one."""
-    guard = repair.regression_test
-    if guard is None:
-        return {"untested": repair.no_test_reason} if repair.no_test_reason else {}
-    worlds = {name: {"before": before, "after": after} for name, (before, after) in guard.worlds.items()}
-    record = {
-        "path": guard.path,
-        "text": guard.text,
-        "drives": guard.exercises,
-        "since": guard.passes_after_fix,
-        "worlds": worlds,
-    }
-    return {"test": record}
+from devfix.report.types import BeforeAfter, FixRecord, RegressionTestRecord
 
 
-def regression_test(fix: Record, whole: bool) -> Iterator[RenderableType]:
+def test_record(test: RegressionTest) -> RegressionTestRecord:
+    """Return the part of a fix's record about the test if guards a fix."""
+    return RegressionTestRecord(
+        path=test.path,
+        text=test.text,
+        exercises=test.exercises,
+        passes_after_fix=test.passes_after_fix,
+        worlds={name: BeforeAfter(before=before, after=after) for name, (before, after) in test.worlds.items()},
+    )
+
+
+def regression_test(fix: FixRecord, whole: bool) -> Iterator[RenderableType]:
     """Yield the regression test of a fix, with its source if `whole`."""
-    if why := fix.get("untested"):
+    if why := fix.no_test_reason:
         yield Text(f"\nNo regression test: {one_line(why, 300)}")
-    if test := fix.get("test"):
+    if test := fix.regression_test:
         yield Text.assemble(
-            "\nRegression test ", (plain(test["path"]), "bold"), f": {one_line(test['drives'])}; {seen(test)}"
+            "\nRegression test ", (plain(test.path), "bold"), f": {one_line(test.exercises)}; {seen(test)}"
         )
         if whole:
-            lines = "\n".join(f"+{line}" for line in plain(test["text"]).splitlines())
+            lines = "\n".join(f"+{line}" for line in plain(test.text).splitlines())
             yield Padding(Text(lines, style="green"), (1, 0, 0, 0))
 
 
-def seen(test: Record) -> str:
+def seen(test: RegressionTestRecord) -> str:
     """Return in which worlds the test failed without the fix and passed with it."""
-    before = [each["before"] for each in test["worlds"].values()]
+    before = [each.before for each in test.worlds.values()]
     count, passed = len(before), before.count("clean")
     if not passed:
         return f"verified to fail without the fix and to pass with it, in all {count} worlds"

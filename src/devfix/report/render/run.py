@@ -3,83 +3,75 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from devfix.model import Run
+from devfix.model import Run, Transfer
 from devfix.report.render.devices import device_map
-from devfix.report.render.failure import failure_record, place_record
+from devfix.report.render.failure import failure_record, place_members, world_record
 from devfix.report.render.gpus import gpus_of_run, gpus_sentence
 from devfix.report.render.headline import world
-from devfix.report.render.obstacle import obstacle_record
 from devfix.report.render.plain import one_line, plain, short_path
 from devfix.report.render.source_lines import Lines, no_lines
 from devfix.report.render.text import diagnosis, rendered
+from devfix.report.types import ModuleRecord, RunReport, TransferRecord
 
-SCHEMA = "devfix-run/1"
 
-
-def run_record(run: Run, command: str, lines: Lines = no_lines) -> dict[str, Any]:
+def run_record(run: Run, command: str, lines: Lines = no_lines) -> RunReport:
     """Return the record "devfix-run/1" (run.json) of a run; `lines` gives the source as for a report's record."""
-    return {
-        "schema": SCHEMA,
-        "outcome": run.outcome.value,
-        "world": {"kind": run.world.kind, "gpus": run.world.gpus, "current": run.world.current},
-        "command": command,
-        "exit_code": run.exit_code,
-        "signal": run.signal,
-        "seconds": round(run.seconds, 3),
-        "torch": run.torch,
-        "failure": failure_record(run.failure, (), lines) if run.failure and run.failure.kind != "other" else None,
-        "modules": [
-            {
-                "expression": module.expression,
-                "type": module.type,
-                "device": module.device,
-                "tensors": dict(module.tensors),
-            }
-            for module in run.modules
-        ],
-        "transfers": [
-            {
-                **place_record(transfer.place, lines),
-                "direction": transfer.direction,
-                "count": transfer.count,
-                "bytes": transfer.bytes,
-            }
-            for transfer in run.transfers
-        ],
-        "trouble": list(run.internal_errors),
-        **gpus_of_run(run),
-        **({"obstacle": obstacle_record(run.obstacle)} if run.obstacle else {}),
-    }
+    return RunReport(
+        outcome=run.outcome,
+        world=world_record(run.world),
+        command=command,
+        exit_code=run.exit_code,
+        signal=run.signal,
+        seconds=round(run.seconds, 3),
+        torch=run.torch,
+        failure=failure_record(run.failure, (), lines) if run.failure and run.failure.kind != "other" else None,
+        modules=tuple(
+            ModuleRecord(expression=each.expression, type=each.type, device=each.device, tensors=dict(each.tensors))
+            for each in run.modules
+        ),
+        transfers=tuple(_transfer(each, lines) for each in run.transfers),
+        internal_errors=run.internal_errors,
+        gpus_needed=gpus_of_run(run),
+        obstacle=run.obstacle,
+    )
 
 
-def run_text(data: Mapping[str, Any], with_map: bool = False, color: bool = False, width: int = 100) -> str:
+def _transfer(transfer: Transfer, lines: Lines) -> TransferRecord:
+    return TransferRecord(
+        **place_members(transfer.place, lines),
+        direction=transfer.direction,
+        count=transfer.count,
+        bytes=transfer.bytes,
+    )
+
+
+def run_text(data: RunReport, with_map: bool = False, color: bool = False, width: int = 100) -> str:
     """Return the diagnosis, the notes and the device map of a run as text; "" if there are none."""
     parts = list(_parts(data, with_map))
     return rendered(Group(*parts), color, width) if parts else ""
 
 
-def _parts(data: Mapping[str, Any], with_map: bool) -> Iterator[RenderableType]:
-    if data["failure"]:
-        at = data["failure"]["at"]
-        where = f" at {short_path(at['path'])}:{at['line']}" if at else ""
-        yield Text(f"\nDevice failure on {world(data['world'])}{where}", style="bold red")
-        yield from diagnosis(data["failure"])
-        if "gpus_needed" not in data:
-            gpus = f" --gpus {data['world']['gpus']}" if data["world"]["gpus"] > 1 else ""
-            yield Text(f"\nTo repair it: devfix repair{gpus} --run {shlex.quote(one_line(data['command'], 400))}")
-    if needed := data.get("gpus_needed"):
+def _parts(data: RunReport, with_map: bool) -> Iterator[RenderableType]:
+    if data.failure:
+        at = data.failure.at
+        where = f" at {short_path(at.path)}:{at.line}" if at else ""
+        yield Text(f"\nDevice failure on {world(data.world)}{where}", style="bold red")
+        yield from diagnosis(data.failure)
+        if not data.gpus_needed:
+            gpus = f" --gpus {data.world.gpus}" if data.world.gpus > 1 else ""
+            yield Text(f"\nTo repair it: devfix repair{gpus} --run {shlex.quote(one_line(data.command, 400))}")
+    if needed := data.gpus_needed:
         yield Text()
         yield Text(f"note: {gpus_sentence(needed)}")
-    if obstacle := data.get("obstacle"):
-        yield Text(f"\nUnrelated to devices: {one_line(obstacle['message'], 400)}.", style="bold red")
-        yield Text("Suggestion: " + one_line(obstacle["advice"], 400))
+    if obstacle := data.obstacle:
+        yield Text(f"\nUnrelated to devices: {one_line(obstacle.message, 400)}.", style="bold red")
+        yield Text("Suggestion: " + one_line(obstacle.advice, 400))
     if with_map:
         yield Text()
         yield from device_map(data)
-    yield from (Text.assemble(("note: ", "yellow"), plain(note)) for note in data["trouble"])
+    yield from (Text.assemble(("note: ", "yellow"), plain(note)) for note in data.internal_errors)

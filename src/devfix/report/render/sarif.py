@@ -8,20 +8,21 @@ from typing import Any
 from urllib.parse import quote
 
 from devfix import __version__
+from devfix.report.failure_types import PlaceRecord
 from devfix.report.fingerprint import failure_id
 from devfix.report.hunks import parse
 from devfix.report.render.headline import headline
 from devfix.report.render.plain import one_line, plain
+from devfix.report.types import EditRecord, FixRecord, ReportRecord
 
-Record = Mapping[str, Any]
-
+Json = Mapping[str, Any]
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _NO_RULE = "device-failure"  # for failures without a finding of a rule
 
 
-def sarif(data: Record) -> str:
+def sarif(data: ReportRecord) -> str:
     """Return a log with one run: a result for each failure, with the creation of its operands and the fixes."""
-    results = [_result(data, index) for index in range(len(data["failures"]))]
+    results = [_result(data, index) for index in range(len(data.failures))]
     run = {
         "tool": {"driver": {"name": "devfix", "version": __version__, "rules": list(_rules(data))}},
         "originalUriBaseIds": {"SRCROOT": {"description": {"text": "The root of the repository."}}},
@@ -32,28 +33,28 @@ def sarif(data: Record) -> str:
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, allow_nan=False) + "\n"
 
 
-def _rules(data: Record) -> Iterator[Record]:
+def _rules(data: ReportRecord) -> Iterator[Json]:
     titles = {_NO_RULE: "Device failure without a matching rule"}
-    for failure in data["failures"]:
-        titles.update({blame["rule"]: blame["title"] for blame in failure.get("blamed", ())})
-    used = dict.fromkeys(_rule(data, index) for index in range(len(data["failures"])))
+    for failure in data.failures:
+        titles.update({blame.rule: blame.title for blame in failure.findings})
+    used = dict.fromkeys(_rule(data, index) for index in range(len(data.failures)))
     for rule in used:
         yield {"id": one_line(rule, 200), "shortDescription": {"text": one_line(titles.get(rule, rule)) or "A rule"}}
 
 
-def _rule(data: Record, index: int) -> str:
-    fixed = next((fix["rule"] for fix in data["fixes"] if fix.get("failure", 0) == index), "")
-    blamed = data["failures"][index].get("blamed") or [{}]
-    return fixed or blamed[0].get("rule") or _NO_RULE
+def _rule(data: ReportRecord, index: int) -> str:
+    fixed = next((fix.rule for fix in data.fixes if fix.failure == index), "")
+    findings = data.failures[index].findings
+    return fixed or (findings[0].rule if findings else "") or _NO_RULE
 
 
-def _result(data: Record, index: int) -> Record:
-    failure = data["failures"][index]
-    fixes = [fix for fix in data["fixes"] if fix.get("failure", 0) == index]
-    reason = " ".join([*(fix["because"] for fix in fixes), *(blame["because"] for blame in failure.get("blamed", ()))])
-    words = f"{failure['exception']}: {failure['message']} {reason}"
-    at = failure["at"]
-    created = [operand for operand in failure["operands"] if operand["born"] and operand["born"]["path"]]
+def _result(data: ReportRecord, index: int) -> Json:
+    failure = data.failures[index]
+    fixes = [fix for fix in data.fixes if fix.failure == index]
+    reason = " ".join([*(fix.reason for fix in fixes), *(blame.reason for blame in failure.findings)])
+    words = f"{failure.exception}: {failure.message} {reason}"
+    at = failure.at
+    created = [(each.name, each.creation) for each in failure.operands if each.creation and each.creation.path]
     return {
         "ruleId": one_line(_rule(data, index), 200),
         "level": "error",
@@ -61,30 +62,29 @@ def _result(data: Record, index: int) -> Record:
         "locations": [_location(at)] if at else [],
         "relatedLocations": [
             {
-                **_location(operand["born"]),
-                "message": {"text": _message(f"{operand['name']} was created here, on {operand['born']['device']}")},
+                **_location(creation),
+                "message": {"text": _message(f"{name} was created here, on {creation.device}")},
             }
-            for operand in created
+            for name, creation in created
         ],
         "partialFingerprints": {"devfixFailure/v1": failure_id(failure)},
         "fixes": [record for fix in fixes if (record := _fix(fix))],
     }
 
 
-def _fix(fix: Record) -> Record | None:
+def _fix(fix: FixRecord) -> Json | None:
     try:
         changes = [
-            {"artifactLocation": _file(edit["path"]), "replacements": list(_replacements(edit))}
-            for edit in fix["edits"]
+            {"artifactLocation": _file(edit.path), "replacements": list(_replacements(edit))} for edit in fix.edits
         ]
     except ValueError:  # an invalid diff: the failure itself is still reported
         return None
-    return {"description": {"text": _message(fix["title"])}, "artifactChanges": changes} if changes else None
+    return {"description": {"text": _message(fix.title)}, "artifactChanges": changes} if changes else None
 
 
-def _replacements(edit: Record) -> Iterator[Record]:
+def _replacements(edit: EditRecord) -> Iterator[Json]:
     """Yield each changed run of lines, without the context lines of the diff."""
-    for hunk in parse(edit["diff"], edit["path"]):
+    for hunk in parse(edit.diff, edit.path):
         line, removed, added = hunk.start + (not hunk.old), 0, b""
         for mark, text in (*hunk.lines, (" ", b"")):
             if mark == "-":
@@ -103,21 +103,19 @@ def _replacements(edit: Record) -> Iterator[Record]:
                 line, removed, added = line + removed + 1, 0, b""
 
 
-def _location(place: Record) -> Record:
-    return {
-        "physicalLocation": {"artifactLocation": _file(place["path"]), "region": {"startLine": max(place["line"], 1)}}
-    }
+def _location(place: PlaceRecord) -> Json:
+    return {"physicalLocation": {"artifactLocation": _file(place.path), "region": {"startLine": max(place.line, 1)}}}
 
 
-def _file(path: str) -> Record:
+def _file(path: str) -> Json:
     uri = quote(path.encode("utf-8", "replace"))
     return {"uri": "file://" + uri} if path.startswith("/") else {"uri": uri, "uriBaseId": "SRCROOT"}
 
 
-def _invocation(data: Record) -> Record:
-    notes = [headline(data).plain] if data["outcome"] == "error" else []
+def _invocation(data: ReportRecord) -> Json:
+    notes = [headline(data).plain] if data.outcome == "error" else []
     return {
-        "executionSuccessful": data["outcome"] != "error",
+        "executionSuccessful": data.outcome != "error",
         "toolExecutionNotifications": [{"level": "error", "message": {"text": one_line(note, 1000)}} for note in notes],
     }
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from devfix.model.tensors import EventKind
+from devfix.report.failure_types import EventRecord, FailureRecord, OperandRecord
 from devfix.report.render.plain import one_line, plain, short_path
 
-CREATIONS = {
+CREATIONS: Mapping[EventKind, str] = {
     "factory": "created",
     "constant": "created from Python values",
     "random": "created (random)",
@@ -25,53 +26,53 @@ CREATIONS = {
 }
 
 
-def operands(failure: Mapping[str, Any]) -> Iterator[RenderableType]:
+def operands(failure: FailureRecord) -> Iterator[RenderableType]:
     """Yield one block for each operand of the failing operator: its description and its history."""
-    records = failure["operands"]
+    records = failure.operands
     if not records:
         return
-    op = f" of {plain(failure['op'])}" if failure["op"] else ""
+    op = f" of {plain(failure.op)}" if failure.op else ""
     yield Text()
     yield Text(f"Operand{'s' if len(records) > 1 else ''}{op}:")
-    column = max(len(plain(operand["name"])) for operand in records)
+    column = max(len(plain(operand.name)) for operand in records)
     for operand in records:
         yield Padding(Group(_headline(operand, min(column, 40)), *_history(operand)), (0, 0, 0, 2))
 
 
-def _headline(operand: Mapping[str, Any], column: int) -> Text:
-    held = f", {operand['held_as']} of a module" if operand.get("held_as") else ""
-    kind = " ".join(part for part in (plain(operand["dtype"]), shape(operand["shape"])) if part)
-    device = operand["device"]
+def _headline(operand: OperandRecord, column: int) -> Text:
+    held = f", {operand.held_as} of a module" if operand.held_as else ""
+    kind = " ".join(part for part in (plain(operand.dtype), shape(operand.shape)) if part)
+    device = operand.device
     return Text.assemble(
-        (one_line(operand["name"], 80).ljust(column), "bold"),
+        (one_line(operand.name, 80).ljust(column), "bold"),
         "  ",
         (plain(device).ljust(6), "green" if device.startswith("cuda") else "yellow"),
         f"  {kind}{held}",
     )
 
 
-def _history(operand: Mapping[str, Any]) -> Iterator[RenderableType]:
-    born = operand["born"]
+def _history(operand: OperandRecord) -> Iterator[RenderableType]:
+    born = operand.creation
     if not born:
         yield _line("creation not recorded", "")
         return
-    yield from _event(CREATIONS.get(born["kind"], born["kind"]), born)
-    for move in operand.get("moves", ()):
+    yield from _event(CREATIONS.get(born.kind, born.kind), born)
+    for move in operand.transfers:
         if move != born:
-            yield from _event(f"moved to {move['device']}", move)
-    if not operand.get("moves"):
+            yield from _event(f"moved to {move.device}", move)
+    if not operand.transfers:
         yield _line("never moved", "")
 
 
-def _event(what: str, event: Mapping[str, Any]) -> Iterator[Text]:
-    at = f" at {short_path(event['path'])}:{event['line']}" if event["path"] else ""
-    yield _line(plain(what) + at, one_line(event.get("source", ""), 160))
+def _event(what: str, event: EventRecord) -> Iterator[Text]:
+    at = f" at {short_path(event.path)}:{event.line}" if event.path else ""
+    yield _line(plain(what) + at, one_line(event.source, 160))
 
 
 def _line(what: str, source: str) -> Text:
     return Text.assemble("  ", what, ("   " + source if source else "", "cyan"))
 
 
-def shape(sizes: list[int]) -> str:
+def shape(sizes: Sequence[int]) -> str:
     """Return a shape as Python prints it: "[2, 16]", "[]" for a scalar."""
     return "[" + ", ".join(str(size) for size in sizes) + "]"

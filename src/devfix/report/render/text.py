@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from io import StringIO
-from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from devfix.report.failure_types import FailureRecord
 from devfix.report.render.dependency_fault import dependency_fault
 from devfix.report.render.fix import candidates, change
 from devfix.report.render.headline import headline, next_steps
 from devfix.report.render.plain import one_line, plain, short_path, tail
 from devfix.report.render.regression_test import regression_test
 from devfix.report.render.tensors import operands
+from devfix.report.types import BehindRecord, FixRecord, OthersRecord, ReportRecord, RunRecord
 
-Record = Mapping[str, Any]
 
-
-def text(data: Record, color: bool = False, width: int = 100, verbose: bool = False) -> str:
+def text(data: ReportRecord, color: bool = False, width: int = 100, verbose: bool = False) -> str:
     """Return the record (see record.py) as text of `width` columns, with terminal escapes if `color`.
 
     With `verbose`, every rejected candidate is listed.
@@ -42,53 +41,53 @@ def rendered(content: RenderableType, color: bool, width: int) -> str:
     return "".join(line.rstrip() + "\n" for line in capture.get().splitlines())
 
 
-def _parts(data: Record, verbose: bool) -> Iterator[RenderableType]:
+def _parts(data: ReportRecord, verbose: bool) -> Iterator[RenderableType]:
     yield headline(data)
-    failures = data["failures"]
+    failures = data.failures
     for index, failure in enumerate(failures):
         yield Text()
         yield _title(index, len(failures), failure)
-        fixes, rejected = _of(data["fixes"], index), _of(data["dropped"], index)
-        parts = _failure(failure, fixes, rejected, with_tests=not data["branch"], verbose=verbose)
+        fixes, rejected = _of(data.fixes, index), _of(data.dropped, index)
+        parts = _failure(failure, fixes, rejected, with_tests=not data.branch, verbose=verbose)
         yield Padding(Group(*parts), (0, 0, 0, 2))
-    if foreign := data.get("foreign"):
-        yield from dependency_fault(foreign)
-    if behind := data.get("behind"):
+    if fault := data.dependency_fault:
+        yield from dependency_fault(fault)
+    if behind := data.behind:
         yield from _unrelated_failure(behind)
-    if data["outcome"] in ("unrepaired", "error") and data["last_run"] and not failures and "obstacle" not in data:
-        yield Padding(_output(data["last_run"]), (1, 0, 0, 2))
-    if others := data.get("others"):
+    if data.outcome in ("unrepaired", "error") and data.last_run and not failures and not data.obstacle:
+        yield Padding(_output(data.last_run), (1, 0, 0, 2))
+    if others := data.others:
         yield from _other_commands(others)
-    notes = [*data["notes"], *_internal_errors(data["last_run"] or {})]
+    notes = [*data.notes, *(_internal_errors(data.last_run) if data.last_run else ())]
     if notes:
         yield Text()
         yield from (Text.assemble(("note: ", "yellow"), plain(note)) for note in notes)
     yield from next_steps(data)
 
 
-def _internal_errors(run: Record) -> Iterator[str]:
+def _internal_errors(run: RunRecord) -> Iterator[str]:
     """Yield the errors inside the probe and the runner: each once, three at most."""
-    for trouble in list(dict.fromkeys(run.get("trouble", ())))[:3]:
-        yield f"trace incomplete: {one_line(trouble)}"
+    for error in list(dict.fromkeys(run.internal_errors))[:3]:
+        yield f"trace incomplete: {one_line(error)}"
 
 
-def _title(index: int, count: int, failure: Record) -> Text:
+def _title(index: int, count: int, failure: FailureRecord) -> Text:
     number = f"Failure {index + 1} of {count}" if count > 1 else "The failure"
-    at = failure["at"]
-    where = f" at {short_path(at['path'])}:{at['line']}" if at else ""
-    return Text(number + where + (f" in {plain(at['function'])}" if at and at.get("function") else ""), style="bold")
+    at = failure.at
+    where = f" at {short_path(at.path)}:{at.line}" if at else ""
+    return Text(number + where + (f" in {plain(at.function)}" if at and at.function else ""), style="bold")
 
 
-def diagnosis(failure: Record) -> Iterator[RenderableType]:
+def diagnosis(failure: FailureRecord) -> Iterator[RenderableType]:
     """Yield the failing line, the exception and the operands."""
-    if failure["at"] and failure["at"].get("source"):
-        yield Text("> " + plain(failure["at"]["source"]), style="cyan")
-    yield Text(f"{plain(failure['exception'])}: {one_line(failure['message'], 600)}", style="red")
+    if failure.at and failure.at.source:
+        yield Text("> " + plain(failure.at.source), style="cyan")
+    yield Text(f"{plain(failure.exception)}: {one_line(failure.message, 600)}", style="red")
     yield from operands(failure)
 
 
 def _failure(
-    failure: Record, fixes: Sequence[Record], rejected: Sequence[Record], with_tests: bool, verbose: bool
+    failure: FailureRecord, fixes: Sequence[FixRecord], rejected: Sequence[FixRecord], with_tests: bool, verbose: bool
 ) -> Iterator[RenderableType]:
     """Yield the diagnosis of a failure and its fixes; `with_tests`: the source of tests, which no branch has then."""
     yield from diagnosis(failure)
@@ -102,38 +101,38 @@ def _failure(
     yield from candidates(rejected, fixes, verbose)
 
 
-def _no_fix(failure: Record, rejected: Sequence[Record]) -> Iterator[Text]:
-    for blame in failure.get("blamed", ()):
-        yield Text.assemble((plain(blame["rule"]), "bold magenta"), ": ", plain(blame["because"]))
+def _no_fix(failure: FailureRecord, rejected: Sequence[FixRecord]) -> Iterator[Text]:
+    for blame in failure.findings:
+        yield Text.assemble((plain(blame.rule), "bold magenta"), ": ", plain(blame.reason))
     tried = f"{len(rejected)} candidate{'s' if len(rejected) != 1 else ''} tried, none verified"
     yield Text(f"Not repaired: {tried if rejected else 'no rule proposed a fix'}.", style="red")
 
 
-def _other_commands(others: Record) -> Iterator[RenderableType]:
+def _other_commands(others: OthersRecord) -> Iterator[RenderableType]:
     """Yield which other commands were run before and after the fixes, and which were skipped."""
-    yield Text(f"\nOther commands that reach the fixes, before and after (budget: {others['seconds']:g} s):")
-    for each in others["ran"]:
-        result = f"{each['comparison']}" + (f" ({each['after']})" if each["after"] != "clean" else "")
-        yield Text(f"  {one_line(each['command'], 200)}  on {plain(each['world'])}: {plain(result)}")
-    for each in others["left_out"]:
-        yield Text(f"  {one_line(each['command'], 200)}: skipped, {one_line(each['because'], 200)}")
+    yield Text(f"\nOther commands that reach the fixes, before and after (budget: {others.seconds:g} s):")
+    for each in others.ran:
+        result = f"{each.comparison}" + (f" ({each.after})" if each.after != "clean" else "")
+        yield Text(f"  {one_line(each.command, 200)}  on {plain(each.world)}: {plain(result)}")
+    for other in others.left_out:
+        yield Text(f"  {one_line(other.command, 200)}: skipped, {one_line(other.reason, 200)}")
 
 
-def _unrelated_failure(failure: Record) -> Iterator[RenderableType]:
+def _unrelated_failure(failure: BehindRecord) -> Iterator[RenderableType]:
     """Yield the unrelated failure in which a repaired program ends."""
-    at = failure["at"]
-    where = f" at {short_path(at['path'])}:{at['line']}" if at else ""
+    at = failure.at
+    where = f" at {short_path(at.path)}:{at.line}" if at else ""
     yield Text(f"\nAfter the fixes{where}: a failure unrelated to devices, also without a GPU", style="bold")
-    words = ": ".join(filter(None, (plain(failure["exception"]), one_line(failure["message"], 600))))
+    words = ": ".join(filter(None, (plain(failure.exception), one_line(failure.message, 600))))
     yield Padding(Text(words, style="red"), (0, 0, 0, 2))
-    yield Padding(Text(tail(failure["text"], 40)), (1, 0, 0, 2))
+    yield Padding(Text(tail(failure.text, 40)), (1, 0, 0, 2))
 
 
-def _output(run: Record) -> RenderableType:
+def _output(run: RunRecord) -> RenderableType:
     """Return the end of the output of a program that failed for an unrelated reason."""
-    words = tail(run.get("stderr") or run.get("stdout") or "", 40)
+    words = tail(run.stderr or run.stdout, 40)
     return Text(words or "(no output)")
 
 
-def _of(fixes: Sequence[Record], failure: int) -> list[Record]:
-    return [fix for fix in fixes if fix.get("failure", 0) == failure]
+def _of(fixes: Sequence[FixRecord], failure: int) -> list[FixRecord]:
+    return [fix for fix in fixes if fix.failure == failure]

@@ -1,0 +1,252 @@
+"""What a report holds: the types from which its JSON is written and read, and from which schema.json is generated.
+
+Paths of files in the repository are relative to it, with forward slashes; others are absolute. Lines count from 1.
+Readers must pass over members they do not know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from devfix.model import Obstacle, OtherRun, Outcome
+from devfix.model.patch import Safety, VerdictOutcome
+from devfix.model.report import ReportOutcome
+from devfix.model.running import Direction
+from devfix.report.failure_types import Count, FailureRecord, Line, PlaceRecord, WorldRecord
+
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]  # JSON's 1e400 is an infinity, which JSON cannot say
+_END = r"$(?!\n)"  # Python's `$` also stands before a last line feed
+CommitId = Annotated[str, Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})" + _END)]
+CommitIdOrNone = Annotated[str, Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?" + _END, description="what was repaired")]
+FailureIndex = Annotated[int, Meta(ge=0, description="an index into the failures")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditRecord:
+    """A change of one file."""
+
+    path: str
+    line: Line
+    diff: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopiesRecord:
+    """How many copies between host and devices a program made without the patch and with it."""
+
+    before: Count
+    after: Count
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictRecord:
+    """What running a patch showed."""
+
+    outcome: VerdictOutcome
+    worlds: dict[str, str]
+    before: Annotated[dict[str, str], Meta(description="the worlds without the patch, where they were run")] = field(
+        default_factory=dict
+    )
+    transfers: CopiesRecord
+    reason: str = ""
+    objections: Annotated[
+        tuple[str, ...],
+        Meta(description="what else speaks against it: other commands of the repository, code that no run has reached"),
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeforeAfter:
+    """What a run did without a fix and with it."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionTestRecord:
+    """A new file that guards the fix."""
+
+    path: str
+    text: str
+    exercises: Annotated[str, Meta(description="what it runs")]
+    passes_after_fix: Annotated[int, Meta(ge=0, description="an index into the fixes: the one with which it passes")]
+    worlds: dict[str, BeforeAfter]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixRecord:
+    """A patch that was run, and its verdict."""
+
+    failure: FailureIndex = 0
+    rule: str
+    title: str
+    reason: str
+    safety: Safety
+    edits: tuple[EditRecord, ...]
+    verdict: VerdictRecord
+    regression_test: RegressionTestRecord | None = None
+    no_test_reason: Annotated[str, Meta(description="why there is no test, where tests were asked for")] = ""
+    similar_sites: Annotated[
+        tuple[EditRecord, ...], Meta(description="the same fault elsewhere, with an edit that was not applied")
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RejectedRecord:
+    """A candidate that was not kept, run or not."""
+
+    failure: FailureIndex
+    rule: str
+    title: str
+    path: str
+    line: Line
+    tried: bool
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOutRecord:
+    """A command that was not run, and why."""
+
+    command: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OthersRecord:
+    """The repository's other commands that reach the fixes, each run before a fix and with it."""
+
+    seconds: Annotated[float, Meta(ge=0, le=1e9, description="the budget for all of them")]
+    ran: tuple[OtherRun, ...]
+    left_out: tuple[LeftOutRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BehindRecord:
+    """The failure of its own, no device failure, in which a repaired program ends as it does without a GPU."""
+
+    exit_code: int | None
+    exception: Annotated[str, Meta(description="empty where the program ended without one")]
+    message: str
+    at: PlaceRecord | None
+    text: Annotated[str, Meta(description="the end of what the program wrote to standard error, else to output")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DependencyFaultRecord:
+    """The installed distribution that is at fault, and the change that made a copy of it run."""
+
+    distribution: str
+    version: str
+    path: Annotated[str, Meta(description="relative to the folder of installed packages")]
+    line: Line
+    reason: str
+    diff: str
+    pin: Annotated[str, Meta(description="the newest release that runs clean, where one was looked for and found")]
+    pin_edits: tuple[EditRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """How the last run of a repair ended."""
+
+    outcome: Outcome
+    exit_code: int | None
+    signal: str
+    seconds: Seconds
+    stdout: str = ""
+    stderr: str = ""
+    torch: str = ""
+    internal_errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpusNeededRecord:
+    """How many GPUs the program asked for, where it was given fewer at first."""
+
+    given: Count
+    needed: Annotated[int, Meta(ge=1)]
+    reason: Annotated[str, Meta(description="what shows it")]
+    met: Annotated[bool, Meta(description="it ran with as many; otherwise --gpus gives as many")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorRecord:
+    """Why devfix could not do its work."""
+
+    message: str
+    log: Annotated[str, Meta(description="a file ready to paste, empty where the usage was wrong")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportRecord:
+    """What devfix repair found and did."""
+
+    schema: Literal["devfix-report/1"] = "devfix-report/1"
+    outcome: ReportOutcome
+    world: WorldRecord | None
+    command: Annotated[str, Meta(description="the command that was run, as a shell would take it")]
+    subfolder: Annotated[str, Meta(description="the folder in which it was run, empty for the repository's top")] = ""
+    commit: CommitIdOrNone
+    failures: tuple[FailureRecord, ...] = ()
+    fixes: Annotated[tuple[FixRecord, ...], Meta(description="what was kept, in the order of the commits")] = ()
+    dropped: Annotated[tuple[FixRecord, ...], Meta(description="candidates that were run and not kept")] = ()
+    rejected: Annotated[
+        tuple[RejectedRecord, ...],
+        Meta(description="every candidate that was not kept: those of `dropped`, and those that were never run"),
+    ] = ()
+    branch: Annotated[str, Meta(description="empty where none was made")] = ""
+    commits: tuple[CommitId, ...] = ()
+    diff: Annotated[str, Meta(description="all fixes in one")] = ""
+    seconds: dict[str, Seconds] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    last_run: RunRecord | None = None
+    others: OthersRecord | None = None
+    behind: BehindRecord | None = None
+    dependency_fault: DependencyFaultRecord | None = None
+    gpus_needed: GpusNeededRecord | None = None
+    obstacle: Obstacle | None = None
+    error: ErrorRecord | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModuleRecord:
+    """A module of a device map; `device` is "mixed" where it lies on several."""
+
+    expression: str
+    type: str
+    device: str
+    tensors: dict[str, Count]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransferRecord(PlaceRecord):
+    """The copies between devices that a line made."""
+
+    direction: Direction
+    count: Count
+    bytes: Count
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunReport:
+    """What devfix run saw."""
+
+    schema: Literal["devfix-run/1"] = "devfix-run/1"
+    outcome: Outcome
+    world: WorldRecord
+    command: str
+    exit_code: int | None
+    signal: str
+    seconds: Seconds
+    torch: str
+    failure: FailureRecord | None
+    modules: tuple[ModuleRecord, ...]
+    transfers: tuple[TransferRecord, ...]
+    internal_errors: tuple[str, ...]
+    gpus_needed: GpusNeededRecord | None = None
+    obstacle: Obstacle | None = None

@@ -1,0 +1,40 @@
+"""Reports that nobody has written: whatever they say, they are refused in one line, or shown and harmless."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from forged_json import forged
+from hypothesis import HealthCheck, given, settings
+
+from devfix.errors import UserError
+from devfix.report.render.github import outputs, workflow_commands
+from devfix.report.render.json import dump, read
+from devfix.report.render.sarif import sarif
+from devfix.report.render.summary import summary
+from devfix.report.render.text import text
+from devfix.report.types import ReportRecord
+
+EXAMPLES = 1000 if os.environ.get("DEVFIX_HARM_POINTS") else 60
+UNSAFE = {"\x1b", "\x9b", "\u202e", "\0", "\ud800"}
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(forged(ReportRecord))
+def test_a_report_of_the_right_types_is_shown_in_every_format(data: dict[str, Any]) -> None:
+    report = read(json.dumps({**data, "schema": "devfix-report/1"}))
+    assert read(dump(report)) == report
+    for shown in (text(report), summary(report), outputs(report), workflow_commands(report), sarif(report)):
+        assert not set(shown) & UNSAFE
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(forged(ReportRecord), forged(ReportRecord))
+def test_a_report_with_a_part_of_another_type_is_read_or_refused(data: dict[str, Any], other: dict[str, Any]) -> None:
+    for name, part in zip(data, other.values(), strict=False):
+        try:
+            read(json.dumps({**data, "schema": "devfix-report/1", name: part}))
+        except UserError as error:
+            assert "\n" not in str(error) and not set(str(error)) & UNSAFE
