@@ -34,7 +34,7 @@ def confirmed_warnings(session: Session, rules: Sequence[Rule], final: Run) -> I
 
 
 def _doubts(session: Session, rule: Rule) -> Iterator[CodeWarning]:
-    paths = session.repository.containing(rule.doubtful) if rule.doubtful else ()
+    paths = session.repository.containing(rule.warning_texts) if rule.warning_texts else ()
     for path in [path for path in paths if path.endswith(".py")][:FILES]:
         data = session.content(path)
         if data is None:
@@ -44,12 +44,12 @@ def _doubts(session: Session, rule: Rule) -> Iterator[CodeWarning]:
         except SourceError:
             continue
         except Exception as error:
-            session.notes.append(f"rule {rule.id} set aside: doubts {raised(error)}")
+            session.notes.append(f"rule {rule.id} set aside: warnings {raised(error)}")
             return
 
 
 def _asked(rule: Rule, file: File) -> list[CodeWarning]:
-    return list(rule.doubts(file))
+    return list(rule.warnings(file))
 
 
 def _is_device(scope: tuple[ScopeVariable, ...], expression: str) -> bool:
