@@ -86,7 +86,7 @@ def test_another_copy_of_an_installed_pack_is_taken_from_where_it_lies(
         ("raise KeyError('x')", "cannot be imported: KeyError: 'x'"),
         ("import sys; sys.exit(3)", "cannot be imported: SystemExit: 3"),
         ("def (", "cannot be imported: SyntaxError"),
-        ('"""One."""\nx = 1', "is no rule, it needs one class derived from devfix.sdk.Rule, and has none"),
+        ("x = 1", "is no rule, it needs one class derived from devfix.sdk.Rule, and has none"),
         (f"{RULE}\n\nclass Twin(BiasLeft): pass", "derived from devfix.sdk.Rule, and has 2: BiasLeft, Twin"),
         (f"{RULE}\n    def __init__(self): raise KeyError('x')", "BiasLeft() raised KeyError: 'x'"),
         (RULE.replace('"""The bias stays behind."""', ""), "is no rule, it lacks a docstring, which is its title"),

@@ -91,13 +91,14 @@ def rule_from(module: ModuleType, pack: str, origin: str) -> Rule:
     `devfix.sdk.Rule` and has all of its methods.
     """
     path = Path(module.__file__ or "")
+    implementation = _implementation(module, path)
     title = (ast.get_docstring(ast.parse(path.read_bytes())) or "").split("\n")[0]
     if not title:
         raise RuleError(f"{path}: is no rule, it lacks a docstring, which is its title")
     if hasattr(module, "Options"):
         check_options(module.Options, path)
     name = module.__name__.rpartition(".")[2].replace("_", "-")
-    rule = Rule(f"{pack}/{name}", title, origin, path, _implementation(module, path), module)
+    rule = Rule(f"{pack}/{name}", title, origin, path, implementation, module)
     return rule.with_options({})
 
 
