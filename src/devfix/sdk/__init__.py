@@ -24,9 +24,9 @@ from devfix.sdk.fixes.instances import is_of, passed_in
 from devfix.sdk.fixes.modules import largest_misplaced_module, root_modules
 from devfix.sdk.fixes.moves import is_written_to
 from devfix.sdk.fixes.registration import loads_strictly, module_container, modules_of, takes_modules
-from devfix.sdk.rules.context import Context
 from devfix.sdk.rules.families import CreationRule, DeviceSourceRule, ModuleRule, SourceRule
 from devfix.sdk.rules.rule import FailureRule, OperandRule, Rule, fill_message
+from devfix.sdk.rules.rule_context import Context
 from devfix.sdk.rules.site import CallSite, Site
 from devfix.sdk.trace.derived import StoredAttribute, derived_in_frame, stored_attributes
 from devfix.sdk.trace.history import is_created_where_used, last_data_event, loop_event, preserves_data

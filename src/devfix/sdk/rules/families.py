@@ -10,8 +10,8 @@ from devfix.model import Confidence, Event, Finding, SourceLocation
 from devfix.sdk.changes import Change, with_safety
 from devfix.sdk.fixes.device_source import DeviceSource
 from devfix.sdk.fixes.modules import root_modules
-from devfix.sdk.rules.context import Context
 from devfix.sdk.rules.rule import OperandRule, Rule
+from devfix.sdk.rules.rule_context import Context
 from devfix.sdk.rules.site import Site
 from devfix.source import File
 

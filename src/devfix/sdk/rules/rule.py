@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from devfix.model import Confidence, Failure, Finding, SourceLocation
 from devfix.sdk.changes import Change
 from devfix.sdk.code_warning import CodeWarning
-from devfix.sdk.rules.context import Context
+from devfix.sdk.rules.rule_context import Context
 from devfix.source import File
 
 
