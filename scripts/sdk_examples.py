@@ -17,15 +17,17 @@ EXAMPLES: dict[str, str | tuple[str, str]] = {
     "ScopeVariable": """>>> found = binding_at(failure, failure.at, "x")
 >>> found.expression, found.kind, found.device, found.shape
 ('x', 'tensor', 'cuda:0', (2, 8))""",
-    "Finding": """>>> Finding(1, "`positions` was made without a device.", strength=1).device
+    "Confidence": """>>> Confidence.DIRECT < Confidence.GUESS
+True""",
+    "Finding": """>>> Finding(1, "`positions` was made without a device.", Confidence.DIRECT).device
 ''""",
     "Change": """>>> Change("Do nothing", "safe", ()).edits
 ()""",
-    "Diagnosis": """>>> diagnosis.rule, diagnosis.failure is failure
-('placement/factory-without-device', True)""",
+    "Diagnosis": """>>> diagnosis.finding.confidence.name, diagnosis.failure is failure
+('NEARBY', True)""",
     "Edit": """>>> Edit("m.py", 1, b"x = 1\\n", b"x = 2\\n").path
 'm.py'""",
-    "Event": """>>> birth = blamed_operand(diagnosis).creation
+    "Event": """>>> birth = ctx.operand.creation
 >>> birth.kind, birth.op, birth.device, birth.owned_place.line
 ('factory', 'aten::arange', 'cpu', 11)""",
     "Failure": """>>> failure.kind, failure.exception, failure.at.path, failure.at.line
@@ -37,12 +39,12 @@ EXAMPLES: dict[str, str | tuple[str, str]] = {
 'torch.zeros'""",
     "Frame": """>>> [frame.place.function for frame in failure.owned_frames][-1]
 'Model.forward'""",
-    "NameRef": """>>> blamed_operand(diagnosis).names[0].expression, blamed_operand(diagnosis).names[0].relation
+    "NameRef": """>>> ctx.operand.names[0].expression, ctx.operand.names[0].relation
 ('positions', 'same')""",
-    "Operand": """>>> wrong = blamed_operand(diagnosis)
+    "Operand": """>>> wrong = ctx.operand
 >>> wrong.device, wrong.dtype, wrong.shape, wrong.transfers, wrong.owner
 ('cpu', 'torch.int64', (8,), (), None)""",
-    "DeviceSource": """>>> found = device_sources(failure, last_placement(failure.operands[1]).places, source)[-1]
+    "DeviceSource": """>>> found = ctx.device_sources()[-1]
 >>> found.file.path, found.named, found.parameter
 ('main.py', None, '')""",
     "ModuleOwner": """>>> ModuleOwner("self", 0, "Linear", "weight", "parameter").kind
@@ -53,48 +55,13 @@ EXAMPLES: dict[str, str | tuple[str, str]] = {
 'main.py'
 >>> source.file(SourceLocation("lib.py", 1)) is None  # not owned
 True""",
-    "FixSite": """>>> fix_sites(diagnosis)[0].kind, fix_sites(diagnosis)[-1].kind
-('birth', 'use')""",
-    "device_expressions": """>>> spot = fix_sites(diagnosis)[0]
->>> device_expressions(diagnosis, spot, source.file(spot.place))[0]
-'x.device'""",
-    "move_argument": """>>> first = next(move_argument(diagnosis, fix_sites(diagnosis)[-1], source))
->>> first.title
-'Move `positions` to `x.device`'""",
-    "creation_location": """>>> creation_location(blamed_operand(diagnosis)).line
-11""",
-    "blamed_operand": """>>> blamed_operand(diagnosis).device
-'cpu'""",
-    "describe": """>>> describe(blamed_operand(diagnosis))
-'`positions`'""",
-    "add_device_argument": """>>> first = next(add_device_argument(diagnosis, fix_sites(diagnosis)[0], source))
->>> first.title
-'Give `torch.arange` the device `x.device`'""",
+    "FixSite": """>>> [site.spot.kind for site in ctx.sites()][-1]
+'use'""",
     "is_bound": """>>> file = source.file(failure.at)
 >>> is_bound(file, file.root_at(failure.at), "x.device")
 True""",
     "last_name": """>>> last_name(expression("torch.nn.functional.pad"))
 'pad'""",
-    "names_in": """>>> [held.expression for held in names_in(blamed_operand(diagnosis), len(failure.frames) - 1)]
+    "names_in": """>>> [held.expression for held in names_in(ctx.operand, len(failure.frames) - 1)]
 ['positions']""",
-    "occurrences": """>>> file = source.file(failure.at)
->>> [file.code(node) for node in occurrences(file, file.root_at(failure.at), "positions")]
-['positions']""",
-    "peer_operand": """>>> peer_operand(diagnosis).device
-'cuda:0'""",
-    "move_result": """>>> first = next(move_result(diagnosis, fix_sites(diagnosis)[0], source))
->>> first.title
-'Move `torch.arange(x.shape[1])` to `x.device`'""",
-    "scope_at": """>>> scope = scope_at(failure, failure.at)
->>> [(each.expression, each.device) for each in scope if each.kind == "tensor"][:2]
-[('x', 'cuda:0'), ('positions', 'cpu')]""",
-    "fix_sites": """>>> first, *_, last = fix_sites(diagnosis)
->>> first.kind, first.place.line, last.kind, last.place.line, last.expressions
-('birth', 11, 'use', 12, ('positions',))""",
-    "misplaced_operands": """>>> [(wrong.device, other.device) for _, wrong, other in misplaced_operands(failure)][0]
-('cpu', 'cuda:0')""",
-    "target_device": """>>> target_device(diagnosis)
-'cuda:0'""",
-    "was_moved_to": """>>> was_moved_to(blamed_operand(diagnosis), "cuda") is None
-True""",
 }

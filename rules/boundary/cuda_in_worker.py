@@ -2,43 +2,19 @@
 
 from collections.abc import Iterator
 
-import libcst as cst
-
-from devfix.sdk import (
-    Change,
-    Diagnosis,
-    Failure,
-    Finding,
-    Sources,
-    change,
-    device_argument,
-    is_move,
-    remove_keyword,
-    remove_move,
-)
+from devfix.sdk import Change, Context, FailureRule, device_argument, is_move, remove_keyword, remove_move
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report the place in the worker."""
-    if failure.kind != "fork" or failure.at is None:
-        return None
-    reason = f"{failure.at.path}:{failure.at.line} runs in a forked process, where CUDA cannot be used."
-    return Finding(0, reason, strength=1, device="cpu")
+class CudaInWorker(FailureRule):
+    """Leaves the tensor on the host in the worker: the loop that takes the batches moves them."""
 
+    failure_kind, device = "fork", "cpu"
+    message = "{failed_at} runs in a forked process, where CUDA cannot be used."
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Leave it on the host in the worker: the loop that takes the batches moves them."""
-    place = diagnosis.failure.at
-    file = source.file(place) if place is not None else None
-    call = file.call_at(place) if file is not None and place is not None else None
-    if file is None or call is None:
-        return
-    given = device_argument(call)
-    new: cst.BaseExpression = call
-    if is_move(call):
-        new = remove_move(call)
-    elif given is not None and given.keyword is not None:
-        new = remove_keyword(call, given.keyword.value)
-    made = change(file, file.replaced({call: new}), f"Leave `{file.code(new)}` on the host in the worker")
-    if made:
-        yield made
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Take the move or the keyword away."""
+        if site := ctx.failing_call():
+            given = device_argument(site.node)
+            keyword = given.keyword.value if given is not None and given.keyword is not None else ""
+            new = remove_move(site.node) if is_move(site.node) else remove_keyword(site.node, keyword)
+            yield from site.change_to(new, f"Leave `{site.file.code(new)}` on the host in the worker")

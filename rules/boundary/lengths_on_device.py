@@ -2,31 +2,24 @@
 
 from collections.abc import Iterator
 
-from devfix.sdk import Change, Diagnosis, Failure, Finding, Sources, argument, change, host_copies, move_to
-
-PACKING = ("pack_padded_sequence",)
+from devfix.sdk import Change, Context, Failure, FailureRule, move_to
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report the lengths."""
-    if failure.kind != "lengths-device":
-        return None
-    named = [index for index, operand in enumerate(failure.operands) if operand.argument == "lengths"]
-    index = named[0] if named else 0
-    reason = "The lengths of a padded batch are read on the host when it is packed, and these are on a GPU."
-    return Finding(index, reason, strength=1, device="cpu")
+class LengthsOnDevice(FailureRule):
+    """Copies the lengths to the host where they are handed to the packing."""
 
+    failure_kind, device, needs_location = "lengths-device", "cpu", False
+    message = "The lengths of a padded batch are read on the host when it is packed, and these are on a GPU."
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Copy the lengths to the host where they are handed to the packing."""
-    place = diagnosis.failure.at
-    file = source.file(place) if place is not None else None
-    call = file.call_at(place, PACKING) if file is not None and place is not None else None
-    given = argument(call, "lengths", 1) if call is not None else None
-    if file is None or given is None:
-        yield from host_copies(diagnosis, source)
-        return
-    module = file.replaced({given.value: move_to(given.value, '"cpu"')})
-    made = change(file, module, f"Copy `{file.code(given.value)}` to the host for packing")
-    if made:
-        yield made
+    def find_operand(self, failure: Failure) -> int:
+        """Return the argument of that name."""
+        return next((index for index, each in enumerate(failure.operands) if each.argument == "lengths"), 0)
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Copy the argument; where a function around the packing was called, what that was given."""
+        site = ctx.failing_call("pack_padded_sequence")
+        given = site.argument("lengths", 1) if site is not None else None
+        if site is None or given is None:
+            return ctx.copy_to_host()
+        title = f"Copy `{site.file.code(given.value)}` to the host for packing"
+        return site.replace({given.value: move_to(given.value, '"cpu"')}, title)

@@ -2,40 +2,23 @@
 
 from collections.abc import Iterator
 
-import libcst as cst
-
-from devfix.sdk import (
-    Change,
-    Diagnosis,
-    Failure,
-    Finding,
-    Sources,
-    change,
-    describe,
-    host_copies,
-    move_to,
-)
+from devfix.sdk import Change, Context, FailureRule, Finding, move_to
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report the tensor that NumPy wanted; the code that asked for it is never wrong about that."""
-    if failure.kind != "numpy-on-device" or not failure.operands:
-        return None
-    wrong = failure.operands[0]
-    reason = f"{describe(wrong)} is on {wrong.device}, and NumPy reads the host's memory alone."
-    return Finding(0, reason, strength=1, device="cpu")
+class NumpyOnDevice(FailureRule):
+    """Copies it to the host in front of `.numpy()`, or where it is handed over."""
 
+    failure_kind, device, needs_location = "numpy-on-device", "cpu", False
+    message = "{name} is on {device}, and NumPy reads the host's memory alone."
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Copy it to the host in front of `.numpy()`, or where it is handed over."""
-    place = diagnosis.failure.at
-    file = source.file(place) if place is not None else None
-    call = file.call_at(place, ("numpy", "__array__")) if file is not None and place is not None else None
-    if file is not None and call is not None and isinstance(call.func, cst.Attribute):
-        receiver = call.func.value
-        module = file.replaced({receiver: move_to(receiver, '"cpu"')})
-        made = change(file, module, f"Copy `{file.code(receiver)}` to the host for NumPy")
-        if made:
-            yield made
-        return
-    yield from host_copies(diagnosis, source)
+    def diagnose(self, ctx: Context) -> Finding | None:
+        """Report the tensor that NumPy wanted; the code that asked for it is never wrong about that."""
+        return super().diagnose(ctx) if ctx.failure.operands else None
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Copy what the method is called on; else what is handed to the library."""
+        site = ctx.failing_call("numpy", "__array__")
+        if site is None or site.receiver is None:
+            return ctx.copy_to_host()
+        title = f"Copy `{site.file.code(site.receiver)}` to the host for NumPy"
+        return site.replace({site.receiver: move_to(site.receiver, '"cpu"')}, title)

@@ -2,58 +2,24 @@
 
 from collections.abc import Iterator
 
-from devfix.sdk import (
-    Change,
-    Diagnosis,
-    Failure,
-    Finding,
-    FixSite,
-    Sources,
-    add_keyword,
-    argument,
-    blamed_operand,
-    change,
-    creation_location,
-    describe,
-    device_expressions,
-    expression,
-    last_name,
-    misplaced_operands,
-    scope_at,
-)
+from devfix.sdk import Change, Context, OperandRule
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report an operand that was loaded and that nobody moved since."""
-    for index, operand, peer in misplaced_operands(failure):
-        place = creation_location(operand)
-        if (
-            operand.creation is None
-            or operand.creation.kind != "load"
-            or operand.transfers
-            or place is None
-            or operand.owner
-        ):
-            continue
-        reason = (
-            f"{describe(operand)} was loaded onto {operand.device} in {place.path}:{place.line}, and meets a tensor"
-        )
-        return Finding(index, f"{reason} on {peer.device}.", strength=1)
-    return None
+class LoadedElsewhere(OperandRule):
+    """Loads it onto the device of what it meets."""
 
+    blames_intentional = True
+    message = "{name} was loaded onto {device} in {made_at}, and meets a tensor on {peer}."
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Load it onto the device of what it meets."""
-    place = creation_location(blamed_operand(diagnosis))
-    file = source.file(place) if place is not None else None
-    call = file.call_at(place) if file is not None and place is not None else None
-    if file is None or call is None or place is None or last_name(call.func) not in ("load", "load_file"):
-        return
-    spot = FixSite("birth", place, scope_at(diagnosis.failure, place))
-    keyword = "device" if last_name(call.func) == "load_file" else "map_location"
-    given = argument(call, keyword, 1)
-    for anchor in device_expressions(diagnosis, spot, file):
-        changed = {given.value: expression(anchor)} if given else {call: add_keyword(call, keyword, anchor)}
-        made = change(file, file.replaced(changed), f"Load onto `{anchor}`")
-        if made:
-            yield made
+    def matches(self, ctx: Context) -> bool:
+        """Ask that owned code loaded the operand, and that nobody moved it since."""
+        is_loaded = ctx.creation is not None and ctx.creation.kind == "load" and ctx.created_at is not None
+        return is_loaded and not ctx.operand.transfers and ctx.operand.owner is None
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Give the call another device, or one at all."""
+        site = ctx.call_at(ctx.created_at)
+        if site is not None and site.name in ("load", "load_file"):
+            keyword = "device" if site.name == "load_file" else "map_location"
+            for device in site.device_expressions():
+                yield from site.set_argument(site.argument(keyword, 1), keyword, device, f"Load onto `{device}`")

@@ -8,100 +8,90 @@ import libcst as cst
 from devfix.sdk import (
     Change,
     CodeWarning,
-    Diagnosis,
-    Failure,
+    Context,
     File,
-    Finding,
-    Sources,
+    SourceRule,
     argument,
-    change,
     code,
-    describe,
     expression,
-    files_of,
     imported_name,
     last_name,
-    misplaced_operands,
+    rewrite,
     scope_of,
     warning,
 )
 
 PLAIN = re.compile(r"[\"'](cuda|cpu|mps|xpu|meta)[\"']")
 INDEXED = re.compile(r"[\"'](cuda|mps|xpu):\d+[\"']")
-# A device behind a dot: what a bare name holds, only its own function knows.
-DOUBTFUL = tuple(f".device {operator} {quote}" for operator in ("==", "!=") for quote in ("'", '"'))
 NAMED = re.compile(r"(^|[._])(device|dev)$")
+ANSWERS = {cst.Equal: "never", cst.NotEqual: "always"}
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report what was left where it is; whether a comparison is why can only be read."""
-    for index, operand, peer in misplaced_operands(failure):
-        reason = f"{describe(operand)} was left on {operand.device}, and meets a tensor on {peer.device}."
-        return Finding(index, reason, strength=1)
-    return None
+class ComparedWithString(SourceRule):
+    """Compares the type of the device, or a device with a device."""
 
+    # A device behind a dot: what a bare name holds, only its own function knows.
+    warning_texts = tuple(f".device {operator} {quote}" for operator in ("==", "!=") for quote in ("'", '"'))
+    message = "{name} was left on {device}, and meets a tensor on {peer}."
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Compare the type of the device, or a device with a device."""
-    for file in files_of(diagnosis.failure, source):
+    def find(self, ctx: Context, file: File) -> Iterator[Change]:
+        """Yield every comparison of the file that a device makes useless."""
         for node in file.within(file.module):
-            if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
-                continue
-            better = _better(diagnosis.failure, file, node)
+            better = _better(ctx, file, node) if isinstance(node, cst.Comparison) else None
             if better is not None:
                 reason = f"`{file.code(node)}` compares a device with what it never equals."
-                module = file.replaced({node: better})
-                made = change(file, module, f"Compare by `{code(better)}`", reason=reason)
-                if made:
-                    yield made
+                yield from rewrite(file, {node: better}, f"Compare by `{code(better)}`", reason=reason)
+
+    def warnings(self, file: File) -> Iterator[CodeWarning]:
+        """Warn of comparisons of `….device` with a string, which are true of devices that are strings alone."""
+        for node in file.within(file.module):
+            if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1 or last_name(node.left) != "device":
+                continue
+            literal, answer = file.code(node.comparisons[0].comparator), _answer(node)
+            if not answer or not isinstance(node.left, cst.Attribute):
+                continue
+            reason = f"`{file.code(node)}` is {answer} true, since a device equals no string"
+            if PLAIN.fullmatch(literal):
+                better = code(node.with_changes(left=expression(f"{file.code(node.left)}.type")))
+                yield warning(file, node.left, f"{reason}; `{better}` may be meant.")
+            elif INDEXED.fullmatch(literal):
+                yield warning(file, node.left, f"{reason}.")
 
 
-def _better(failure: Failure, file: File, node: cst.Comparison) -> cst.BaseExpression | None:
-    target = node.comparisons[0]
-    if not isinstance(target.operator, cst.Equal | cst.NotEqual):
+def _answer(node: cst.Comparison) -> str:
+    return ANSWERS.get(type(node.comparisons[0].operator), "")
+
+
+def _better(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpression | None:
+    """The comparison that may be meant; None where nothing is wrong with the one that is there."""
+    if len(node.comparisons) != 1 or not _answer(node):
         return None
-    device, literal = node.left, file.code(target.comparator)
-    wrapped = target.comparator
-    if isinstance(wrapped, cst.Call) and last_name(wrapped.func) == "device" and len(wrapped.args) == 1:
-        literal = file.code(wrapped.args[0].value)
-        if not PLAIN.fullmatch(literal):
-            return None
-        target = target.with_changes(comparator=wrapped.args[0].value)
-    if isinstance(device, cst.Call) and last_name(device.func) == "str" and (given := argument(device, "", 0)):
-        device = given.value
-        if not PLAIN.fullmatch(literal):
-            return None  # `str(x.device) == "cuda:0"` is true where it should be
+    target, device = node.comparisons[0], node.left
+    inner = _unwrapped(target.comparator, "device")
+    # `str(x.device) == "cuda:0"` is true where it should be, and so is `x.device == torch.device("cuda:0")`.
+    literal = file.code(inner or target.comparator)
+    called = _unwrapped(device, "str")
+    if (inner is not None or called is not None) and not PLAIN.fullmatch(literal):
+        return None
+    target, device = target.with_changes(comparator=inner or target.comparator), called or device
     text = file.code(device)
-    seen = {each.kind: each.device for each in scope_of(failure, file, node) if each.expression == text}
+    seen = {each.kind: each.device for each in scope_of(ctx.failure, file, node) if each.expression == text}
     if "string" in seen:
-        # A string: "cuda:0" is no "cuda".
-        if not PLAIN.fullmatch(literal) or ":" not in seen["string"]:
+        if not PLAIN.fullmatch(literal) or ":" not in seen["string"]:  # a string "cuda:0" is no "cuda"
             return None
         quote = literal[-1]  # the file's own
         return node.with_changes(left=expression(f"{text}.partition({quote}:{quote})[0]"), comparisons=[target])
+    made = imported_name(file, "torch.device")
     if "device" not in seen and not NAMED.search(text):
         return None
     if PLAIN.fullmatch(literal):
         return node.with_changes(left=expression(f"{text}.type"), comparisons=[target])
-    made = imported_name(file, "torch.device")
     if INDEXED.fullmatch(literal) and made:
         return node.with_changes(comparisons=[target.with_changes(comparator=expression(f"{made}({literal})"))])
     return None
 
 
-def doubts(file: File) -> Iterator[CodeWarning]:
-    """CodeWarning comparisons of `….device` with a string, which are true of devices that are strings alone."""
-    for node in file.within(file.module):
-        if not isinstance(node, cst.Comparison) or not isinstance(node.left, cst.Attribute):
-            continue
-        text, target = file.code(node), node.comparisons[0]
-        literal = file.code(target.comparator)
-        if last_name(node.left) != "device" or len(node.comparisons) != 1:
-            continue
-        always = {cst.Equal: "never", cst.NotEqual: "always"}.get(type(target.operator))
-        if always and PLAIN.fullmatch(literal):
-            better = code(node.with_changes(left=expression(f"{file.code(node.left)}.type")))
-            reason = f"`{text}` is {always} true, since a device equals no string; `{better}` may be meant."
-            yield warning(file, node.left, reason)
-        elif always and INDEXED.fullmatch(literal):
-            yield warning(file, node.left, f"`{text}` is {always} true, since a device equals no string.")
+def _unwrapped(node: cst.BaseExpression, name: str) -> cst.BaseExpression | None:
+    """The one argument of a call of a name; None for everything else."""
+    given = argument(node, "", 0) if isinstance(node, cst.Call) and last_name(node.func) == name else None
+    return given.value if given is not None and isinstance(node, cst.Call) and len(node.args) == 1 else None

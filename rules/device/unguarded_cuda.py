@@ -4,60 +4,39 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import (
-    Change,
-    Diagnosis,
-    Failure,
-    File,
-    Finding,
-    Sources,
-    change,
-    expression,
-    imported_name,
-    replace_statement,
-)
-
-AVAILABLE = "torch.cuda.is_available"
+from devfix.sdk import CallSite, Change, Context, FailureRule, expression, imported_name, replace_statement, rewrite
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report the call, in a run without a GPU."""
-    if failure.kind != "no-device" or failure.at is None:
-        return None
-    return Finding(0, f"{failure.at.path}:{failure.at.line} needs a GPU, and there is none.", strength=1, device="cpu")
+class UnguardedCuda(FailureRule):
+    """Asks for a GPU first: around a statement, or in the expression."""
+
+    failure_kind, device = "no-device", "cpu"
+    message = "{failed_at} needs a GPU, and there is none."
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Guard the call where torch is imported."""
+        site = ctx.failing_call()
+        asked = imported_name(site.file, "torch.cuda.is_available") if site is not None else ""
+        if site is None or not asked or not site.qualified_name.startswith("torch.cuda."):
+            return
+        file, statement, title = (
+            site.file,
+            site.statement,
+            f"Call `{site.file.code(site.node.func)}` where there is a GPU",
+        )
+        alone = isinstance(file.parent(site.node), cst.Expr) and isinstance(statement, cst.SimpleStatementLine)
+        if alone and isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
+            guarded = replace_statement(file, statement, [f"if {asked}():\n    {file.code(site.node)}"])
+            yield from rewrite(file, guarded, title)
+        else:
+            yield from site.change_to(expression(_choose(site, f"{asked}()")), title)
 
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Ask for a GPU first: around a statement, or in the expression."""
-    place = diagnosis.failure.at
-    file = source.file(place) if place is not None else None
-    call = file.call_at(place) if file is not None and place is not None else None
-    if file is None or call is None or not file.qualified_name(call.func).startswith("torch.cuda."):
-        return
-    asked = f"{imported_name(file, AVAILABLE)}()"
-    statement = file.statement_of(call)
-    alone = isinstance(file.parent(call), cst.Expr) and isinstance(statement, cst.SimpleStatementLine)
-    if asked == "()":
-        return
-    if alone and statement is not None and len(statement.body) == 1:
-        module = replace_statement(file, statement, [f"if {asked}:\n    {file.code(call)}"])
-    else:
-        module = file.replaced({call: expression(_chosen(file, call, asked))})
-    made = change(file, module, f"Call `{file.code(call.func)}` where there is a GPU")
-    if made:
-        yield made
-
-
-def _chosen(file: File, call: cst.Call, asked: str) -> str:
+def _choose(site: CallSite, asked: str) -> str:
     """The call where there is a GPU; what stands for it without one: False for a question, else the host's name."""
-    text, name = file.code(call), file.qualified_name(call.func).rpartition(".")[2]
-    if name.startswith(("is_", "can_")):
-        whole = f"{asked} and {text}"
-    elif name in ("current_device", "get_device_name"):
-        whole = f'{text} if {asked} else "cpu"'
-    else:
-        whole = f"{text} if {asked} else None"
-    bare = isinstance(
-        file.parent(call), cst.Assign | cst.AnnAssign | cst.Return | cst.Arg | cst.FormattedStringExpression
-    )
+    text, name = site.file.code(site.node), site.qualified_name.rpartition(".")[2]
+    other = '"cpu"' if name in ("current_device", "get_device_name") else "None"
+    whole = f"{asked} and {text}" if name.startswith(("is_", "can_")) else f"{text} if {asked} else {other}"
+    parent = site.file.parent(site.node)
+    bare = isinstance(parent, cst.Assign | cst.AnnAssign | cst.Return | cst.Arg | cst.FormattedStringExpression)
     return whole if bare else f"({whole})"

@@ -4,84 +4,55 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import (
-    Change,
-    Diagnosis,
-    Failure,
-    File,
-    Finding,
-    Operand,
-    ScopeVariable,
-    Sources,
-    blamed_operand,
-    change,
-    classes_called,
-    files_of,
-    is_intentional,
-    is_of,
-    loop_event,
-    misplaced_operands,
-    objects_of,
-)
+from devfix.sdk import Change, Context, File, OperandRule, ScopeVariable, classes_called, is_of, rewrite
 
 # Each of them calls `to` on what a loader hands out, where that has one.
 MOVERS = ("lightning.LightningModule", "pytorch_lightning.LightningModule", "accelerate.Accelerator")
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report a tensor of an object that a loader handed out, in a program whose framework moves its batches."""
-    if not objects_of(failure, *MOVERS):
-        return None
-    for index, operand, peer in misplaced_operands(failure):
-        found = _batch(failure, operand)
-        if found is None or operand.device != "cpu" or is_intentional(failure, operand):
-            continue
-        batch, fields = found
-        reason = (
+class BatchClassWithoutTo(OperandRule):
+    """Gives the class a `to` that moves what its objects hold."""
+
+    needs_object = MOVERS
+
+    def explain(self, ctx: Context) -> str:
+        """Report a tensor of an object that a loader handed out, in a program whose framework moves its batches."""
+        found = _batch(ctx)
+        if found is None or ctx.operand.device != "cpu":
+            return ""
+        batch, (field, *_) = found
+        return (
             f"`{batch.expression}` is a {batch.type}, which has no `to` by which the framework could move it:"
-            f" `{batch.expression}.{fields[0]}` is on {operand.device} while it meets a tensor on {peer.device}."
+            f" `{batch.expression}.{field}` is on {ctx.operand.device} while it meets a tensor on {ctx.peer.device}."
         )
-        return Finding(index, reason, strength=1)
-    return None
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Write the method."""
+        found = _batch(ctx)
+        if found is None:
+            return
+        batch, fields = found
+        for file in ctx.files():
+            for node in classes_called(file, batch.type):
+                title = f"Give `{batch.type}` a `to`, by which batches are moved"
+                yield from rewrite(file, _with_to(file, node, fields), title)
 
 
-def _batch(failure: Failure, operand: Operand) -> tuple[ScopeVariable, list[str]] | None:
+def _batch(ctx: Context) -> tuple[ScopeVariable, list[str]] | None:
     """The object that holds the operand in the deepest frame, and its tensors that lie where the operand does."""
-    for held in sorted(operand.names, key=lambda each: -each.frame):
-        whole, dot, _ = held.expression.partition("[")[0].rpartition(".")
-        frame = failure.frames[held.frame]
-        batch = next((each for each in frame.scope if each.expression == whole), None)
-        if not dot or "." in whole or batch is None or batch.kind not in ("object", "instance"):
+    for held in sorted(ctx.operand.names, key=lambda each: -each.frame):
+        whole, scope = held.expression.partition("[")[0].rpartition(".")[0], ctx.failure.frames[held.frame].scope
+        batch = next((each for each in scope if each.expression == whole and each.kind in ("object", "instance")), None)
+        if batch is None or "." in whole or is_of(batch, *MOVERS):
             continue
-        if is_of(batch, *MOVERS) or not (_is_hook(failure, held.frame) or loop_event(failure, operand) is not None):
-            continue
-        tensors = [each for each in frame.scope if each.kind == "tensor" and each.device == operand.device]
-        fields = [each.expression.removeprefix(f"{whole}.") for each in tensors if _is_field(each.expression, whole)]
-        if fields:
-            return batch, fields
+        # A method of a LightningModule gets batches that the trainer has moved.
+        is_hook = any(each.expression == "self" for each in ctx.objects(*MOVERS[:2], frame=held.frame))
+        if is_hook or ctx.is_loop_item:
+            tensors = [each for each in scope if each.kind == "tensor" and each.device == ctx.operand.device]
+            names = [each.expression.rpartition(".") for each in tensors]
+            if fields := [name for owner, _, name in names if owner == whole and name.isidentifier()]:
+                return batch, fields
     return None
-
-
-def _is_field(text: str, whole: str) -> bool:
-    return text.startswith(f"{whole}.") and text.removeprefix(f"{whole}.").isidentifier()
-
-
-def _is_hook(failure: Failure, frame: int) -> bool:
-    """Whether a frame runs a method of a LightningModule, which gets batches that the trainer has moved."""
-    return any(each.expression == "self" for each in objects_of(failure, *MOVERS[:2], frame=frame))
-
-
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Give the class a `to` that moves what its objects hold."""
-    found = _batch(diagnosis.failure, blamed_operand(diagnosis))
-    if found is None:
-        return
-    batch, fields = found
-    for file in files_of(diagnosis.failure, source):
-        for node in classes_called(file, batch.type):
-            made = change(file, _with_to(file, node, fields), f"Give `{batch.type}` a `to`, by which batches are moved")
-            if made:
-                yield made
 
 
 def _with_to(file: File, node: cst.ClassDef, fields: list[str]) -> cst.Module | None:

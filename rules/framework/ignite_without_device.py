@@ -6,26 +6,16 @@ import libcst as cst
 
 from devfix.sdk import (
     Change,
-    Diagnosis,
-    Failure,
-    File,
-    Finding,
-    FixSite,
-    Sources,
-    add_keyword,
-    argument,
+    Confidence,
+    Context,
+    OperandRule,
+    Site,
     assignments,
-    change,
-    describe,
-    device_expressions,
     imported_name,
     insert_before,
-    is_intentional,
     is_of,
-    misplaced_operands,
-    objects_of,
     parameters,
-    scope_at,
+    rewrite,
     with_import,
 )
 
@@ -33,83 +23,56 @@ ENGINE = "ignite.Engine"
 MAKERS = ("ignite.engine.create_supervised_trainer", "ignite.engine.create_supervised_evaluator")
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report a tensor on the host that nobody moved, where an engine is running."""
-    if not objects_of(failure, ENGINE):
-        return None
-    for index, operand, peer in misplaced_operands(failure):
-        if operand.device == "cpu" and operand.owner is None and not is_intentional(failure, operand):
-            reason = (
-                f"{describe(operand)} comes from the engine's data on {operand.device}, and nothing moves it,"
-                f" while it meets a tensor on {peer.device}."
-            )
-            return Finding(index, reason, strength=2)
-    return None
+class IgniteWithoutDevice(OperandRule):
+    """Tells the device where Ignite makes the engine; else converts the batch at the start of the engine's own step."""
+
+    confidence, needs_object = Confidence.NEARBY, (ENGINE,)
+    message = (
+        "{name} comes from the engine's data on {device}, and nothing moves it, while it meets a tensor on {peer}."
+    )
+
+    def matches(self, ctx: Context) -> bool:
+        """Ask for a tensor on the host that no module holds."""
+        return ctx.operand.device == "cpu" and ctx.operand.owner is None
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Look for the engine in the deepest frames first."""
+        for site in reversed(list(ctx.uses())):
+            engines = [each.expression for each in site.scope if is_of(each, ENGINE)]
+            names = parameters(site.function)[-2:] if site.function is not None else []
+            if len(names) == 2 and names[0] in engines:
+                yield from _convert(site, names[1])
+            for name in engines:
+                if site.file.find(site.node, name):
+                    yield from _give_device(ctx, site, name)
 
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Tell the device where Ignite makes the engine; else convert the batch at the start of the engine's own step."""
-    failure = diagnosis.failure
-    for number in reversed(range(len(failure.frames))):
-        file = source.file(failure.frames[number].place)
-        node = file.root_at(failure.frames[number].place) if file is not None else None
-        if file is None or node is None:
-            continue
-        engines = [each for each in failure.frames[number].scope if is_of(each, ENGINE)]
-        function = file.function_of(node)
-        names = parameters(function)[-2:] if function is not None else []
-        if function is not None and any(each.expression == names[0] for each in engines if len(names) == 2):
-            yield from _converted(diagnosis, number, file, function, names[1])
-        running = [each.expression for each in engines if file.find(node, each.expression)]
-        for name in running:
-            yield from _told(diagnosis, file, name)
-
-
-def _converted(diagnosis: Diagnosis, frame: int, file: File, function: cst.FunctionDef, batch: str) -> Iterator[Change]:
-    place = diagnosis.failure.frames[frame].place
-    body = function.body.body if isinstance(function.body, cst.IndentedBlock) else ()
-    first = next((each for each in body if file.find(each, batch)), None)
-    name = imported_name(file, "ignite.utils.convert_tensor") or "convert_tensor"
-    if first is None:
-        return
-    for device in _names(diagnosis, FixSite("use", place, diagnosis.failure.frames[frame].scope, (), frame), file):
-        module = insert_before(file, first, [f"{batch} = {name}({batch}, device={device})"])
+def _convert(site: Site, batch: str) -> Iterator[Change]:
+    """Yield the batch converted in front of the first statement of the step that reads it."""
+    body = site.function.body.body if site.function and isinstance(site.function.body, cst.IndentedBlock) else ()
+    first = next((each for each in body if site.file.find(each, batch)), None)
+    name = imported_name(site.file, "ignite.utils.convert_tensor") or "convert_tensor"
+    for device in _names(site) if first is not None else ():
+        module = insert_before(site.file, first, [f"{batch} = {name}({batch}, device={device})"])
         if module is not None and name == "convert_tensor":
             module = with_import(module, "ignite.utils", name)
-        made = change(file, module, f"Convert `{batch}` to `{device}` before it is used")
-        if made:
-            yield made
+        yield from rewrite(site.file, module, f"Convert `{batch}` to `{device}` before it is used")
 
 
-def _told(diagnosis: Diagnosis, file: File, engine: str) -> Iterator[Change]:
-    for each in assignments(file, engine):
-        call = each.value
-        if not isinstance(call, cst.Call) or argument(call, "device", 3) is not None:
+def _give_device(ctx: Context, site: Site, engine: str) -> Iterator[Change]:
+    """Yield the call that made the engine with `device=`."""
+    for each in assignments(site.file, engine):
+        made = ctx.call_of(site.file, each.value)
+        if made is None or made.argument("device", 3) is not None or made.qualified_name not in MAKERS:
             continue
-        if file.qualified_name(call.func) not in MAKERS:
-            continue
-        place = file.place_of(call, _function(file, call))
-        for device in _names(diagnosis, FixSite("birth", place, scope_at(diagnosis.failure, place)), file):
-            told = add_keyword(call, "device", device)
-            made = change(file, file.replaced({call: told}), f"Give `{file.code(call.func)}` the device `{device}`")
-            if made:
-                yield made
+        for device in _names(made):
+            title = f"Give `{made.file.code(made.node.func)}` the device `{device}`"
+            yield from made.add_keyword("device", device, title)
 
 
-def _function(file: File, node: cst.CSTNode) -> str:
-    """The name of the function around a node, as the interpreter tells it."""
-    around = [each for each in file.ancestors(node) if isinstance(each, cst.FunctionDef | cst.ClassDef)]
-    parts: list[str] = []
-    for each in reversed(around):
-        inside = parts and isinstance(file.function_of(each), cst.FunctionDef)
-        parts += ["<locals>", each.name.value] if inside else [each.name.value]
-    return ".".join(parts) or "<module>"
-
-
-def _names(diagnosis: Diagnosis, spot: FixSite, file: File) -> list[str]:
+def _names(site: Site) -> list[str]:
     """The expressions for the device: a name for it, else Ignite's own where the file has its `distributed`."""
-    found = device_expressions(diagnosis, spot, file)
-    own = imported_name(file, "ignite.distributed.device")
-    plain = [each for each in found if each.endswith(("device", "dev")) and not each.endswith((".weight.device",))]
-    named = [each for each in plain if each.count(".") < 2 and "(" not in each]
+    found = site.device_expressions()
+    own = imported_name(site.file, "ignite.distributed.device")
+    named = [each for each in found if each.endswith(("device", "dev")) and each.count(".") < 2 and "(" not in each]
     return list(dict.fromkeys([*([f"{own}()"] if own else []), *named, *found]))[:3]

@@ -1,34 +1,23 @@
 """A loader was not handed to `accelerator.prepare`, so its batches stay on the host."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import libcst as cst
 
 from devfix.sdk import (
     Change,
-    Diagnosis,
-    Failure,
+    Context,
     File,
-    Finding,
-    Operand,
+    OperandRule,
     ScopeVariable,
-    Sources,
-    blamed_operand,
-    change,
-    describe,
     expression,
-    fix_sites,
-    frame_of,
     insert_after,
     is_bound,
     is_of,
     loop_event,
-    misplaced_operands,
-    move_argument,
-    objects_of,
     passed_in,
-    scope_at,
+    rewrite,
+    with_safety,
 )
 
 ACCELERATOR = "accelerate.Accelerator"
@@ -38,109 +27,86 @@ PREPARED = ("accelerate.DataLoaderShard", "accelerate.DataLoaderDispatcher", "ac
 COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
 
-@dataclass(frozen=True)
-class Loop:
-    """A loop over a loader that nobody prepared: the number of its frame, and what that calls the loader."""
+class LoaderNotPrepared(OperandRule):
+    """Hands the loader to `prepare` where the model is, or behind where it is made; else moves the batch."""
 
-    frame: int
-    loader: str
+    blames_intentional, needs_object = True, (ACCELERATOR,)
+    message = (
+        "{name} comes from a loader that `prepare` was not given, so it stays on the host, while it meets a tensor on"
+        " {peer}."
+    )
 
+    def matches(self, ctx: Context) -> bool:
+        """Ask for a tensor on the host that a loop took from a plain DataLoader."""
+        frame = _loop_frame(ctx) if ctx.operand.device == "cpu" else None
+        return frame is not None and any(map(_is_plain, ctx.failure.frames[frame].scope))
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report a tensor of a batch that a loop took from a plain DataLoader in a program that has an Accelerator."""
-    if not objects_of(failure, ACCELERATOR):
-        return None
-    for index, operand, peer in misplaced_operands(failure):
-        frame = _loop_frame(failure, operand)
-        if operand.device == "cpu" and frame is not None and any(map(_is_plain, failure.frames[frame].scope)):
-            reason = (
-                f"{describe(operand)} comes from a loader that `prepare` was not given, so it stays on the host,"
-                f" while it meets a tensor on {peer.device}."
-            )
-            return Finding(index, reason, strength=1)
-    return None
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Go from the loop outward, to the callers that handed the loader on."""
+        for frame, loader in _loops(ctx):
+            yield from _prepare(ctx, frame, loader)
+        names = [f"{each.expression}.device`" for each in ctx.objects(ACCELERATOR)]
+        for site in ctx.uses():
+            # The rest of the batch may need the same.
+            found = (each for each in site.move_argument() if any(name in each.title for name in names))
+            yield from with_safety(found, "unsure")
 
 
 def _is_plain(binding: ScopeVariable) -> bool:
     return is_of(binding, LOADER) and not is_of(binding, *PREPARED)
 
 
-def _loop_frame(failure: Failure, operand: Operand) -> int | None:
+def _loop_frame(ctx: Context) -> int | None:
     """The frame of the loop that handed the operand out."""
-    number = loop_event(failure, operand)
-    places = operand.history[number].places if number is not None else ()
-    frames = [frame_of(failure, place) for place in places if place.loop]
+    number = loop_event(ctx.failure, ctx.operand)
+    places = ctx.operand.history[number].places if number is not None else ()
+    frames = (ctx.frame_of(place) for place in places if place.loop)
     return next((frame for frame in frames if frame is not None), None)
 
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Hand the loader to `prepare` where the model is, or behind where it is made; else move the batch."""
-    failure = diagnosis.failure
-    for loop in _loops(failure, blamed_operand(diagnosis), source):
-        yield from _prepared(failure, loop, source)
-    for spot in fix_sites(diagnosis):
-        if spot.kind in ("handover", "use"):
-            for each in move_argument(diagnosis, spot, source):
-                if any(f"{one.expression}.device`" in each.title for one in objects_of(failure, ACCELERATOR)):
-                    yield replace(each, safety="unsure")  # the rest of the batch may need the same
-
-
-def _loops(failure: Failure, operand: Operand, source: Sources) -> Iterator[Loop]:
-    """Yield the loop over the loader, with the loader's name there, and then in the callers that handed it on."""
-    number = _loop_frame(failure, operand)
-    frame = failure.frames[number] if number is not None else None
-    file = source.file(frame.place) if frame is not None else None
-    node = file.root_at(frame.place) if file is not None and frame is not None else None
-    if file is None or node is None or frame is None or number is None:
+def _loops(ctx: Context) -> Iterator[tuple[int, str]]:
+    """Yield the frame of the loop with the loader's name there, and then the callers that handed it on."""
+    number = _loop_frame(ctx)
+    site = ctx.site_of(number)
+    if site is None or number is None:
         return
-    plain = [each.expression for each in frame.scope if _is_plain(each)]
-    loops = [each for each in file.ancestors(node) if isinstance(each, cst.For)]
-    name = next((text for loop in loops for text in plain if file.find(loop.iter, text)), "")
+    plain = [each.expression for each in site.scope if _is_plain(each)]
+    loops = [each for each in site.file.ancestors(site.node) if isinstance(each, cst.For)]
+    name = next((text for loop in loops for text in plain if site.file.find(loop.iter, text)), "")
     while name:
-        yield Loop(number, name)
-        passed = passed_in(failure, number, name, source)
+        yield number, name
+        passed = passed_in(ctx.failure, number, name, ctx.sources)
         if passed is None:
             return
-        number = passed[0]
-        caller = source.file(failure.frames[number].place)
-        name = caller.code(passed[1]) if caller is not None else ""
+        number, caller = passed[0], ctx.site_of(passed[0])
+        name = caller.file.code(passed[1]) if caller is not None else ""
 
 
-def _prepared(failure: Failure, loop: Loop, source: Sources) -> Iterator[Change]:
-    place = failure.frames[loop.frame].place
-    file = source.file(place)
-    node = file.root_at(place) if file is not None else None
-    if file is None or node is None:
+def _prepare(ctx: Context, frame: int, loader: str) -> Iterator[Change]:
+    """Yield the loader among what a statement below prepares; else prepared by a statement of its own."""
+    site = ctx.site_of(frame)
+    if site is None:
         return
-    scope = file.class_of(node) if loop.loader.startswith("self.") else file.function_of(node)
-    given = [each for each in _givers(file, scope or file.module, loop.loader) if _is_above(file, each, node, scope)]
+    file, node = site.file, site.node
+    scope = file.class_of(node) if loader.startswith("self.") else site.function
+    # A class may prepare in one method what it loops over in another; a function, from top to bottom.
+    is_class = isinstance(scope, cst.ClassDef)
+    assigned = _givers(file, scope or file.module, loader)
+    given = [each for each in assigned if is_class or file.line_of(each) < file.line_of(node)]
     if not given:
         return
-    seen = [*failure.frames[loop.frame].scope, *scope_at(failure, file.place_of(given[-1]))]
-    names = [each.expression for each in seen if is_of(each, ACCELERATOR)]
-    title = f"Hand `{loop.loader}` to `prepare`"
+    last, title = given[-1], f"Hand `{loader}` to `prepare`"
+    seen = [*site.scope, *ctx.scope_at(file.place_of(last))]
+    names = list(dict.fromkeys(each.expression for each in seen if is_of(each, ACCELERATOR)))
     for statement in _prepares(file, scope or file.module, names):
-        # A class may prepare in one method what it loops over in another; a function, from top to bottom.
-        if isinstance(scope, cst.ClassDef) or file.line_of(given[-1]) < file.line_of(statement) < file.line_of(node):
-            made = change(file, _with_loader(file, statement, loop.loader), title)
-            if made and _is_below(file, statement, given[-1]):
-                yield made
-    for name in dict.fromkeys(names):
-        statement = file.statement_of(given[-1])
-        if statement is not None and is_bound(file, given[-1], name) and not file.loops_around(given[-1]):
-            module = insert_after(file, statement, [f"{loop.loader} = {name}.prepare({loop.loader})"])
-            made = change(file, module, title)
-            if made:
-                yield made
-
-
-def _is_below(file: File, statement: cst.CSTNode, given: cst.CSTNode) -> bool:
-    same = file.function_of(statement) is file.function_of(given)
-    return same and file.line_of(given) < file.line_of(statement)
-
-
-def _is_above(file: File, statement: cst.CSTNode, node: cst.CSTNode, scope: cst.CSTNode | None) -> bool:
-    return isinstance(scope, cst.ClassDef) or file.line_of(statement) < file.line_of(node)
+        is_above = is_class or file.line_of(statement) < file.line_of(node)
+        is_same = file.function_of(statement) is file.function_of(last)
+        if is_above and is_same and file.line_of(last) < file.line_of(statement):
+            yield from rewrite(file, _with_loader(file, statement, loader), title)
+    around = file.statement_of(last)
+    for name in names if around is not None and not file.loops_around(last) else ():
+        if is_bound(file, last, name):
+            yield from rewrite(file, insert_after(file, around, [f"{loader} = {name}.prepare({loader})"]), title)
 
 
 def _givers(file: File, scope: cst.CSTNode, name: str) -> Iterator[cst.Assign]:

@@ -7,21 +7,16 @@ import libcst as cst
 
 from devfix.sdk import (
     Change,
-    Diagnosis,
-    Failure,
+    Context,
     File,
     Finding,
-    FixSite,
-    Sources,
+    Rule,
     argument,
     assignments,
-    blamed_operand,
     calls,
-    change,
-    device_expressions,
-    files_of,
     imported_name,
     move_to,
+    rewrite,
 )
 
 # DataParallel's own words: the first of its GPUs, and where it met a parameter.
@@ -31,31 +26,30 @@ ASKED = re.compile(
 WRAPPERS = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel")
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report a parameter on the host, where DataParallel asked for it on its first GPU."""
-    asked = ASKED.search(failure.message)
-    if failure.kind != "data-parallel" or asked is None:
+class ParallelOnHost(Rule):
+    """Moves the model where it is made, else where it is wrapped: to a device in scope, else to the first GPU."""
+
+    def diagnose(self, ctx: Context) -> Finding | None:
+        """Report a parameter on the host, where DataParallel asked for it on its first GPU."""
+        asked = ASKED.search(ctx.failure.message) if ctx.failure.kind == "data-parallel" else None
+        for index, operand in enumerate(ctx.failure.operands if asked is not None else ()):
+            if asked is not None and operand.device == "cpu" and operand.owner is not None and not operand.transfers:
+                reason = (
+                    f"`{operand.owner.root}` is on the host: DataParallel copies it from {asked[1]} to the other GPUs,"
+                    " and moves inputs alone."
+                )
+                return ctx.view(index).blame(reason, device=asked[1])
         return None
-    for index, operand in enumerate(failure.operands):
-        if operand.device == "cpu" and operand.owner is not None and not operand.transfers:
-            reason = (
-                f"`{operand.owner.root}` is on the host: DataParallel copies it from {asked[1]} to the other GPUs,"
-                " and moves inputs alone."
-            )
-            return Finding(index, reason, strength=1, device=asked[1])
-    return None
 
-
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Move the model where it is made, else where it is wrapped: to a device in scope, else to the first GPU."""
-    for file in files_of(diagnosis.failure, source):
-        for call in calls(file, *WRAPPERS):
-            for node in (*_made(file, call), call):
-                title = "Move the model to `{}` where it is " + ("wrapped" if node is call else "made")
-                for device in _devices(diagnosis, file, node):
-                    made = change(file, file.replaced({node: move_to(node, device)}), title.format(device))
-                    if made:
-                        yield made
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Look for the wrapping in all files, and for what it wraps above it."""
+        for file in ctx.files():
+            for call in calls(file, *WRAPPERS):
+                for node in (*_made(file, call), call):
+                    where = "wrapped" if node is call else "made"
+                    for device in _devices(ctx, file, node):
+                        title = f"Move the model to `{device}` where it is {where}"
+                        yield from rewrite(file, {node: move_to(node, device)}, title)
 
 
 def _made(file: File, wrapping: cst.Call) -> Iterator[cst.Call]:
@@ -68,24 +62,10 @@ def _made(file: File, wrapping: cst.Call) -> Iterator[cst.Call]:
             yield values[0]
 
 
-def _devices(diagnosis: Diagnosis, file: File, call: cst.Call) -> list[str]:
-    owner = blamed_operand(diagnosis).owner
+def _devices(ctx: Context, file: File, call: cst.Call) -> list[str]:
+    """The names of the device that do not belong to the model; else the GPU that DataParallel asked for."""
+    site, owner, torch = ctx.call_of(file, call), ctx.operand.owner, imported_name(file, "torch")
     own = f"{owner.root.partition('.')[0]}." if owner is not None else ""
-    found = [
-        each
-        for each in device_expressions(diagnosis, _spot(diagnosis.failure, file, call), file)
-        if not each.startswith(own)
-    ]
-    torch = imported_name(file, "torch")
-    first = f'"{diagnosis.finding.device}" if {torch}.cuda.is_available() else "cpu"'
-    return [*found, first] if torch and not found else found
-
-
-def _spot(failure: Failure, file: File, call: cst.Call) -> FixSite:
-    """Where the model is wrapped, with what a frame of the same function has in scope."""
-    for number in reversed(range(len(failure.frames))):
-        frame = failure.frames[number]
-        node = file.root_at(frame.place) if frame.place.path == file.path else None
-        if node is not None and file.function_of(node) is file.function_of(call):
-            return FixSite("birth", file.place_of(call, frame.place.function), frame.scope, (), number)
-    return FixSite("birth", file.place_of(call, ""), ())
+    found = [each for each in site.device_expressions() if not each.startswith(own)] if site is not None else []
+    first = f'"{ctx.target_device}" if {torch}.cuda.is_available() else "cpu"'
+    return found or ([first] if torch else [])

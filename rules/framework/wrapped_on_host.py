@@ -5,22 +5,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import (
-    Change,
-    Diagnosis,
-    Failure,
-    File,
-    Finding,
-    FixSite,
-    ScopeVariable,
-    Sources,
-    argument,
-    assignments,
-    change,
-    device_expressions,
-    move_to,
-    variable_in_frame,
-)
+from devfix.sdk import CallSite, Change, Context, Finding, Rule, assignments, move_to
 
 # DistributedDataParallel's own words: `device_ids [1], output_device 1`, or devices by their names.
 ASKED = re.compile(r"(?:device_ids \[|output_device )(?:device\(type='cuda', index=|')?(?:cuda:)?(\d+)")
@@ -28,79 +13,65 @@ ASKED = re.compile(r"(?:device_ids \[|output_device )(?:device\(type='cuda', ind
 FIXED = re.compile(r"""["']cuda(:\d+)?["'](?!\s*,)""")
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report a parameter on the host, where the failing call asked for it on one GPU."""
-    asked = ASKED.search(failure.message)
-    if failure.kind != "data-parallel" or asked is None:
-        return None
-    for index, operand in enumerate(failure.operands):
-        if operand.device == "cpu":
-            gpu, owner = f"cuda:{asked[1]}", operand.owner
-            model = f"`{owner.root}`" if owner is not None else "The model"
-            reason = f"{model} is on the host when it is wrapped, and `device_ids` says that it is on {gpu}."
-            return Finding(index, reason, strength=1, device=gpu)
-    return None
+class WrappedOnHost(Rule):
+    """Moves the model where it is wrapped: to a device that is in scope, else to what `device_ids` names."""
+
+    def diagnose(self, ctx: Context) -> Finding | None:
+        """Report a parameter on the host, where the failing call asked for it on one GPU."""
+        asked = ASKED.search(ctx.failure.message) if ctx.failure.kind == "data-parallel" else None
+        on_host = [index for index, each in enumerate(ctx.failure.operands) if each.device == "cpu"]
+        if asked is None or not on_host:
+            return None
+        found, gpu = ctx.view(on_host[0]), f"cuda:{asked[1]}"
+        model = f"`{found.operand.owner.root}`" if found.operand.owner is not None else "The model"
+        reason = f"{model} is on the host when it is wrapped, and `device_ids` says that it is on {gpu}."
+        return found.blame(reason, device=gpu)
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Move it to a name for the device; names of one that is the same in each process come last."""
+        site = ctx.failing_call()
+        module = site.argument("module", 0) if site is not None else None
+        if site is None or module is None:
+            return
+        named = {each.expression for each in site.scope if each.kind in ("device", "string", "index")}
+        found = [text for text in site.device_expressions() if text in named]
+        fixed = [text for text in found if _is_fixed(site, text)]
+        first = [text for text in found if text not in fixed]
+        asked = _ask(site)
+        for device in dict.fromkeys([*first, *([asked] if asked else []), *fixed]):
+            title = f"Move `{site.file.code(module.value)}` to `{device}` before it is wrapped"
+            yield from site.replace({module.value: move_to(module.value, device)}, title)
 
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Move the model where it is wrapped: to a device that is in scope, else to what `device_ids` names."""
-    failure = diagnosis.failure
-    place = failure.at
-    file = source.file(place) if place is not None else None
-    call = file.call_at(place) if file is not None and place is not None else None
-    module = argument(call, "module", 0) if call is not None else None
-    if file is None or call is None or module is None or place is None:
-        return
-    frame = max(number for number, each in enumerate(failure.frames) if each.place == place)
-    spot = FixSite("use", place, failure.frames[frame].scope, (), frame)
-    own = _asked(file, call)
-    first, later = [], []
-    for text in device_expressions(diagnosis, spot, file):
-        if _is_device(variable_in_frame(failure, frame, text)):
-            (later if _is_fixed(file, text) else first).append(text)
-    for device in dict.fromkeys([*first, *([own] if own else []), *later]):
-        edited = file.replaced({module.value: move_to(module.value, device)})
-        made = change(file, edited, f"Move `{file.code(module.value)}` to `{device}` before it is wrapped")
-        if made:
-            yield made
-
-
-def _is_device(binding: ScopeVariable | None) -> bool:
-    return binding is not None and binding.kind in ("device", "string", "index")
-
-
-def _is_fixed(file: File, name: str) -> bool:
+def _is_fixed(site: CallSite, name: str) -> bool:
     """Whether a name is given a device that is the same in each process."""
-    values = (each.value for each in assignments(file, name))
-    return any(value is not None and FIXED.search(file.code(value)) for value in values)
+    values = (each.value for each in assignments(site.file, name))
+    return any(value is not None and FIXED.search(site.file.code(value)) for value in values)
 
 
-def _asked(file: File, call: cst.Call) -> str:
+def _ask(site: CallSite) -> str:
     """The expression for the device that a call names, which is the host where the call names none; "" for none."""
-    given = argument(call, "device_ids", 1) or argument(call, "output_device", 2)
+    ids, output = site.argument("device_ids", 1), site.argument("output_device", 2)
+    given = ids or output
     if given is None:
         return ""
-    value = given.value
+    value, text = given.value, site.file.code(given.value)
     if isinstance(value, cst.IfExp):
-        then, other = _first(file, value.body), _first(file, value.orelse)
-        return f"{then} if {file.code(value.test)} else {other}" if then and other else ""
-    if isinstance(value, cst.List | cst.Tuple):
-        return _first(file, value)
-    if not isinstance(value, cst.Name | cst.Attribute):
-        return ""
-    text = file.code(value)
-    return f'{text}[0] if {text} else "cpu"' if given is argument(call, "device_ids", 1) else text
+        then, other = _only(site, value.body), _only(site, value.orelse)
+        return f"{then} if {site.file.code(value.test)} else {other}" if then and other else ""
+    if isinstance(value, cst.Name | cst.Attribute):
+        return f'{text}[0] if {text} else "cpu"' if ids else text
+    return _only(site, value) if isinstance(value, cst.List | cst.Tuple) else ""
 
 
-def _first(file: File, value: cst.BaseExpression) -> str:
+def _only(site: CallSite, value: cst.BaseExpression) -> str:
     """The only element of a list; the host for None and an empty list."""
     if isinstance(value, cst.Name) and value.value == "None":
         return '"cpu"'
-    if not isinstance(value, cst.List | cst.Tuple):
-        return ""
-    if not value.elements:
-        return '"cpu"'
-    only = value.elements[0].value
+    elements = value.elements if isinstance(value, cst.List | cst.Tuple) else ()
+    if not elements:
+        return '"cpu"' if isinstance(value, cst.List | cst.Tuple) else ""
+    only = elements[0].value
     if isinstance(only, cst.Integer):
         return f'"cuda:{only.value}"'  # which says more than `0` does
-    return file.code(only) if len(value.elements) == 1 else ""
+    return site.file.code(only) if len(elements) == 1 else ""

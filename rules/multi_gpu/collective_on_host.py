@@ -2,49 +2,30 @@
 
 from collections.abc import Iterator
 
-from devfix.sdk import (
-    Change,
-    Diagnosis,
-    Failure,
-    Finding,
-    Sources,
-    add_device_argument,
-    blamed_operand,
-    change,
-    describe,
-    device_expressions,
-    fix_sites,
-    insert_before,
-    names_in,
-)
+from devfix.sdk import Change, Context, Finding, Rule, names_in
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report an operand on the host; it belongs on the process's own GPU, as seen in the failing code."""
-    if failure.kind != "collective":
-        return None
-    seen = [each.device for frame in reversed(failure.owned_frames) for each in frame.scope]
-    gpus = [device for device in seen if device.startswith("cuda")]
-    for index, operand in enumerate(failure.operands):
-        if operand.device == "cpu" and gpus:
-            reason = f"{describe(operand)} is on the host, and NCCL sends what lies on GPUs."
-            return Finding(index, reason, strength=1, device=gpus[0])
-    return None
+class CollectiveOnHost(Rule):
+    """Makes it on the GPU; else moves it before the collective, under its own name, since that may write into it."""
 
+    def diagnose(self, ctx: Context) -> Finding | None:
+        """Report an operand on the host; it belongs on the process's own GPU, as seen in the failing code."""
+        seen = [each.device for frame in reversed(ctx.failure.owned_frames) for each in frame.scope]
+        gpus = [device for device in seen if device.startswith("cuda")]
+        on_host = [index for index, each in enumerate(ctx.failure.operands) if each.device == "cpu"]
+        if ctx.failure.kind != "collective" or not gpus or not on_host:
+            return None
+        found = ctx.view(on_host[0])
+        return found.blame(f"{found.name} is on the host, and NCCL sends what lies on GPUs.", device=gpus[0])
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Make it on the GPU; else move it before the collective, under its own name, since that may write into it."""
-    for spot in fix_sites(diagnosis):
-        if spot.kind == "birth":
-            yield from add_device_argument(diagnosis, spot, source)
-        file = source.file(spot.place) if spot.kind == "use" else None
-        root = file.root_at(spot.place) if file is not None else None
-        statement = file.statement_of(root) if file is not None and root is not None else None
-        if file is None or statement is None or spot.frame is None:
-            continue
-        names = [held.expression for held in names_in(blamed_operand(diagnosis), spot.frame) if held.relation == "same"]
-        for name, anchor in [(name, anchor) for name in names for anchor in device_expressions(diagnosis, spot, file)]:
-            module = insert_before(file, statement, [f"{name} = {name}.to({anchor})"])
-            made = change(file, module, f"Move `{name}` to `{anchor}` before it is sent")
-            if made:
-                yield made
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Name the device at the factory, else write the move in front of the failing statement."""
+        for site in ctx.sites("birth", "use"):
+            if site.kind == "birth":
+                yield from site.add_device()
+                continue
+            held = names_in(ctx.operand, site.frame) if site.frame is not None else []
+            for name in [each.expression for each in held if each.relation == "same"]:
+                for device in site.device_expressions():
+                    title = f"Move `{name}` to `{device}` before it is sent"
+                    yield from site.insert_before([f"{name} = {name}.to({device})"], title)

@@ -4,69 +4,46 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import (
-    Change,
-    Diagnosis,
-    Failure,
-    Finding,
-    Operand,
-    Sources,
-    blamed_operand,
-    change,
-    describe,
-    device_in,
-    is_spread,
-    misplaced_operands,
-    move_to,
-    names_in,
-    occurrences,
-    peer_operand,
-    placement_targets,
-)
+from devfix.sdk import Change, Context, OperandRule, Site, device_in, is_spread, move_to, names_in
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report what does not travel with the activation, where a module in sight lies on several GPUs."""
-    if any(not each.device.startswith("cuda:") and each.shape for each in failure.operands) or not is_spread(failure):
-        return None
-    for index, operand, other in misplaced_operands(failure):
-        if _travels(failure, operand):
-            reason = (
-                f"{describe(operand)} is on {operand.device}, and the model goes on with a tensor on {other.device}."
-            )
-            return Finding(index, reason, strength=1)
-    return None
+class LeftOnAnotherGpu(OperandRule):
+    """Sends it after the activation where they meet, and never the activation back."""
+
+    blames_intentional = True
+    message = "{name} is on {device}, and the model goes on with a tensor on {peer}."
+
+    def concerns(self, ctx: Context) -> bool:
+        """Ask for a module in sight that lies on several GPUs."""
+        on_host = any(each.shape and not each.device.startswith("cuda:") for each in ctx.failure.operands)
+        return not on_host and is_spread(ctx.failure)
+
+    def matches(self, ctx: Context) -> bool:
+        """Ask that no module holds the operand, or one whose own parts lie on several GPUs: a row may be copied."""
+        owner = ctx.operand.owner
+        return owner is None or device_in(ctx.failure, owner.frame, owner.expression) == "mixed"
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Move each in turn to where the other is; what the statement computes anew flows on, and comes last."""
+        site = ctx.failing_site()
+        if site is None or site.frame is None:
+            return
+        kept = _assigned(site)
+        every = [each for each in ctx.placement_targets() if self.matches(each)]
+        every.sort(key=lambda each: not kept.isdisjoint(_names(each, site.frame)))
+        for each in every:
+            goal = _names(each.view_peer(), site.frame)
+            for name in _names(each, site.frame) if goal else ():
+                for node in site.occurrences(name)[:1]:
+                    moved = move_to(node, f"{goal[0]}.device")
+                    yield from site.replace({node: moved}, f"Send `{name}` after `{goal[0]}`")
 
 
-def _travels(failure: Failure, operand: Operand) -> bool:
-    """Whether no module holds the operand, or one whose own parts lie on several GPUs: a row of it may be copied."""
-    owner = operand.owner
-    return owner is None or device_in(failure, owner.frame, owner.expression) == "mixed"
+def _names(ctx: Context, frame: int | None) -> list[str]:
+    return [each.expression for each in names_in(ctx.operand, frame)] if frame is not None else []
 
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Send it after the activation where they meet, and never the activation back."""
-    failure = diagnosis.failure
-    place = failure.at
-    file = source.file(place) if place is not None else None
-    root = file.root_at(place) if file is not None and place is not None else None
-    if file is None or root is None:
-        return
-    frame = max(index for index, each in enumerate(failure.frames) if each.place == place)
-    statement = file.statement_of(root)
-    kept = {file.code(each.target) for each in file.within(statement or root) if isinstance(each, cst.AssignTarget)}
-    kept |= {file.code(each.target) for each in file.within(statement or root) if isinstance(each, cst.AugAssign)}
-    every = [each for each in (diagnosis, *placement_targets(diagnosis)) if _travels(failure, blamed_operand(each))]
-    # What the statement computes anew is what flows on.
-    for each in sorted(
-        every, key=lambda each: bool(kept & {held.expression for held in names_in(blamed_operand(each), frame)})
-    ):
-        other = peer_operand(each)
-        goal = names_in(other, frame) if other is not None else []
-        for held in names_in(blamed_operand(each), frame):
-            for node in occurrences(file, root, held.expression)[:1] if goal else ():
-                device = f"{goal[0].expression}.device"
-                title = f"Send `{held.expression}` after `{goal[0].expression}`"
-                made = change(file, file.replaced({node: move_to(node, device)}), title)
-                if made:
-                    yield made
+def _assigned(site: Site) -> set[str]:
+    """What the failing statement assigns."""
+    nodes = site.file.within(site.statement or site.node)
+    return {site.file.code(each.target) for each in nodes if isinstance(each, cst.AssignTarget | cst.AugAssign)}

@@ -1,51 +1,39 @@
 """A tensor is sent by a name that says another GPU than the one where it is used."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
 from devfix.sdk import (
     Change,
+    Confidence,
+    Context,
     DeviceSource,
-    Diagnosis,
-    Failure,
-    Finding,
-    Sources,
-    change_device_sources,
-    describe,
-    device_sources,
-    explicitly_placed,
+    DeviceSourceRule,
+    SourceLocation,
     is_loop_variable,
-    last_placement,
     literal_device,
-    placement_locations,
-    placement_targets,
+    with_safety,
 )
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report what owned code moved to one GPU, where its peer is on another; what was moved last comes first."""
-    if not all(operand.device.startswith("cuda:") or not operand.shape for operand in failure.operands):
-        return None
-    for index, operand, place in explicitly_placed(failure):
-        if operand.device.startswith("cuda:") and last_placement(operand) in operand.transfers:
-            sent = f"{describe(operand)} was sent to {operand.device} in {place.path}:{place.line}"
-            reason = f"{sent}, and meets a tensor on another GPU."
-            return Finding(index, reason, strength=4)
-    return None
+class SentElsewhere(DeviceSourceRule):
+    """Sends it to where its peer is, by a name for that device at the same place."""
+
+    confidence, only_on, only_between_gpus = Confidence.REMOTE, "cuda:", True
+
+    def matches(self, ctx: Context, place: SourceLocation) -> bool:
+        """Ask that it was moved, not made there."""
+        return bool(ctx.operand.transfers)
+
+    def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
+        """Rename it at the move itself, which must not spell a device out."""
+        last = found[-1:]
+        if last[0].named is not None and not literal_device(last[0].file, last[0].named) and not _varies(last[0]):
+            yield from with_safety(ctx.rename_device(last), "likely")
 
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Send it to where its peer is, by a name for that device at the same place."""
-    for each in placement_targets(diagnosis):
-        found = device_sources(each.failure, placement_locations(each), source)[-1:]
-        named = found[0].named if found else None
-        if named is not None and not literal_device(found[0].file, named) and not _is_handed_out(found[0], named):
-            yield from (replace(change, safety="likely") for change in change_device_sources(each, found))
-
-
-def _is_handed_out(found: DeviceSource, named: cst.BaseExpression) -> bool:
+def _varies(found: DeviceSource) -> bool:
     """Whether a loop hands the device out, so that each turn sends to another one: `part.to(device)`."""
-    names = [each.value for each in found.file.within(named) if isinstance(each, cst.Name)]
-    return any(is_loop_variable(found.file, found.call, name) for name in names)
+    names = found.file.within(found.named) if found.named is not None else ()
+    return any(isinstance(each, cst.Name) and is_loop_variable(found.file, found.call, each.value) for each in names)

@@ -8,33 +8,29 @@ import libcst as cst
 
 from devfix.sdk import (
     Change,
-    Diagnosis,
-    Failure,
+    Confidence,
+    Context,
     File,
-    Finding,
+    OperandRule,
     ScopeVariable,
-    Sources,
     assignments,
-    blamed_operand,
-    change,
     class_of,
     classes_called,
-    files_of,
+    expression,
     methods_called,
-    misplaced_operands,
     move_to,
-    peer_operand,
     return_values,
+    rewrite,
 )
 
 SAYS = ("device", "string", "index")
 # Not `output_device`, `offload_device`: those say where something else is.
 OWN = re.compile(r"_?(device|dev)(_id|_index)?")
-STEPS = re.compile(r"\w+(\.\w+)*")
+PARTS = 4  # of a tuple that a method returns
 
 
 @dataclass(frozen=True)
-class Lie:
+class Declaration:
     """An object in a frame's scope, what it says of its device, and a module that it holds elsewhere, if any."""
 
     frame: int
@@ -42,157 +38,144 @@ class Lie:
     declared: ScopeVariable
     held: ScopeVariable | None
 
-    @property
-    def attribute(self) -> str:
-        """What is said, as the object's own methods write it: `self.config.device`."""
-        return f"self{self.declared.expression.removeprefix(self.owner.expression)}"
+    def own(self, variable: ScopeVariable) -> str:
+        """What the object has, as its own methods write it: `self.config.device`."""
+        return f"self{variable.expression.removeprefix(self.owner.expression)}"
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report what comes from an object that lies elsewhere than the object's `device` says."""
-    for index, operand, other in misplaced_operands(failure):
-        found = next(iter(_lies(failure, operand.device, other.device)), None)
-        if found is None:
-            continue
-        held = found.held
-        where = f"`{held.expression}` lies on {held.device}" if held else f"its results may lie on {operand.device}"
-        reason = (
-            f"`{found.declared.expression}` says {found.declared.device}, but {where}: what is"
-            f" made as declared meets what is computed elsewhere."
-        )
-        # What an object leaves on the host may well belong there.
-        return Finding(index, reason, strength=1 if held or operand.device != "cpu" else 4, device=other.device)
-    return None
+class DeclaredDeviceIgnored(OperandRule):
+    """Makes the declaration true where the object is made: load there; else return results where it says."""
+
+    blames_intentional = True
+
+    def explain(self, ctx: Context) -> str:
+        """Report what comes from an object that lies elsewhere than the object's `device` says."""
+        for found in _declarations(ctx)[:1]:
+            held = f"`{found.held.expression}` lies on {found.held.device}" if found.held else ""
+            return (
+                f"`{found.declared.expression}` says {found.declared.device}, but"
+                f" {held or f'its results may lie on {ctx.operand.device}'}: what is made as declared meets what is"
+                " computed elsewhere."
+            )
+        return ""
+
+    def rate(self, ctx: Context) -> Confidence:
+        """What an object leaves on the host may well belong there."""
+        is_seen = ctx.operand.device != "cpu" or any(each.held for each in _declarations(ctx)[:1])
+        return Confidence.DIRECT if is_seen else Confidence.REMOTE
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Change what the object keeps; then what its methods return to the frame, and what they compute with it."""
+        found = [(each, *place) for each in _declarations(ctx) for place in _classes(ctx, each)]
+        for said, file, holder in found:
+            yield from _keep_there(said, file, holder)
+        for said, file, holder in found:
+            for called, part in _results(ctx, said):
+                for method in methods_called(file, holder, called):
+                    yield from _move(file, return_values(file, method, part), said)
+            methods = [each for each in file.within(holder) if isinstance(each, cst.FunctionDef)]
+            for method in methods if said.held is not None else ():
+                yield from _move(file, _computed(file, method, said), said)
 
 
-def _lies(failure: Failure, device: str, said: str) -> list[Lie]:
-    """The objects that say they are on a device and may have made what is on another, those seen to hold some first."""
+def _declarations(ctx: Context) -> list[Declaration]:
+    """The objects that say they are where the peer is, and are not; those that are seen to hold a module come first."""
     found = []
-    for number in reversed(range(len(failure.frames))):
-        scope = {each.expression: each for each in failure.frames[number].scope}
+    for number in reversed(range(len(ctx.failure.frames))):
+        scope = {each.expression: each for each in ctx.failure.frames[number].scope}
         for declared in scope.values():
             whole, _, name = declared.expression.rpartition(".")
-            if declared.kind not in SAYS or declared.device != said or not OWN.fullmatch(name):
+            if declared.kind not in SAYS or declared.device != ctx.peer.device or not OWN.fullmatch(name):
                 continue
             # What an object's configuration says, the object says.
             for owner in (scope.get(whole), scope.get(whole.rpartition(".")[0])):
-                if owner is not None and owner.kind in ("object", "module") and STEPS.fullmatch(owner.expression):
+                if owner is not None and owner.kind in ("object", "module") and "[" not in owner.expression:
                     inside = [each for each in scope.values() if each.expression.startswith(f"{owner.expression}.")]
-                    if not _is_true(inside, device, said):
-                        held = (each for each in inside if each.kind == "module" and each.device == device)
-                        found.append(Lie(number, owner, declared, next(held, None)))
-    return sorted(found, key=lambda lie: lie.held is None)
+                    if not _is_true(ctx, inside):
+                        held = (each for each in inside if each.kind == "module")
+                        wrong = next((each for each in held if each.device == ctx.operand.device), None)
+                        found.append(Declaration(number, owner, declared, wrong))
+    return sorted(found, key=lambda each: each.held is None)
 
 
-def _is_true(inside: list[ScopeVariable], device: str, said: str) -> bool:
+def _is_true(ctx: Context, inside: list[ScopeVariable]) -> bool:
     """Whether an object that says one device is there at least in part, or names the other one as well."""
     modules = {each.device for each in inside if each.kind == "module"}
-    return bool(modules & {said, "mixed"}) or any(each.kind in SAYS and each.device == device for each in inside)
+    both = any(each.kind in SAYS and each.device == ctx.operand.device for each in inside)
+    return both or bool(modules & {ctx.peer.device, "mixed"})
 
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Make the declaration true where the object is made: load there; else return results where it says."""
-    other = peer_operand(diagnosis)
-    found = _lies(diagnosis.failure, blamed_operand(diagnosis).device, other.device) if other is not None else []
-    for lie in found:
-        for file, holder in _classes(diagnosis.failure, lie, source):
-            if lie.held is not None:
-                yield from _loaded(file, holder, lie)
-    for lie in found:
-        for file, holder in _classes(diagnosis.failure, lie, source):
-            for method, part in _asked(diagnosis, lie, file, holder, source):
-                yield from _moved(file, return_values(file, method, part), lie)
-            if lie.held is not None:
-                for method in [each for each in file.within(holder) if isinstance(each, cst.FunctionDef)]:
-                    yield from _moved(file, _computed(file, method, lie), lie)
+def _classes(ctx: Context, said: Declaration) -> list[tuple[File, cst.ClassDef]]:
+    known = class_of(said.owner, ctx.sources)
+    every = ((file, node) for file in ctx.files() for node in classes_called(file, said.owner.type))
+    return [known] if known is not None else list(every)
 
 
-def _classes(failure: Failure, lie: Lie, source: Sources) -> list[tuple[File, cst.ClassDef]]:
-    known = class_of(lie.owner, source)
-    if known is not None:
-        return [known]
-    return [(file, node) for file in files_of(failure, source) for node in classes_called(file, lie.owner.type)]
-
-
-def _loaded(file: File, holder: cst.ClassDef, lie: Lie) -> Iterator[Change]:
-    """What the object keeps, moved to where the object says when it is assigned; or the declaration made of it."""
-    assert lie.held is not None
-    held = f"self{lie.held.expression.removeprefix(lie.owner.expression)}"
-    every = assignments(file, held, holder)
-    for each in every:
-        if each.value is not None:
-            yield from _moved(file, [each.value], lie, f"Move `{held}` to where `{lie.attribute}` says")
-    for each in assignments(file, lie.attribute, holder):
-        function = file.function_of(each)
-        earlier = [file.line_of(one) for one in every if file.function_of(one) is function]
-        if each.value is not None and earlier and min(earlier) < file.line_of(each):
-            true = cst.parse_expression(f"next({held}.parameters()).device")
-            made = change(file, file.replaced({each.value: true}), f"Say where `{held}` is", "likely")
-            if made:
-                yield made
-
-
-def _moved(file: File, values: list[cst.BaseExpression], lie: Lie, title: str = "") -> Iterator[Change]:
-    edits: dict[cst.CSTNode, cst.CSTNode] = {each: move_to(each, lie.attribute) for each in values}
-    safety = "safe" if title else "likely"
-    title = title or f"Return results where `{lie.attribute}` says"
-    made = change(file, file.replaced(edits), title, safety) if edits else None
-    if made:
-        yield made
-
-
-def _asked(
-    diagnosis: Diagnosis, lie: Lie, file: File, holder: cst.ClassDef, source: Sources
-) -> Iterator[tuple[cst.FunctionDef, int | str | None]]:
-    """The methods of the object that its frame has called, and the part of what they return that lies elsewhere."""
-    frame = diagnosis.failure.frames[lie.frame]
-    caller = source.file(frame.place)
-    running = caller.root_at(frame.place) if caller is not None else None
-    if caller is None or running is None:
+def _keep_there(said: Declaration, file: File, holder: cst.ClassDef) -> Iterator[Change]:
+    """Yield what the object keeps, moved to where it says when it is assigned; or the declaration made of it."""
+    if said.held is None:
         return
-    function, statement = caller.function_of(running), caller.statement_of(running)
-    astray = [
-        each.expression
-        for each in frame.scope
-        if each.kind == "tensor" and each.device == blamed_operand(diagnosis).device
-    ]
-    for call in caller.within(function or caller.module):
-        if not isinstance(call, cst.Call) or caller.function_of(call) is not function or call is running:
+    held, attribute = said.own(said.held), said.own(said.declared)
+    kept = assignments(file, held, holder)
+    for each in kept:
+        if each.value is not None:
+            yield from _move(file, [each.value], said, f"Move `{held}` to where `{attribute}` says", "safe")
+    for each in assignments(file, attribute, holder):
+        function = file.function_of(each)
+        earlier = [one for one in kept if file.function_of(one) is function and file.line_of(one) < file.line_of(each)]
+        if each.value is not None and earlier:
+            true = expression(f"next({held}.parameters()).device")
+            yield from rewrite(file, {each.value: true}, f"Say where `{held}` is", "likely")
+
+
+def _move(
+    file: File, values: list[cst.BaseExpression], said: Declaration, title: str = "", safety: str = "likely"
+) -> Iterator[Change]:
+    attribute = said.own(said.declared)
+    title = title or f"Return results where `{attribute}` says"
+    return rewrite(file, {each: move_to(each, attribute) for each in values}, title, safety)
+
+
+def _results(ctx: Context, said: Declaration) -> Iterator[tuple[str, int | str | None]]:
+    """Yield the methods of the object that its frame has called, and the part of what they return that is elsewhere."""
+    site = ctx.site_of(said.frame)
+    if site is None:
+        return
+    file, function = site.file, site.function
+    tensors = (each for each in site.scope if each.kind == "tensor" and each.device == ctx.operand.device)
+    astray = [each.expression for each in tensors]
+    for call in file.within(function or file.module):
+        if not isinstance(call, cst.Call) or file.function_of(call) is not function or call is site.node:
             continue
-        called = caller.code(call.func)
-        method = called.removeprefix(lie.owner.expression)
-        if not called.startswith(lie.owner.expression) or not re.fullmatch(r"(\.\w+)?", method):
+        called = file.code(call.func)
+        if not re.fullmatch(rf"{re.escape(said.owner.expression)}(\.\w+)?", called):
             continue
-        given = caller.parent(call)
-        targets = [given.targets[0].target] if isinstance(given, cst.Assign) else []
-        parts = [part for target in targets for part in _parts(caller, target, astray)]
-        if not targets and statement is not None and statement in caller.ancestors(call):
-            parts = [None]
-        for part in parts:
-            yield from ((each, part) for each in methods_called(file, holder, method.removeprefix(".")))
+        method, given = called.removeprefix(said.owner.expression).removeprefix("."), file.parent(call)
+        if isinstance(given, cst.Assign):
+            yield from ((method, part) for part in _parts(file, given.targets[0].target, astray))
+        elif site.statement is not None and site.statement in file.ancestors(call):
+            yield method, None
 
 
 def _parts(file: File, target: cst.BaseExpression, astray: list[str]) -> Iterator[int | str | None]:
-    """Which parts of a target are tensors on the other device."""
+    """Yield which parts of a target are tensors on the other device: by number, by name, or None for all of it."""
     if isinstance(target, cst.Tuple):
         yield from (number for number, element in enumerate(target.elements) if file.code(element.value) in astray)
         return
     text = file.code(target)
     yield from [None] if text in astray else []
     for each in astray:
-        part = re.fullmatch(r"\.(\w+)|\[[\"'](\w+)[\"']\]|\[(\d)\]", each.removeprefix(text))
-        if part and each.startswith(text):
+        part = re.fullmatch(rf"{re.escape(text)}(?:\.(\w+)|\[[\"'](\w+)[\"']\]|\[(\d)\])", each)
+        if part is not None:
             yield int(part[3]) if part[3] else part[1] or part[2]
 
 
-def _computed(file: File, method: cst.FunctionDef, lie: Lie) -> list[cst.BaseExpression]:
+def _computed(file: File, method: cst.FunctionDef, said: Declaration) -> list[cst.BaseExpression]:
     """What a method returns that it got by calling what the object holds."""
-    assert lie.held is not None
-    first = f"self.{lie.held.expression.removeprefix(lie.owner.expression + '.').split('.')[0]}"
-    whole = return_values(file, method)
-    every = whole or [element for part in range(4) for element in return_values(file, method, part)]
+    first = ".".join(said.own(said.held).split(".")[:2]) if said.held is not None else ""
+    parts = [each for part in range(PARTS) for each in return_values(file, method, part)]
     found = []
-    for value in every:
+    for value in return_values(file, method) or parts:
         before = assignments(file, file.code(value), method) if isinstance(value, cst.Name) else []
         texts = [file.code(value), *(file.code(each.value) for each in before if each.value is not None)]
         if any(re.match(rf"{re.escape(first)}\b.*\(", text) for text in texts):

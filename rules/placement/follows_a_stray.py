@@ -3,87 +3,50 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from devfix.sdk import (
-    Change,
-    Diagnosis,
-    Event,
-    Failure,
-    Finding,
-    FixSite,
-    NameRef,
-    Operand,
-    ScopeVariable,
-    Sources,
-    blamed_operand,
-    describe,
-    fix_sites,
-    followed,
-    is_intentional,
-    misplaced_operands,
-    move_argument,
-    move_result,
-    scope_at,
-)
+from devfix.sdk import Change, Confidence, Context, OperandRule, ScopeVariable, Site, followed, with_safety
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report an operand that a factory made beside other tensors on the wrong device."""
-    for index, operand, _ in misplaced_operands(failure):
-        birth = operand.creation
-        place = birth.places[0] if birth is not None and birth.places else None
-        if birth is None or place is None or birth.kind != "factory" or operand.transfers or operand.owner is not None:
-            continue
+class FollowsAStray(OperandRule):
+    """Moves the tensor that the factory follows: where it is handed on, else where it comes in."""
+
+    confidence, blames_intentional = Confidence.NEARBY, True
+
+    def explain(self, ctx: Context) -> str:
+        """Report an operand that a factory made beside other tensors on the wrong device."""
+        event = ctx.creation
+        if event is None or event.kind != "factory" or not event.places or ctx.operand.transfers or ctx.operand.owner:
+            return ""
         # The device may come from a caller, whose scope has the tensor.
-        scopes = [scope_at(failure, each) for each in birth.places if each.owned]
-        if any(_is_stray(failure, operand, each) for scope in scopes for each in scope):
-            made = f"{describe(operand)} was made on {operand.device} in {place.path}:{place.line}"
-            reason = f"{made}, as its factory was told."
-            return Finding(index, reason, strength=2)
-    return None
+        scopes = [ctx.scope_at(each) for each in event.places if each.owned]
+        if not any(_is_stray(ctx, each) for scope in scopes for each in scope):
+            return ""
+        place = event.places[0]
+        return f"{ctx.name} was made on {ctx.operand.device} in {place.path}:{place.line}, as its factory was told."
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Begin with the calls through which the factory's result came back, where the tensor was handed in."""
+        places = ctx.creation.places if ctx.creation is not None else ()
+        stray = followed(ctx.failure, places, ctx.sources)
+        if stray is None or not _is_stray(ctx, stray):
+            return
+        other = ctx.follow(stray)
+        sites = [_handing(site, stray) for place in places[1:] if (site := other.site_at(place, "handover"))]
+        reason = f"It follows `{stray.expression}`, which is on {stray.device} and was never moved."
+        for site in [*(each for each in sites if each.expressions), *other.sites()]:
+            is_use = site.kind in ("handover", "use")
+            found = site.move_argument() if is_use else with_safety(site.move_result(), "unsure")
+            yield from (replace(each, reason=reason) for each in found)
 
 
-def _is_stray(failure: Failure, operand: Operand, binding: ScopeVariable) -> bool:
-    """Whether a tensor lies on an operand's device, was there from its birth, and is another one."""
-    if binding.kind != "tensor" or binding.device != operand.device or not binding.history:
+def _is_stray(ctx: Context, variable: ScopeVariable) -> bool:
+    """Whether a tensor lies on the operand's device, was there from its birth, and is another one."""
+    if variable.kind != "tensor" or variable.device != ctx.operand.device or not variable.history:
         return False
-    other = binding.history[0] != operand.history[0] and not any(event.kind == "move" for event in binding.history)
-    return other and not is_intentional(failure, _operand(failure, operand, binding))
+    is_moved = any(event.kind == "move" for event in variable.history)
+    return variable.history[0] != ctx.operand.history[0] and not is_moved and not ctx.follow(variable).is_intentional
 
 
-def _operand(failure: Failure, operand: Operand, binding: ScopeVariable) -> Operand:
-    """A tensor in scope as if it were the operand."""
-    names = tuple(
-        NameRef(number, each.expression)
-        for number, frame in enumerate(failure.frames)
-        for each in frame.scope
-        if each.kind == "tensor" and each.history == binding.history and each.shape == binding.shape
-    )
-    return replace(operand, names=names, history=binding.history, shape=binding.shape, copy=None)
-
-
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Move the tensor that the factory follows: where it is handed on, else where it comes in."""
-    failure, operand = diagnosis.failure, blamed_operand(diagnosis)
-    birth = operand.creation
-    stray = followed(failure, birth.places, source) if birth is not None else None
-    if birth is None or stray is None or not _is_stray(failure, operand, stray):
-        return
-    operands = list(failure.operands)
-    operands[diagnosis.finding.operand] = _operand(failure, operand, stray)
-    towards = replace(diagnosis, failure=replace(failure, operands=tuple(operands)))
-    reason = f"It follows `{stray.expression}`, which is on {stray.device} and was never moved."
-    for spot in [*_calls(failure, birth, stray), *fix_sites(towards)]:
-        if spot.kind in ("handover", "use"):
-            yield from (replace(each, reason=reason) for each in move_argument(towards, spot, source))
-        else:
-            found = move_result(towards, spot, source)
-            yield from (replace(each, reason=reason, safety="unsure") for each in found)
-
-
-def _calls(failure: Failure, birth: Event, stray: ScopeVariable) -> Iterator[FixSite]:
-    """The calls through which the factory's result came back, where the tensor was handed in."""
-    for place in birth.places[1:]:
-        scope = scope_at(failure, place)
-        names = [each.expression for each in scope if each.kind == "tensor" and each.history == stray.history]
-        if place.owned and names:
-            yield FixSite("handover", place, scope, tuple(names))
+def _handing(site: Site, stray: ScopeVariable) -> Site:
+    """The site with what the tensor is called there."""
+    names = [each.expression for each in site.scope if each.kind == "tensor" and each.history == stray.history]
+    return site.naming(*names)

@@ -7,68 +7,54 @@ import libcst as cst
 from devfix.sdk import (
     FACTORIES,
     Change,
-    Diagnosis,
-    Failure,
+    Context,
+    CreationRule,
     File,
-    Finding,
-    Sources,
+    Site,
     add_keyword,
     argument,
-    blamed_operand,
-    change,
     code,
-    creation_location,
-    describe,
-    is_intentional,
+    fill_message,
     last_name,
-    misplaced_operands,
-    peer_operand,
 )
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report a factory without a device in the function in which its peer was made on one."""
-    for index, operand, other in misplaced_operands(failure):
-        mine, its = creation_location(operand), creation_location(other)
-        if mine is None or its is None or operand.owner is not None or is_intentional(failure, operand):
-            continue
-        births = (operand.creation, other.creation)
-        made = all(birth is not None and birth.kind in ("factory", "constant") for birth in births)
-        placed = other.creation is not None and other.creation.device == other.device
-        if not made or not placed or (mine.path, mine.function) != (its.path, its.function):
-            continue
-        reason = (
-            f"{describe(operand)} was made in {mine.path}:{mine.line} without a device, beside {describe(other)}, which"
-            f" was made on {other.device} in line {its.line}: half of the expression was moved."
+class HalfMovedExpression(CreationRule):
+    """Gives every such factory that meets the moved one the device which that was given."""
+
+    kinds = ("factory", "constant")
+    message = "{name} was made in {made_at} without a device"
+
+    def matches(self, ctx: Context) -> bool:
+        """Ask that the same function made the peer, on the device where it is."""
+        other, mine = ctx.view_peer(), ctx.created_at
+        its, made = other.created_at, other.creation
+        is_made = made is not None and self.is_creation(made) and made.device == other.operand.device
+        return (
+            is_made and mine is not None and its is not None and (mine.path, mine.function) == (its.path, its.function)
         )
-        return Finding(index, reason, strength=1)
-    return None
 
+    def explain(self, ctx: Context) -> str:
+        """Name the factory beside it as well."""
+        beside = "beside {name}, which was made on {device} in {made_at}: half of the expression was moved."
+        reason = super().explain(ctx)
+        return reason and f"{reason}, {fill_message(beside, ctx.view_peer())}"
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Give every such factory that meets the moved one the device which that was given."""
-    place, other = creation_location(blamed_operand(diagnosis)), peer_operand(diagnosis)
-    its = creation_location(other) if other else None
-    file = source.file(place) if place is not None else None
-    if file is None or place is None or its is None:
-        return
-    moved = file.call_at(its, tuple(FACTORIES))
-    wrong = file.call_at(place, tuple(FACTORIES))
-    given = argument(moved, "device") if moved is not None else None
-    if moved is None or wrong is None or given is None or argument(wrong, "device") is not None:
-        return
-    edits = {each: add_keyword(each, "device", code(given.value)) for each in _alike(file, wrong, moved)}
-    title = f"Give `{file.code(wrong.func)}` the device `{code(given.value)}`, as the one beside it has"
-    found = change(file, file.replaced(edits), title)
-    if found:
-        yield found
+    def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
+        """Copy the device from one factory to the others."""
+        moved, wrong = ctx.call_at(ctx.view_peer().created_at, *FACTORIES), site.call(*FACTORIES)
+        given = moved.argument("device") if moved is not None else None
+        if moved is None or wrong is None or given is None or argument(wrong, "device") is not None:
+            return
+        device = code(given.value)
+        edits = {each: add_keyword(each, "device", device) for each in _alike(site.file, wrong, moved.node)}
+        title = f"Give `{site.file.code(wrong.func)}` the device `{device}`, as the one beside it has"
+        yield from site.replace(edits, title)
 
 
 def _alike(file: File, wrong: cst.Call, moved: cst.Call) -> list[cst.Call]:
     """The factory itself, and those of its name without a device in statements that use the moved one's name."""
-    function = file.function_of(wrong)
-    name = _assigned(file, moved)
-    found = [wrong]
+    function, name, found = file.function_of(wrong), _assigned(file, moved), [wrong]
     for node in file.within(function) if function is not None and name else ():
         if not isinstance(node, cst.Call) or node is wrong or last_name(node.func) != last_name(wrong.func):
             continue

@@ -4,78 +4,48 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import (
-    Change,
-    Diagnosis,
-    Failure,
-    File,
-    Finding,
-    FixSite,
-    Sources,
-    change,
-    describe,
-    device_expressions,
-    fix_sites,
-    frame_of,
-    is_bound,
-    is_intentional,
-    is_local,
-    is_move,
-    misplaced_operands,
-    move_argument,
-    move_assigned,
-    move_result,
-    move_to,
-)
+from devfix.sdk import Change, Confidence, Context, File, OperandRule, Site, is_bound, is_local, is_move, move_to
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report an operand that was born while a file was imported, which is over, and never moved since."""
-    for index, operand, peer in misplaced_operands(failure):
-        held = operand.owner is not None and operand.owner.kind in ("parameter", "buffer")
-        birth = operand.creation
-        if birth is None or held or is_intentional(failure, operand):
-            continue
-        imported = next((place for place in birth.places if place.owned and place.function == "<module>"), None)
-        if imported is None or birth.places[0].path != imported.path or frame_of(failure, imported) is not None:
-            continue
-        reason = (
-            f"{describe(operand)} is a constant of {imported.path}, made on {operand.device} when the file was"
-            f" imported; nobody moved it to {peer.device}."
+class HostConstant(OperandRule):
+    """Moves it where it is handed in: a constant serves every device, so it is not the constant that changes."""
+
+    confidence = Confidence.NEARBY
+
+    def explain(self, ctx: Context) -> str:
+        """Report an operand that was made while a file was imported, which is over."""
+        places = ctx.creation.places if ctx.creation is not None else ()
+        imported = next((place for place in places if place.owned and place.function == "<module>"), None)
+        if imported is None or ctx.is_held or places[0].path != imported.path or ctx.frame_of(imported) is not None:
+            return ""
+        return (
+            f"{ctx.name} is a constant of {imported.path}, made on {ctx.operand.device} when the file was imported;"
+            f" nobody moved it to {ctx.peer.device}."
         )
-        return Finding(index, reason, strength=2)
-    return None
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Go from the outside inward."""
+        for site in ctx.sites("derived", "handover", "use"):
+            if site.kind != "derived":
+                yield from _read_above(site)
+                yield from site.move_assigned()
+                yield from site.move_argument()
+            elif ctx.frame_of(site.place) is not None:
+                yield from site.move_result()
 
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Move it where it is handed in: a constant serves every device, so it is not the constant that changes."""
-    for spot in fix_sites(diagnosis):
-        if spot.kind == "derived" and frame_of(diagnosis.failure, spot.place) is not None:
-            yield from move_result(diagnosis, spot, source)
-        elif spot.kind in ("handover", "use"):
-            yield from _read_above(diagnosis, spot, source)
-            yield from move_assigned(diagnosis, spot, source)
-            yield from move_argument(diagnosis, spot, source)
-
-
-def _read_above(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
-    """Move the constant where a running function reads it above the running line, to hand it on in something else."""
-    file = source.file(spot.place)
-    root = file.root_at(spot.place) if file is not None else None
-    function = file.function_of(root) if file is not None and root is not None else None
-    if file is None or root is None or function is None:
-        return
-    for name in spot.expressions:
-        if not name.isidentifier() or is_local(function, name):
+def _read_above(site: Site) -> Iterator[Change]:
+    """Yield the constant moved where a running function reads it above, to hand it on in something else."""
+    file, function = site.file, site.function
+    for name in site.expressions if function is not None else ():
+        if function is None or not name.isidentifier() or is_local(function, name):
             continue
-        above = [node for node in file.find(function, name) if file.line_of(node) < file.line_of(root)]
+        above = [node for node in file.find(function, name) if file.line_of(node) < file.line_of(site.node)]
         reads = [_cast(file, node) for node in above if file.function_of(node) is function]
-        for anchor in device_expressions(diagnosis, spot, file) if reads else ():
-            if all(is_bound(file, node, anchor) for node in reads):
-                edits: dict[cst.CSTNode, cst.CSTNode] = {node: move_to(node, anchor) for node in reads}
-                made = change(file, file.replaced(edits), f"Move `{name}` to `{anchor}`, where it is read")
-                if made:
-                    yield made
+        for device in site.device_expressions() if reads else ():
+            if all(is_bound(file, node, device) for node in reads):
+                edits = {node: move_to(node, device) for node in reads}
+                yield from site.replace(edits, f"Move `{name}` to `{device}`, where it is read")
 
 
 def _cast(file: File, node: cst.BaseExpression) -> cst.BaseExpression:

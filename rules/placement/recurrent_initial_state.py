@@ -4,77 +4,39 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import (
-    FACTORIES,
-    Change,
-    Diagnosis,
-    Failure,
-    File,
-    Finding,
-    Operand,
-    SourceLocation,
-    Sources,
-    add_keyword,
-    blamed_operand,
-    change,
-    creation_location,
-    describe,
-    device_expressions,
-    fix_sites,
-    is_bound,
-    is_intentional,
-    misplaced_operands,
-    move_to,
-)
+from devfix.sdk import FACTORIES, Change, Context, CreationRule, Site, add_keyword, is_bound, move_to
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report a state that owned code made and handed to a recurrent layer."""
-    if failure.kind != "recurrent-state":
+class RecurrentInitialState(CreationRule):
+    """Makes every state of the call where its input is; moves those that are drawn."""
+
+    failure_kind, kinds = "recurrent-state", ("factory", "constant", "random")
+    message = "{name}, a state that begins in {made_at}, is on {device} while the layer and its input are on {peer}."
+
+    def matches(self, ctx: Context) -> bool:
+        """Leave the input of the layer alone: it is not the one that is wrong."""
+        return ctx.operand.argument not in ("input", "args[0]")
+
+    def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
+        """Treat all states of the call that this file makes alike."""
+        states = [each for index in range(len(ctx.failure.operands)) if self._is_state(each := ctx.view(index))]
+        calls = [call for each in states if (call := _call(site, each)) is not None]
+        for device in site.device_expressions():
+            bound = [(call, is_drawn) for call, is_drawn in calls if is_bound(site.file, call, device)]
+            edits: dict[cst.CSTNode, cst.CSTNode] = {
+                call: move_to(call, device) if is_drawn else add_keyword(call, "device", device)
+                for call, is_drawn in bound
+            }
+            yield from site.replace(edits, f"Begin with a state on `{device}`")
+
+    def _is_state(self, ctx: Context) -> bool:
+        return not ctx.is_intentional and bool(self.explain(ctx))
+
+
+def _call(site: Site, ctx: Context) -> tuple[cst.Call, bool] | None:
+    """The call in a site's file that made a state, and whether it drew it at random."""
+    place, is_drawn = ctx.created_at, ctx.creation is not None and ctx.creation.kind == "random"
+    if place is None or place.path != site.place.path:
         return None
-    for index, operand, peer in misplaced_operands(failure):
-        place = _made(failure, operand)
-        if place is not None:
-            reason = (
-                f"{describe(operand)}, a state that begins in {place.path}:{place.line}, is on {operand.device} while"
-                f" the layer and its input are on {peer.device}."
-            )
-            return Finding(index, reason, strength=1)
-    return None
-
-
-def _made(failure: Failure, operand: Operand) -> SourceLocation | None:
-    """Where owned code made an operand that is no input or weight of the layer, and that nobody moved."""
-    given = operand.argument in ("input", "args[0]") or operand.owner is not None or is_intentional(failure, operand)
-    made = operand.creation is not None and operand.creation.kind in ("factory", "constant", "random")
-    return None if given or not made else creation_location(operand)
-
-
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Make every state of the call where its input is; move those that are drawn."""
-    failure, wrong = diagnosis.failure, blamed_operand(diagnosis)
-    births = [
-        spot for spot in fix_sites(diagnosis) if wrong.creation is not None and spot.place == wrong.creation.places[0]
-    ]
-    for spot in births[:1]:
-        file = source.file(spot.place)
-        if file is None:
-            continue
-        states = [(place, each) for each in failure.operands if (place := _made(failure, each)) is not None]
-        calls = [call for place, each in states if place.path == spot.place.path and (call := _call(file, place, each))]
-        for anchor in device_expressions(diagnosis, spot, file):
-            edits = {call: _placed(call, drawn, anchor) for call, drawn in calls if is_bound(file, call, anchor)}
-            found = change(file, file.replaced(edits), f"Begin with a state on `{anchor}`") if edits else None
-            if found:
-                yield found
-
-
-def _call(file: File, place: SourceLocation, operand: Operand) -> tuple[cst.Call, bool] | None:
-    """The call that made a state, and whether it drew it at random."""
-    drawn = operand.creation is not None and operand.creation.kind == "random"
-    call = file.call_at(place) if drawn else file.call_at(place, tuple(FACTORIES))
-    return (call, drawn) if call is not None else None
-
-
-def _placed(call: cst.Call, drawn: bool, anchor: str) -> cst.BaseExpression:
-    return move_to(call, anchor) if drawn else add_keyword(call, "device", anchor)
+    call = site.file.call_at(place, () if is_drawn else tuple(FACTORIES))
+    return (call, is_drawn) if call is not None else None

@@ -4,57 +4,45 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import (
-    Change,
-    Diagnosis,
-    Failure,
-    Finding,
-    SourceLocation,
-    Sources,
-    add_device_argument,
-    blamed_operand,
-    change,
-    creation_location,
-    describe,
-    fix_sites,
-    is_intentional,
-    last_name,
-    misplaced_operands,
-    scope_at,
-)
+from devfix.sdk import Change, Context, CreationRule, Site, SourceLocation, last_name
 
 NUMBERS = ("float", "int", "len", "bool", "ord", "item", "tolist")
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report a constant made where a list of tensors without dimensions on the right device was in scope."""
-    for index, operand, peer in misplaced_operands(failure):
-        birth, place = operand.creation, creation_location(operand)
-        if birth is None or place is None or birth.kind != "constant" or is_intentional(failure, operand):
-            continue
-        if not _listed(failure, place, peer.device) and not _has_tensors(failure, place, peer.device):
-            continue
-        reason = (
-            f"{describe(operand)} was made by `{birth.op}` in {place.path}:{place.line} on the host: tensors on"
-            f" {peer.device} that it takes are copied there one by one."
+class TensorOfDeviceScalars(CreationRule):
+    """Stacks the tensors where they are; else gives the new tensor their device."""
+
+    kinds, blames_held = ("constant",), True
+    message = (
+        "{name} was made by `{op}` in {made_at} on the host: tensors on {peer} that it takes are copied there one by"
+        " one."
+    )
+
+    def matches(self, ctx: Context) -> bool:
+        """Ask for a list of tensors in scope on the right device, or for tensors of which scalars may be made."""
+        place, device = ctx.created_at, ctx.peer.device
+        return place is not None and any(
+            each.kind == "tensor" and each.device == device for each in ctx.scope_at(place)
         )
-        return Finding(index, reason, strength=1)
-    return None
+
+    def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
+        """Stack a list that the call takes, or the elements that a comprehension computes."""
+        call, listed = site.call("tensor", "as_tensor"), _lists(ctx, site.place)
+        name = site.file.code(call.args[0].value) if call is not None and len(call.args) == 1 else ""
+        is_computed = name not in listed and _is_computed(call)
+        if call is not None and isinstance(call.func, cst.Attribute) and name and (name in listed or is_computed):
+            stacked = call.with_changes(func=call.func.with_changes(attr=cst.Name("stack")))
+            what = "what the comprehension makes" if is_computed else f"`{name}`"
+            yield from site.replace({call: stacked}, f"Stack {what} where its tensors are", "likely")
+        if name in listed:
+            yield from site.add_device()
 
 
-def _listed(failure: Failure, place: SourceLocation, device: str) -> list[str]:
-    """The lists in scope at a place whose elements are tensors without dimensions on a device."""
-    found = []
-    for binding in scope_at(failure, place):
-        name, _, rest = binding.expression.partition("[")
-        if rest == "0]" and binding.kind == "tensor" and binding.shape == () and binding.device == device:
-            found.append(name)
-    return found
-
-
-def _has_tensors(failure: Failure, place: SourceLocation, device: str) -> bool:
-    """Whether tensors on a device were in scope at a place, of which a comprehension may make scalars."""
-    return any(each.kind == "tensor" and each.device == device for each in scope_at(failure, place))
+def _lists(ctx: Context, place: SourceLocation) -> set[str]:
+    """The lists in scope at a place whose elements are tensors without dimensions on the right device."""
+    first = [each for each in ctx.scope_at(place) if each.kind == "tensor" and each.shape == ()]
+    found = (each.expression.partition("[") for each in first if each.device == ctx.target_device)
+    return {name for name, _, rest in found if rest == "0]"}
 
 
 def _is_computed(call: cst.Call | None) -> bool:
@@ -64,25 +52,3 @@ def _is_computed(call: cst.Call | None) -> bool:
     if isinstance(element, cst.Call):
         return last_name(element.func) not in NUMBERS
     return isinstance(element, cst.BinaryOperation | cst.Subscript)
-
-
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Stack the tensors where they are; else give the new tensor their device."""
-    failure, operand = diagnosis.failure, blamed_operand(diagnosis)
-    devices = {each.device for each in failure.operands} - {operand.device}
-    for spot in fix_sites(diagnosis):
-        file = source.file(spot.place)
-        if spot.kind != "birth" or file is None or operand.creation is None or spot.place != operand.creation.places[0]:
-            continue
-        listed = {name for device in devices for name in _listed(failure, spot.place, device)}
-        call = file.call_at(spot.place, ("tensor", "as_tensor"))
-        name = file.code(call.args[0].value) if call is not None and len(call.args) == 1 else ""
-        is_computed = bool(name) and name not in listed and _is_computed(call)
-        if call is not None and isinstance(call.func, cst.Attribute) and (name in listed or is_computed):
-            stacked = call.with_changes(func=call.func.with_changes(attr=cst.Name("stack")))
-            title = f"Stack {'what the comprehension makes' if is_computed else f'`{name}`'} where its tensors are"
-            found = change(file, file.replaced({call: stacked}), title, "likely")
-            if found:
-                yield found
-        if name in listed:
-            yield from add_device_argument(diagnosis, spot, source)

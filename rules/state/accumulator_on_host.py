@@ -4,59 +4,28 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import (
-    Change,
-    Diagnosis,
-    Failure,
-    Finding,
-    Sources,
-    blamed_operand,
-    change,
-    describe,
-    device_expressions,
-    fix_sites,
-    insert_before,
-    is_intentional,
-    misplaced_operands,
-)
+from devfix.sdk import Change, Confidence, Context, OperandRule
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report an attribute of an object that is no module, which nobody moved."""
-    for index, operand, peer in misplaced_operands(failure):
-        kept = any(held.expression.startswith("self.") and held.relation == "same" for held in operand.names)
-        if not kept or is_intentional(failure, operand) or operand.owner is not None:
-            continue
-        reason = (
-            f"{describe(operand)} is kept from call to call and began on {operand.device}, while what comes to it is on"
-            f" {peer.device}."
-        )
-        return Finding(index, reason, strength=3)
-    return None
+class AccumulatorOnHost(OperandRule):
+    """Moves what is kept to where the values are, once, in the method that writes it anew."""
 
+    confidence = Confidence.INDIRECT
+    message = "{name} is kept from call to call and began on {device}, while what comes to it is on {peer}."
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Move what is kept to where the values are, once, in the method that writes it anew."""
-    operand = blamed_operand(diagnosis)
-    for spot in fix_sites(diagnosis):
-        file = source.file(spot.place) if spot.kind == "use" else None
-        root = file.root_at(spot.place) if file is not None else None
-        statement = file.statement_of(root) if file is not None and root is not None else None
-        function = file.function_of(root) if file is not None and root is not None else None
-        if file is None or statement is None or function is None:
-            continue
-        for name in spot.expressions:
-            written = [
-                each
-                for each in file.within(function)
-                if isinstance(each, cst.AssignTarget | cst.AugAssign) and file.code(each.target) == name
-            ]
-            if not written or not any(held.expression == name for held in operand.names):
-                continue
-            for anchor in device_expressions(diagnosis, spot, file):
-                if anchor.startswith(f"{name}."):
-                    continue
-                module = insert_before(file, statement, [f"{name} = {name}.to({anchor})"])
-                found = change(file, module, f"Keep `{name}` on `{anchor}`")
-                if found:
-                    yield found
+    def matches(self, ctx: Context) -> bool:
+        """Ask for an attribute of an object that is no module."""
+        is_kept = any(held.expression.startswith("self.") and held.relation == "same" for held in ctx.operand.names)
+        return is_kept and ctx.operand.owner is None
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Write the move in front of the statement that fails."""
+        held = {each.expression for each in ctx.operand.names}
+        for site in ctx.sites("use"):
+            nodes = list(site.file.within(site.function)) if site.function is not None else []
+            targets = [each.target for each in nodes if isinstance(each, cst.AssignTarget | cst.AugAssign)]
+            written = {site.file.code(each) for each in targets} & held
+            for name in (each for each in site.expressions if each in written):
+                for device in site.device_expressions():
+                    if not device.startswith(f"{name}."):
+                        yield from site.insert_before([f"{name} = {name}.to({device})"], f"Keep `{name}` on `{device}`")

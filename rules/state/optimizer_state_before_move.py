@@ -4,81 +4,54 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import (
-    Change,
-    Diagnosis,
-    Event,
-    Failure,
-    File,
-    Finding,
-    ScopeVariable,
-    SourceLocation,
-    Sources,
-    change,
-    is_intentional,
-    last_name,
-    misplaced_operands,
-)
+from devfix.sdk import CallSite, Change, Context, File, OperandRule, SourceLocation, last_name, rewrite
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report a tensor without a name that meets the gradient or weight of a model in the step of an optimizer."""
-    if not any("optim" in frame.place.path.replace("\\", "/").split("/") for frame in failure.frames):
-        return None
-    for index, operand, peer in misplaced_operands(failure):
-        if operand.names or is_intentional(failure, operand) or _model(failure) is None:
-            continue
-        reason = (
-            f"the optimizer keeps state on {operand.device} for parameters on {peer.device}: it was filled before the"
-            f" model was moved."
-        )
-        return Finding(index, reason, strength=1)
+class OptimizerStateBeforeMove(OperandRule):
+    """Moves the model before the state is loaded."""
+
+    message = (
+        "the optimizer keeps state on {device} for parameters on {peer}: it was filled before the model was moved."
+    )
+
+    def concerns(self, ctx: Context) -> bool:
+        """Ask for the step of an optimizer, and a module that was moved."""
+        paths = [frame.place.path.replace("\\", "/").split("/") for frame in ctx.failure.frames]
+        return any("optim" in path for path in paths) and _last_move(ctx) is not None
+
+    def matches(self, ctx: Context) -> bool:
+        """Ask for a tensor without a name."""
+        return not ctx.operand.names
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Put the statement that moves in front of the one that loads, where both are in one block."""
+        site = ctx.call_at(_last_move(ctx), "to", "cuda")
+        parent = site.file.parent(site.statement) if site is not None and _is_whole(site) and site.statement else None
+        if site is None or not isinstance(parent, cst.IndentedBlock | cst.Module):
+            return
+        body = list(parent.body)
+        loaded = next((number for number, each in enumerate(body) if _loads(site.file, each)), len(body))
+        if any(each is site.statement for each in body[loaded:]):
+            body.insert(loaded, body.pop(next(number for number, each in enumerate(body) if each is site.statement)))
+            new = parent.with_changes(body=body)
+            title = "Move the model before the optimizer's state is loaded"
+            module = new if isinstance(new, cst.Module) else site.file.replaced({parent: new})
+            yield from rewrite(site.file, module, title, "likely")
+
+
+def _last_move(ctx: Context) -> SourceLocation | None:
+    """Where owned code last moved a module of the failing frames."""
+    for binding in (each for frame in ctx.failure.owned_frames for each in frame.scope if each.kind == "module"):
+        moves = [event.owned_place for event in binding.history if event.kind == "move" and event.owned_place]
+        if moves:
+            return moves[-1]
     return None
 
 
-def _model(failure: Failure) -> tuple[ScopeVariable, Event] | None:
-    """A module of the failing frames and its last move."""
-    for frame in failure.owned_frames:
-        for binding in frame.scope:
-            moves = [event for event in binding.history if event.kind == "move" and event.owned_place is not None]
-            if binding.kind == "module" and moves:
-                return binding, moves[-1]
-    return None
-
-
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Move the model before the state is loaded."""
-    found = _model(diagnosis.failure)
-    place = found[1].owned_place if found is not None else None
-    file = source.file(place) if place is not None else None
-    if file is None or place is None:
-        return
-    move = _statement(file, place)
-    parent = file.parent(move) if move is not None else None
-    if move is None or not isinstance(parent, cst.IndentedBlock | cst.Module):
-        return
-    body = list(parent.body)
-    loaded = next((each for each in body if _loads(file, each)), None)
-    if loaded is None or body.index(loaded) >= body.index(move):
-        return
-    moved = [each for each in body if each is not move]
-    moved.insert(moved.index(loaded), move)
-    if isinstance(parent, cst.Module):
-        module = file.module.with_changes(body=moved)
-    else:
-        module = file.replaced({parent: parent.with_changes(body=moved)})
-    made = change(file, module, "Move the model before the optimizer's state is loaded", "likely")
-    if made:
-        yield made
-
-
-def _statement(file: File, place: SourceLocation) -> cst.SimpleStatementLine | None:
-    """The statement that moves a model and does nothing else: `model.to(device)`, `model = model.to(device)`."""
-    call = file.call_at(place, ("to", "cuda"))
-    statement = file.statement_of(call) if call is not None else None
-    if call is None or not isinstance(call.func, cst.Attribute) or not isinstance(call.func.value, cst.Name):
-        return None
-    return statement if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+def _is_whole(site: CallSite) -> bool:
+    """Whether a statement moves a model and does nothing else: `model.to(device)`, `model = model.to(device)`."""
+    is_line = isinstance(site.statement, cst.SimpleStatementLine) and len(site.statement.body) == 1
+    return is_line and isinstance(site.receiver, cst.Name)
 
 
 def _loads(file: File, statement: cst.CSTNode) -> bool:

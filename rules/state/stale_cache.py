@@ -6,87 +6,73 @@ import libcst as cst
 
 from devfix.sdk import (
     Change,
-    Diagnosis,
-    Failure,
+    Context,
     File,
-    Finding,
-    Operand,
+    OperandRule,
     SourceLocation,
-    Sources,
     argument,
     assignments,
     binding_at,
-    blamed_operand,
-    change,
     code,
     definition,
     expression,
-    misplaced_operands,
+    rewrite,
     stored_attributes,
 )
 
-SUPERSEDES = ("state/tensor-not-buffer",)  # what is computed anew for each input is no state of the module
 
+class StaleCache(OperandRule):
+    """Computes it anew where the guard that decides so meets another device."""
 
-def diagnose(failure: Failure) -> Finding | None:
-    """Report an attribute that a method other than the constructor computed, on another device than it is used on."""
-    for index, operand, peer in misplaced_operands(failure):
-        name, place = _cached(failure, operand)
-        held = operand.owner is not None and operand.owner.kind in ("parameter", "buffer")
-        if place is None or held:
-            continue
-        reason = (
-            f"`{name}` was computed once, on {operand.device}, in {place.path}:{place.line}, and is kept: it is used on"
-            f" {peer.device} now."
+    supersedes = ("state/tensor-not-buffer",)  # what is computed anew for each input is no state of the module
+    blames_intentional = True
+
+    def explain(self, ctx: Context) -> str:
+        """Report an attribute that a method other than the constructor computed, on another device than it is used."""
+        name, place = _cached(ctx)
+        if place is None or ctx.is_held:
+            return ""
+        return (
+            f"`{name}` was computed once, on {ctx.operand.device}, in {place.path}:{place.line}, and is kept: it is"
+            f" used on {ctx.peer.device} now."
         )
-        return Finding(index, reason, strength=1)
-    return None
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Add a comparison of devices to the guard; a string is none, and no tensor's device would equal it."""
+        name, place = _cached(ctx)
+        file = ctx.sources.file(place) if place is not None else None
+        method = definition(file, place.function) if file is not None and place is not None else None
+        attribute = f"self.{name.rpartition('.')[2]}"
+        if file is None or place is None or not isinstance(method, cst.FunctionDef):
+            return
+        for each in assignments(file, attribute, method):
+            guard = next((around for around in file.ancestors(each) if isinstance(around, cst.If)), None)
+            given = _given(file, guard) if guard is not None else ""
+            if guard is None or not given or not file.find(guard.test, attribute) or _is_string(ctx, place, given):
+                continue
+            left = guard.test
+            if isinstance(left, cst.BooleanOperation) and isinstance(left.operator, cst.And):
+                left = left.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+            test = cst.BooleanOperation(left, cst.Or(), expression(f"{attribute}.device != {given}"))
+            yield from rewrite(file, {guard.test: test}, f"Compute `{attribute}` anew for another device")
 
 
-def _cached(failure: Failure, operand: Operand) -> tuple[str, SourceLocation | None]:
+def _cached(ctx: Context) -> tuple[str, SourceLocation | None]:
     """The attribute that keeps the operand (or what it was computed from), and where a method computed it."""
-    for each in stored_attributes(failure, operand):
+    for each in stored_attributes(ctx.failure, ctx.operand):
         place = each.maker.places[0] if each.maker is not None and each.maker.places else None
-        method = place.function.rpartition(".")[2] if place is not None and place.owned else "__init__"
-        if place is not None and "." in place.function and method != "__init__":
+        owner, _, method = place.function.rpartition(".") if place is not None and place.owned else ("", "", "")
+        if owner and method != "__init__":
             return f"{each.whole}.{each.attribute}", place
     return "", None
 
 
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Compute it anew where the guard that decides so meets another device."""
-    name, place = _cached(diagnosis.failure, blamed_operand(diagnosis))
-    file = source.file(place) if place is not None else None
-    method = definition(file, place.function) if file is not None and place is not None else None
-    if file is None or not isinstance(method, cst.FunctionDef):
-        return
-    attribute = f"self.{name.rpartition('.')[2]}"
-    for each in assignments(file, attribute, method):
-        guard = next((around for around in file.ancestors(each) if isinstance(around, cst.If)), None)
-        given = _given(file, guard) if guard is not None else ""
-        if guard is None or not given or not file.find(guard.test, attribute):
-            continue
-        if place is None or _is_name(diagnosis.failure, place, given):
-            continue
-        left = guard.test
-        if isinstance(left, cst.BooleanOperation) and isinstance(left.operator, cst.And):
-            left = left.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-        test = cst.BooleanOperation(left, cst.Or(), expression(f"{attribute}.device != {given}"))
-        found = change(file, file.replaced({guard.test: test}), f"Compute `{attribute}` anew for another device")
-        if found:
-            yield found
-
-
-def _is_name(failure: Failure, place: SourceLocation, given: str) -> bool:
-    """Whether a device is given as a string: no tensor's device equals "cuda", so a guard would never be content."""
-    binding = binding_at(failure, place, given)
+def _is_string(ctx: Context, place: SourceLocation, given: str) -> bool:
+    binding = binding_at(ctx.failure, place, given)
     return given[0] in "\"'" or (binding is not None and binding.kind == "string")
 
 
 def _given(file: File, guard: cst.If) -> str:
     """The device that the factories below a guard are given; "" where they are given none."""
-    for node in file.within(guard.body):
-        given = argument(node, "device") if isinstance(node, cst.Call) else None
-        if given is not None:
-            return code(given.value)
-    return ""
+    calls = (node for node in file.within(guard.body) if isinstance(node, cst.Call))
+    return next((code(given.value) for call in calls if (given := argument(call, "device")) is not None), "")

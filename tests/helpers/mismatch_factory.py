@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from devfix.model import Diagnosis, Event, Failure, Finding, Frame, NameRef, Operand, ScopeVariable, SourceLocation
+from devfix.model import (
+    Confidence,
+    Diagnosis,
+    Event,
+    Failure,
+    Finding,
+    Frame,
+    NameRef,
+    Operand,
+    ScopeVariable,
+    SourceLocation,
+)
 from devfix.sdk import Change, File, FixSite, Sources
 
 X = ScopeVariable("x", "tensor", "cuda:0", "torch.Tensor", shape=(3,))
@@ -42,7 +53,8 @@ def meeting(
     )
     frames = (Frame(place(code, failing, function), seen),)
     failure = Failure("device-mismatch", "RuntimeError", "…", op, frames, operands)
-    return Diagnosis("test/rule", "…", failure, Finding(1, "…", 1, device)), Sources({"main.py": code.encode()}.get)
+    finding = Finding(1, "…", Confidence.DIRECT, device)
+    return Diagnosis("test/rule", "…", failure, finding), Sources({"main.py": code.encode()}.get)
 
 
 def spot_at(diagnosis: Diagnosis, *expressions: str, kind: str = "use") -> FixSite:

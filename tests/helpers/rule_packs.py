@@ -8,21 +8,20 @@ RULE = '''"""The bias stays behind."""
 
 from collections.abc import Iterator
 
-from devfix.sdk import Change, Diagnosis, Failure, Finding, Sources
-from devfix.sdk import fix_sites, misplaced_operands, move_argument, was_moved_to
+from devfix.sdk import Change, Context, Finding, Rule
 
 
-def diagnose(failure: Failure) -> Finding | None:
-    for index, operand, peer in misplaced_operands(failure):
-        if operand.device == "cpu" and not was_moved_to(operand, "cpu"):
-            return Finding(index, f"It never was on {peer.device}.")
-    return None
+class BiasLeft(Rule):
+    def diagnose(self, ctx: Context) -> Finding | None:
+        for each in ctx.suspects():
+            if each.operand.device == "cpu" and not each.moved_to("cpu"):
+                return each.blame(f"It never was on {each.peer.device}.")
+        return None
 
-
-def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    for spot in fix_sites(diagnosis):
-        if spot.kind == "use":
-            yield from move_argument(diagnosis, spot, source)
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        for site in ctx.sites():
+            if site.kind == "use":
+                yield from site.move_argument()
 '''
 
 BEFORE = """import torch

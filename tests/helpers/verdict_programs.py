@@ -28,24 +28,23 @@ print(f"{answer.item():.1f}")
 """
 RULE = '''"""Change what the test says."""
 
-from devfix.sdk import Finding, Change, misplaced_operands
 from devfix.model import Edit
+from devfix.sdk import Change, Rule
 
 CHANGES = {changes!r}
 
 
-def diagnose(failure):
-    for index, operand, peer in misplaced_operands(failure):
-        return Finding(index, "It is the one to blame.")
-    return Finding(0, "It is alone.") if failure.operands else None
+class AsTold(Rule):
+    def diagnose(self, ctx):
+        found = next(ctx.suspects(), ctx)
+        return found.blame("It is the one to blame.") if ctx.failure.operands else None
 
-
-def propose(diagnosis, source):
-    file = source.file(diagnosis.failure.at)
-    for old, new in CHANGES:
-        assert file.data.count(old.encode()) == 1, old
-        after = file.data.replace(old.encode(), new.encode())
-        yield Change(f"Write {{new!r}}", "unsure", (Edit(file.path, 1, file.data, after),))
+    def propose(self, ctx):
+        file = ctx.sources.file(ctx.failure.at)
+        for old, new in CHANGES:
+            assert file.data.count(old.encode()) == 1, old
+            after = file.data.replace(old.encode(), new.encode())
+            yield Change(f"Write {{new!r}}", "unsure", (Edit(file.path, 1, file.data, after),))
 '''
 RIGHT = ("bias = torch.ones(3)", "bias = torch.ones(3).to(device)")
 

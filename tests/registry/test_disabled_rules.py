@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from waiting import HANGS, with_enough_time
 
+from devfix import sdk
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.model import Diagnosis, Edit, Event, Failure, Finding, Frame, Operand, SourceLocation
+from devfix.model import Edit, Event, Failure, Finding, Frame, Operand, SourceLocation
 from devfix.registry import Rule
-from devfix.sdk import Change, Sources
+from devfix.sdk import Change, Context, Sources
 
 SOURCE = b"a = make()\nb = other()\nuse(a, b)\n"
 AFTER = SOURCE.replace(b"use(a", b"use(a.to(d)")
@@ -33,23 +34,25 @@ def failure() -> Failure:
     )
 
 
-def blame(failure: Failure) -> Finding:
+def blame(ctx: Context) -> Finding:
     return Finding(0, "It was never moved.")
 
 
-def changes(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
+def changes(ctx: Context) -> Iterator[Change]:
     yield CHANGE
 
 
 def rule(name: str, diagnose: Callable[..., Any] = blame, propose: Callable[..., Any] = changes) -> Rule:
-    return Rule(f"acme/{name}", name, "acme", Path(f"{name}.py"), diagnose, propose)
+    methods = {"diagnose": staticmethod(diagnose), "propose": staticmethod(propose)}
+    implementation = type("Given", (sdk.Rule,), methods)()
+    return Rule(f"acme/{name}", name, "acme", Path(f"{name}.py"), implementation)
 
 
 def asked(rules: list[Rule], data: bytes = SOURCE, seconds: float = HANGS) -> tuple[list[str], list[str]]:
     """The titles of all patches, and the notes."""
     notes: list[str] = []
-    diagnoses = diagnose(failure(), rules, notes, seconds)
     source = Sources({"m.py": data}.get)
+    diagnoses = diagnose(failure(), rules, source, notes, seconds)
     patches = propose(diagnoses, {each.id: each for each in rules}, source, notes, seconds)
     return [patch.rule for patch in patches], notes
 
@@ -76,11 +79,11 @@ def raising(*_: object) -> None:
     [
         (raising, "diagnose raised KeyError: 'ids'"),
         (spin, "diagnose took longer than "),
-        (lambda failure: exit(3), "diagnose raised SystemExit: 3"),
-        (lambda failure: "operand 0", "diagnose gave 'operand 0', which is no Finding of this failure"),
-        (lambda failure: Finding(2, "out of range"), "which is no Finding of this failure"),
-        (lambda failure: Finding(0, None), "which is no Finding of this failure"),  # type: ignore[arg-type]
-        (lambda failure: Finding(0, "x", "strong"), "which is no Finding of this failure"),  # type: ignore[arg-type]
+        (lambda ctx: exit(3), "diagnose raised SystemExit: 3"),
+        (lambda ctx: "operand 0", "diagnose gave 'operand 0', which is no Finding of this failure"),
+        (lambda ctx: Finding(2, "out of range"), "which is no Finding of this failure"),
+        (lambda ctx: Finding(0, None), "which is no Finding of this failure"),  # type: ignore[arg-type]
+        (lambda ctx: Finding(0, "x", "strong"), "which is no Finding of this failure"),  # type: ignore[arg-type]
         (lambda: None, "diagnose raised TypeError"),
     ],
 )
@@ -91,7 +94,7 @@ def test_a_bad_diagnosis_is_named_and_the_others_go_on(given: Callable[..., Any]
 
 
 def generating(*given: object, then: Callable[[], None] = lambda: None) -> Callable[..., Iterator[object]]:
-    def propose(diagnosis: Diagnosis, source: Sources) -> Iterator[object]:
+    def propose(ctx: Context) -> Iterator[object]:
         yield from given
         then()
 
@@ -104,7 +107,7 @@ def generating(*given: object, then: Callable[[], None] = lambda: None) -> Calla
         (raising, "propose raised KeyError: 'ids'"),
         (generating(then=raising), "propose raised KeyError: 'ids'"),
         (generating(then=spin), "propose took longer than"),
-        (lambda diagnosis, source: None, "propose raised TypeError"),
+        (lambda ctx: None, "propose raised TypeError"),
         (generating("a.to(b)"), "propose yielded str, which is no Change"),
         (generating(Change("", "safe", CHANGE.edits)), "a Change whose title is ''"),
         (generating(Change("x", "surely", CHANGE.edits)), "whose safety is 'surely'"),
@@ -125,7 +128,7 @@ def test_what_was_yielded_before_a_rule_went_wrong_is_kept() -> None:
 
 
 def test_a_rule_that_yields_without_end_is_stopped_and_equal_changes_are_tried_once() -> None:
-    def many(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
+    def many(ctx: Context) -> Iterator[Change]:
         number = 0
         while True:
             number += 1

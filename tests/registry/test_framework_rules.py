@@ -117,7 +117,8 @@ def test_the_real_library_is_recognised_and_its_idiom_runs_clean(library: str, b
     failure = bench.failure(case)
     assert failure is not None and failure.kind == "device-mismatch"
     rule = rule_at(RULES / f"{name}.py")
-    patches = list(propose(diagnose(failure, [rule], notes), {rule.id: rule}, Sources(before.get), notes))
+    sources = Sources(before.get)
+    patches = list(propose(diagnose(failure, [rule], sources, notes), {rule.id: rule}, sources, notes))
     assert not notes and patches
     after = {edit.path: edit.after for edit in patches[0].edits}
     assert wanted in after[PROGRAM].decode()

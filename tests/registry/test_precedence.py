@@ -1,30 +1,39 @@
-"""Rules with equally strong evidence: which is asked first, and what is told of the candidates that lose."""
+"""Rules with equally good evidence: which is asked first, and what is told of the candidates that lose."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from rule_packs import RULE, write_rule
 from sample_report import failure, patch, report
 
+from devfix import sdk
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.model import Diagnosis, Edit, Finding, Outcome, Patch, Rejected, Run, Verdict, World
+from devfix.model import Confidence, Diagnosis, Edit, Finding, Outcome, Patch, Rejected, Run, Verdict, World
 from devfix.pipeline.attempt import _untried
 from devfix.registry import Rule, collect
 from devfix.registry.precedence import by_precedence, troubles_of
 from devfix.report.render.json import read, write
-from devfix.sdk import Change, Sources
+from devfix.sdk import Change, Context, Sources
 from devfix.verification.candidate import CandidateResult
 
 
-def rule(name: str, *supersedes: str, strength: int = 1, changes: tuple[Change, ...] = ()) -> Rule:
-    module = ModuleType(name)
-    module.SUPERSEDES = supersedes  # type: ignore[attr-defined]
-    return Rule(name, "", "", Path(), lambda _: Finding(0, "", strength), lambda *_: changes, module)
+def rule(
+    name: str, *supersedes: str, confidence: Confidence = Confidence.DIRECT, changes: tuple[Change, ...] = ()
+) -> Rule:
+    class Given(sdk.Rule):
+        def diagnose(self, ctx: Context) -> Finding:
+            return Finding(0, "", confidence)
+
+        def propose(self, ctx: Context) -> Iterator[Change]:
+            return iter(changes)
+
+    Given.supersedes = supersedes
+    return Rule(name, "", "", Path(), Given())
 
 
 @pytest.mark.parametrize(
@@ -40,12 +49,12 @@ def rule(name: str, *supersedes: str, strength: int = 1, changes: tuple[Change, 
 )
 def test_a_rule_comes_before_those_that_it_supersedes(rules: list[Rule], order: str) -> None:
     assert "".join(each.id[-1] for each in by_precedence(rules)) == order
-    assert "".join(each.rule[-1] for each in diagnose(failure(), rules, [])) == order
+    assert "".join(each.rule[-1] for each in diagnose(failure(), rules, Sources({}.get), [])) == order
 
 
-def test_stronger_evidence_comes_before_any_precedence() -> None:
-    rules = [rule("p/a", strength=1), rule("p/b", "p/a", strength=2)]
-    assert [each.rule for each in diagnose(failure(), rules, [])] == ["p/a", "p/b"]
+def test_better_evidence_comes_before_any_precedence() -> None:
+    rules = [rule("p/a"), rule("p/b", "p/a", confidence=Confidence.NEARBY)]
+    assert [each.rule for each in diagnose(failure(), rules, Sources({}.get), [])] == ["p/a", "p/b"]
 
 
 def test_unknown_ids_and_circles_are_told(tmp_path: Path) -> None:
@@ -54,7 +63,7 @@ def test_unknown_ids_and_circles_are_told(tmp_path: Path) -> None:
     assert unknown == "rule p/c supersedes 'p/none', which is no rule: that counts for nothing"
     assert circle == "rules supersede each other in a circle: p/a > p/b > p/c > p/a; none counts"
     write_rule(
-        tmp_path, "first", RULE.replace("\n\n\ndef diagnose", '\n\nSUPERSEDES = ("acme/gone",)\n\n\ndef diagnose')
+        tmp_path, "first", RULE.replace("    def diagnose", '    supersedes = ("acme/gone",)\n\n    def diagnose', 1)
     )
     found = collect([tmp_path])
     assert any("'acme/gone', which is no rule" in trouble for trouble in found.troubles)

@@ -28,11 +28,7 @@ class Options:
     share: float = 0.5
     name: str = "x"
 """
-WITH_OPTIONS = (
-    RULE.replace("(failure: Failure)", "(failure, options)")
-    .replace("source: Sources)", "source: Sources, options)")
-    .replace("\n\ndef diagnose", f"{OPTIONS}\n\ndef diagnose", 1)
-)
+WITH_OPTIONS = RULE.replace("\n\nclass BiasLeft", f"{OPTIONS}\n\nclass BiasLeft", 1)
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, folder: Path, *packages: str) -> None:
@@ -90,9 +86,11 @@ def test_another_copy_of_an_installed_pack_is_taken_from_where_it_lies(
         ("raise KeyError('x')", "cannot be imported: KeyError: 'x'"),
         ("import sys; sys.exit(3)", "cannot be imported: SystemExit: 3"),
         ("def (", "cannot be imported: SyntaxError"),
-        ("x = 1", "is no rule, it lacks diagnose, propose"),
+        ("x = 1", "is no rule, it needs one class derived from devfix.sdk.Rule, and has none"),
+        (f"{RULE}\n\nclass Twin(BiasLeft): pass", "derived from devfix.sdk.Rule, and has 2: BiasLeft, Twin"),
+        (f"{RULE}\n    def __init__(self): raise KeyError('x')", "BiasLeft() raised KeyError: 'x'"),
         (RULE.replace('"""The bias stays behind."""', ""), "is no rule, it lacks a docstring, which is its title"),
-        (RULE.replace("def propose", "def suggest"), "is no rule, it lacks propose"),
+        (RULE.replace("def propose", "def suggest"), "is no rule, BiasLeft lacks propose"),
         (RULE + "\nOptions = {'a': 1}\n", "`Options` must be a dataclass"),
         (WITH_OPTIONS.replace("    wrappers", "    first: int\n    wrappers"), "needs a default"),
         (WITH_OPTIONS.replace('name: str = "x"', "name: object = None"), "option name has a default of type NoneType"),
@@ -138,7 +136,8 @@ def test_select_and_ignore_name_rules_and_packs(tmp_path: Path) -> None:
 
 
 def test_options_reach_the_rule(tmp_path: Path) -> None:
-    said = WITH_OPTIONS.replace("    for index, operand", "    raise ValueError(str(options))\n    for index, operand")
+    raising = "        raise ValueError(str(self.options))\n        for each in ctx"
+    said = WITH_OPTIONS.replace("        for each in ctx", raising)
     write_rule(tmp_path, rule=said)
 
     def told(values: dict[str, object]) -> str:

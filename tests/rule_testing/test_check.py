@@ -63,15 +63,14 @@ def test_a_first_change_that_is_not_after_shows_the_difference(bench: Bench, tmp
 
 
 def test_a_change_that_does_not_hold(bench: Bench, tmp_path: Path) -> None:
-    rule = RULE.replace("yield from move_argument", "yield from _wrong")
+    rule = RULE.replace("yield from site.move_argument()", "yield from _wrong(site)")
     rule += """
 
-def _wrong(diagnosis, spot, source):
-    file = source.file(spot.place)
-    node = file.find(file.module, "torch.zeros(3)")[0]
-    yield change(file, file.replaced({node: expression("torch.zeros(3, device=device) + 1")}), "Move it")
+def _wrong(site):
+    node = site.file.find(site.file.module, "torch.zeros(3)")[0]
+    return site.replace({node: expression("torch.zeros(3, device=device) + 1")}, "Move it")
 """
-    rule = rule.replace("import Change,", "import Change, change, expression,")
+    rule = rule.replace("import Change,", "import Change, expression,")
     found = troubles(bench, tmp_path, page(repaired(after=AFTER), left_alone()), rule)
     assert [what for what, _ in found] == [
         "the first change is not `after`",
@@ -87,17 +86,13 @@ def test_a_later_change_that_only_moves_the_crash(bench: Bench, tmp_path: Path) 
     assert "device-mismatch at main.py:7" in shown
     assert rest == []
     unsure = RULE.replace(
-        "yield from move_argument(diagnosis, spot, source)",
-        "changes = list(move_argument(diagnosis, spot, source))\n"
-        "            yield from [changes[0], *(replace(each, safety='unsure') for each in changes[1:])]",
-    ).replace(
-        "from collections.abc import Iterator", "from collections.abc import Iterator\nfrom dataclasses import replace"
-    )
+        "yield from site.move_argument()", "yield from first_is_safe([each] for each in site.move_argument())"
+    ).replace("import Change,", "import Change, first_is_safe,")
     assert troubles(bench, tmp_path / "guesses", page(repaired(before, after=after), left_alone()), unsure) == []
 
 
 def test_what_must_be_left_alone_and_is_not(bench: Bench, tmp_path: Path) -> None:
-    rule = RULE.replace('and not was_moved_to(operand, "cpu"):', ":")
+    rule = RULE.replace(' and not each.moved_to("cpu"):', ":")
     ((what, shown),) = troubles(bench, tmp_path, page(), rule)
     assert what == "must be left alone, but the rule would: Move `bias` to `device`"
     assert "+print((weight + bias.to(device)).tolist())" in shown
@@ -116,16 +111,20 @@ def test_a_case_without_failure_must_run_clean(bench: Bench, tmp_path: Path) -> 
     ("old", "new", "words"),
     [
         (
-            "    for index, operand",
-            "    raise ValueError('oops')\n    for index, operand",
+            "        for each in ctx",
+            "        raise ValueError('oops')\n        for each in ctx",
             "diagnose raised ValueError: oops",
         ),
-        ("return Finding(index,", "return (index,", "which is no Finding of this failure"),
-        ("return Finding(index,", "return Finding(7,", "which is no Finding of this failure"),
-        ("yield from move_argument(diagnosis, spot, source)", "yield 'a.to(b)'", "yielded str, which is no Change"),
-        ("yield from move_argument(diagnosis, spot, source)", "yield 1 / 0", "raised ZeroDivisionError"),
-        ("        if spot.kind", "        return 5\n        if spot.kind", "`propose` yields no change"),
-        ("    for spot in fix_sites(diagnosis):", "    exit(3)\n    for spot in []:", "propose raised SystemExit: 3"),
+        ("return each.blame(", "return (", "which is no Finding of this failure"),
+        ("return each.blame(", "return Finding(7, ", "which is no Finding of this failure"),
+        ("yield from site.move_argument()", "yield 'a.to(b)'", "yielded str, which is no Change"),
+        ("yield from site.move_argument()", "yield 1 / 0", "raised ZeroDivisionError"),
+        ("            if site.kind", "            return 5\n            if site.kind", "`propose` yields no change"),
+        (
+            "        for site in ctx.sites():",
+            "        exit(3)\n        for site in []:",
+            "propose raised SystemExit: 3",
+        ),
     ],
 )
 def test_a_rule_that_raises_or_speaks_nonsense_is_named(
@@ -156,14 +155,12 @@ def test_a_page_that_promises_more_than_the_rule(bench: Bench, tmp_path: Path) -
 
 @pytest.mark.slow
 def test_options_of_a_case_reach_the_rule(bench: Bench, tmp_path: Path) -> None:
-    rule = RULE.replace("import Finding", "import Finding").replace("failure: Failure)", "failure: Failure, options)")
-    rule = rule.replace("source: Sources)", "source: Sources, options)").replace(
-        "\n\ndef diagnose",
+    rule = RULE.replace(
+        "\n\nclass BiasLeft",
         "\nfrom dataclasses import dataclass\n\n\n@dataclass(frozen=True)\nclass Options:\n"
-        "    kinds: tuple[str, ...] = ()\n\n\ndef diagnose",
+        "    kinds: tuple[str, ...] = ()\n\n\nclass BiasLeft",
         1,
-    )
-    rule = rule.replace("if spot.kind == 'use'", "").replace('if spot.kind == "use"', "if spot.kind in options.kinds")
+    ).replace('if site.kind == "use"', "if site.kind in self.options.kinds")
     assert [what for what, _ in troubles(bench, tmp_path, page(), rule)] == [
         "is not repaired: `propose` yields no change"
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mismatch_factory import after, meeting, spot_at, tensor
 
-from devfix.sdk import move_batch
+from devfix.sdk.fixes.batches import move_batch
 
 UNPACKED = """def f(x, replay, device):
     mask, other = replay.sample(4)

@@ -8,8 +8,8 @@ import pytest
 from mismatch_factory import after, main, meeting, place, spot_at
 
 from devfix.model import Event, SourceLocation
-from devfix.sdk import move_assigned, move_result, occurrences
-from devfix.sdk.fixes.call_result import move_at
+from devfix.sdk.fixes.call_result import move_assigned, move_at, occurrences
+from devfix.sdk.fixes.moves import move_result
 
 
 def results(code: str, failing: str, kind: str = "derived", **met: object) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from devfix.model import Edit
-from devfix.sdk import Change, File, change, joined
+from devfix.sdk import Change, File, joined
+from devfix.sdk.changes import change
 
 
 def made(path: str, safety: str, reason: str = "") -> Change:

@@ -91,7 +91,8 @@ def test_no_candidate_reads_a_name_of_another_comprehension(source: str, wanted:
     failure = bench.failure(Case("comprehension", 0, world, {}, before, {}, "", None, ()))
     assert failure is not None
     rules = {each.id: each for each in map(rule_at, rule_files(RULES))}
-    patches = list(propose(diagnose(failure, rules.values(), notes), rules, Sources(before.get), notes))
+    sources = Sources(before.get)
+    patches = list(propose(diagnose(failure, rules.values(), sources, notes), rules, sources, notes))
     assert patches and not notes
     edited = [patch.edits[0].after.decode() for patch in patches]
     assert not [text for text in edited if "x.device" in text.replace("max.device", "")]

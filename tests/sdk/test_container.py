@@ -9,7 +9,9 @@ import pytest
 from mismatch_factory import after, meeting, place, spot_at, tensor
 
 from devfix.model import Diagnosis, SourceLocation
-from devfix.sdk import Change, FixSite, Sources, add_device_argument, move_container, move_list
+from devfix.sdk import Change, FixSite, Sources
+from devfix.sdk.fixes.container import move_container, move_list
+from devfix.sdk.fixes.factories import add_device_argument
 
 Move = Callable[[Diagnosis, FixSite, Sources], Iterator[Change]]
 EACH = "{name} = {{key: value.to(x.device) for key, value in {name}.items()}}"

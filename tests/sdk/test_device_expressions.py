@@ -8,7 +8,8 @@ import pytest
 from mismatch_factory import main, meeting, place, spot_at, tensor
 
 from devfix.model import NameRef, Operand, ScopeVariable
-from devfix.sdk import device_expressions, device_names
+from devfix.sdk import device_names
+from devfix.sdk.fixes.device_expressions import device_expressions
 
 DEVICE = ScopeVariable("device", "device", "cuda:0", "torch.device")
 MODEL = ScopeVariable("model", "module", "cuda:0", "Model")

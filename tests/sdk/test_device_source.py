@@ -8,7 +8,8 @@ import pytest
 from mismatch_factory import X, after, main, meeting, place
 
 from devfix.model import Diagnosis, Frame, ScopeVariable, SourceLocation
-from devfix.sdk import DeviceSource, Sources, change_device_sources, device_sources, is_passed_in, replace_device_name
+from devfix.sdk import DeviceSource, Sources, is_passed_in, replace_device_name
+from devfix.sdk.fixes.device_source import change_device_sources, device_sources
 from devfix.source.queries.reading import definition
 
 ZEROS = "torch.zeros(n, device=device)"

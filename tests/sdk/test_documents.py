@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any
 
 import libcst as cst
@@ -19,7 +22,8 @@ from devfix.model import World
 from devfix.registry import collect
 from devfix.rule_testing.case import Case
 from devfix.rule_testing.runner import Bench
-from devfix.sdk import Sources
+from devfix.sdk import Context, Sources, changes, fixes, trace
+from devfix.sdk.trace import sites
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -39,9 +43,11 @@ def names() -> Iterator[dict[str, Any]]:
     with Bench(Path(sys.executable)) as bench:
         failure = bench.failure(case)
     assert failure is not None
-    (diagnosis,) = diagnose(failure, [rule], [])
+    source = Sources(before.get)
+    (diagnosis,) = diagnose(failure, [rule], source, [])
+    ctx = Context(failure, source, diagnosis.finding)
     public = {name: getattr(sdk, name) for name in sdk.__all__}
-    yield {**public, "cst": cst, "failure": failure, "diagnosis": diagnosis, "source": Sources(before.get)}
+    yield {**public, "cst": cst, "failure": failure, "diagnosis": diagnosis, "source": source, "ctx": ctx}
 
 
 @pytest.mark.parametrize("name", sdk.__all__)
@@ -61,6 +67,22 @@ def test_methods_of_files_are_described_and_their_examples_are_true(names: dict[
             said: list[str] = []
             doctest.DocTestRunner(verbose=False).run(test, out=said.append)
             assert not said, "".join(said)
+
+
+@pytest.mark.parametrize("package", [fixes, trace])
+def test_examples_behind_the_public_names_are_true(package: ModuleType, names: dict[str, Any]) -> None:
+    modules = [importlib.import_module(f"{package.__name__}.{each.name}") for each in iter_modules(package.__path__)]
+    known = {name: each for module in (*modules, changes, sites) for name, each in vars(module).items()}
+    tests = [
+        test
+        for module in modules
+        for test in doctest.DocTestFinder().find(module, module.__name__, globs={**known, **names})
+    ]
+    assert any(test.examples for test in tests)
+    for test in tests:
+        said: list[str] = []
+        doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+        assert not said, "".join(said)
 
 
 def test_the_reference_is_made_from_the_docstrings() -> None:

@@ -6,7 +6,8 @@ import pytest
 from mismatch_factory import meeting, place, tensor
 
 from devfix.model import ScopeVariable, SourceLocation
-from devfix.sdk import FixSite, Sources, device_parameter, has_device_name
+from devfix.sdk import FixSite, Sources, has_device_name
+from devfix.sdk.fixes.factories import device_parameter
 
 CODE = """class Waves(nn.Module):
     def __init__(self, size, /, device=None, *, home=None):

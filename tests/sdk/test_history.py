@@ -9,18 +9,10 @@ import pytest
 from mismatch_factory import X, main, meeting, place, tensor
 
 from devfix.model import Diagnosis, Event, Failure, NameRef, Operand, ScopeVariable, SourceLocation
-from devfix.sdk import (
-    fix_sites,
-    frame_of,
-    is_created_in_reach,
-    is_created_where_used,
-    is_loop_variable,
-    last_data_event,
-    loop_event,
-    loop_variable_frame,
-    preserves_data,
-    scope_at,
-)
+from devfix.sdk import is_created_where_used, is_loop_variable, last_data_event, loop_event, preserves_data
+from devfix.sdk.trace.history import frame_of, is_created_in_reach
+from devfix.sdk.trace.loop_values import loop_variable_frame
+from devfix.sdk.trace.sites import fix_sites, scope_at
 
 LOOP = """def f(x, loader):
     for mask in loader:

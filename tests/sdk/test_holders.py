@@ -8,7 +8,8 @@ import pytest
 from mismatch_factory import main, meeting
 
 from devfix.model import Event, ModuleOwner, Operand, SourceLocation
-from devfix.sdk import Sources, assignments, attribute_of, classes_called, classes_holding, dominating, files_of
+from devfix.sdk import Sources, assignments, attribute_of, classes_called, classes_holding, dominating
+from devfix.sdk.trace.holders import files_of
 
 PROGRAM = """\
 class Other:

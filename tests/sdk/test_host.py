@@ -9,7 +9,7 @@ import pytest
 from mismatch_factory import after, meeting, place
 
 from devfix.model import Event, NameRef, SourceLocation
-from devfix.sdk import host_copies
+from devfix.sdk.fixes.host import host_copies
 
 CALL = "plot(mask)"
 

@@ -18,12 +18,11 @@ from devfix.model import (
     ScopeVariable,
     SourceLocation,
 )
-from devfix.sdk import (
+from devfix.sdk import declarations, names_in
+from devfix.sdk.trace.operands import (
     creation_location,
-    declarations,
     is_intentional,
     misplaced_operands,
-    names_in,
     peer_operand,
     target_device,
     was_moved_to,

@@ -8,7 +8,8 @@ import pytest
 from mismatch_factory import after, meeting, spot_at, tensor
 
 from devfix.model import Event, ScopeVariable, SourceLocation
-from devfix.sdk import is_written_to, move_argument
+from devfix.sdk import is_written_to
+from devfix.sdk.fixes.moves import move_argument
 
 
 def moved(code: str, failing: str, name: str = "mask", **met: object) -> list[str]:

@@ -14,14 +14,13 @@ from devfix.sdk import (
     derived_in_frame,
     dominating,
     is_created_where_used,
-    is_intentional,
     is_loop_variable,
     largest_misplaced_module,
     loop_event,
-    misplaced_operands,
     root_modules,
     stored_attributes,
 )
+from devfix.sdk.trace.operands import is_intentional, misplaced_operands
 
 AT = SourceLocation("m.py", 9, "use", 9, 4, 20, owned=True)
 BORN = SourceLocation("m.py", 3, "use", 3, 8, 22, owned=True)

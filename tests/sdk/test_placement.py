@@ -7,7 +7,8 @@ from dataclasses import replace
 from mismatch_factory import meeting, place
 
 from devfix.model import Diagnosis, Event, ModuleOwner, Operand, SourceLocation
-from devfix.sdk import explicitly_placed, last_placement, placement_locations, placement_targets
+from devfix.sdk import last_placement
+from devfix.sdk.trace.placement import explicitly_placed, placement_locations, placement_targets
 
 CODE = """\
 def make():

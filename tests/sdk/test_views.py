@@ -8,7 +8,7 @@ import pytest
 from mismatch_factory import after, meeting, place, spot_at, tensor
 
 from devfix.model import SourceLocation
-from devfix.sdk import move_result
+from devfix.sdk.fixes.moves import move_result
 
 VIEW = "mask.view(-1)"
 

@@ -9,7 +9,8 @@ import pytest
 from mismatch_factory import main, meeting
 
 from devfix.model import Frame, SourceLocation
-from devfix.sdk import calls, imported_name, pin_where_assigned, with_constant, with_import
+from devfix.sdk import calls, imported_name, with_constant, with_import
+from devfix.sdk.fixes.pins import pin_where_assigned
 from devfix.source import Sources
 
 

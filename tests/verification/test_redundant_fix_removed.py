@@ -35,22 +35,25 @@ RULE = '''\
 
 import libcst
 
-from devfix.sdk import Finding, change, misplaced_operands
+from devfix.sdk import Confidence, OperandRule, rewrite
 
 
-def diagnose(failure):
-    for index, operand, peer in misplaced_operands(failure):
-        if failure.op == "aten::{op}" and operand.device == "cpu":
-            return Finding(index, "it is on the CPU", strength={strength})
+class OneLine(OperandRule):
+    confidence = Confidence({confidence})
+    blames_intentional = True
+    message = "it is on the CPU"
 
+    def matches(self, ctx):
+        return ctx.failure.op == "aten::{op}" and ctx.operand.device == "cpu"
 
-def propose(diagnosis, source):
-    file = source.file(diagnosis.failure.at)
-    yield change(file, libcst.parse_module(file.module.code.replace({old!r}, {new!r})), "Say another device")
+    def propose(self, ctx):
+        file = ctx.sources.file(ctx.failure.at)
+        module = libcst.parse_module(file.module.code.replace({old!r}, {new!r}))
+        return rewrite(file, module, "Say another device")
 '''
 SCALE = {
     "op": "mul",
-    "strength": "1",
+    "confidence": "1",
     "old": "scale = torch.ones(3, device=place)",
     "new": "scale = torch.ones(3, device=device)",
 }
@@ -60,7 +63,7 @@ def repaired(folder: Path, bias: str, later: dict[str, str]) -> Report:
     root = make_repository(
         folder / "p", {"main.py": PROGRAM.format(bias=bias), "devfix.toml": 'select = ["acme/first", "acme/later"]\n'}
     )
-    for name, words in (("first", SCALE), ("later", {"op": "add", "strength": "1", **later})):
+    for name, words in (("first", SCALE), ("later", {"op": "add", "confidence": "1", **later})):
         write_rule(folder / "rules", name, RULE.format(**words))
     return devfix.repair(root, run="python main.py", world="simulated", rules=[folder / "rules"])
 
@@ -90,7 +93,7 @@ def test_two_fixes_stay_where_each_is_needed(tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 def test_weaker_evidence_that_holds_is_the_way_where_the_stronger_leads_nowhere(tmp_path: Path) -> None:
     report = repaired(
-        tmp_path, "place", {"op": "mul", "old": 'place = "cpu"', "new": "place = device", "strength": "2"}
+        tmp_path, "place", {"op": "mul", "old": 'place = "cpu"', "new": "place = device", "confidence": "2"}
     )
     assert report.outcome == "repaired", report.notes
     assert [each.fix and each.fix.patch.rule for each in report.repairs] == ["acme/later"]

@@ -13,7 +13,7 @@ from devfix.model.patch import Safety
 from devfix.registry import Rule
 from devfix.registry.suppressions import ignored, touched
 from devfix.registry.timeout import raised, within
-from devfix.sdk import SAFETIES, Change, Sources
+from devfix.sdk import SAFETIES, Change, Context, Sources
 
 CHANGES_A_RULE = 16
 SECONDS = 60.0  # LibCST needs seconds for the positions in a file of ten thousand lines
@@ -40,7 +40,7 @@ def propose(
         for number, change in enumerate(_changes(rules[diagnosis.rule], diagnosis, source, notes, seconds)):
             key = tuple(sorted((edit.path, edit.after) for edit in change.edits))
             reason = " ".join(filter(None, (diagnosis.finding.reason, change.reason)))
-            rank = (diagnosis.finding.strength, number)
+            rank = (int(diagnosis.finding.confidence), number)
             safety = cast("Safety", change.safety)  # `_nonsense` lets no other pass
             patch = Patch(diagnosis.rule, change.title, reason, safety, change.edits, rank, change.joint)
             if number >= CHANGES_A_RULE:
@@ -57,8 +57,9 @@ def propose(
 
 def _changes(rule: Rule, diagnosis: Diagnosis, source: Sources, notes: list[str], seconds: float) -> Iterator[Change]:
     spent = 0.0
+    ctx = Context(diagnosis.failure, source, diagnosis.finding)
     try:
-        changes = iter(within(seconds, partial(rule.propose, diagnosis, source)))
+        changes = iter(within(seconds, partial(rule.propose, ctx)))
         for _ in range(CHANGES_A_RULE + 1):  # one more, to tell of it
             began = time.monotonic()
             change = within(max(0.001, seconds - spent), partial(next, changes, None))

@@ -7,7 +7,7 @@ use forward slashes; paths of foreign files are absolute. Lines count from 1, co
 
 from devfix.model.failure import Argument, Call, Failure, Frame, Recipe
 from devfix.model.obstacle import Lack, Obstacle
-from devfix.model.patch import Diagnosis, Edit, Finding, Patch, Rejected, Verdict, VerdictOutcome
+from devfix.model.patch import Confidence, Diagnosis, Edit, Finding, Patch, Rejected, Verdict, VerdictOutcome
 from devfix.model.report import DependencyFault, Fix, OtherRun, Others, RegressionTest, Repair, Report
 from devfix.model.running import NO_COUNTS, CountRequest, OperatorCount, OperatorTotals, Outcome, Run, Target, Transfer
 from devfix.model.tensors import Checksum, Event, ModuleOwner, NameRef, Operand, ScopeVariable
@@ -18,6 +18,7 @@ __all__ = [
     "Argument",
     "Call",
     "Checksum",
+    "Confidence",
     "CountRequest",
     "DependencyFault",
     "Diagnosis",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 from types import MappingProxyType
 from typing import Literal
 
@@ -14,17 +15,26 @@ Safety = Literal["safe", "likely", "unsure"]
 VerdictOutcome = Literal["holds", "moved", "same", "worse", "differs", "broken", "not needed"]
 
 
+class Confidence(IntEnum):
+    """How good the evidence of a finding is; the candidates of better evidence are tried first."""
+
+    DIRECT = 1  # the trace or the source shows the mistake itself
+    NEARBY = 2  # the tensor was made in reach of code that knew the right device
+    INDIRECT = 3  # nobody moved the tensor, and it came from elsewhere
+    REMOTE = 4  # what put it there is over, or far away
+    GUESS = 5  # two tensors met, and one of them has to follow
+
+
 @dataclass(frozen=True)
 class Finding:
     """What a rule says of a failure: which operand is wrong (its index), and why, in one sentence.
 
-    `strength` is the kind of evidence, 1 (a birth without a device in owned code) to 9 (a guess); `device` is where the
-    operand should be, "" for where its peer is.
+    `device` is where the operand should be, "" for where its peer is.
     """
 
     operand: int
     reason: str
-    strength: int = 5
+    confidence: Confidence = Confidence.GUESS
     device: str = ""
 
 

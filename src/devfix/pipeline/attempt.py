@@ -57,8 +57,8 @@ class AttemptBuilder:
             looked = self._second_look(run)
         if looked is None or looked.failure is None:
             return None
-        diagnoses = diagnose(looked.failure, self.rules, session.notes)
         sources = session.sources()
+        diagnoses = diagnose(looked.failure, self.rules, sources, session.notes)
         rejected: list[Rejected] = []
         known = {rule.id: rule for rule in self.rules}
         patches = propose(diagnoses, known, sources, session.notes, rejected=rejected)
@@ -115,8 +115,8 @@ class AttemptBuilder:
 
         def proposed(trial: CandidateResult) -> Iterator[Patch]:
             failure, rule = trial.verdict.next_failure, rules[trial.patch.rule]
-            found = diagnose(failure, [rule], session.notes) if failure is not None else []
             sources = Sources(partial(session.read, trial.files), session.repository.containing)
+            found = diagnose(failure, [rule], sources, session.notes) if failure is not None else []
             return propose(found, rules, sources, session.notes)
 
         found = extend_to_all_uses(

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from devfix.model import Fix, Operand, Repair, SourceLocation
-from devfix.sdk import SAFETIES, describe
+from devfix.sdk import SAFETIES
+from devfix.sdk.trace.operands import describe
 from devfix.verification.edit_map import location_before
 from devfix.verification.rebase import merge_edits
 

@@ -74,8 +74,9 @@ class PatchedDistribution:
         failure = replace(run.failure, scopes=again.watched)
         run = replace(run, failure=failure)
         notes: list[str] = []
-        diagnoses = diagnose(failure, rules, notes)
-        patches = propose(diagnoses, {rule.id: rule for rule in rules}, Sources(self._read), notes)
+        sources = Sources(self._read)
+        diagnoses = diagnose(failure, rules, sources, notes)
+        patches = propose(diagnoses, {rule.id: rule for rule in rules}, sources, notes)
         seeded = partial(self._run, seed=SEED)
         verifier = Verifier(self._run, run, {}, [run.world], lambda world: run, seeded=seeded)
         return verifier.select_best(patches, diagnoses)[0]

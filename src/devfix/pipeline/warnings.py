@@ -1,4 +1,4 @@
-"""What rules doubt in files that no failure leads to: a run that passes there bears it out, or nothing is said."""
+"""What rules warn of in files that no failure leads to: a run that passes there confirms it, or nothing is said."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from devfix.registry.timeout import raised, within
 from devfix.sdk import CodeWarning
 from devfix.source import File, SourceError
 
-FILES = 40  # parsed; a repository has few that hold the text of a doubt
+FILES = 40  # parsed; a repository has few that hold the text of a warning
 LINES = 2_000  # watched in one run
 SECONDS = 10.0  # for a rule to look at one file
 
 
 def confirmed_warnings(session: Session, rules: Sequence[Rule], final: Run) -> Iterator[str]:
-    """Yield a sentence for each doubt that one more run bears out. Nothing is run where no file is doubtful."""
+    """Yield a sentence for each warning that one more run confirms. Nothing is run where no rule warns of anything."""
     if final.outcome not in (Outcome.CLEAN, Outcome.FAILED):
         return
-    found = [(rule, each) for rule in rules for each in _doubts(session, rule)]
+    found = [(rule, each) for rule in rules for each in _warnings(session, rule)]
     if not found:
         return
     lines = [SourceLocation(each.path, line) for _, each in found for line in range(each.first, each.last + 1)]
@@ -33,8 +33,8 @@ def confirmed_warnings(session: Session, rules: Sequence[Rule], final: Run) -> I
             yield f"{each.path}:{each.line}: {each.reason} Not changed, since no run fails by it ({rule.id})."
 
 
-def _doubts(session: Session, rule: Rule) -> Iterator[CodeWarning]:
-    paths = session.repository.containing(rule.doubtful) if rule.doubtful else ()
+def _warnings(session: Session, rule: Rule) -> Iterator[CodeWarning]:
+    paths = session.repository.containing(rule.warning_texts) if rule.warning_texts else ()
     for path in [path for path in paths if path.endswith(".py")][:FILES]:
         data = session.content(path)
         if data is None:
@@ -44,12 +44,12 @@ def _doubts(session: Session, rule: Rule) -> Iterator[CodeWarning]:
         except SourceError:
             continue
         except Exception as error:
-            session.notes.append(f"rule {rule.id} set aside: doubts {raised(error)}")
+            session.notes.append(f"rule {rule.id} set aside: warnings {raised(error)}")
             return
 
 
 def _asked(rule: Rule, file: File) -> list[CodeWarning]:
-    return list(rule.doubts(file))
+    return list(rule.warnings(file))
 
 
 def _is_device(scope: tuple[ScopeVariable, ...], expression: str) -> bool:

@@ -36,8 +36,9 @@ def check(rule: Rule, case: Case, observer: TracedRunner) -> Result:
     run = replace(run, failure=looked(case, observer, failure))
     assert run.failure is not None
     ready = rule.with_options(case.options)
-    diagnoses = diagnose(run.failure, [ready], notes)
-    patches = list(propose(diagnoses, {rule.id: ready}, _sources(case), notes))
+    sources = _sources(case)
+    diagnoses = diagnose(run.failure, [ready], sources, notes)
+    patches = list(propose(diagnoses, {rule.id: ready}, sources, notes))
     if not troubles:  # what becomes of another failure than the page speaks of says nothing of the page
         troubles = [*map(Trouble, notes), *_judged(case, observer, run, diagnoses, patches)]
     first = patches[0] if patches else None

@@ -38,14 +38,14 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def is_rule_page(path: Path) -> bool:
-    """Whether beside the page a module of the same stem has `diagnose` and `propose`, or the page has all headings."""
+    """Whether beside the page a module of the same stem imports `devfix.sdk`, or the page has all headings."""
     try:
         tree = ast.parse(path.with_suffix(".py").read_bytes())
         headings = {line.removeprefix("## ").strip() for line in path.read_text("utf-8").splitlines()}
     except (OSError, SyntaxError, ValueError):
         return False
-    defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    return {"diagnose", "propose"} <= defined or headings.issuperset(HEADINGS)
+    imported = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
+    return "devfix.sdk" in imported or headings.issuperset(HEADINGS)
 
 
 def pytest_runtestloop(session: pytest.Session) -> None:

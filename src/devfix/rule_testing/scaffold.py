@@ -30,8 +30,9 @@ def start_rule(identifier: str, folder: Path) -> Path:
         loader=PackageLoader("devfix.rule_testing"), undefined=StrictUndefined, keep_trailing_newline=True
     )
     title = name.replace("-", " ").capitalize() + "."
+    class_name = "".join(part.capitalize() for part in name.split("-"))
     module.parent.mkdir(parents=True, exist_ok=True)
     for path in (module, module.with_suffix(".md")):
         template = environment.get_template(f"rule{path.suffix}.jinja")
-        path.write_text(template.render(title=title, id=identifier), encoding="utf-8")
+        path.write_text(template.render(title=title, id=identifier, class_name=class_name), encoding="utf-8")
     return module

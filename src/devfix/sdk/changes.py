@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import libcst as cst
 
 from devfix.model import Edit
 from devfix.source import File
 
+Node = TypeVar("Node", bound=cst.CSTNode)
 SAFETIES = ("safe", "likely", "unsure")
 
 
@@ -16,7 +19,7 @@ SAFETIES = ("safe", "likely", "unsure")
 class Change:
     """A candidate edit.
 
-    `title` says in the imperative what it does; `because` adds to the blame's reason where the place of the edit needs
+    `title` says in the imperative what it does; `reason` adds to the finding's reason where the place of the edit needs
     one. `safety` is "safe" (it holds, and cannot change what a correct run computes), "likely" (it holds, and changes
     nothing that counts), or "unsure" (a guess: only a run can say whether it holds). One that is `joint` moves other
     tensors than the one that failed as well, and is not kept where the next failure is one of theirs.
@@ -46,7 +49,7 @@ def joined(title: str, *changes: Change | None) -> Change | None:
     """Changes of different files as one, as safe as the least safe; None where one is missing or two edit one file.
 
     >>> files = [File(name, b"model.cuda()\\n") for name in ("a.py", "b.py")]
-    >>> each = [change(file, cst.parse_module("model.to(device)\\n"), "…") for file in files]
+    >>> each = [made for file in files for made in rewrite(file, cst.parse_module("model.to(device)\\n"), "…")]
     >>> [edit.path for edit in joined("Move the model to `device`", *each).edits]
     ['a.py', 'b.py']
     >>> joined("Twice", each[0], each[0]) is None
@@ -58,3 +61,53 @@ def joined(title: str, *changes: Change | None) -> Change | None:
         return None
     reason = " ".join(dict.fromkeys(each.reason for each in found if each.reason))
     return Change(title, max((each.safety for each in found), key=SAFETIES.index), edits, reason)
+
+
+def rewrite(
+    file: File,
+    edits: Mapping[Node, cst.CSTNode] | cst.Module | None,
+    title: str,
+    safety: str = "safe",
+    reason: str = "",
+    joint: bool = False,
+) -> Iterator[Change]:
+    """Yield the change that replaces nodes of a file, or makes a module of it.
+
+    Yields nothing where there is nothing to replace, nothing changes, or the result would not compile.
+
+    >>> file = File("m.py", b"y = torch.zeros(3)\\n")
+    >>> call = file.find(file.module, "torch.zeros(3)")[0]
+    >>> [each.edits[0].after for each in rewrite(file, {call: move_to(call, "device")}, "Move it")]
+    [b'y = torch.zeros(3).to(device)\\n']
+    >>> list(rewrite(file, {}, "Move nothing"))
+    []
+    """
+    if isinstance(edits, Mapping):
+        nodes: dict[cst.CSTNode, cst.CSTNode] = dict(edits.items())
+        edits = file.replaced(nodes) if nodes else None
+    made = change(file, edits, title, safety, reason)
+    if made is not None:
+        yield replace(made, joint=joint)
+
+
+def with_safety(changes: Iterable[Change], safety: str) -> Iterator[Change]:
+    """Yield changes with another word for how safe they are.
+
+    >>> [each.safety for each in with_safety([Change("Move it", "safe", ())], "likely")]
+    ['likely']
+    """
+    return (replace(each, safety=safety) for each in changes)
+
+
+def first_is_safe(groups: Iterable[Iterable[Change]]) -> Iterator[Change]:
+    """Yield the changes of all groups; those behind the first group that has any are "unsure".
+
+    >>> each = Change("Move it", "safe", ())
+    >>> [each.safety for each in first_is_safe([[], [each, each], [each]])]
+    ['safe', 'safe', 'unsure']
+    """
+    found = False
+    for group in groups:
+        changes = list(group)
+        yield from with_safety(changes, "unsure") if found else changes
+        found = found or bool(changes)

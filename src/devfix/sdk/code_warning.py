@@ -29,7 +29,7 @@ class CodeWarning:
 
 
 def warning(file: File, node: cst.BaseExpression, reason: str) -> CodeWarning:
-    """The doubt about an expression of a file.
+    """The warning about an expression of a file.
 
     >>> file = File("m.py", b"def f(x):\\n    return x.device == 'cpu'\\n")
     >>> warning(file, file.find(file.module, "x.device")[0], "It is never equal.").expression

@@ -3,24 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import libcst as cst
-
-from devfix.sdk import (
-    Change,
-    Diagnosis,
-    Failure,
-    Finding,
-    Sources,
-    add_keyword,
-    argument,
-    change,
-    creation_location,
-    describe,
-    device_expressions,
-    fix_sites,
-    last_name,
-    misplaced_operands,
-)
+from devfix.sdk import Change, Context, OperandRule
 
 
 @dataclass(frozen=True)
@@ -31,30 +14,22 @@ class Options:
     keyword: str = "device"
 
 
-def diagnose(failure: Failure, options: Options) -> Finding | None:
-    """Blame a tensor that was made inside of a wrapper."""
-    for index, operand, peer in misplaced_operands(failure):
-        place = creation_location(operand)
-        if place is not None and place.function.rpartition(".")[2] in options.wrappers:
-            made = f"was made by the wrapper `{place.function}` without a device"
-            return Finding(index, f"{describe(operand)} {made}, and meets a tensor on {peer.device}.", strength=1)
-    return None
+class WrapperDeviceNotPassed(OperandRule):
+    """Passes the device at the call of the wrapper."""
 
+    options: Options
+    message = "{name} was made by a wrapper in {made_at} without a device, and meets a tensor on {peer}."
+    blames_intentional = True
 
-def propose(diagnosis: Diagnosis, source: Sources, options: Options) -> Iterator[Change]:
-    """Pass the device at the call of the wrapper."""
-    for spot in fix_sites(diagnosis):
-        file = source.file(spot.place)
-        call = file.call_at(spot.place, options.wrappers) if file else None
-        if spot.kind != "returned" or file is None or call is None or is_given(call, options.keyword):
-            continue
-        for anchor in device_expressions(diagnosis, spot, file):
-            passed = add_keyword(call, options.keyword, anchor)
-            made = change(file, file.replaced({call: passed}), f"Pass `{anchor}` to `{last_name(call.func)}`")
-            if made:
-                yield made
+    def matches(self, ctx: Context) -> bool:
+        """Ask for a tensor that was made inside of a wrapper."""
+        place = ctx.created_at
+        return place is not None and place.function.rpartition(".")[2] in self.options.wrappers
 
-
-def is_given(call: cst.Call, keyword: str) -> bool:
-    """Whether the call names a device already; then it is not the wrapper's caller that forgot."""
-    return argument(call, keyword) is not None
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Leave a call alone that names a device already; then it is not the wrapper's caller that forgot."""
+        for site in ctx.sites("returned"):
+            call = ctx.call_at(site.place, *self.options.wrappers)
+            if call is not None and call.argument(self.options.keyword) is None:
+                for device in call.device_expressions():
+                    yield from call.add_keyword(self.options.keyword, device, f"Pass `{device}` to `{call.name}`")

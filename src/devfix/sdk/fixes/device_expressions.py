@@ -75,7 +75,7 @@ def _is_known(file: File, function: cst.FunctionDef, name: str) -> bool:
 def device_names(spot: FixSite, file: File) -> list[str]:
     """The expressions for a device, whatever it is, that are bound before a spot: the plainest first.
 
-    >>> device_names(fix_sites(diagnosis)[-1], source.file(failure.at))
+    >>> device_names(next(ctx.sites("use")).spot, source.file(failure.at))
     []
     """
     node = file.root_at(spot.place)

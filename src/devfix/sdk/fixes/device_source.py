@@ -93,7 +93,7 @@ def change_device_sources(diagnosis: Diagnosis, found: Sequence[DeviceSource], r
 def replace_device_name(found: DeviceSource, device: str) -> Change | None:
     """The change that names `device` where the device of a tensor was decided.
 
-    >>> found = device_sources(failure, last_placement(failure.operands[1]).places, source)
+    >>> found = ctx.device_sources()
     >>> replace_device_name(found[0], "x.device").edits[0].after.count(b"device=x.device")
     1
     """

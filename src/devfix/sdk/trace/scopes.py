@@ -53,7 +53,7 @@ def named_at(failure: Failure, place: SourceLocation, operand: Operand) -> list[
 def on_device(scope: Iterable[ScopeVariable], device: str, *kinds: str) -> list[ScopeVariable]:
     """The bindings of a scope that lie on a device, shortest expression first; `kinds` as in `ScopeVariable.kind`.
 
-    >>> [each.expression for each in on_device(scope_at(failure, failure.at), "cuda:0", "tensor")]
+    >>> [each.expression for each in on_device(ctx.scope_at(failure.at), "cuda:0", "tensor")]
     ['x', 'self.scale']
     """
     found = [each for each in scope if each.device == device and (not kinds or each.kind in kinds)]

@@ -1,0 +1,155 @@
+"""The classes for families of rules: tensors that were made in the wrong place, and devices that were named wrong."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from devfix.model import Confidence, Event, Finding, SourceLocation
+from devfix.sdk.changes import Change, with_safety
+from devfix.sdk.fixes.device_source import DeviceSource
+from devfix.sdk.fixes.modules import root_modules
+from devfix.sdk.rules.rule import OperandRule, Rule
+from devfix.sdk.rules.rule_context import Context
+from devfix.sdk.rules.site import Site
+from devfix.source import File
+
+
+class CreationRule(OperandRule):
+    """A rule for tensors that owned code made without a device, by a kind of call, and that nobody moved since.
+
+    `kinds` are kinds of creation: "factory", "constant", "random", "numpy", "load". Where the function that made the
+    tensor is out of reach of the right device, the confidence is `confidence_far`. What a loop hands out is never
+    blamed, and what a module holds only with `blames_held`.
+
+    >>> class Made(CreationRule):
+    ...     kinds, message = ("factory",), "{name} was made on {device}."
+    ...     def fix(self, ctx, site): return site.add_device()
+    >>> Made().diagnose(ctx).reason, [each.title for each in Made().propose(ctx)][0]
+    ('`positions` was made on cpu.', 'Give `torch.arange` the device `x.device`')
+    """
+
+    kinds: ClassVar[tuple[str, ...]] = ()
+    confidence_far: ClassVar[Confidence | None] = None
+    blames_held: ClassVar[bool] = False
+
+    def explain(self, ctx: Context) -> str:
+        """Return the message where the operand was made in owned code, by a call of the rule's kinds."""
+        event = ctx.creation
+        if event is None or ctx.created_at is None or not self.is_creation(event) or ctx.is_loop_item:
+            return ""
+        return "" if ctx.operand.owner is not None and not self.blames_held else super().explain(ctx)
+
+    def is_creation(self, event: Event) -> bool:
+        """Return whether a call is of the kind that the rule is about."""
+        return event.kind in self.kinds
+
+    def rate(self, ctx: Context) -> Confidence:
+        """Return the confidence, less where the tensor was made far from anything on the right device."""
+        return self.confidence if self.confidence_far is None or ctx.is_in_reach else self.confidence_far
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Yield what `fix` yields where the tensor was made; nothing for a loop's variable, which is many tensors."""
+        for site in ctx.creation_sites() if ctx.loop_frame is None else ():
+            yield from self.fix(ctx, site)
+
+    @abstractmethod
+    def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
+        """Yield the changes at the call that made the tensor, best first."""
+
+
+class ModuleRule(OperandRule):
+    """A rule for modules that lie elsewhere than their inputs.
+
+    >>> class Unmoved(ModuleRule):
+    ...     message = "{name} is on {device}."
+    ...     def fix(self, ctx): return (each for site in ctx.creation_sites() for each in site.move_result())
+    >>> [each.title for each in Unmoved().propose(ctx)][0]
+    'Move `torch.arange(x.shape[1])` to `x.device`'
+    """
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Yield what `fix` yields; then, unsure, the whole module moved by a statement before it is used."""
+        yield from self.fix(ctx)
+        roots = {owner.frame: owner.root for owner, _ in root_modules(ctx.failure, ctx.operand)}
+        for site in ctx.sites():
+            if site.frame in roots and roots[site.frame] != "self":
+                yield from with_safety(site.move_module(roots[site.frame]), "unsure")
+
+    @abstractmethod
+    def fix(self, ctx: Context) -> Iterator[Change]:
+        """Yield the changes where modules are made, best first."""
+
+
+class SourceRule(OperandRule):
+    """A rule for mistakes that only the source shows, in any file that the failure speaks of.
+
+    It blames an operand only where it finds something to change.
+
+    >>> class Numbered(SourceRule):
+    ...     message = "{name} was left on {device}."
+    ...     def find(self, ctx, file):
+    ...         for node in file.find(file.module, "torch.arange(x.shape[1])"):
+    ...             yield from rewrite(file, {node: expression("torch.arange(8)")}, "Write 8")
+    >>> Numbered().diagnose(ctx).reason, [each.title for each in Numbered().propose(ctx)]
+    ('`positions` was left on cpu.', ['Write 8'])
+    """
+
+    blames_intentional = True
+
+    def concerns(self, ctx: Context) -> bool:
+        """Return whether there is anything to change."""
+        return any(True for _ in self.propose(ctx))
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Yield what `find` yields for each file."""
+        for file in ctx.files():
+            yield from self.find(ctx, file)
+
+    @abstractmethod
+    def find(self, ctx: Context, file: File) -> Iterator[Change]:
+        """Yield the changes of the mistakes in a file."""
+
+
+class DeviceSourceRule(Rule):
+    """A rule for operands that owned code put on a device, where that was named.
+
+    `only_on` is how the operand's device begins, and `only_between_gpus` leaves failures alone in which a tensor with
+    dimensions is on the host.
+
+    >>> class Named(DeviceSourceRule):
+    ...     def rename(self, ctx, found): return ctx.rename_device(found)
+    >>> Named().diagnose(ctx).reason, [each.title for each in Named().propose(ctx)][0]
+    ('`positions` was put on cpu in main.py:11.', 'Name the device `x.device` in `torch.arange`')
+    """
+
+    confidence: ClassVar[Confidence] = Confidence.DIRECT
+    only_on: ClassVar[str] = ""
+    only_between_gpus: ClassVar[bool] = False
+
+    def diagnose(self, ctx: Context) -> Finding | None:
+        """Return the finding for the first operand that `matches`."""
+        operands = ctx.failure.operands
+        if self.only_between_gpus and any(each.shape and not each.device.startswith("cuda:") for each in operands):
+            return None
+        for each, place in ctx.placed():
+            if each.operand.device.startswith(self.only_on) and self.matches(each, place):
+                thread = "" if ctx.failure.thread == "MainThread" else f" in the thread {ctx.failure.thread}"
+                said = f"{each.name} was put on {each.operand.device} in {place.path}:{place.line}{thread}."
+                return each.blame(said, self.confidence)
+        return None
+
+    def matches(self, ctx: Context, place: SourceLocation) -> bool:
+        """Return whether the operand, which was placed at `place`, may be wrong in the way of the rule."""
+        return True
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Yield what `rename` yields for the operand, then for the others that owned code placed."""
+        for each in ctx.placement_targets():
+            if found := each.device_sources():
+                yield from self.rename(each, found)
+
+    @abstractmethod
+    def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
+        """Yield the device named otherwise, where it was decided; `found` begins with the outermost call."""

@@ -1,0 +1,158 @@
+"""The classes that rules derive from: any rule, one that blames an operand, one for a kind of failure."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from devfix.model import Confidence, Failure, Finding, SourceLocation
+from devfix.sdk.changes import Change
+from devfix.sdk.code_warning import CodeWarning
+from devfix.sdk.rules.rule_context import Context
+from devfix.source import File
+
+
+class Rule(ABC):
+    """A rule: it says which operand of a failure is wrong and why, and yields changes, best first.
+
+    `supersedes` names the rules that come after this one where both have equally good evidence. A rule with options has
+    a dataclass `Options` in its module; `options` is what is configured. `warning_texts` are texts of which a file must
+    have one for `warnings` to be asked.
+
+    >>> class Nothing(Rule):
+    ...     def diagnose(self, ctx): return None
+    ...     def propose(self, ctx): return iter(())
+    >>> Nothing().supersedes, list(Nothing().warnings(source.file(failure.at)))
+    ((), [])
+    """
+
+    supersedes: ClassVar[tuple[str, ...]] = ()
+    warning_texts: ClassVar[tuple[str, ...]] = ()
+    options: Any = None
+
+    @abstractmethod
+    def diagnose(self, ctx: Context) -> Finding | None:
+        """Return which operand is wrong, and why; None where this is another rule's matter."""
+
+    @abstractmethod
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Yield the changes that could mend it, best first; the operand in view is the one that was blamed."""
+
+    def warnings(self, file: File) -> Iterator[CodeWarning]:
+        """Yield what looks wrong in a file and makes nothing fail for now."""
+        return iter(())
+
+
+class OperandRule(Rule):
+    """A rule that looks at the operands that met others on another device, one by one, and blames the first that fits.
+
+    What somebody put where it is on purpose is blamed only with `blames_intentional`; `failure_kind` and `needs_object`
+    (names of classes of which an object must be in scope) restrict the failures. `message` is the reason, with
+    `{name}`, `{device}`, `{peer}`, `{op}`, `{made_at}` and `{failed_at}` filled in.
+
+    >>> class Left(OperandRule):
+    ...     message = "{name} was made by `{op}` in {made_at} and left on {device}; it meets a tensor on {peer}."
+    ...     def propose(self, ctx): return iter(())
+    >>> Left().diagnose(ctx).reason
+    '`positions` was made by `arange` in main.py:11 and left on cpu; it meets a tensor on cuda:0.'
+    """
+
+    confidence: ClassVar[Confidence] = Confidence.DIRECT
+    blames_intentional: ClassVar[bool] = False
+    failure_kind: ClassVar[str] = ""
+    needs_object: ClassVar[tuple[str, ...]] = ()
+    message: ClassVar[str] = ""
+
+    def diagnose(self, ctx: Context) -> Finding | None:
+        """Return the finding for the first suspect of which `explain` has something to say."""
+        if self.failure_kind not in ("", ctx.failure.kind) or not self.concerns(ctx):
+            return None
+        if self.needs_object and not ctx.objects(*self.needs_object):
+            return None
+        for each in self.suspects(ctx):
+            if (self.blames_intentional or not each.is_intentional) and (reason := self.explain(each)):
+                return each.blame(reason, self.rate(each))
+        return None
+
+    def concerns(self, ctx: Context) -> bool:
+        """Return whether the rule has anything to do with the failure as a whole."""
+        return True
+
+    def suspects(self, ctx: Context) -> Iterator[Context]:
+        """Yield the operands that may be wrong, likeliest first."""
+        return ctx.suspects()
+
+    def matches(self, ctx: Context) -> bool:
+        """Return whether the operand in view is wrong in the way that `message` tells."""
+        return True
+
+    def explain(self, ctx: Context) -> str:
+        """Return why the operand in view is wrong; "" where it is not, or is another rule's matter."""
+        return fill_message(self.message, ctx) if self.matches(ctx) else ""
+
+    def rate(self, ctx: Context) -> Confidence:
+        """Return how good the evidence against the operand in view is."""
+        return self.confidence
+
+
+class FailureRule(Rule):
+    """A rule for one kind of failure whose place says what is wrong.
+
+    `device` is where the operand should be. Without `needs_location` it also takes failures outside of owned code.
+
+    >>> class Forked(FailureRule):
+    ...     failure_kind, message, device = "fork", "{failed_at} runs in a forked process.", "cpu"
+    ...     def propose(self, ctx): return iter(())
+    >>> Forked().diagnose(ctx) is None
+    True
+    """
+
+    confidence: ClassVar[Confidence] = Confidence.DIRECT
+    failure_kind: ClassVar[str]
+    device: ClassVar[str] = ""
+    needs_location: ClassVar[bool] = True
+    message: ClassVar[str] = ""
+
+    def diagnose(self, ctx: Context) -> Finding | None:
+        """Return the finding where the failure is of the rule's kind."""
+        if ctx.failure.kind != self.failure_kind or (self.needs_location and ctx.failure.at is None):
+            return None
+        ctx = ctx.view(self.find_operand(ctx.failure))
+        reason = self.explain(ctx)
+        return ctx.blame(reason, self.confidence, self.locate(ctx)) if reason else None
+
+    def find_operand(self, failure: Failure) -> int:
+        """Return the index of the operand that is wrong."""
+        return 0
+
+    def explain(self, ctx: Context) -> str:
+        """Return why it fails; "" where it is another rule's matter."""
+        return fill_message(self.message, ctx)
+
+    def locate(self, ctx: Context) -> str:
+        """Return the device on which the operand should be."""
+        return self.device
+
+
+def fill_message(message: str, ctx: Context) -> str:
+    """Return the message of a rule with what it says of the operand in view filled in.
+
+    >>> fill_message("{name} is on {device}.", ctx)
+    '`positions` is on cpu.'
+    """
+    words = {"failed_at": _show(ctx.failure.at)}
+    if ctx.failure.operands:
+        peers = [each.device for each in ctx.failure.operands if each.device != ctx.operand.device]
+        words |= {
+            "name": ctx.name,
+            "device": ctx.operand.device,
+            "peer": ctx.peer.device if peers else "",
+            "op": ctx.creation.op.removeprefix("aten::") if ctx.creation is not None else "",
+            "made_at": _show(ctx.created_at),
+        }
+    return message.format_map(words)
+
+
+def _show(place: SourceLocation | None) -> str:
+    return f"{place.path}:{place.line}" if place is not None else ""

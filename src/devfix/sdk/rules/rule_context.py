@@ -1,0 +1,271 @@
+"""What both functions of a rule are given: the failure, an operand of it and what it met, and the sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from devfix.model import Confidence, Diagnosis, Event, Failure, Finding, NameRef, Operand, ScopeVariable, SourceLocation
+from devfix.sdk.changes import Change, first_is_safe, with_safety
+from devfix.sdk.fixes.device_source import DeviceSource, change_device_sources, device_sources
+from devfix.sdk.fixes.host import host_copies
+from devfix.sdk.fixes.instances import objects_of
+from devfix.sdk.fixes.modules import construction_sites
+from devfix.sdk.fixes.pins import pin_where_assigned
+from devfix.sdk.rules.site import CallSite, Site
+from devfix.sdk.trace.history import frame_of, is_created_in_reach, loop_event
+from devfix.sdk.trace.holders import files_of
+from devfix.sdk.trace.loop_values import loop_variable_frame
+from devfix.sdk.trace.operands import (
+    creation_location,
+    describe,
+    is_intentional,
+    misplaced_operands,
+    peer_operand,
+    target_device,
+    was_moved_to,
+)
+from devfix.sdk.trace.placement import explicitly_placed, placement_locations, placement_targets
+from devfix.sdk.trace.sites import FixSite, fix_sites, scope_at
+from devfix.source import File, Sources
+
+
+@dataclass(frozen=True)
+class Context:
+    """A failure as a rule sees it, with one operand in view: the one that a finding blames, or a suspect.
+
+    `suspects` gives a context for each operand that may be wrong; `sites` and `call_at` lead into the source.
+
+    >>> ctx.name, ctx.operand.device, ctx.peer.device, ctx.target_device
+    ('`positions`', 'cpu', 'cuda:0', 'cuda:0')
+    >>> ctx.created_at.line, ctx.is_intentional, [site.kind for site in ctx.sites()]
+    (11, False, ['birth', 'handover', 'use'])
+    """
+
+    failure: Failure
+    sources: Sources
+    finding: Finding = Finding(0, "")  # noqa: RUF009  (a frozen record)
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """The finding with its failure, for the functions that take one."""
+        return Diagnosis("", "", self.failure, self.finding)
+
+    @property
+    def operand(self) -> Operand:
+        """The operand in view."""
+        return self.failure.operands[self.finding.operand]
+
+    @property
+    def peer(self) -> Operand:
+        """The operand on another device that the one in view met. Raises LookupError where there is none."""
+        found = peer_operand(self.diagnosis)
+        if found is None:
+            raise LookupError("no operand is on another device")
+        return found
+
+    @property
+    def target_device(self) -> str:
+        """Where the operand should be: as the finding says, else where its peer is, else ""."""
+        return target_device(self.diagnosis)
+
+    @property
+    def name(self) -> str:
+        """A short name of the operand for sentences."""
+        return describe(self.operand)
+
+    @property
+    def creation(self) -> Event | None:
+        """The event in which the operand's data came to be."""
+        return self.operand.creation
+
+    @property
+    def created_at(self) -> SourceLocation | None:
+        """Where owned code called the factory itself; None where foreign code did."""
+        return creation_location(self.operand)
+
+    @property
+    def is_intentional(self) -> bool:
+        """Whether somebody put the operand where it is."""
+        return is_intentional(self.failure, self.operand)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the operand is a parameter or buffer, which its module moves along."""
+        return self.operand.owner is not None and self.operand.owner.kind in ("parameter", "buffer")
+
+    @property
+    def is_loop_item(self) -> bool:
+        """Whether a loop that still runs handed the operand out."""
+        return loop_event(self.failure, self.operand) is not None
+
+    @property
+    def is_in_reach(self) -> bool:
+        """Whether the function that made the operand still runs, or had something on the peer's device at hand."""
+        return is_created_in_reach(self.failure, self.operand, self.peer.device)
+
+    @property
+    def loop_frame(self) -> int | None:
+        """The number of the outermost frame in which the operand is what a loop binds."""
+        return loop_variable_frame(self.diagnosis, self.sources)
+
+    def moved_to(self, device_type: str) -> SourceLocation | None:
+        """Where somebody moved the operand to a kind of device on purpose."""
+        return was_moved_to(self.operand, device_type)
+
+    def blame(self, reason: str, confidence: Confidence = Confidence.DIRECT, device: str = "") -> Finding:
+        """Return the finding that the operand in view is wrong."""
+        return Finding(self.finding.operand, reason, confidence, device)
+
+    def view(self, index: int) -> Context:
+        """The context with another operand in view, to be moved to where its peer is."""
+        return replace(self, finding=replace(self.finding, operand=index, device=""))
+
+    def view_peer(self) -> Context:
+        """The context with the peer in view."""
+        return self.view(self.failure.operands.index(self.peer))
+
+    def instead(self, operand: Operand) -> Context:
+        """The context with a tensor in scope in the place of the operand in view, which follows it."""
+        operands = list(self.failure.operands)
+        operands[self.finding.operand] = operand
+        return replace(self, failure=replace(self.failure, operands=tuple(operands)))
+
+    def follow(self, variable: ScopeVariable) -> Context:
+        """The context with a tensor in scope in the place of the operand in view, whose device came from it."""
+        names = tuple(
+            NameRef(number, each.expression)
+            for number, frame in enumerate(self.failure.frames)
+            for each in frame.scope
+            if each.kind == "tensor" and each.history == variable.history and each.shape == variable.shape
+        )
+        return self.instead(
+            Operand(variable.expression, variable.device, shape=variable.shape, names=names, history=variable.history)
+        )
+
+    def suspects(self) -> Iterator[Context]:
+        """Yield a context for each operand that may be wrong, the likeliest first."""
+        return (self.view(index) for index, _, _ in misplaced_operands(self.failure))
+
+    def placed(self) -> Iterator[tuple[Context, SourceLocation]]:
+        """Yield the operands that owned code put where they are, and where it did, the likeliest to be wrong first."""
+        return ((self.view(index), place) for index, _, place in explicitly_placed(self.failure))
+
+    def placement_targets(self) -> Iterator[Context]:
+        """Yield this context, then one for each other operand that owned code put where it is."""
+        return (replace(self, finding=each.finding) for each in placement_targets(self.diagnosis))
+
+    def placement_locations(self) -> list[SourceLocation]:
+        """Where the operand was put on its device, innermost place first; without operands, the owned stack."""
+        return placement_locations(self.diagnosis)
+
+    def device_sources(self) -> list[DeviceSource]:
+        """Where the operand's device was decided, the outermost call first."""
+        return device_sources(self.failure, self.placement_locations(), self.sources)
+
+    def rename_device(self, found: Sequence[DeviceSource], reason: str = "") -> Iterator[Change]:
+        """Yield the right device named where it was decided, for each name of it, then in each callee on the way."""
+        return change_device_sources(self.diagnosis, found, reason)
+
+    def pin_device(self, name: str) -> Iterator[Change]:
+        """Yield the assignment of an attribute with its device resolved to one GPU."""
+        return pin_where_assigned(self.diagnosis, self.sources, name)
+
+    def copy_to_host(self) -> Iterator[Change]:
+        """Yield the operand copied to the host where the deepest owned frame hands it over."""
+        return host_copies(self.diagnosis, self.sources)
+
+    def objects(self, *classes: str, frame: int | None = None) -> list[ScopeVariable]:
+        """The modules and objects of some classes that are in scope, in one frame or in any."""
+        return objects_of(self.failure, *classes, frame=frame)
+
+    def scope_at(self, place: SourceLocation) -> tuple[ScopeVariable, ...]:
+        """What is known to be in scope at a location."""
+        return scope_at(self.failure, place)
+
+    def frame_of(self, place: SourceLocation) -> int | None:
+        """The number of the deepest frame that still runs the function around a location."""
+        return frame_of(self.failure, place)
+
+    def files(self) -> list[File]:
+        """The editable files that the failure speaks of, those of the deepest frames first."""
+        return files_of(self.failure, self.sources)
+
+    def sites(self, *kinds: str) -> Iterator[Site]:
+        """Yield the places on the operand's way that can be edited, its birth first, its failing use last."""
+        for spot in fix_sites(self.diagnosis):
+            if not kinds or spot.kind in kinds:
+                yield from self._sites(spot)
+
+    def uses(self) -> Iterator[Site]:
+        """Yield the sites at which frames that still run hand the operand on, and the one that fails."""
+        return self.sites("handover", "use")
+
+    def creation_sites(self) -> Iterator[Site]:
+        """Yield the site at which owned code called the factory itself; none where that was elsewhere."""
+        return (site for site in self.sites("birth") if site.place == self.created_at)
+
+    def construction_sites(self, module: ScopeVariable) -> list[Site]:
+        """The calls that made a module, innermost first."""
+        spots = construction_sites(self.failure, module, self.sources)
+        return [site for spot in spots for site in self._sites(spot)]
+
+    def move_constructed(self, module: ScopeVariable, safety: str = "safe") -> Iterator[Change]:
+        """Yield a module moved where it is made, outside of constructors first; further out it is unsure."""
+        sites = sorted(self.construction_sites(module), key=lambda site: site.is_in_constructor)
+        return first_is_safe(with_safety(site.move_result(), safety) for site in sites)
+
+    def site_at(self, place: SourceLocation | None, kind: str = "birth") -> Site | None:
+        """The site at a location, with what was in scope there."""
+        if place is None:
+            return None
+        return next(self._sites(FixSite(kind, place, self.scope_at(place))), None)
+
+    def site_of(self, frame: int | None) -> Site | None:
+        """The site at which a frame runs, by its number."""
+        if frame is None:
+            return None
+        found = self.failure.frames[frame]
+        return next(self._sites(FixSite("use", found.place, found.scope, (), frame)), None)
+
+    def failing_site(self) -> Site | None:
+        """The site of the deepest frame in owned code."""
+        places = [each.place for each in self.failure.frames]
+        found = [number for number, each in enumerate(places) if each == self.failure.at]
+        return self.site_of(found[-1]) if found else None
+
+    def call_at(self, place: SourceLocation | None, *names: str) -> CallSite | None:
+        """The call at a location, of one of these last names if any are given."""
+        site = self.site_at(place)
+        call = site.call(*names) if site is not None else None
+        return CallSite(site.diagnosis, site.sources, site.file, call, site.spot) if site and call else None
+
+    def call_of(self, file: File, node: cst.CSTNode | None) -> CallSite | None:
+        """The site of a call in a file, with what was in scope in its function; None where the node is no call."""
+        if not isinstance(node, cst.Call):
+            return None
+        function = file.function_of(node)
+        places = [frame.place for frame in reversed(self.failure.frames)] + [place for place, _ in self.failure.scopes]
+        roots = ((place, file.root_at(place)) for place in places if place.path == file.path)
+        name = next((place.function for place, root in roots if root and file.function_of(root) is function), "")
+        place = file.place_of(node, name)
+        return CallSite(self.diagnosis, self.sources, file, node, FixSite("birth", place, self.scope_at(place)))
+
+    def calls(self) -> Iterator[CallSite]:
+        """Yield every call in the editable files that the failure speaks of."""
+        for file in self.files():
+            for node in file.within(file.module):
+                if isinstance(node, cst.Call):
+                    yield CallSite(self.diagnosis, self.sources, file, node, FixSite("use", file.place_of(node), ()))
+
+    def failing_call(self, *names: str) -> CallSite | None:
+        """The call at the failing location, of one of these last names if any are given."""
+        return self.call_at(self.failure.at, *names)
+
+    def _sites(self, spot: FixSite) -> Iterator[Site]:
+        file = self.sources.file(spot.place)
+        node = file.root_at(spot.place) if file is not None else None
+        if file is not None and node is not None:
+            yield Site(self.diagnosis, self.sources, file, node, spot)
