@@ -117,7 +117,7 @@ def _repair(path: str, line: int, function: str, name: str, edit: Edit) -> Repai
         Operand("other", "cpu", "float32", (2,), (NameRef(0, name),), (made,)),
     )
     message = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
-    failure = Failure("mismatch", "RuntimeError", message, "aten::add", (Frame(place),), operands)
+    failure = Failure("device-mismatch", "RuntimeError", message, "aten::add", (Frame(place),), operands)
     reason = f"`{name}` is made on the CPU and meets a tensor on cuda:0."
     patch = Patch("placement/input-not-moved", f"Move `{name}` to the model's device", reason, "safe", (edit,))
     verdict = Verdict("holds", {"cpu": "clean", "cuda x1": "clean", "cuda x2": "clean"}, 1, 2)
