@@ -91,7 +91,7 @@ def test_json_is_ascii_so_that_no_escape_reaches_a_terminal() -> None:
         ({"commits": ["--help"]}, "commits"),
         ({"seconds": {"total": -1.0}}, "seconds"),
         ({"gpus_needed": {"given": 1, "needed": 0, "reason": "", "met": True}}, "needed"),
-        ({"outcome": "\ud800"}, "no devfix report"),
+        ({"outcome": "\ud800"}, "not a devfix report"),
         ({"seconds": {"total": float("nan")}}, "NaN"),
     ],
 )

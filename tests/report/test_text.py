@@ -87,7 +87,7 @@ def test_a_program_that_fails_by_itself_is_quoted() -> None:
         (Outcome.TIMEOUT, "exceeded the time limit of 2 s (--timeout raises it)"),
         (Outcome.SIGNAL, "killed by SIGSEGV"),
         (Outcome.NOT_STARTED, "did not start"),
-        (Outcome.UNOBSERVED, "was not observed. What it does on its devices is not known"),
+        (Outcome.UNOBSERVED, "was not observed. Its use of devices is not known"),
     ],
 )
 def test_an_ending_without_a_failure_is_told(outcome: Outcome, words: str) -> None:
@@ -146,7 +146,8 @@ def test_a_fix_that_only_comes_further_and_its_equals_are_told_apart() -> None:
 
 def test_of_many_candidates_some_are_shown() -> None:
     data = record(report(), lines)
-    words = text(replace(data, dropped=data.dropped[:1] * 20))
+    data = replace(data, dropped=data.dropped[:1] * 20)
+    words = text(data)
     assert words.count("Move the model back") == 8
     assert "and 12 more (--verbose lists them)" in words
     assert text(data, verbose=True).count("Move the model back") == 20

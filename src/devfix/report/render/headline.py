@@ -123,5 +123,5 @@ def _ending(run: RunRecord | None) -> str:
         return "the program did not start."
     if run.outcome is Outcome.UNOBSERVED:
         why = next(iter(run.internal_errors), "the program was not observed")
-        return f"{why}. Its use of devices was not observed."
+        return f"{why}. Its use of devices is not known."
     return f"the program failed for a reason unrelated to devices (exit code {run.exit_code}). Its output:"

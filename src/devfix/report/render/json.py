@@ -41,11 +41,11 @@ def read(text: str) -> ReportRecord:
         ) from None
     known = ReportRecord.schema
     if isinstance(data, dict) and data.get("schema") != known:
-        raise UserError(f"not a devfix report: its schema is {_short(data.get('schema'))}, not {known!r})")
+        raise UserError(f"not a devfix report: its schema is {_short(data.get('schema'))}, not {known!r}")
     try:
         return msgspec.convert(data, ReportRecord)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"This is no devfix report: {_short(error)}.") from None
+        raise UserError(f"not a devfix report: {_short(error)}") from None
 
 
 def _refuse(constant: str) -> float:
