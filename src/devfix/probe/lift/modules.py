@@ -1,0 +1,125 @@
+"""Modules that test code constructs, and those that it calls: moved to the GPU before it uses them."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from types import FrameType
+from typing import Any
+
+import torch
+
+from ..simulation.patching import replace, undo_with
+from . import devices
+from .whose import Whose, kind_of, kinds, nearest
+
+Module = torch.nn.Module
+_moved: weakref.WeakSet[Any] = weakref.WeakSet()
+_proxies: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
+
+
+class _Installed:
+    now = False
+    once = False
+
+
+def _constructor() -> Any:
+    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        above = super(Module, cls).__new__
+        made = above(cls) if above is object.__new__ else above(cls, *args, **kwargs)
+        if _Installed.now and _is_asked_for_by_test(sys._getframe(1)) and not devices.has_own_default():
+            _lift_when_made(made, cls)
+        return made
+
+    return staticmethod(__new__)
+
+
+def _is_asked_for_by_test(frame: FrameType | None) -> bool:
+    """Say whether a constructor is called by test code; the class's own way to it, and torch's, are passed over."""
+    while frame is not None and frame.f_code.co_name in ("__new__", "__call__") and kind_of(frame.f_code) == Whose.CODE:
+        frame = frame.f_back
+    if frame is None:
+        return False
+    kind = kind_of(frame.f_code)
+    return nearest(frame) == Whose.TEST if kind > Whose.CODE else kind == Whose.TEST
+
+
+def _lift_when_made(made: Any, cls: type) -> None:
+    """Give an object a class of its own until its `__init__` has run, which then moves it.
+
+    Python calls the `__init__` of the class that the object has. `__bases__` is set later, so that no
+    `__init_subclass__` of the program's hears of it.
+    """
+    try:
+        proxy = _proxies.get(cls)
+        if proxy is None:
+            proxy = type(cls.__name__, (Module,), {"__module__": cls.__module__, "__init__": _initializer(cls)})
+            proxy.__bases__ = (cls,)
+            _proxies[cls] = proxy
+        object.__setattr__(made, "__class__", proxy)
+    except TypeError:
+        return  # a layout of its own: it is moved when test code calls it
+
+
+def _initializer(cls: type) -> Any:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        object.__setattr__(self, "__class__", cls)
+        cls.__init__(self, *args, **kwargs)  # type: ignore[misc]
+        move(self)
+
+    return __init__
+
+
+def move(module: Any) -> None:
+    """Move a module as its author would, once; what lies on a device already, or on none, stays."""
+    if module in _moved:
+        return
+    _moved.add(module)
+    if "_parameters" not in vars(module):
+        return  # its own `__init__` has not called that of Module
+    if any(each.device.type != "cpu" for each in tensors_of(module) if each.device != devices.target()):
+        return
+    module.to(devices.target())
+
+
+def _call(original: Any) -> Any:
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if kinds.get(sys._getframe(1).f_code.co_filename) == Whose.TEST and self not in _moved and _may_move():
+            move(self)
+        return original(self, *args, **kwargs)
+
+    return __call__
+
+
+def _may_move() -> bool:
+    return not devices.has_own_default() and not torch.compiler.is_compiling()
+
+
+def install() -> None:
+    """Patch the construction and the call of modules."""
+    if not _Installed.once:  # to delete it again leaves a class that takes no arguments (CPython keeps the slot)
+        _Installed.once = True
+        Module.__new__ = _constructor()  # type: ignore[method-assign]
+    _Installed.now = True
+    replace(Module, "__call__", _call(Module.__call__))
+
+    undo_with(_withdraw)
+
+
+def _withdraw() -> None:
+    _Installed.now = False
+
+
+def was_moved(module: Any) -> bool:
+    """Say whether a module was moved for test code."""
+    return module in _moved
+
+
+def tensors_of(module: Any) -> list[Any]:
+    """Return the parameters and buffers of a module."""
+    return [*module.parameters(), *module.buffers()] if "_parameters" in vars(module) else []
+
+
+def is_on() -> bool:
+    """Say whether modules of test code are moved now."""
+    return _Installed.now
