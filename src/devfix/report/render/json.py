@@ -54,6 +54,13 @@ def run_schema() -> dict[str, Any]:
     return {**_resource("run.json"), "$defs": schema()["$defs"]}
 
 
+@cache
+def find_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a search, with the definitions that it shares with reports."""
+    own = _resource("find.json")
+    return {**own, "$defs": {**schema()["$defs"], **own["$defs"]}}
+
+
 def _resource(name: str) -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads(files("devfix.report").joinpath(name).read_text("utf-8"))
     return loaded
