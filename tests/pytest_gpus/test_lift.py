@@ -8,6 +8,7 @@ import pytest
 from suite_runs import run
 
 LIBRARY = '''
+import dataclasses
 import torch
 
 def doubled(x):
@@ -38,6 +39,33 @@ class Net(torch.nn.Module):
     def scaled(self, x):
         return self.linear(x) * self.scale
 
+class Batch:
+    def __init__(self, size):
+        self.x = torch.ones(size)
+
+    def to(self, device):
+        self.x = self.x.to(device)
+        return self
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    x: object
+
+    @classmethod
+    def made(cls):
+        return cls(torch.ones(1))
+
+    def to(self, device):
+        return dataclasses.replace(self, x=self.x.to(device))
+
+class Unit:
+    def to(self, unit):
+        raise KeyError(unit)
+
+class Unhashable(Net):
+    def __eq__(self, other):
+        return False
+
 class Kept:
     def __init__(self, model):
         self.model = model
@@ -58,13 +86,13 @@ def masked(x, mask=None):
 """
 
 MAKES = """
-import pickle, unittest
+import copy, pickle, unittest
 
 import numpy as np
 import pytest, torch
 from torch import tensor
 from helpers import helped
-from library import Kept, Net, build, doubled, made
+from library import Batch, Frozen, Kept, Net, Unhashable, Unit, build, doubled, made
 
 WHOLE = torch.arange(3.0)
 
@@ -101,6 +129,17 @@ def test_modules_are_moved_when_they_are_made():
     assert type(net) is Net and net.linear.weight.is_cuda
     assert net(torch.ones(1, 3)).is_cuda and build()(torch.ones(1, 3)).is_cuda
     assert torch.optim.SGD(net.parameters(), 0.1).param_groups[0]["params"][0].is_cuda
+
+def test_objects_are_moved_by_their_own_method():
+    assert Batch(2).x.is_cuda and type(Batch(2)) is Batch and type(copy.deepcopy(Batch(2))) is Batch
+    assert Frozen(made(1)).x.is_cuda and not Frozen.made().x.is_cuda and isinstance(Unit(), Unit)
+
+def test_copies_of_modules_are_modules():
+    net = copy.deepcopy(Net())
+    assert type(net) is Net and net.linear.weight.is_cuda and type(pickle.loads(pickle.dumps(net))) is Net
+
+def test_modules_without_a_hash():
+    assert Unhashable().linear.weight.is_cuda and Unhashable()(torch.ones(1, 3)).is_cuda
 
 def test_what_the_library_makes_stays():
     assert made(3).device.type == "cpu" and build().linear.weight.device.type == "cpu"
@@ -169,14 +208,14 @@ def suite(pytester: pytest.Pytester, **files: str) -> None:
 def test_what_tests_make_lies_on_the_gpu(pytester: pytest.Pytester) -> None:
     suite(pytester, test_makes=MAKES.replace("{gpu}", "0"))
     done = run(pytester, "--lift", "--world", "simulated", "--doctest-modules")
-    done.assert_outcomes(passed=14)
+    done.assert_outcomes(passed=17)
     done.stdout.fnmatch_lines(["devfix: a world with 1 simulated GPU; what tests make lies on cuda:0"])
 
 
 def test_on_two_gpus_it_lies_on_the_second(pytester: pytest.Pytester) -> None:
     pytest.importorskip("xdist")
     suite(pytester, test_makes=MAKES.replace("{gpu}", "1"))
-    run(pytester, "--lift", "--gpus", "2", "--world", "simulated", "-n", "1").assert_outcomes(passed=13)
+    run(pytester, "--lift", "--gpus", "2", "--world", "simulated", "-n", "1").assert_outcomes(passed=16)
 
 
 def test_findings_are_told_from_artefacts(pytester: pytest.Pytester) -> None:
@@ -188,7 +227,7 @@ def test_findings_are_told_from_artefacts(pytester: pytest.Pytester) -> None:
     assert results[0]["collected"] == 5
     ended = [each for each in results if "result" in each]
     assert [each["result"] for each in ended] == ["finding", "finding", "finding", "other", "artefact"]
-    assert [each["at"] for each in ended[:3]] == ["library.py:14", "library.py:29", "library_user.py:8"]
+    assert [each["at"] for each in ended[:3]] == ["library.py:15", "library.py:30", "library_user.py:8"]
     assert ended[4]["reason"] == "the test hands over y, which lies on the host"
     done.stdout.fnmatch_lines(["0 passed, 3 ended in a finding, 1 in an artefact of the lift, 1 failed for another*"])
 

@@ -94,13 +94,13 @@ class SuiteRunner:
             runner.worktrees = tree
             run, is_interrupted = None, False
             try:
-                run = runner.run(world, overlay=self.plugin.overlay, tests=MARKED)
+                run = runner.run(world, overlay=self.plugin.overlay, tests=MARKED, tally=False)
                 if run.exit_code == USAGE and not self.plain_options:
                     self.plain_options = True  # addopts name a plugin that is not there
                     runner.target = replace(
                         runner.target, command=(str(runner.target.python), *self._words(suite, folder))
                     )
-                    run = runner.run(world, overlay=self.plugin.overlay, tests=MARKED)
+                    run = runner.run(world, overlay=self.plugin.overlay, tests=MARKED, tally=False)
             except KeyboardInterrupt:
                 is_interrupted = True  # what was written until now counts
             finally:

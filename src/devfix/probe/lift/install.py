@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from ..config import LiftConfig
-from . import boundaries, devices, factories, generators, hosts, mixtures, modules, whose
+from . import boundaries, devices, factories, generators, hosts, mixtures, modules, objects, whose
 
 
 def install(order: LiftConfig) -> None:
@@ -14,5 +14,5 @@ def install(order: LiftConfig) -> None:
     if torch.cuda.device_count() <= order.device:
         return
     devices.aim(order.device)
-    for subject in (factories, generators, modules, hosts, mixtures, boundaries):
+    for subject in (factories, generators, modules, objects, hosts, mixtures, boundaries):
         subject.install()
