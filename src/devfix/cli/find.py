@@ -36,6 +36,7 @@ class FindFormat(str, Enum):
 
     text = "text"
     json = "json"
+    sarif = "sarif"
     github = "github"
 
 
@@ -65,7 +66,9 @@ def find(
     ] = None,
     output: Annotated[
         FindFormat,
-        typer.Option("--format", metavar="FORMAT", help="text to read, json (one object), github (annotations)"),
+        typer.Option(
+            "--format", metavar="FORMAT", help="text to read, json (one object), sarif (2.1.0), github (annotations)"
+        ),
     ] = FindFormat.text,
     repair: Annotated[
         bool,
@@ -111,10 +114,13 @@ def find(
 def _shown(data: dict[str, Any], output: FindFormat) -> str:
     from devfix.cli.screen import size_and_color
     from devfix.report.render.find import find_commands, find_text
+    from devfix.report.render.find_sarif import find_sarif
     from devfix.report.render.json import dump
 
     if output is FindFormat.json:
         return dump(data)
+    if output is FindFormat.sarif:
+        return find_sarif(data)
     if output is FindFormat.github:
         return find_commands(data)
     width, color = size_and_color()

@@ -57,12 +57,12 @@ def _result(data: Record, index: int) -> Record:
     return {
         "ruleId": one_line(_rule(data, index), 200),
         "level": "error",
-        "message": {"text": _message(words)},
-        "locations": [_location(at)] if at else [],
+        "message": {"text": message(words)},
+        "locations": [location(at)] if at else [],
         "relatedLocations": [
             {
-                **_location(operand["born"]),
-                "message": {"text": _message(f"{operand['name']} was born here, on {operand['born']['device']}")},
+                **location(operand["born"]),
+                "message": {"text": message(f"{operand['name']} was born here, on {operand['born']['device']}")},
             }
             for operand in births
         ],
@@ -79,7 +79,7 @@ def _fix(fix: Record) -> Record | None:
         ]
     except ValueError:  # a diff that is none: whoever wrote it, the failure is still worth telling
         return None
-    return {"description": {"text": _message(fix["title"])}, "artifactChanges": changes} if changes else None
+    return {"description": {"text": message(fix["title"])}, "artifactChanges": changes} if changes else None
 
 
 def _replacements(edit: Record) -> Iterator[Record]:
@@ -103,7 +103,8 @@ def _replacements(edit: Record) -> Iterator[Record]:
                 line, removed, added = line + removed + 1, 0, b""
 
 
-def _location(place: Record) -> Record:
+def location(place: Record) -> Record:
+    """Return a place as SARIF has it."""
     return {
         "physicalLocation": {"artifactLocation": _file(place["path"]), "region": {"startLine": max(place["line"], 1)}}
     }
@@ -122,7 +123,7 @@ def _invocation(data: Record) -> Record:
     }
 
 
-def _message(text: str) -> str:
+def message(text: str) -> str:
     """Return the text of a message; SARIF reads links in it, `[words](target)`."""
     shown = one_line(plain(text), 2000) or "(nothing was said)"
     return shown.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
