@@ -56,8 +56,8 @@ def call_when_made(made: Any, cls: type, base: type, then: Callable[[Any], None]
     try:
         proxy = _proxies.get(cls)
         if proxy is None:
-            body = {"__module__": cls.__module__, "__init__": _initializer(cls, then)}
-            proxy = type(cls.__name__, (base,), body)
+            body = {"__init__": _initializer(cls, then), "__getattribute__": _unpickled(cls)}
+            proxy = type(cls.__name__, (base,), {"__module__": cls.__module__, **body})
             proxy.__bases__ = (cls,)
             _proxies[cls] = proxy
         object.__setattr__(made, "__class__", proxy)
@@ -72,6 +72,16 @@ def _initializer(cls: type, then: Callable[[Any], None]) -> Any:
         then(self)
 
     return __init__
+
+
+def _unpickled(cls: type) -> Any:
+    """Give an object its own class back that is used before its `__init__` has run: pickle calls none."""
+
+    def __getattribute__(self: Any, name: str) -> Any:
+        object.__setattr__(self, "__class__", cls)
+        return getattr(self, name)
+
+    return __getattribute__
 
 
 def move(module: Any) -> None:
