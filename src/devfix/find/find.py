@@ -17,7 +17,7 @@ from devfix.find.causes import cause_of, confirmed, confirmed_silent, explained,
 from devfix.find.passes import PassOptions, PassResult, Shown, SuiteRunner
 from devfix.find.records import Cause, FindReport
 from devfix.find.results import TestResults
-from devfix.find.suites import Suite, suites
+from devfix.find.suites import Suite, is_test_file, suites
 from devfix.model import SourceLocation, Target, World
 from devfix.process import can_protect, default_limits
 from devfix.process.tempdirs import scratch_folder
@@ -29,7 +29,6 @@ from devfix.workspace import Repository
 CPU, ONE, TWO = World("cpu"), World("simulated", 1), World("simulated", 2)
 BUDGET, TIMEOUT = 3600.0, 120.0  # seconds for everything, and for one test
 ALONE = 300.0  # seconds for one test in a fresh process
-_TEST_FILE = re.compile(r"(^|/)(tests?|unittests?|testing)(/|$)|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|^<doctest ")
 _MISSING = re.compile(r"No module named '([\w.]+)'")
 Known = frozenset[tuple[str, str, str]]
 
@@ -208,7 +207,7 @@ def baseline_key(cause: Cause) -> tuple[str, str, str]:
 
 
 def _is_test(place: SourceLocation) -> bool:
-    return bool(_TEST_FILE.search(place.path))
+    return is_test_file(place.path)
 
 
 def _sources(repository: Repository) -> Sources:
@@ -216,7 +215,7 @@ def _sources(repository: Repository) -> Sources:
     tracked = repository.tracked()
 
     def read(path: str) -> bytes | None:
-        return repository.content(path) if path in tracked and not _TEST_FILE.search(path) else None
+        return repository.content(path) if path in tracked and not is_test_file(path) else None
 
     return Sources(read, repository.containing)
 

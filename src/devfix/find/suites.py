@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from devfix.errors import UserError
 
 _TEST = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
-_TEST_FOLDER = re.compile(r"(^|/)(tests?|unittests?|testing)(/|$)")
+# As pytest's plugin has it (pytest_gpus/lifted/test_code.py), which also knows the suite's configuration.
+_TEST_FOLDER = re.compile(r"(^|[-_./])(tests?|testsuites?|unittests?|integrationtests?)([-_.][^/]*)?/", re.IGNORECASE)
 _PROMPT, _TORCH = b">>> ", b"torch"
 _PAGES = (".md", ".rst", ".txt")
 
@@ -74,10 +75,16 @@ def _is_below(path: str, place: str) -> bool:
     return path == place or path.startswith(f"{place}/")
 
 
+def is_test_file(path: str) -> bool:
+    """Say whether a file is test code, by its name and those of its folders; a doctest is."""
+    is_named = _TEST.search(path) or _TEST_FOLDER.search(path) or path.rpartition("/")[2] == "conftest.py"
+    return bool(is_named) or path.startswith("<doctest ")
+
+
 def _has_examples(path: str, content: Callable[[str], bytes]) -> bool:
-    if not path.endswith(".py") or _TEST.search(path) or _TEST_FOLDER.search(path):
+    if not path.endswith(".py") or is_test_file(path):
         return False
-    if PurePosixPath(path).name in ("setup.py", "conftest.py") or path.startswith(("docs/", "examples/")):
+    if PurePosixPath(path).name == "setup.py" or path.startswith(("docs/", "examples/")):
         return False
     text = content(path)
     return _PROMPT in text and _TORCH in text
