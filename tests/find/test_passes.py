@@ -30,8 +30,17 @@ def lifted(folder: Path, order: dict[str, object], *arguments: str) -> Path:
     record = folder / "record"
     record.mkdir()
     (record / "order.json").write_text(json.dumps(order))
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--devfix-lift", "--lift-record"]
-    subprocess.run([*command, str(record), *arguments], cwd=folder, capture_output=True)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--devfix-lift",
+        f"--lift-record={record}",
+    ]
+    subprocess.run([*command, *arguments], cwd=folder, capture_output=True)
     return record
 
 

@@ -127,7 +127,8 @@ class SuiteRunner:
         own = ("-p", "no:cacheprovider", "--continue-on-collection-errors", "--tb=short", "-q")
         return (
             *("-m", "pytest", *self.plugin.words, *plain, *own, *many),
-            *("--devfix-lift", "--lift-record", str(folder), *suite.arguments),
+            # As two words pytest would take the folder for one of the suite's, and look for the root above both.
+            *("--devfix-lift", f"--lift-record={folder}", *suite.arguments),
         )
 
     def _watch(self, folder: Path, title: str, ended: threading.Event) -> None:
