@@ -97,7 +97,7 @@ def test_a_repository_is_searched(tmp_path: Path) -> None:
     assert (told["tests"], told["passed_cpu"], told["skipped"], told["missing"]) == (9, 8, 1, ["nowhere_to_be"])
     assert told["failed_cpu"] == ["tests/test_library.py::test_fails_everywhere"]
     found = {(each["kind"], each["line"]): each for each in told["findings"]}
-    assert set(found) == {("raises", 5), ("raises", 9), ("raises", 33), ("result-on-host", 12)}
+    assert set(found) == {("raises", 5), ("raises", 9), ("raises", 32), ("result-on-host", 12)}
     assert len(found["raises", 5]["tests"]) == 3 and found["raises", 5]["devices"] == ["cuda:0", "cuda:1"]
     assert found["raises", 5]["rule"] == "placement/factory-without-device"
     assert found["raises", 5]["confidence"] == "high"
