@@ -176,6 +176,7 @@ def test_loaders():
 """
 
 FAILS = """
+import unittest
 import library_user, torch
 from library import Net, made, shifted
 
@@ -193,6 +194,10 @@ def test_default_that_the_library_makes():
 
 def test_own_fault():
     assert torch.ones(1).device.type == "cpu"
+
+class TestOfUnittest(unittest.TestCase):
+    def test_finding(self):
+        shifted(torch.ones(2))
 
 def test_hands_over():
     library_user.add(torch.ones(3), made(3))
@@ -225,14 +230,14 @@ def test_findings_are_told_from_artefacts(pytester: pytest.Pytester) -> None:
     suite(pytester, test_fails=FAILS)
     record = pytester.mkdir("record")
     done = run(pytester, "--lift", "--world", "simulated", "--lift-record", str(record))
-    done.assert_outcomes(failed=5)
+    done.assert_outcomes(failed=6)
     results = [json.loads(line) for line in record.joinpath("results.jsonl").read_text().splitlines()]
-    assert results[0]["collected"] == 5
+    assert results[0]["collected"] == 6
     ended = [each for each in results if "result" in each]
-    assert [each["result"] for each in ended] == ["finding", "finding", "finding", "other", "artefact"]
+    assert [each["result"] for each in ended] == ["finding", "finding", "finding", "artefact", "finding", "artefact"]
     assert [each["at"] for each in ended[:3]] == ["library.py:15", "library.py:30", "library_user.py:8"]
-    assert ended[4]["reason"] == "the test hands over y, which lies on the host"
-    done.stdout.fnmatch_lines(["0 passed, 3 ended in a finding, 1 in an artefact of the lift, 1 failed for another*"])
+    assert ended[5]["reason"] == "the test hands over y, which lies on the host"
+    done.stdout.fnmatch_lines(["0 passed, 4 ended in a finding, 2 in an artefact of the lift, 0 failed for another*"])
 
 
 def test_a_lift_needs_a_gpu(pytester: pytest.Pytester) -> None:

@@ -71,18 +71,18 @@ class LiftedTests:
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Iterator[None]:
         """Say of a failure whether the code under test or the lift is to blame."""
-        error = _raised(call.excinfo.value) if call.excinfo is not None else None
-        here = probe("session.state_snapshot")
-        trace = here.failed_test(error) if here is not None and error is not None else None
         outcome: Any = yield
         report = outcome.get_result()
+        error = _raised(call.excinfo.value) if call.excinfo is not None else None  # unittest's is there by now alone
+        here = probe("session.state_snapshot")
+        trace = here.failed_test(error) if here is not None and error is not None else None
         if here is None or not here.is_lifted():
             return
         if call.when == "call" and report.passed and (silent := here.silent_findings()):
             report.user_properties.append((SILENT, silent))
         if not report.failed:
             return
-        kind, reason = here.blamed(trace, error) if trace is not None else ("other", _first_line(error))
+        kind, reason = here.blamed(trace, error) if trace is not None else _without_devices(error)
         at = _place(trace, self.world.root) if trace is not None and kind == "finding" else ""
         told = {"kind": kind, "reason": reason, "at": at}
         report.user_properties.append((PROPERTY, told))
@@ -156,6 +156,12 @@ def _raised(error: BaseException) -> BaseException:
     failures = getattr(error, "failures", None) or [error]
     inner = next((each.exc_info[1] for each in failures if getattr(each, "exc_info", None)), None)
     return error if inner is None else inner
+
+
+def _without_devices(error: BaseException | None) -> tuple[str, str]:
+    """Return what an error is that is no device failure: an artefact where the test expects the CPU."""
+    is_about_place = isinstance(error, AssertionError) and "cuda" in str(error)
+    return "artefact" if is_about_place else "other", _first_line(error)
 
 
 def _first_line(error: BaseException | None) -> str:
