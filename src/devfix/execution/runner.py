@@ -88,12 +88,14 @@ class TracedRunner:
         calls: bool = False,
         tests: str = "",
         seed: int | None = None,
+        tally: bool = True,
     ) -> Run:
         """Run the program in `world` with `files` changed; where not `fresh`, in a warm process if one fits.
 
         `overlay` is a folder whose packages come before those that are installed. What operators do at
         `reach` is counted in `Run.visits`. `calls` records the calls on the failure's stack; `tests` is the option of
         devfix's pytest plugin (docs/reference/trace-format.md). `seed` is for generators without a seed of the program.
+        Without `tally` what operators compute is not summed, which takes less time.
         """
         tree = self.worktrees.take()
         shown = self.progress.running(world.name, not files) if self.progress else nullcontext()
@@ -104,7 +106,7 @@ class TracedRunner:
                 temporary_folder("temporary", self.scratch) as temporary,
                 shown,
             ):
-                order = probe_config(world, traces, tree.path, self.target.root, watch, device_map, reach, True, seed)
+                order = probe_config(world, traces, tree.path, self.target.root, watch, device_map, reach, tally, seed)
                 environment = environment_for(world, {**order, "calls": calls, "tests": tests}, overlay=overlay)
                 environment["PATH"] = with_interpreter(
                     environment.get("PATH", os.defpath), self.target.python, traces / "bin"

@@ -9,6 +9,20 @@ from typing import Any
 
 
 @dataclass(frozen=True)
+class LiftConfig:
+    """A lifted run: on which GPU test code's tensors lie, and which files below `root` are test code.
+
+    `names` are patterns of file names (`test_*.py`), `folders` hold nothing else, `files` are globs of whole paths.
+    """
+
+    device: int = 0
+    root: str = ""
+    names: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ProbeConfig:
     """The world to enter, where to write, which files are owned, places (path and line) to watch or count at.
 
@@ -28,6 +42,7 @@ class ProbeConfig:
     tally: bool = False
     given: tuple[tuple[float, float], ...] = ()
     seed: int | None = None
+    lift: LiftConfig | None = None
 
 
 def read(text: str | None = None) -> ProbeConfig | None:
@@ -49,9 +64,22 @@ def read(text: str | None = None) -> ProbeConfig | None:
             tally=bool(raw.get("tally", False)),
             given=tuple((float(total), float(size)) for total, size in raw.get("given") or ()),
             seed=None if raw.get("seed") is None else int(raw["seed"]),
+            lift=_lift(raw.get("lift")),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
+
+
+def _lift(raw: Any) -> LiftConfig | None:
+    if not raw:
+        return None
+    return LiftConfig(
+        device=int(raw.get("device", 0)),
+        root=_folder(raw.get("root")) + os.sep,
+        names=tuple(map(str, raw.get("names") or ())),
+        folders=tuple(os.path.realpath(str(folder)) + os.sep for folder in raw.get("folders") or ()),
+        files=tuple(map(str, raw.get("files") or ())),
+    )
 
 
 def _places(items: Any) -> frozenset[tuple[str, int]]:

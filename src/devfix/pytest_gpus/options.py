@@ -1,4 +1,4 @@
-"""`--gpus N` and `--world auto|real|simulated`, under names that no other plugin and no conftest has taken."""
+"""`--gpus N`, `--world …` and `--lift`, under names that no other plugin and no conftest has taken."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from devfix.pytest_gpus.world import KINDS, Wanted
 _MOST = 64
 _GPUS = ("--gpus", "--devfix-gpus")
 _WORLD = ("--world", "--devfix-world")
+_LIFT = ("--lift", "--devfix-lift")
+_LIFT_TESTS = "--lift-tests"
+_LIFT_RECORD = "--lift-record"
+LIFT_TESTS = "lift_tests"  # in pytest.ini
 
 
 def read(args: list[str], taken: frozenset[str]) -> tuple[Wanted | None, list[str]]:
@@ -20,19 +24,34 @@ def read(args: list[str], taken: frozenset[str]) -> tuple[Wanted | None, list[st
     for names, dest in ((_GPUS, "gpus"), (_WORLD, "world")):
         if free := _free(names, taken):
             reader.add_argument(*free, dest=dest, nargs="?", const="")
+    if free := _free(_LIFT, taken):
+        reader.add_argument(*free, dest="lift", action="store_true")
     told, rest = reader.parse_known_args(args)
-    return wanted(getattr(told, "gpus", None), getattr(told, "world", None)), rest
+    return wanted(getattr(told, "gpus", None), getattr(told, "world", None), getattr(told, "lift", None)), rest
 
 
-def wanted(gpus: str | None, world: str | None) -> Wanted | None:
-    """Return the world that two options ask for; None where neither is given."""
-    if gpus is None and world is None:
+def wanted(gpus: str | None, world: str | None, lift: bool | None) -> Wanted | None:
+    """Return the world that the options ask for; None where none is given."""
+    if gpus is None and world is None and not lift:
         return None
     if world is not None and world not in KINDS:
         raise pytest.UsageError(f"--world {world}: there is no such world; choose auto, real or simulated")
     if gpus is not None and not (gpus.isascii() and gpus.isdigit() and int(gpus) <= _MOST):
         raise pytest.UsageError(f"--gpus {gpus}: say how many GPUs the tests see, a number from 0 to {_MOST}")
-    return Wanted(world or "auto", 1 if gpus is None else int(gpus))
+    if lift and gpus == "0":
+        raise pytest.UsageError("--lift --gpus 0: a lifted run puts tensors on a GPU; say --gpus 1 or --gpus 2")
+    return Wanted(world or "auto", 1 if gpus is None else int(gpus), lift=bool(lift))
+
+
+def add_settings(parser: pytest.Parser) -> None:
+    """Add what is read before any conftest: the others wait until their names are known to be free."""
+    group = parser.getgroup("devfix", "GPUs, real or simulated (devfix)")
+    text = "with --lift: files that are test code too, a glob or a folder; may be given more than once"
+    group.addoption(_LIFT_TESTS, dest="devfix_lift_tests", metavar="GLOB", action="append", default=[], help=text)
+    text = "with --lift: write what came of each test into this folder, for programs"
+    group.addoption(_LIFT_RECORD, dest="devfix_lift_record", metavar="FOLDER", default=None, help=text)
+    text = "with --lift: files that are test code too, globs or folders (--lift-tests)"
+    parser.addini(LIFT_TESTS, text, type="args", default=[])
 
 
 def add(parser: pytest.Parser, taken: frozenset[str]) -> None:
@@ -44,13 +63,16 @@ def add(parser: pytest.Parser, taken: frozenset[str]) -> None:
     ):
         if free := _free(names, taken):
             group.addoption(*free, dest=dest, metavar=metavar, default=None, help=text)
+    if free := _free(_LIFT, taken):
+        text = "run the tests as if what they create were on a GPU, the last one; see docs/how-to/find.md"
+        group.addoption(*free, dest="devfix_lift", action="store_true", default=False, help=text)
 
 
 def give_way(config: pytest.Config) -> None:
     """Free the short names, once the options are read: a conftest that is found later may add an option of the name."""
     reader = getattr(getattr(config, "_parser", None), "optparser", None)
     names = getattr(reader, "_option_string_actions", {})
-    for name in (_GPUS[0], _WORLD[0]):
+    for name in (_GPUS[0], _WORLD[0], _LIFT[0]):
         if name in names and str(names[name].dest).startswith("devfix_"):
             del names[name]
 

@@ -15,7 +15,13 @@ from devfix.pytest_gpus import options
 from devfix.pytest_gpus.world import SuiteWorld, TooFew, Wanted
 
 _NAME = "devfix-tests"
+_LIFTED = "devfix-lifted-tests"
 _GAVE_WAY = pytest.StashKey[bool]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the settings of a lifted run."""
+    options.add_settings(parser)
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -28,7 +34,9 @@ def pytest_load_initial_conftests(
         known: Any = early_config.known_args_namespace
         known.file_or_dir = parser.parse_known_args(rest).file_or_dir
     told = early_config.option  # a worker of xdist is given the options of its master, not the arguments
-    wanted = wanted or options.wanted(getattr(told, "devfix_gpus", None), getattr(told, "devfix_world", None))
+    wanted = wanted or options.wanted(
+        *(getattr(told, name, None) for name in ("devfix_gpus", "devfix_world", "devfix_lift"))
+    )
     if wanted is not None:
         _begin(early_config, wanted)
     yield
@@ -74,14 +82,23 @@ def _begin(config: pytest.Config, wanted: Wanted | None) -> None:
 
     world = SuiteWorld(config.rootpath)
     if wanted is not None:
+        if wanted.lift:
+            from devfix.pytest_gpus.lifted.test_code import test_code
+
+            world.lift = test_code(config)
         try:
             world.begin(wanted)
         except TooFew as error:
             raise pytest.UsageError(f"{error}: --world simulated gives as many as you like") from None
     config.pluginmanager.register(Tests(world), _NAME)
+    if wanted is not None and wanted.lift:
+        from devfix.pytest_gpus.lifted.results import LiftedTests
+
+        config.pluginmanager.register(LiftedTests(config, world), _LIFTED)
 
 
 def _withdraw(config: pytest.Config) -> None:
     tests: Any = config.pluginmanager.unregister(name=_NAME)
     if tests is not None:
         tests.world.end()
+    config.pluginmanager.unregister(name=_LIFTED)

@@ -24,11 +24,15 @@ class Entrance:
         self._before = {name: os.environ.get(name) for name in _VARIABLES}
         self._entry: ModuleType | None = None
 
-    def order(self, kind: str, gpus: int, current: int, traces: str, root: Path) -> None:
-        """Order a world, and enter it: at once where torch has been imported, else as soon as it is."""
+    def order(self, kind: str, gpus: int, current: int, traces: str, root: Path, lift: dict[str, Any] | None) -> None:
+        """Order a world, and enter it: at once where torch has been imported, else as soon as it is.
+
+        `lift` says what a lifted run does, None where the run is none.
+        """
         known = json.loads(os.environ.get("DEVFIX_PROBE") or "{}")
         told = {"traces": traces, "owned": str(root), "original": str(root), "watch": [], "map": False, **known}
-        os.environ["DEVFIX_PROBE"] = json.dumps({**told, "world": {"kind": kind, "gpus": gpus, "current": current}})
+        told = {**told, "world": {"kind": kind, "gpus": gpus, "current": current}, "lift": lift}
+        os.environ["DEVFIX_PROBE"] = json.dumps(told)
         paths = (os.environ.get("PYTHONPATH") or "").split(os.pathsep)
         if str(ENTRY) not in paths:
             os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ENTRY), *paths)))

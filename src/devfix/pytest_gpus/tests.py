@@ -29,7 +29,8 @@ class Tests:
         if session is None:
             return None
         count = f"{session.gpus or 'no'} {session.kind + ' ' if session.gpus else ''}GPU{'s'[session.gpus == 1 :]}"
-        return f"devfix: a world with {count}"
+        lifted = f"; what tests make lies on cuda:{session.lifted_to}" if session.lift else ""
+        return f"devfix: a world with {count}{lifted}"
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:

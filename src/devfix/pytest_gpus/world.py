@@ -28,16 +28,24 @@ class Wanted:
     kind: str
     gpus: int
     current: int = 0
+    lift: bool = False
+
+    @property
+    def lifted_to(self) -> int:
+        """The GPU on which a lifted run puts what tests make: another than the current one, where there is one."""
+        return 0 if self.current else max(self.gpus - 1, 0)
 
 
 class SuiteWorld:
     """The world of this process; `root` is the folder whose files are the suite's own.
 
     `session` is the world in which all tests run that ask for none themselves, None where that is the plain process.
+    `lift` tells which files are test code, for a lifted run.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.lift: dict[str, Any] = {}
         self.session: Wanted | None = None
         self.traces = Path()
         self._entrance = Entrance()
@@ -61,10 +69,16 @@ class SuiteWorld:
         return bool(self._order.get("tests"))
 
     def begin(self, wanted: Wanted) -> None:
-        """Enter the world of the whole session, unless the process was started in one; TooFew where it cannot be."""
+        """Enter the world of the whole session, unless the process was started in one; TooFew where it cannot be.
+
+        In a world that has GPUs already, the tests are lifted where they shall be.
+        """
         if self._entrance.own:
             self.session = self._settled(wanted)
             self.change(None)
+        elif wanted.lift and self.session is not None and self.session.gpus:
+            self.session = self._now = replace(self.session, lift=True)
+            self._enter(self.session)
 
     def change(self, wanted: Wanted | None) -> bool:
         """Enter the world that a test asks for, the session's where it asks for none; say whether it is another."""
@@ -79,8 +93,12 @@ class SuiteWorld:
             return True
         if self._entrance.own and not self.traces.name:
             self.traces = Path(tempfile.mkdtemp(prefix=f"devfix-suite-{os.getpid()}-"))
-        self._entrance.order(target.kind, target.gpus, target.current, str(self.traces), self.root)
+        self._enter(target)
         return True
+
+    def _enter(self, target: Wanted) -> None:
+        lift = {**self.lift, "device": target.lifted_to} if target.lift else None
+        self._entrance.order(target.kind, target.gpus, target.current, str(self.traces), self.root, lift)
 
     def end(self) -> None:
         """Leave the world and remove what was written."""

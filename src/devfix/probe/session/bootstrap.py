@@ -54,6 +54,10 @@ def _enter(told: config.ProbeConfig, trace: TraceWriter, endings: FailureRecorde
         imports.install()
         if told.map:
             device_map.install()
+        if told.lift is not None:
+            from ..lift import install as lift  # no other run pays for it
+
+            lift.install(told.lift)
     except Exception as error:
         trace.complain(error)
         trace.blind = trace.trouble[-1]
@@ -143,6 +147,12 @@ def trace_of(exception: BaseException) -> dict[str, Any] | None:
     return None if found is None else {**trace.tell(), "failure": {**found, "uncaught": True}}
 
 
+def is_lifted() -> bool:
+    """Say whether what test code makes is lifted in this process."""
+    lift = sys.modules.get(f"{__package__.rpartition('.')[0]}.lift.modules")
+    return lift is not None and bool(lift.is_on())
+
+
 def obey() -> None:
     """Enter the world that the order names now, or leave the one the process is in where there is no order any more."""
     told = config.read()
@@ -166,4 +176,4 @@ def warn(problem: str) -> None:
         _begun[0].complain(problem)
 
 
-__all__ = ["begin", "forget_repeats", "leave_program", "obey", "trace_of", "warn"]
+__all__ = ["begin", "forget_repeats", "is_lifted", "leave_program", "obey", "trace_of", "warn"]

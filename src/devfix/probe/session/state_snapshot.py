@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from ..capture import failure
+from ..lift import blame, boundaries, mixtures, silent
 from ..simulation import devices, randomness
 from ..simulation.patches.cuda import memory
 from . import bootstrap
@@ -62,6 +63,8 @@ def restore(told: State, current: int) -> None:
 def begin_test() -> None:
     """Take down failures at places that have failed often in other tests."""
     bootstrap.forget_repeats()
+    boundaries.forget()
+    silent.take()
 
 
 def failed_test(exception: BaseException) -> dict[str, Any] | None:
@@ -71,6 +74,26 @@ def failed_test(exception: BaseException) -> dict[str, Any] | None:
     """
     failure.strip(exception)
     return bootstrap.trace_of(exception)
+
+
+def blamed(trace: dict[str, Any], exception: BaseException | None) -> tuple[str, str]:
+    """Say whether the failure of a lifted test's trace is a "finding" or an "artefact" of the lift, and why."""
+    return blame.blame(trace["failure"], exception)
+
+
+def silent_findings() -> list[dict[str, Any]]:
+    """Return what the test at hand has shown without failing, and forget it."""
+    return silent.take()
+
+
+def smoothed() -> int:
+    """Say how many operators of test code were run again with their tensors on one device."""
+    return mixtures.Smoothed.count
+
+
+def is_lifted() -> bool:
+    """Say whether this process lifts what test code makes."""
+    return bootstrap.is_lifted()
 
 
 def _default_device() -> torch.device | None:

@@ -101,6 +101,9 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
         hooks.born(result, func, args, kwargs)
         return result
     except Exception as error:
+        result = hooks.again(error, func, args, kwargs or {})
+        if result is not hooks.FAILED:
+            return result
         raise told(error, func, args, kwargs)  # noqa: B904 - it is the same exception
 
 

@@ -40,6 +40,14 @@ def _ignore_failure(exception: BaseException, func: Any, args: Any, kwargs: Any)
     """Do nothing; see `failed`."""
 
 
+FAILED = object()
+
+
+def _leave_failed(error: BaseException, func: Any, args: Any, kwargs: Any) -> Any:
+    """Return FAILED; see `again`."""
+    return FAILED
+
+
 born = _ignore_birth
 """born(result, func, args, kwargs): an operator made `result` (a tensor, or a tuple or list of them).
 
@@ -79,4 +87,10 @@ failed = _ignore_failure
 For errors raised outside the dispatcher (`numpy()`, `torch.load`, ordinals, generators, ...) `func` is the qualified
 name as a string, `args` the tensors concerned, and `kwargs` empty. An inner operator may report an exception
 before an outer one reports the same object again.
+"""
+
+again = _leave_failed
+"""again(error, func, args, kwargs): an operator has failed. Return what it makes when it is run otherwise, or FAILED.
+
+A lifted run moves what test code itself has mixed.
 """

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 _ABSENT = object()
-_ANY_SIGNATURE = inspect.signature(lambda *args, **kwargs: None)
+ANY_SIGNATURE = inspect.signature(lambda *args, **kwargs: None)
 _undoing: list[tuple[Callable[[], None], Any, str]] = []  # what puts each thing back, and whose attribute it is
 _made: dict[tuple[int, str, int], tuple[Any, Any, Any]] = {}
 
@@ -105,7 +105,7 @@ def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         new = make(original)
         if inspect.isbuiltin(original) or inspect.ismethoddescriptor(original):
             # Dynamo compares signatures with its own stand-ins as it is imported, and takes this one for any.
-            new.__signature__ = _ANY_SIGNATURE
+            new.__signature__ = ANY_SIGNATURE
         for attribute in ("__name__", "__qualname__", "__module__", "__doc__", "__wrapped__"):
             with contextlib.suppress(AttributeError, TypeError):
                 setattr(new, attribute, getattr(original, attribute))

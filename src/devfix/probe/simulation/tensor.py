@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from . import modes
 from .devices import LAZY
@@ -128,7 +129,12 @@ def install() -> None:
 
 
 def sizes(tensor: Any) -> list[int]:
-    """The sizes of a tensor; of a nested one, whose tensors have sizes of their own, their number."""
+    """The sizes of a tensor; of a nested one, whose tensors have sizes of their own, their number.
+
+    A parameter of a lazy module has none before the first call.
+    """
+    if is_lazy(tensor):
+        return []
     return [int(tensor.size(0))] if tensor.is_nested else [int(size) for size in tensor.shape]
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from devfix.errors import UserError
 from devfix.model import Report
+from devfix.report.find_types import FindRecord
 from devfix.report.record import record
 from devfix.report.render.plain import one_line
 from devfix.report.render.source_lines import Lines, no_lines
@@ -25,7 +26,7 @@ def write(report: Report, lines: Lines = no_lines) -> str:
     return dump(record(report, lines))
 
 
-def dump(data: ReportRecord | RunReport) -> str:
+def dump(data: ReportRecord | RunReport | FindRecord) -> str:
     """Return a record as JSON in ASCII: terminal escapes have no effect, and bytes that are not UTF-8 survive."""
     return json.dumps(msgspec.to_builtins(data), indent=2, allow_nan=False) + "\n"
 
@@ -62,7 +63,12 @@ def run_schema() -> dict[str, Any]:
     return _schema(RunReport, "devfix-run/1")
 
 
-def _schema(kind: type[ReportRecord | RunReport], identifier: str) -> dict[str, Any]:
+def find_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a search."""
+    return _schema(FindRecord, "devfix-find/1")
+
+
+def _schema(kind: type[ReportRecord | RunReport | FindRecord], identifier: str) -> dict[str, Any]:
     _, definitions = msgspec.json.schema_components((kind,), ref_template="#/$defs/{name}")
     top = definitions.pop(kind.__name__)
     head = {"$schema": _DIALECT, "$id": identifier, "title": top.pop("description"), "description": _NOTE}

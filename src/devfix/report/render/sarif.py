@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote
 
 from devfix import __version__
-from devfix.report.failure_types import PlaceRecord
 from devfix.report.fingerprint import failure_id
 from devfix.report.hunks import parse
 from devfix.report.render.headline import headline
@@ -58,12 +57,12 @@ def _result(data: ReportRecord, index: int) -> Json:
     return {
         "ruleId": one_line(_rule(data, index), 200),
         "level": "error",
-        "message": {"text": _message(words)},
-        "locations": [_location(at)] if at else [],
+        "message": {"text": message(words)},
+        "locations": [location(at)] if at else [],
         "relatedLocations": [
             {
-                **_location(creation),
-                "message": {"text": _message(f"{name} was created here, on {creation.device}")},
+                **location(creation),
+                "message": {"text": message(f"{name} was created here, on {creation.device}")},
             }
             for name, creation in created
         ],
@@ -79,7 +78,7 @@ def _fix(fix: FixRecord) -> Json | None:
         ]
     except ValueError:  # an invalid diff: the failure itself is still reported
         return None
-    return {"description": {"text": _message(fix.title)}, "artifactChanges": changes} if changes else None
+    return {"description": {"text": message(fix.title)}, "artifactChanges": changes} if changes else None
 
 
 def _replacements(edit: EditRecord) -> Iterator[Json]:
@@ -103,7 +102,20 @@ def _replacements(edit: EditRecord) -> Iterator[Json]:
                 line, removed, added = line + removed + 1, 0, b""
 
 
-def _location(place: PlaceRecord) -> Json:
+class Located(Protocol):
+    """What has a place in a file."""
+
+    @property
+    def path(self) -> str:
+        """Return the path of the file."""
+
+    @property
+    def line(self) -> int:
+        """Return the number of the line."""
+
+
+def location(place: Located) -> Json:
+    """Return a place as SARIF has it."""
     return {"physicalLocation": {"artifactLocation": _file(place.path), "region": {"startLine": max(place.line, 1)}}}
 
 
@@ -120,7 +132,7 @@ def _invocation(data: ReportRecord) -> Json:
     }
 
 
-def _message(text: str) -> str:
+def message(text: str) -> str:
     """Return the text of a message; SARIF reads links in it, `[words](target)`."""
     shown = one_line(plain(text), 2000) or "(no message)"
     return shown.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")

@@ -1,0 +1,25 @@
+"""A baseline: the findings that are known already, from the JSON of an earlier `devfix find`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from devfix.errors import UserError
+from devfix.find.find import Known
+
+
+def read_baseline(path: Path | None) -> Known:
+    """Return what the findings of a baseline are known by; UserError where the file is none."""
+    if path is None:
+        return frozenset()
+    try:
+        raw = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UserError(f"--baseline {path}: {error.strerror or error}; make one with --format json") from None
+    except ValueError:
+        raise UserError(f"--baseline {path}: no JSON; make one with `devfix find --format json > {path}`") from None
+    if not isinstance(raw, dict) or raw.get("schema") != "devfix-find/1":
+        raise UserError(f"--baseline {path}: no report of devfix find; make one with `devfix find --format json`")
+    found = [*raw.get("findings", ()), *raw.get("known", ())]
+    return frozenset((each["kind"], f"{each['path']}:{each['function']}", each["rule"]) for each in found)

@@ -1,0 +1,202 @@
+"""`devfix find`."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from devfix.cli.duration import seconds
+from devfix.cli.local import Local
+from devfix.cli.repair import Python
+
+if TYPE_CHECKING:
+    from devfix.find.results import TestResults
+    from devfix.report.find_types import FindRecord
+
+EPILOG = """Examples:
+
+\b
+  devfix find
+  devfix find ~/project --budget 10m --select "tests/test_model.py"
+  devfix find . --format json > known.json; devfix find . --baseline known.json
+
+Exit codes: 0 nothing new; 1 findings; 2 wrong usage; 3 a fault of devfix itself."""
+_LINES = 20.0  # seconds between two lines where there is no terminal
+
+
+class FindFormat(str, Enum):
+    """How the report of a search is printed."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+
+
+def find(
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH", help="A git repository, or a folder of one [default: the one at hand]", show_default=False
+        ),
+    ] = ".",
+    select: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Only these tests: files, folders or names; may be given more than once."),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="GLOB", help="Not these tests; may be given more than once.")
+    ] = None,
+    timeout: Annotated[str, typer.Option(metavar="TIME", help="End a test that runs for longer.")] = "2m",
+    budget: Annotated[str, typer.Option(metavar="TIME", help="The time for everything: 90s, 10m, 1h.")] = "1h",
+    processes: Annotated[
+        int, typer.Option("-n", metavar="N", min=1, help="Run the tests in so many processes, with pytest-xdist.")
+    ] = 1,
+    python: Python = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The JSON of an earlier search: only what it lacks is new, and counts."),
+    ] = None,
+    output: Annotated[
+        FindFormat,
+        typer.Option(
+            "--format", metavar="FORMAT", help="text to read, json (one object), sarif (2.1.0), github (annotations)"
+        ),
+    ] = FindFormat.text,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Repair each confirmed finding, on a branch of its own with a regression test."),
+    ] = False,
+    no_silent: Annotated[
+        bool, typer.Option("--no-silent", help="Leave out what fails nowhere: results that stay on the host.")
+    ] = False,
+    local: Local = None,
+) -> int:
+    """Find device failures that nobody has hit yet: run the tests as if their author had put the inputs on a GPU.
+
+    The tests run in a worktree of the current commit: on the CPU, on a simulated GPU, and on the second of two. What
+    fails on a GPU alone, in the code under test, is a finding. Nothing is edited.
+    """
+    limit, whole = seconds(timeout, "--timeout"), seconds(budget, "--budget")
+    from devfix.cli.baseline import read_baseline
+    from devfix.cli.find_repair import repair_causes
+    from devfix.cli.listing import lines_here
+    from devfix.find import FindOptions
+    from devfix.find import find as search
+    from devfix.find.report import find_record
+
+    asked = FindOptions(
+        python=python,
+        select=tuple(select or ()),
+        exclude=tuple(exclude or ()),
+        timeout=limit,
+        budget=whole,
+        processes=processes,
+        known=read_baseline(baseline),
+        rules=tuple(map(Path, local or ())),
+        silent=not no_silent,
+    )
+    with _progress() as (show, step):
+        report = search(path, asked, show, step)
+        fixes = repair_causes(report, python, asked.rules, step) if repair and not report.interrupted else {}
+    data = find_record(report, lines_here(Path(path).resolve()), fixes)
+    sys.stdout.write(_shown(data, output))
+    return 1 if report.causes else 0
+
+
+def _shown(data: FindRecord, output: FindFormat) -> str:
+    from devfix.cli.screen import size_and_color
+    from devfix.report.render.find import find_commands, find_text
+    from devfix.report.render.find_sarif import find_sarif
+    from devfix.report.render.json import dump
+
+    if output is FindFormat.json:
+        return dump(data)
+    if output is FindFormat.sarif:
+        return find_sarif(data)
+    if output is FindFormat.github:
+        return find_commands(data)
+    width, color = size_and_color()
+    return find_text(data, color, width)
+
+
+@contextmanager
+def _progress() -> Iterator[tuple[Any, Any]]:
+    """Give what shows the tests that are done: a bar in a terminal, else a line now and then."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    shown = _Bar(console) if console.is_terminal else _Lines(console)
+    with shown:
+        yield shown.show, shown.step
+
+
+class _Lines:
+    """A line for each step, and one now and then for a step that goes on."""
+
+    def __init__(self, console: Any) -> None:
+        self._console, self._last = console, time.monotonic()
+
+    def __enter__(self) -> _Lines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is left to do."""
+
+    def step(self, text: str) -> None:
+        """Tell a step."""
+        self._last = time.monotonic()
+        self._console.print(f"devfix: {text}", highlight=False, markup=False, soft_wrap=True)
+
+    def show(self, title: str, told: TestResults) -> None:
+        """Tell how far a step is."""
+        if time.monotonic() - self._last > _LINES and told.collected:
+            found = len(told.of("finding"))
+            self.step(f"{title}: {len(told.results)} of {told.collected} tests, {found} with a finding")
+
+
+class _Bar:
+    """A bar of the tests that are done, with the findings so far and the time left."""
+
+    def __init__(self, console: Any) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:.0f} of {task.total:.0f}, {task.fields[found]} findings"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+        )
+        self._lock = threading.Lock()
+        self._task: Any = None
+
+    def __enter__(self) -> _Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def step(self, text: str) -> None:
+        """Begin a bar."""
+        with self._lock:
+            if self._task is not None:
+                self._progress.remove_task(self._task)
+            self._task = self._progress.add_task(text, total=1, found=0)
+
+    def show(self, title: str, told: TestResults) -> None:
+        """Fill the bar."""
+        with self._lock:
+            if self._task is not None and told.collected:
+                done, found = len(told.results), len(told.of("finding"))
+                self._progress.update(self._task, completed=done, total=told.collected, found=found)

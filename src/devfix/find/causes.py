@@ -1,0 +1,122 @@
+"""Failures of tests -> causes: where the stray tensor comes from, and the rule that explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from devfix.diagnosis.diagnose import diagnose
+from devfix.diagnosis.propose import propose
+from devfix.find.records import Cause, Confidence
+from devfix.find.results import SilentFinding
+from devfix.model import Diagnosis, Failure, Operand, SourceLocation
+from devfix.registry import Rule
+from devfix.report.find_types import CauseKind
+from devfix.sdk import Sources
+
+RAISES: CauseKind = "raises"
+LEFT: CauseKind = "result-on-host"
+UNEXPLAINED = ""
+NOWHERE = SourceLocation("", 1)
+IsTest = Callable[[SourceLocation], bool]
+
+
+def explained(failure: Failure, rules: Sequence[Rule], sources: Sources) -> tuple[Diagnosis, ...]:
+    """Return the diagnoses of the rule that explains a failure: the first that finds something to change."""
+    diagnoses = diagnose(failure, rules, sources, [])
+    patch = next(propose(diagnoses, {rule.id: rule for rule in rules}, sources, []), None)
+    return tuple(each for each in diagnoses if patch is not None and each.rule == patch.rule)
+
+
+def cause_of(failure: Failure, test: str, device: str, diagnoses: tuple[Diagnosis, ...], is_test: IsTest) -> Cause:
+    """Return the cause of one test's failure, with the diagnoses that explain it."""
+    best = diagnoses[0] if diagnoses else None
+    failing = _failing(failure, is_test)
+    return Cause(
+        kind=RAISES,
+        place=_origin(failure, best, is_test) or failing,
+        failing=failing,
+        rule=best.rule if best else UNEXPLAINED,
+        title=best.title if best else "No rule knows this failure",
+        failure=failure,
+        diagnoses=diagnoses,
+        tests=(test,),
+        devices=(device,),
+    )
+
+
+def silent_cause(found: SilentFinding, test: str, device: str) -> Cause:
+    """Return the cause of what a test has shown without failing."""
+    place = SourceLocation(found.path, found.line, found.function, owned=True)
+    return Cause(
+        kind=LEFT,
+        place=place,
+        failing=place,
+        rule=UNEXPLAINED,
+        title=f"`{found.call}` is given tensors on a GPU alone, and leaves its result on the host",
+        failure=None,
+        diagnoses=(),
+        tests=(test,),
+        devices=(device,),
+    )
+
+
+def grouped(causes: Iterable[Cause]) -> list[Cause]:
+    """Join what has one cause, the cause that most tests reach first."""
+    found: dict[tuple[str, str, int, str], Cause] = {}
+    for each in causes:
+        known = found.get(each.key)
+        if known is None:
+            found[each.key] = each
+        else:
+            found[each.key] = replace(
+                known,
+                tests=tuple(dict.fromkeys((*known.tests, *each.tests))),
+                devices=tuple(dict.fromkeys((*known.devices, *each.devices))),
+            )
+    return sorted(found.values(), key=lambda each: (-len(each.tests), each.place.path, each.place.line))
+
+
+def confirmed_silent(cause: Cause, again: Iterable[SilentFinding]) -> Cause:
+    """Return a cause of which nothing fails, with what its first test has shown alone."""
+    came = any((each.path, each.line) == (cause.place.path, cause.place.line) for each in again)
+    return replace(cause, confirmed=came, confidence=Confidence.medium if came else Confidence.low)
+
+
+def confirmed(cause: Cause, again: Failure | None, is_test: IsTest) -> Cause:
+    """Return a cause with what came of its first test, run alone: None where that passed."""
+    first = cause.failure
+    is_same = again is not None and first is not None and again.kind == first.kind
+    is_same = is_same and again is not None and _place(_failing(again, is_test)) == _place(cause.failing)
+    if not is_same:
+        return replace(cause, confirmed=False, confidence=Confidence.low)
+    confidence = Confidence.high if cause.rule else Confidence.medium
+    return replace(cause, confirmed=True, confidence=confidence)
+
+
+def _place(location: SourceLocation) -> tuple[str, int]:
+    return location.path, location.line
+
+
+def _failing(failure: Failure, is_test: IsTest) -> SourceLocation:
+    """Return where the code under test handed the tensors over."""
+    own = [frame.place for frame in failure.owned_frames if not is_test(frame.place)]
+    return own[-1] if own else failure.at or NOWHERE
+
+
+def _origin(failure: Failure, best: Diagnosis | None, is_test: IsTest) -> SourceLocation | None:
+    """Return where the operand that is wrong was made; without a rule, the one that the code under test made."""
+    if best is not None and best.finding.operand < len(failure.operands):
+        made = _made(failure.operands[best.finding.operand])
+        if made is not None and not is_test(made):
+            return made
+    for operand in failure.operands:
+        made = _made(operand)
+        if made is not None and made.owned and not is_test(made) and operand.device == "cpu":
+            return made
+    return None
+
+
+def _made(operand: Operand) -> SourceLocation | None:
+    event = operand.creation
+    return (event.owned_place or (event.places[0] if event.places else None)) if event is not None else None

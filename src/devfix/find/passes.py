@@ -1,0 +1,180 @@
+"""Run a suite once in a world, its tests lifted where there is a GPU, and read what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from devfix.execution import TracedRunner
+from devfix.execution.runner import Tree, WorktreePool
+from devfix.find.plugin import plugin_for
+from devfix.find.results import SilentFinding, TestResults, read_results
+from devfix.find.suites import Suite
+from devfix.model import Failure, Outcome, Run, World
+from devfix.process.tempdirs import temporary_folder
+from devfix.trace import read_all
+
+MARKED = "marked"  # the plugin diagnoses nothing itself
+USAGE = 4  # pytest's exit code
+_LOOK = 0.5  # seconds between two looks at what is written
+Shown = Callable[[str, TestResults], None]
+
+
+@dataclass(frozen=True)
+class PassOptions:
+    """What holds for each run: which tests, for how long each and all, in how many processes."""
+
+    select: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    timeout: float = 120.0
+    processes: int = 1
+
+
+@dataclass
+class PassResult:
+    """What came of a run: its tests, the failures by the test that they failed, and how it ended."""
+
+    tests: TestResults
+    failures: dict[str, Failure] = field(default_factory=dict)
+    silent: list[tuple[str, SilentFinding]] = field(default_factory=list)
+    run: Run | None = None
+    is_interrupted: bool = False
+
+
+class SuiteRunner:
+    """Runs pytest in worktrees of the repository."""
+
+    def __init__(self, runner: TracedRunner, options: PassOptions, scratch: Path, show: Shown) -> None:
+        self.runner, self.options, self.scratch, self.show = runner, options, scratch, show
+        self.plain_options = False
+        self.plugin = plugin_for(runner.target.python, scratch)
+
+    def run(
+        self,
+        suite: Suite,
+        world: World,
+        seconds: float,
+        skip: Sequence[str] = (),
+        only: Sequence[str] = (),
+        title: str = "",
+    ) -> PassResult:
+        """Run a suite for so many seconds; tests that end the process are left out, and the rest is run again."""
+        found = PassResult(TestResults())
+        left_out = list(skip)
+        deadline = time.monotonic() + seconds
+        while True:
+            part = self._once(suite, world, deadline - time.monotonic(), left_out, only, title)
+            _merge(found, part)
+            killer = part.tests.running
+            found.is_interrupted = part.is_interrupted
+            is_over = part.run is None or part.run.outcome not in (Outcome.SIGNAL, Outcome.TIMEOUT)
+            if is_over or not killer or killer in part.tests.results or time.monotonic() > deadline - 1:
+                return found
+            found.tests.results[killer], found.tests.reasons[killer] = "ended", "it ended the process"
+            left_out = [*skip, *found.tests.results]
+
+    def _once(
+        self, suite: Suite, world: World, seconds: float, skip: Sequence[str], only: Sequence[str], title: str
+    ) -> PassResult:
+        with temporary_folder("lifted", self.scratch) as folder:
+            self._order(folder, skip, only)
+            words = self._words(suite, folder)
+            ended = threading.Event()
+            watcher = threading.Thread(target=self._watch, args=(folder, title, ended), daemon=True)
+            watcher.start()
+            tree = _Kept(self.runner.worktrees)
+            runner = self.runner.running(*words, timeout=max(seconds, 1.0))
+            runner.target = replace(runner.target, timeout=max(seconds, 1.0))
+            runner.worktrees = tree
+            run, is_interrupted = None, False
+            try:
+                run = runner.run(world, overlay=self.plugin.overlay, tests=MARKED, tally=False)
+                if run.exit_code == USAGE and not self.plain_options:
+                    self.plain_options = True  # addopts name a plugin that is not there
+                    runner.target = replace(
+                        runner.target, command=(str(runner.target.python), *self._words(suite, folder))
+                    )
+                    run = runner.run(world, overlay=self.plugin.overlay, tests=MARKED, tally=False)
+            except KeyboardInterrupt:
+                is_interrupted = True  # what was written until now counts
+            finally:
+                ended.set()
+                watcher.join()
+            told = read_results(folder)
+            silent = list(_silent(told, tree.path, self.runner.tracked))
+            return PassResult(told, _failures(folder, tree.path, self.runner.tracked), silent, run, is_interrupted)
+
+    def _order(self, folder: Path, skip: Sequence[str], only: Sequence[str]) -> None:
+        options = self.options
+        told = {
+            "select": options.select,
+            "exclude": options.exclude,
+            "skip": list(skip),
+            "only": list(only),
+            "timeout": options.timeout,
+        }
+        (folder / "order.json").write_text(json.dumps(told), "utf-8")
+
+    def _words(self, suite: Suite, folder: Path) -> tuple[str, ...]:
+        plain = ("-o", "addopts=") if self.plain_options else ()
+        many = ("-n", str(self.options.processes)) if self.options.processes > 1 else ()
+        own = ("-p", "no:cacheprovider", "--continue-on-collection-errors", "--tb=short", "-q")
+        return (
+            *("-m", "pytest", *self.plugin.words, *plain, *own, *many),
+            # As two words pytest would take the folder for one of the suite's, and look for the root above both.
+            *("--devfix-lift", f"--lift-record={folder}", *suite.arguments),
+        )
+
+    def _watch(self, folder: Path, title: str, ended: threading.Event) -> None:
+        while not ended.wait(_LOOK):
+            self.show(title, read_results(folder))
+
+
+class _Kept:
+    """Worktrees that remember which one was taken last."""
+
+    def __init__(self, worktrees: WorktreePool) -> None:
+        self._worktrees = worktrees
+        self.path = Path()
+
+    def take(self) -> Tree:
+        tree = self._worktrees.take()
+        self.path = tree.path
+        return tree
+
+    def give(self, tree: Any, /) -> None:
+        self._worktrees.give(tree)
+
+
+def _silent(told: TestResults, tree: Path, tracked: frozenset[str]) -> Iterator[tuple[str, SilentFinding]]:
+    """Yield what tests have shown of files of the repository, with their paths in it."""
+    for test, found in told.silent.items():
+        for each in found:
+            path = os.path.relpath(each.path, os.path.realpath(tree))
+            if path in tracked:
+                yield test, replace(each, path=path)
+
+
+def _failures(folder: Path, tree: Path, tracked: frozenset[str]) -> dict[str, Failure]:
+    """Return the failures of devices that tests ended in, by the test; read before the worktree changes."""
+    order = folder / "order.json"
+    order.unlink(missing_ok=True)
+    traces, _ = read_all(folder, tree, tracked)
+    return {each.failure.test: each.failure for each in traces if each.failure is not None and each.failure.test}
+
+
+def _merge(found: PassResult, part: PassResult) -> None:
+    found.run = part.run
+    found.failures.update(part.failures)
+    found.silent.extend(part.silent)
+    found.tests.results.update(part.tests.results)
+    found.tests.reasons.update(part.tests.reasons)
+    found.tests.collection.update(part.tests.collection)
+    found.tests.collected = max(found.tests.collected, part.tests.collected)
+    found.tests.root = part.tests.root or found.tests.root

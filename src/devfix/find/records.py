@@ -1,0 +1,73 @@
+"""What comes of a search for bugs: causes, each with the tests that reach it, and how many tests did what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+
+from devfix.model import Diagnosis, Failure, SourceLocation
+from devfix.report.find_types import CauseKind
+
+
+class Confidence(str, Enum):
+    """How sure it is that users meet a finding."""
+
+    high = "high"  # it came again alone, and a rule explains it
+    medium = "medium"  # it came again alone
+    low = "low"  # it was seen once
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One bug: where the stray tensor comes from, where the code under test failed by it, and which rule explains it.
+
+    `tests` reach it, the first of them is the one that was run again alone; `devices` are those on which inputs lay.
+    `is_example`: the first is an example of a docstring. There is no `failure` where nothing fails, as for a
+    result that is left on the host.
+    """
+
+    kind: CauseKind
+    place: SourceLocation
+    failing: SourceLocation
+    rule: str
+    title: str
+    failure: Failure | None
+    diagnoses: tuple[Diagnosis, ...]
+    tests: tuple[str, ...]
+    devices: tuple[str, ...]
+    confirmed: bool = False
+    confidence: Confidence = Confidence.low
+    is_example: bool = False
+
+    @property
+    def key(self) -> tuple[str, str, int, str]:
+        """What two causes share that are one."""
+        return (self.kind, self.place.path, self.place.line, self.rule)
+
+
+@dataclass(frozen=True)
+class FindReport:
+    """The result of `devfix find`.
+
+    `tests` counts those that passed or failed on the CPU, `passed_cpu` the former; of these `passed_lifted` passed
+    lifted on the first GPU and `artefacts` failed by the lift itself. `failed_lifted` failed otherwise, each with its
+    reason. `missing` are the names that could not be imported; `known` are the causes that the baseline has.
+    """
+
+    root: str
+    commit: str
+    tests: int = 0
+    passed_cpu: int = 0
+    passed_lifted: int = 0
+    skipped: int = 0
+    artefacts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    failed_cpu: tuple[str, ...] = ()
+    failed_lifted: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    missing: tuple[str, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    known: tuple[Cause, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    notes: tuple[str, ...] = ()
+    interrupted: bool = False

@@ -1,0 +1,55 @@
+"""A search's report as a record: what `--format json` prints, and from what the other formats are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from devfix.find.records import Cause, FindReport
+from devfix.report.find_types import CauseFixRecord, CauseRecord, FindRecord, LineRecord, ReasonRecord
+from devfix.report.render.failure import failure_record
+from devfix.report.render.source_lines import Lines
+
+Fixes = Mapping[tuple[str, str, int, str], CauseFixRecord]
+
+
+def find_record(report: FindReport, lines: Lines, fixes: Fixes | None = None) -> FindRecord:
+    """Return the record of a search; `lines` gives the source lines that it quotes.
+
+    `fixes` has what came of the causes that were repaired.
+    """
+    return FindRecord(
+        root=report.root,
+        commit=report.commit,
+        tests=report.tests,
+        passed_cpu=report.passed_cpu,
+        passed_lifted=report.passed_lifted,
+        skipped=report.skipped,
+        artefacts=tuple(ReasonRecord(test=test, reason=reason) for test, reason in report.artefacts.items()),
+        failed_cpu=tuple(report.failed_cpu),
+        failed_lifted=tuple(ReasonRecord(test=test, reason=reason) for test, reason in report.failed_lifted.items()),
+        missing=tuple(report.missing),
+        seconds=dict(report.seconds),
+        interrupted=report.interrupted,
+        notes=tuple(report.notes),
+        findings=tuple(_cause(cause, lines, fixes or {}) for cause in report.causes),
+        known=tuple(_cause(cause, lines, {}) for cause in report.known),
+    )
+
+
+def _cause(cause: Cause, lines: Lines, fixes: Fixes) -> CauseRecord:
+    return CauseRecord(
+        kind=cause.kind,
+        path=cause.place.path,
+        line=cause.place.line,
+        function=cause.place.function,
+        source=lines(cause.place.path, cause.place.line).strip(),
+        failing=LineRecord(path=cause.failing.path, line=cause.failing.line),
+        rule=cause.rule,
+        title=cause.title,
+        confidence=cause.confidence.value,
+        confirmed=cause.confirmed,
+        tests=tuple(cause.tests),
+        devices=tuple(cause.devices),
+        failure=failure_record(cause.failure, cause.diagnoses, lines) if cause.failure is not None else None,
+        fix=fixes.get(cause.key),
+    )

@@ -1,0 +1,187 @@
+"""Where test code calls the code under test, and which tensors of the host were made in the call that is under way.
+
+What an earlier call has returned on the host, and the test hands over with tensors on the GPU, its author would have
+moved: that is no bug of the code under test.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from dataclasses import dataclass
+from enum import Enum
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from ..provenance import records
+from ..provenance.qualnames import qualname
+from ..simulation import hooks
+from ..simulation.patching import undo_with
+from . import modules
+from .whose import Whose, kind_of
+
+MARK = "_devfix_handed_over"
+_DEPTH, _ITEMS = 4, 2000
+_MOST = 100_000  # births that are noted of one test
+Token = tuple[int, int, int]
+
+
+class Given(Enum):
+    """Where the tensors lay that a call was given."""
+
+    NOTHING = "no tensor"
+    GPU = "GPUs alone"
+    HOST = "the host, too"
+
+
+@dataclass(frozen=True)
+class Birth:
+    """Where the code under test has made a tensor of the host, in which call of test code, and what that was given."""
+
+    token: Token
+    path: str
+    line: int
+    function: str
+    call: str
+    given: Given
+
+
+_births: dict[int, Birth] = {}  # by the moment
+
+
+def note(made: Any, frame: FrameType) -> None:
+    """Note in which call of test code the code under test has made a tensor of the host."""
+    if isinstance(made, torch.Tensor) and made.device.type == "cpu" and len(_births) < _MOST:
+        moment, call = _birth(made), boundary(frame)
+        if moment is not None and call is not None:
+            while kind_of(frame.f_code) != Whose.CODE and frame.f_back is not None:
+                frame = frame.f_back
+            code = frame.f_code
+            place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
+            _births[moment] = Birth(token(call), *place, call.f_code.co_name, _given(call))
+
+
+def birth_of(tensor: Any) -> Birth | None:
+    """Return what was noted of the birth of a tensor, or of the one that it derives from."""
+    moment = _birth(tensor)
+    return None if moment is None else _births.get(moment)
+
+
+def _given(call: FrameType) -> Given:
+    """Say where the tensors lie among the arguments of a call, those in lists and of modules included."""
+    devices: set[str] = set()
+    for name in _parameters(call.f_code):
+        value = call.f_locals.get(name)
+        held = modules.tensors_of(value)[:1] if isinstance(value, torch.nn.Module) else tree_leaves(value)
+        devices.update(each.device.type for each in held if isinstance(each, torch.Tensor))
+    if not devices:
+        return Given.NOTHING
+    return Given.GPU if devices == {"cuda"} else Given.HOST
+
+
+def _parameters(code: CodeType) -> tuple[str, ...]:
+    count = code.co_argcount + code.co_kwonlyargcount
+    return code.co_varnames[: count + bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)]
+
+
+def forget() -> None:
+    """Forget the calls of a test that has ended."""
+    _births.clear()
+
+
+def boundary(frame: FrameType | None) -> FrameType | None:
+    """Return the outermost frame of the call that the innermost test code has made; None where there is none."""
+    inner = None
+    while frame is not None:
+        if kind_of(frame.f_code) == Whose.TEST:
+            return inner
+        if kind_of(frame.f_code) == Whose.CODE:
+            inner = frame
+        frame = frame.f_back
+    return None
+
+
+def token(call: FrameType) -> Token:
+    """What tells a call of test code from the others of its frame."""
+    outer = call.f_back
+    while outer is not None and kind_of(outer.f_code) != Whose.TEST:
+        outer = outer.f_back
+    return (id(call), id(outer), -1 if outer is None else outer.f_lasti)
+
+
+def handed_over(frame: FrameType | None, args: Any) -> str:
+    """Return what the test calls a tensor of the host among `args` that it has handed over, "" where there is none."""
+    call = boundary(frame)
+    strays = [each for each in tree_leaves(args) if isinstance(each, torch.Tensor) and each.device.type == "cpu"]
+    if call is None:
+        return ""
+    for stray in strays:
+        moment = _birth(stray)
+        known = None if moment is None else _births.get(moment)
+        if moment is None or (known is not None and known.token == token(call)):
+            continue
+        for name in _parameters(call.f_code):
+            if _holds(call.f_locals.get(name), moment, _DEPTH, [_ITEMS]):
+                return name
+    return ""
+
+
+def _birth(tensor: Any) -> int | None:
+    history = records.of(tensor)
+    event = history[records.BIRTH] if history is not None else None
+    return None if event is None else int(event[records.MOMENT])
+
+
+def _holds(value: Any, moment: int, depth: int, left: list[int]) -> bool:
+    """Whether a value that its author would have moved as a whole holds the tensor of that birth."""
+    left[0] -= 1
+    if left[0] < 0 or depth < 0 or value is None:
+        return False
+    if isinstance(value, torch.Tensor):
+        return value.device.type == "cpu" and _birth(value) == moment
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return any(_holds(item, moment, depth, left) for item in value)
+    if isinstance(value, dict):
+        return any(_holds(item, moment, depth, left) for item in value.values())
+    if isinstance(value, torch.nn.Module):
+        return not modules.was_moved(value) and any(_birth(each) == moment for each in modules.tensors_of(value))
+    if isinstance(value, type) or not (hasattr(type(value), "to") or hasattr(type(value), "cuda")):
+        return False
+    held = getattr(value, "__dict__", None)
+    return isinstance(held, dict) and _holds_below(held, moment, depth, left)
+
+
+def _holds_below(held: dict[str, Any], moment: int, depth: int, left: list[int]) -> bool:
+    """Whether an object with a `.to` of its own holds it, in itself or in plain objects that it stores its data in."""
+    for item in list(held.values()):
+        inner = getattr(item, "__dict__", None)
+        is_plain = not isinstance(item, (torch.Tensor, torch.nn.Module, type))
+        if isinstance(inner, dict) and is_plain and depth > 0:
+            if _holds_below(inner, moment, depth - 1, left):
+                return True
+        elif _holds(item, moment, depth - 1, left):
+            return True
+    return False
+
+
+def install() -> None:
+    """Mark each failure by what the test has handed over."""
+    failed = hooks.failed
+
+    def told(exception: BaseException, func: Any, args: Any, kwargs: Any) -> None:
+        if getattr(exception, MARK, None) is None:
+            with contextlib.suppress(Exception):  # it takes no attributes, or an object raises as it is looked at
+                setattr(exception, MARK, handed_over(sys._getframe(1), (args, kwargs)))
+        failed(exception, func, args, kwargs)
+
+    hooks.failed = told
+
+    def restore() -> None:
+        hooks.failed = failed
+
+    undo_with(restore)

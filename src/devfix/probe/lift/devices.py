@@ -1,0 +1,44 @@
+"""The device on which test code's tensors lie, and who has asked for another one himself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils._device import DeviceContext
+from torch.utils._pytree import tree_map
+
+_target: list[torch.device] = []
+
+
+def aim(index: int) -> None:
+    """Let test code's tensors lie on this GPU."""
+    _target[:] = [torch.device("cuda", index)]
+
+
+def target() -> torch.device:
+    """The device on which they lie."""
+    return _target[0]
+
+
+def has_own_default() -> bool:
+    """Say whether somebody has set a default device, or works in the context of one: he chooses himself."""
+    for place in range(torch._C._len_torch_function_stack()):
+        if isinstance(torch._C._get_function_stack_at(place), DeviceContext):
+            return True
+    return False
+
+
+def lift(value: Any) -> Any:
+    """Return what a value holds, its tensors of the host moved to the device."""
+    return tree_map(lift_tensor, value)
+
+
+def lift_tensor(value: Any) -> Any:
+    """Return a copy on the device of a tensor of the host; anything else as it is."""
+    if not isinstance(value, torch.Tensor) or value.device.type != "cpu" or value.is_nested:
+        return value
+    if not value.is_leaf or not value.requires_grad:
+        return value.to(target())
+    moved = value.detach().to(target())
+    return moved.requires_grad_()

@@ -1,0 +1,60 @@
+"""What test code takes to the host is copied, as its author would: arrays, comparisons, batches of loaders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.testing
+from torch.utils._pytree import tree_leaves
+from torch.utils.data import DataLoader
+
+from ..simulation.patching import wrap
+from . import devices, silent
+from .whose import works_for_test
+
+
+def _copied(original: Any) -> Any:
+    """Let a method of a tensor on the GPU read a copy on the host."""
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.device.type == "cuda" and works_for_test(1):
+            return original(self.cpu(), *args, **kwargs)
+        return original(self, *args, **kwargs)
+
+    return call
+
+
+def _compared(original: Any) -> Any:
+    """Let a comparison of two tensors leave out where they lie; the values come to the host."""
+
+    def assert_close(actual: Any, expected: Any, *args: Any, **kwargs: Any) -> Any:
+        if "check_device" not in kwargs and works_for_test(1):
+            kwargs["check_device"] = False
+            if len({each.device for each in tree_leaves((actual, expected)) if isinstance(each, torch.Tensor)}) > 1:
+                silent.look(tree_leaves(actual))
+        return original(actual, expected, *args, **kwargs)
+
+    return assert_close
+
+
+def _iterated(original: Any) -> Any:
+    """Let test code get the batches of a loader on the GPU."""
+
+    def __iter__(self: Any) -> Any:
+        batches = original(self)
+        return map(_batch, batches) if works_for_test(1) and not devices.has_own_default() else batches
+
+    return __iter__
+
+
+def _batch(batch: Any) -> Any:
+    return batch.to(devices.target()) if hasattr(batch, "to") else devices.lift(batch)
+
+
+def install() -> None:
+    """Patch the ways out."""
+    wrap(torch.Tensor, "numpy", _copied)
+    wrap(torch.Tensor, "__array__", _copied)
+    wrap(torch.testing, "assert_close", _compared)
+    wrap(DataLoader, "__iter__", _iterated)

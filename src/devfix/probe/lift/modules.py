@@ -1,0 +1,139 @@
+"""Modules that test code constructs, and those that it calls: moved to the GPU before it uses them."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import torch
+
+from ..simulation.patching import replace, undo_with
+from . import devices
+from .whose import Whose, kind_of, nearest
+
+Module = torch.nn.Module
+_moved: dict[int, Any] = {}  # weak references by identity: modules may have a hash that changes, or none
+_proxies: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
+
+
+class _Installed:
+    now = False
+    once = False
+
+
+def _constructor() -> Any:
+    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        above = super(Module, cls).__new__
+        made = above(cls) if above is object.__new__ else above(cls, *args, **kwargs)
+        if _Installed.now and is_made_by_test(sys._getframe(1)) and not devices.has_own_default():
+            call_when_made(made, cls, Module, move)
+        return made
+
+    return staticmethod(__new__)
+
+
+def is_made_by_test(frame: FrameType | None) -> bool:
+    """Say whether a constructor is called by test code; the class's own way to it, and torch's, are passed over."""
+    while frame is not None and frame.f_code.co_name in ("__new__", "__call__") and kind_of(frame.f_code) == Whose.CODE:
+        frame = frame.f_back
+    if frame is None or "__new__" in frame.f_code.co_names:
+        return False
+    kind = kind_of(frame.f_code)
+    if kind == Whose.TORCH:
+        return nearest(frame) == Whose.TEST
+    return kind == Whose.TEST  # a copy is made by the standard library: nobody calls `__init__` then
+
+
+def call_when_made(made: Any, cls: type, base: type, then: Callable[[Any], None]) -> None:
+    """Give an object a class of its own until its `__init__` has run, and call a function with it then.
+
+    `base` is a class with the layout of `cls`. Python calls the `__init__` of the class that the object has.
+    `__bases__` is set later, so that no `__init_subclass__` of the program's hears of it.
+    """
+    try:
+        proxy = _proxies.get(cls)
+        if proxy is None:
+            body = {"__init__": _initializer(cls, then), "__getattribute__": _unpickled(cls)}
+            proxy = type(cls.__name__, (base,), {"__module__": cls.__module__, **body})
+            proxy.__bases__ = (cls,)
+            _proxies[cls] = proxy
+        object.__setattr__(made, "__class__", proxy)
+    except TypeError:
+        return  # a layout of its own: it is moved when test code calls it
+
+
+def _initializer(cls: type, then: Callable[[Any], None]) -> Any:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        object.__setattr__(self, "__class__", cls)
+        cls.__init__(self, *args, **kwargs)  # type: ignore[misc]
+        then(self)
+
+    return __init__
+
+
+def _unpickled(cls: type) -> Any:
+    """Give an object its own class back that is used before its `__init__` has run: pickle calls none."""
+
+    def __getattribute__(self: Any, name: str) -> Any:
+        object.__setattr__(self, "__class__", cls)
+        return getattr(self, name)
+
+    return __getattribute__
+
+
+def move(module: Any) -> None:
+    """Move a module as its author would, once; what lies on a device already, or on none, stays."""
+    if was_moved(module):
+        return
+    number = id(module)
+    _moved[number] = weakref.ref(module, lambda _: _moved.pop(number, None) and None)
+    if "_parameters" not in vars(module):
+        return  # its own `__init__` has not called that of Module
+    if any(each.device.type != "cpu" for each in tensors_of(module) if each.device != devices.target()):
+        return
+    module.to(devices.target())
+
+
+def _call(original: Any) -> Any:
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if kind_of(sys._getframe(1).f_code) == Whose.TEST and not was_moved(self) and _may_move():
+            move(self)
+        return original(self, *args, **kwargs)
+
+    return __call__
+
+
+def _may_move() -> bool:
+    return not devices.has_own_default() and not torch.compiler.is_compiling()
+
+
+def install() -> None:
+    """Patch the construction and the call of modules."""
+    if not _Installed.once:  # to delete it again leaves a class that takes no arguments (CPython keeps the slot)
+        _Installed.once = True
+        Module.__new__ = _constructor()  # type: ignore[method-assign]
+    _Installed.now = True
+    replace(Module, "__call__", _call(Module.__call__))
+    undo_with(_withdraw)
+
+
+def _withdraw() -> None:
+    _Installed.now = False
+
+
+def was_moved(module: Any) -> bool:
+    """Say whether a module was moved for test code."""
+    return id(module) in _moved
+
+
+def tensors_of(module: Any) -> list[Any]:
+    """Return the parameters and buffers of a module."""
+    return [*module.parameters(), *module.buffers()] if "_parameters" in vars(module) else []
+
+
+def is_on() -> bool:
+    """Say whether modules of test code are moved now."""
+    return _Installed.now

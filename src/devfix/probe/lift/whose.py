@@ -1,0 +1,146 @@
+"""Whose file a frame runs: that of a test, of the code under test, of a tool, of torch, or of the probe.
+
+Test code is what the order says: files by name (`test_*.py`), whole folders, and globs. A tool is what stands between a
+test and the code that it means to call: the standard library, pytest, NumPy and its like.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import IntEnum
+from fnmatch import fnmatch
+from types import CodeType, FrameType
+
+import torch
+
+from ..config import LiftConfig
+
+
+class Whose(IntEnum):
+    """To whom a frame belongs."""
+
+    TEST = 0
+    CODE = 1
+    TOOL = 2
+    TORCH = 3
+    LOADER = 4  # torch.utils.data: its batches are moved when test code gets them, and its indices never
+    PROBE = 5
+
+
+_TORCH = os.path.dirname(os.path.realpath(torch.__file__)) + os.sep
+_LOADER = os.path.join(_TORCH, "utils", "data") + os.sep
+_PROBE = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
+_LIBRARY = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
+_PACKAGES = ("site-packages", "dist-packages")
+# Packages that know no GPU, or only run tests: what one of them raises is the doing of who called it.
+_TOOLS = frozenset(
+    (
+        "numpy", "scipy", "pandas", "sklearn", "matplotlib", "PIL", "networkx", "joblib", "pytest", "_pytest", "pluggy",
+        "hypothesis", "xdist", "execnet", "mock", "parameterized", "pytest_asyncio", "pytest_mock",
+    )
+)  # fmt: skip
+kinds: dict[str, Whose] = {}
+_order = LiftConfig()
+
+
+def want(order: LiftConfig) -> None:
+    """Take the order that says which files are test code."""
+    global _order
+    _order = order
+    kinds.clear()
+
+
+def kind_of(code: CodeType) -> Whose:
+    """Say to whom a code object belongs."""
+    kind = kinds.get(code.co_filename)
+    return learn(code.co_filename) if kind is None else kind
+
+
+def learn(filename: str) -> Whose:
+    """Classify a file name as code objects have it, and remember the answer."""
+    kind = kinds[filename] = _judged(filename)
+    return kind
+
+
+def _judged(filename: str) -> Whose:
+    if filename.startswith("<doctest "):
+        return Whose.TEST
+    if filename.startswith("<"):
+        return Whose.TORCH  # what dataclasses, namedtuples and torch.fx generate belongs to who calls it
+    path = os.path.realpath(filename)
+    if path.startswith(_PROBE):
+        return Whose.PROBE
+    if path.startswith(_LOADER):
+        return Whose.LOADER
+    if path.startswith(_TORCH):
+        return Whose.TORCH
+    if is_test_file(path):
+        return Whose.TEST
+    if path.startswith(_PLUGIN):
+        return Whose.TOOL
+    return Whose.TOOL if _is_tool(path) else Whose.CODE
+
+
+_PLUGIN = os.path.join(os.path.dirname(_PROBE.rstrip(os.sep)), "pytest_gpus") + os.sep
+
+
+def is_test_file(path: str) -> bool:
+    """Say whether a file is test code, by what the order says."""
+    if any(path.startswith(folder) for folder in _order.folders) and not _installed(path):
+        return True
+    if any(fnmatch(path, glob) for glob in _order.files):
+        return True
+    name = os.path.basename(path)
+    below_root = not _order.root or path.startswith(_order.root)
+    return below_root and not _installed(path) and any(fnmatch(name, pattern) for pattern in _order.names)
+
+
+def _installed(path: str) -> bool:
+    """Say whether a file lies in an environment that itself lies below the folder of the suite."""
+    rest = path[len(_order.root) :] if _order.root and path.startswith(_order.root) else path
+    return any(part in _PACKAGES for part in rest.split(os.sep)[:-1])
+
+
+def _is_tool(path: str) -> bool:
+    parts = path.split(os.sep)
+    for folder in _PACKAGES:
+        if folder in parts:
+            after = parts[parts.index(folder) + 1 :]
+            return bool(after) and after[0].removesuffix(".py") in _TOOLS
+    return path.startswith(_LIBRARY) or path.startswith(os.path.realpath(sys.base_prefix) + os.sep + "lib")
+
+
+def nearest(frame: FrameType | None, past: Whose = Whose.TORCH) -> Whose:
+    """Say for whom a frame works: its own kind, else that of the nearest caller that is no tool and not torch.
+
+    With `past` frames of one more kind are passed over.
+    Where nobody of the suite is on the stack, it is the tool: what hypothesis draws before it calls the test.
+    """
+    is_tool = False
+    while frame is not None:
+        kind = kind_of(frame.f_code)
+        if kind == Whose.TOOL:
+            is_tool = is_tool or _draws(frame.f_code)
+        elif kind not in (Whose.TORCH, past):
+            return kind
+        frame = frame.f_back
+    return Whose.TEST if is_tool else Whose.TOOL
+
+
+def _draws(code: CodeType) -> bool:
+    return f"{os.sep}hypothesis{os.sep}" in code.co_filename
+
+
+def asks(depth: int) -> Whose:
+    """Say for whom the caller works, `depth` frames up as in `sys._getframe`."""
+    frame = sys._getframe(depth + 1)
+    kind = kinds.get(frame.f_code.co_filename)
+    if kind is None:
+        kind = learn(frame.f_code.co_filename)
+    return kind if kind <= Whose.CODE else nearest(frame)
+
+
+def works_for_test(depth: int) -> bool:
+    """Say whether the caller works for test code."""
+    return asks(depth + 1) == Whose.TEST

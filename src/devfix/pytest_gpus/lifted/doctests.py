@@ -1,0 +1,28 @@
+"""Expected output of docstring examples, compared without the device that the lift has added."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from collections.abc import Callable
+from typing import Any
+
+_DEVICE = re.compile(r",\s*device='cuda:\d+'")
+
+
+def install() -> Callable[[], None]:
+    """Have every checker of doctests leave out the device; return what undoes it."""
+    original = doctest.OutputChecker.check_output
+
+    def check_output(self: Any, want: str, got: str, optionflags: int) -> bool:
+        if original(self, want, got, optionflags):
+            return True
+        shown = _DEVICE.sub("", got)
+        return shown != got and original(self, want, shown, optionflags)
+
+    doctest.OutputChecker.check_output = check_output  # type: ignore[method-assign]
+
+    def undo() -> None:
+        doctest.OutputChecker.check_output = original  # type: ignore[method-assign]
+
+    return undo

@@ -1,0 +1,183 @@
+"""What came of each test of a lifted run: passed, a finding, an artefact of the lift, or failed for its own reasons."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devfix.pytest_gpus.lifted import doctests
+from devfix.pytest_gpus.lifted.order import RunOrder, TestTimeout, limited, read_order
+from devfix.pytest_gpus.probe_bridge import probe
+from devfix.pytest_gpus.world import SuiteWorld
+
+PROPERTY = "devfix_lift"
+SILENT = "devfix_lift_silent"
+
+
+class LiftedTests:
+    """The hooks of a lifted run. Results travel from xdist's workers as properties of the reports."""
+
+    def __init__(self, config: pytest.Config, world: SuiteWorld) -> None:
+        self.world = world
+        self._config = config
+        self._counts: Counter[str] = Counter()
+        self._places: dict[str, str] = {}
+        self._undo = doctests.install()
+        self._order = RunOrder()
+
+    @property
+    def _folder(self) -> Path | None:
+        name = self._config.getoption("devfix_lift_record", None)
+        return Path(name) if name else None
+
+    def pytest_configure(self) -> None:
+        """Read what the run is asked for."""
+        self._order = read_order(self._folder)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Leave out the tests that are not asked for."""
+        left = [item for item in items if not self._order.takes(item.nodeid)]
+        if left:
+            config.hook.pytest_deselected(items=left)
+            items[:] = [item for item in items if self._order.takes(item.nodeid)]
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Tell which test begins: one that ends the process is known by it."""
+        if not hasattr(self._config, "workerinput"):
+            self._write({"begins": item.nodeid})
+        yield
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        """End a test that runs for too long."""
+        outcome: Any = None
+        try:
+            with limited(self._order.timeout):
+                outcome = yield
+        except TestTimeout:
+            pass  # it came between the test's end and ours
+        if outcome is not None and isinstance(outcome.excinfo and outcome.excinfo[1], TestTimeout):
+            outcome.force_exception(pytest.fail.Exception(str(outcome.excinfo[1]), pytrace=False))
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Iterator[None]:
+        """Say of a failure whether the code under test or the lift is to blame."""
+        outcome: Any = yield
+        report = outcome.get_result()
+        error = _raised(call.excinfo.value) if call.excinfo is not None else None  # unittest's is there by now alone
+        here = probe("session.state_snapshot")
+        trace = here.failed_test(error) if here is not None and error is not None else None
+        if here is None or not here.is_lifted():
+            return
+        if call.when == "call" and report.passed and (silent := here.silent_findings()):
+            report.user_properties.append((SILENT, silent))
+        if not report.failed:
+            return
+        kind, reason = here.blamed(trace, error) if trace is not None else _without_devices(error)
+        at = _place(trace, self.world.root) if trace is not None and kind == "finding" else ""
+        told = {"kind": kind, "reason": reason, "at": at}
+        report.user_properties.append((PROPERTY, told))
+        if (folder := self._folder) is not None and trace is not None:
+            trace["failure"]["test"] = item.nodeid
+            name = f"{os.getpid()}-{time.monotonic_ns()}.json"
+            text = json.dumps(trace, default=str)
+            (folder / name).write_text(text, "utf-8", "backslashreplace")
+            told["trace"] = name
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Count; the process that reports does it, for all workers."""
+        properties = dict(report.user_properties)
+        told = properties.get(PROPERTY)
+        if hasattr(self._config, "workerinput"):
+            return
+        result = None
+        if told is not None and report.failed:
+            result = told["kind"]
+            if told["at"]:
+                self._places.setdefault(told["at"], report.nodeid)
+        elif report.when == "call" or (report.when == "setup" and not report.passed):
+            result = report.outcome
+        if result is not None:
+            self._counts[result] += 1
+            silent = properties.get(SILENT, [])
+            self._counts[SILENT] += bool(silent)
+            line = {"test": report.nodeid, "result": result, "seconds": report.duration, "silent": silent}
+            reason = {"reason": _last_line(report)} if report.failed else {}
+            self._write({**line, **reason, **(told or {})})
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """Tell of a module that could not be collected."""
+        if report.failed and not hasattr(self._config, "workerinput"):
+            self._write({"test": report.nodeid, "result": "collection", "reason": str(report.longrepr)[-4000:]})
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Tell how many tests there are."""
+        if not hasattr(self._config, "workerinput"):
+            self._write({"collected": len(session.items), "root": str(self._config.rootpath)})
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say what the lift found."""
+        if not sum(self._counts.values()):
+            return
+        here = probe("session.state_snapshot")
+        smoothed = here.smoothed() if here is not None else 0
+        line = terminalreporter.write_line
+        terminalreporter.section("lifted tests (devfix)")
+        line(
+            f"{self._counts['passed']} passed, {self._counts['finding']} ended in a finding, "
+            f"{self._counts['artefact']} in an artefact of the lift, "
+            f"{self._counts['other'] + self._counts['failed']} failed for another reason; "
+            f"{smoothed} operators of test code moved their own tensors"
+        )
+        for at, test in self._places.items():
+            line(f"  {at}   {test}")
+
+    def pytest_unconfigure(self) -> None:
+        """Put back what was replaced."""
+        self._undo()
+
+    def _write(self, told: dict[str, Any]) -> None:
+        if (folder := self._folder) is not None:
+            with open(folder / "results.jsonl", "a", encoding="utf-8") as file:
+                file.write(json.dumps(told) + "\n")
+
+
+def _raised(error: BaseException) -> BaseException:
+    """Return the exception that a doctest's example raised, where that is what failed it."""
+    failures = getattr(error, "failures", None) or [error]
+    inner = next((each.exc_info[1] for each in failures if getattr(each, "exc_info", None)), None)
+    return error if inner is None else inner
+
+
+def _without_devices(error: BaseException | None) -> tuple[str, str]:
+    """Return what an error is that is no device failure: an artefact where the test expects the CPU."""
+    is_about_place = isinstance(error, AssertionError) and "cuda" in str(error)
+    return "artefact" if is_about_place else "other", _first_line(error)
+
+
+def _first_line(error: BaseException | None) -> str:
+    return f"{type(error).__name__}: {error}".split("\n")[0][:300]
+
+
+def _last_line(report: Any) -> str:
+    """Return the last line of an error as pytest shows it."""
+    lines = str(report.longrepr).strip().splitlines()
+    errors = [line[1:].strip() for line in lines if line.startswith("E ")]
+    return (errors or lines or [""])[-1][:300]
+
+
+def _place(trace: dict[str, Any], root: Path) -> str:
+    """Return where the code under test raised."""
+    here = probe("lift.blame")
+    place = here.raising_place(trace["failure"])
+    path = place["path"]
+    return f"{os.path.relpath(path, root) if path.startswith(str(root) + os.sep) else path}:{place['line']}"

@@ -1,0 +1,65 @@
+"""Which files are test code, from pytest's configuration: what they make is put on a GPU."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devfix.pytest_gpus import options
+
+_NAMED = re.compile(r"(^|[-_.])(tests?|testsuites?|unittests?|integrationtests?)([-_.]|$)")
+_LEFT_OUT = frozenset({"node_modules", "__pycache__", "build", "dist", "site-packages", "dist-packages"})
+_MOST = 20_000  # folders that are looked at
+
+
+def test_code(config: pytest.Config) -> dict[str, Any]:
+    """Return what the probe is told: names of files, whole folders and globs that are test code.
+
+    A folder is one of tests where its name says so (`test`, `tests`, `unittests`, `tests_fabric`), and where pytest's
+    `testpaths` names it and it holds tests and is no package. Elsewhere `python_files` and `conftest.py` count.
+    """
+    names = ["conftest.py", *config.getini("python_files")]
+    told = [*config.getini(options.LIFT_TESTS), *config.known_args_namespace.devfix_lift_tests]
+    root = config.rootpath
+    folders = {*_named_folders(root), *_configured(config, names)}
+    files = []
+    for each in told:
+        path = os.path.normpath(config.invocation_params.dir / each)
+        if os.path.isdir(path):
+            folders.add(Path(path))
+        else:
+            files.append(path)
+    return {
+        "root": str(root),
+        "names": [name for name in names if "/" not in name],
+        "folders": sorted(map(str, folders)),
+        "files": files + [str(root / name) for name in names if "/" in name],
+    }
+
+
+def _named_folders(root: Path) -> Iterator[Path]:
+    for folder, below, _ in islice(os.walk(root), _MOST):
+        below[:] = [
+            name
+            for name in below
+            if not name.startswith(".") and name not in _LEFT_OUT and not Path(folder, name, "pyvenv.cfg").exists()
+        ]
+        for name in list(below):
+            if _NAMED.search(name.lower()):
+                yield Path(folder, name)
+                below.remove(name)
+
+
+def _configured(config: pytest.Config, names: Sequence[str]) -> Iterator[Path]:
+    for name in config.getini("testpaths"):
+        for folder in config.rootpath.glob(name):
+            is_suite = folder.is_dir() and folder != config.rootpath and not (folder / "__init__.py").exists()
+            if is_suite and any(fnmatch(path.name, each) for path in folder.rglob("*.py") for each in names[1:]):
+                yield folder

@@ -1,0 +1,82 @@
+"""What `devfix find` prints as JSON: the types from which it is written, and from which find.json is generated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from devfix.report.failure_types import Count, FailureRecord, Line
+
+CauseKind = Literal["raises", "result-on-host"]
+Confidence = Literal["high", "medium", "low"]
+Tests = Annotated[tuple[str, ...], Meta(min_length=1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReasonRecord:
+    """A test, and why it counts as what it is listed for."""
+
+    test: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineRecord:
+    """A line of a file."""
+
+    path: str
+    line: Line
+
+
+@dataclass(frozen=True, kw_only=True)
+class CauseFixRecord:
+    """The result of repairing a cause; without a branch and a commit, no fix was verified."""
+
+    diff: str
+    verdict: str
+    branch: str
+    commit: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CauseRecord:
+    """One bug: where the stray tensor is created, and where the code under test fails by it."""
+
+    kind: CauseKind
+    path: str
+    line: Annotated[Line, Meta(description="where the stray tensor is created")]
+    function: str
+    source: str
+    failing: LineRecord
+    rule: Annotated[str, Meta(description="empty where no rule explains it")]
+    title: str
+    confidence: Confidence
+    confirmed: Annotated[bool, Meta(description="it failed again alone, in a fresh process")]
+    tests: Tests
+    devices: tuple[str, ...]
+    failure: FailureRecord | None
+    fix: Annotated[CauseFixRecord | None, Meta(description="of a confirmed cause, with --repair")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindRecord:
+    """What devfix find found."""
+
+    schema: Literal["devfix-find/1"] = "devfix-find/1"
+    root: str
+    commit: str
+    tests: Annotated[Count, Meta(description="those that passed or failed on the CPU")]
+    passed_cpu: Count
+    passed_lifted: Annotated[Count, Meta(description="of those that pass on the CPU, with their inputs on cuda:0")]
+    skipped: Count
+    artefacts: tuple[ReasonRecord, ...]
+    failed_cpu: tuple[str, ...]
+    failed_lifted: tuple[ReasonRecord, ...]
+    missing: Annotated[tuple[str, ...], Meta(description="modules that tests could not import")]
+    seconds: dict[str, float]
+    interrupted: bool
+    notes: tuple[str, ...]
+    findings: tuple[CauseRecord, ...]
+    known: Annotated[tuple[CauseRecord, ...], Meta(description="those that the baseline has")] = field(default=())

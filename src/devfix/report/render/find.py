@@ -1,0 +1,117 @@
+"""The record of `devfix find` as text: a table of causes, and the diagnosis of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from devfix.progress import duration
+from devfix.report.find_types import CauseFixRecord, CauseRecord, FindRecord
+from devfix.report.render.github import command
+from devfix.report.render.plain import one_line, plain
+from devfix.report.render.text import diagnosis, rendered
+
+_SHOWN = 5  # tests and other names in a list
+
+
+def find_text(data: FindRecord, color: bool = False, width: int = 100) -> str:
+    """Return the record as text of `width` columns."""
+    return rendered(Group(*_parts(data)), color, width)
+
+
+def _parts(data: FindRecord) -> Iterator[RenderableType]:
+    findings = data.findings
+    yield Text(_headline(data), style="bold red" if findings else "bold green")
+    if findings:
+        yield _table(findings)
+    for number, finding in enumerate(findings, 1):
+        yield Text(f"{number}. {_place(finding)}: {one_line(finding.title)}", style="bold")
+        yield Padding(Group(*_finding(finding)), (0, 0, 1, 3))
+    yield from _rest(data)
+
+
+def _headline(data: FindRecord) -> str:
+    count = len(data.findings)
+    found = f"{count or 'no'} {'new ' if data.known else ''}finding{'s'[count == 1 :]}"
+    known = f", {len(data.known)} known" if data.known else ""
+    stopped = ", interrupted" if data.interrupted else ""
+    return (
+        f"{found}{known}{stopped}: {data.tests} tests, {data.passed_cpu} pass on the CPU, "
+        f"{data.passed_lifted} of these on a GPU too ({duration(data.seconds['total'])})"
+    )
+
+
+def _table(findings: Sequence[CauseRecord]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in ("", "cause", "kind", "rule", "tests", "on", "confidence"):
+        table.add_column(name, overflow="fold")
+    for number, each in enumerate(findings, 1):
+        sure = each.confidence + ("" if each.confirmed else ", not confirmed")
+        devices = " ".join(each.devices)
+        rule = one_line(each.rule) or "-"
+        table.add_row(str(number), _place(each), each.kind, rule, str(len(each.tests)), devices, sure)
+    return table
+
+
+def _finding(finding: CauseRecord) -> Iterator[RenderableType]:
+    if finding.failure is not None:
+        yield from diagnosis(finding.failure)
+    else:
+        yield Text(f"> {one_line(finding.source)}")
+        yield Text("The tensor that is made there stays on the CPU, and the test gets it or what derives from it.")
+    if fix := finding.fix:
+        yield from _fixed(fix)
+    tests = finding.tests
+    more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
+    yield Text(f"Reached by {one_line(tests[0], 300)}{more}")
+
+
+def _fixed(fix: CauseFixRecord) -> Iterator[RenderableType]:
+    if not fix.branch:
+        yield Text(f"Not repaired: {one_line(fix.verdict)}", style="red")
+        return
+    yield Text(f"Repaired on the branch {one_line(fix.branch)} ({fix.commit[:10]})", style="green")
+    yield Text(plain(fix.diff))
+
+
+def _place(finding: CauseRecord) -> str:
+    return one_line(f"{finding.path}:{finding.line}", 300)
+
+
+def _rest(data: FindRecord) -> Iterator[RenderableType]:
+    if data.artefacts:
+        yield Text(f"{len(data.artefacts)} tests could not be lifted: what they do themselves fails on a GPU")
+    for name, said in (
+        ("failed_cpu", "fail on the CPU, and were not lifted"),
+        ("failed_lifted", "fail lifted, for another reason than devices"),
+    ):
+        tests = [each if isinstance(each, str) else each.test for each in getattr(data, name)]
+        if tests:
+            more = f" and {len(tests) - _SHOWN} more" if len(tests) > _SHOWN else ""
+            yield Text(f"{len(tests)} tests {said}: {one_line(', '.join(tests[:_SHOWN]), 600)}{more}")
+    if data.missing:
+        yield Text(f"Not installed: {one_line(', '.join(data.missing), 600)}; tests that need them were left out")
+    for note in data.notes:
+        yield Text(f"Note: {one_line(note, 600)}")
+
+
+def summary(finding: CauseRecord) -> str:
+    """Return what a finding is in a sentence: the exception and its message, or what is left on the host."""
+    failure = finding.failure
+    return f"{failure.exception}: {failure.message}" if failure else f"{finding.kind}: {finding.title}"
+
+
+def find_commands(data: FindRecord) -> str:
+    """Return the findings as annotations for a GitHub runner, each at its cause."""
+    lines = []
+    for each in data.findings:
+        words = one_line(summary(each), 400)
+        told = f"{words}\nSeen at {each.failing.path}:{each.failing.line} in {len(each.tests)} tests"
+        where = {"file": each.path, "line": str(each.line)} if not each.path.startswith("/") else {}
+        lines.append(command("error", told, {**where, "title": f"devfix: {each.rule or each.title}"}))
+    return "".join(line + "\n" for line in lines)

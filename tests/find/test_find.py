@@ -1,0 +1,133 @@
+"""`devfix find`: a repository with bugs that only a GPU shows, and none that its tests show on the CPU."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+from git_repositories import git, make_repository, write
+from json_schemas import closed
+
+from devfix.report.render.json import find_schema
+
+LIBRARY = '''
+import torch
+
+def shifted(x):
+    offset = torch.ones(len(x))
+    return x + offset
+
+def current(x):
+    return x + torch.ones(len(x), device="cuda" if x.is_cuda else "cpu")
+
+def counts(x):
+    found = torch.zeros(2)
+    found[0] = len(x)
+    return found
+
+def doubled(x):
+    """Double.
+
+    >>> import torch
+    >>> doubled(torch.ones(1)), tripled(torch.ones(1))
+    (tensor([2.]), tensor([3.]))
+    """
+    return 2 * x
+
+def tripled(x):
+    """Triple.
+
+    >>> import torch
+    >>> tripled(torch.ones(1))
+    tensor([3.])
+    """
+    return x + 2 * torch.ones(1)[0:1]
+'''
+
+TESTS = """
+import pytest, torch
+from library import counts, current, doubled, shifted
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_shifted(size):
+    assert shifted(torch.ones(size)).sum() == 2 * size
+
+def test_current():
+    assert current(torch.ones(2)).sum() == 4
+
+def test_counts():
+    assert torch.equal(counts(torch.ones(3)), torch.tensor([3.0, 0.0]))
+
+def test_doubled():
+    assert doubled(torch.ones(2)).sum() == 4
+
+def test_fails_everywhere():
+    assert False
+
+def test_is_skipped():
+    pytest.skip("no reason")
+"""
+
+
+def find(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "devfix", "find", str(root), "--python", sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+    )
+
+
+def repository(folder: Path, **files: str) -> Path:
+    named = {name.replace("__", "/") + ".py": text for name, text in files.items()}
+    return make_repository(folder / "project", {"pytest.ini": "[pytest]\npythonpath = .\n", **named})
+
+
+@pytest.mark.slow
+def test_a_repository_is_searched(tmp_path: Path) -> None:
+    root = repository(tmp_path, library=LIBRARY, tests__test_library=TESTS, tests__test_lacks="import nowhere_to_be\n")
+    before = git(root, "status", "--porcelain=v1")
+    done = find(root, "--format", "json")
+    assert done.returncode == 1, done.stderr
+    told = json.loads(done.stdout)
+    jsonschema.validate(told, closed(find_schema()))
+    assert (told["tests"], told["passed_cpu"], told["skipped"], told["missing"]) == (9, 8, 1, ["nowhere_to_be"])
+    assert told["failed_cpu"] == ["tests/test_library.py::test_fails_everywhere"]
+    found = {(each["kind"], each["line"]): each for each in told["findings"]}
+    assert set(found) == {("raises", 5), ("raises", 9), ("raises", 32), ("result-on-host", 12)}
+    assert len(found["raises", 5]["tests"]) == 3 and found["raises", 5]["devices"] == ["cuda:0", "cuda:1"]
+    assert found["raises", 5]["rule"] == "placement/factory-without-device"
+    assert found["raises", 5]["confidence"] == "high"
+    assert found["raises", 9]["devices"] == ["cuda:1"]
+    assert all(each["confirmed"] for each in told["findings"])
+    assert git(root, "status", "--porcelain=v1") == before
+
+    baseline = tmp_path / "known.json"
+    baseline.write_text(done.stdout)
+    write(root, {"library.py": "\n\n" + LIBRARY})
+    git(root, "commit", "--all", "--quiet", "--message=lower")
+    again = find(root, "--baseline", str(baseline), "--select", "tests/test_library.py::test_shifted*")
+    assert again.returncode == 0 and "no new findings, 1 known: 3 tests" in again.stdout, again.stdout + again.stderr
+
+
+def test_a_repository_without_tests_says_what_to_run(tmp_path: Path) -> None:
+    done = find(repository(tmp_path, main="import torch\n"))
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("devfix: this repository has no tests and no docstring examples")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--budget", "soon"], "--budget soon: give a time above 0, for example 90s, 10m or 1h"),
+        (["--timeout", "0"], "--timeout 0: give a time above 0"),
+        (["--baseline", "nowhere.json"], "--baseline nowhere.json: No such file or directory"),
+        (["--baseline", __file__], "no JSON"),
+    ],
+)
+def test_wrong_usage_is_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
+    done = find(tmp_path, *arguments)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and said in done.stderr

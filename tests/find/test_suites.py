@@ -1,0 +1,57 @@
+"""What a repository has that can be lifted."""
+
+from __future__ import annotations
+
+import pytest
+
+from devfix.errors import UserError
+from devfix.find.suites import is_test_file, suites
+
+FILES = {
+    "src/lib/one.py": b'"""\n>>> import torch\n"""\n',
+    "src/lib/two.py": b"import torch\n",
+    "src/lib/three.py": b'"""\n>>> 1 + 1\n2\n"""\n',
+    "tests/test_one.py": b">>> import torch\n",
+    "docs/conf.py": b">>> import torch\n",
+}
+
+
+def test_tests_and_examples_are_found() -> None:
+    found = suites(list(FILES), FILES.__getitem__, "")
+    assert [each.name for each in found] == ["tests", "examples"]
+    assert found[1].arguments[-1] == "src/lib/one.py" and found[1].arguments.count("src/lib/two.py") == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "is_test"),
+    [
+        ("tests/lib/data.py", True),
+        ("src/lib/tests/helper.py", True),
+        ("tests_fabric/run.py", True),
+        ("src/lib/model_test.py", True),
+        ("conftest.py", True),
+        ("<doctest lib.one[0]>", True),
+        ("src/lib/testing/graphs.py", False),
+        ("src/latest/one.py", False),
+        ("src/lib/contest.py", False),
+    ],
+)
+def test_test_code_is_known_by_its_names(path: str, is_test: bool) -> None:
+    assert is_test_file(path) is is_test
+
+
+def test_a_folder_is_searched_alone() -> None:
+    found = suites(list(FILES), FILES.__getitem__, "tests")
+    assert [(each.name, each.arguments) for each in found] == [("tests", ("tests",))]
+
+
+def test_what_is_not_selected_is_not_collected() -> None:
+    found = suites(list(FILES), FILES.__getitem__, "", ["src/lib/o*", "tests/test_one.py::test_x[*"])
+    assert [each.name for each in found] == ["tests", "examples"]
+    assert found[0].arguments == ("tests/test_one.py",) and found[1].arguments[-1] == "src/lib/one.py"
+    assert suites(list(FILES), FILES.__getitem__, "", ["*one*"])[0].arguments == ()
+
+
+def test_nothing_to_lift_is_said() -> None:
+    with pytest.raises(UserError, match="has no tests and no docstring examples"):
+        suites(["src/lib/two.py"], FILES.__getitem__, "")

@@ -1,0 +1,86 @@
+"""The record of a search in its formats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from json_schemas import closed
+
+from devfix.find.records import Cause, Confidence, FindReport
+from devfix.find.report import find_record
+from devfix.model import Failure, Frame, Operand, SourceLocation
+from devfix.report.render.find import find_commands, find_text
+from devfix.report.render.find_sarif import find_sarif
+from devfix.report.render.json import find_schema
+from devfix.report.render.source_lines import no_lines
+
+MADE, FAILING = (SourceLocation("lib/a.py", line, "shifted", owned=True) for line in (5, 6))
+FAILURE = Failure(
+    "device-mismatch",
+    "RuntimeError",
+    "Expected all tensors to be on the same device",
+    "aten::add",
+    frames=(Frame(FAILING),),
+    operands=(Operand("self", "cuda:0", "torch.float32", (2,)), Operand("other", "cpu", "torch.float32", (2,))),
+)
+RAISES = Cause(
+    "raises",
+    MADE,
+    FAILING,
+    "placement/factory-without-device",
+    "A factory without a device",
+    FAILURE,
+    (),
+    ("tests/test_a.py::test_it", "tests/test_a.py::test_other"),
+    ("cuda:0", "cuda:1"),
+    True,
+    Confidence.high,
+)
+SILENT = Cause(
+    "result-on-host", MADE, MADE, "", "It leaves its result", None, (), ("tests/test_a.py::test_x",), ("cuda:0",)
+)
+
+
+def record(**changes: Any) -> dict[str, Any]:
+    given: dict[str, Any] = {"tests": 4, "passed_cpu": 3, "passed_lifted": 1, "causes": (RAISES, SILENT)}
+    given |= {"seconds": {"total": 3.0}, "failed_cpu": ("tests/test_a.py::test_broken",)}
+    return find_record(FindReport("/repo", "abc", **{**given, **changes}), no_lines)
+
+
+def test_the_json_is_as_its_schema_says() -> None:
+    jsonschema.validate(json.loads(json.dumps(record())), closed(find_schema()))
+
+
+def test_the_text_has_a_row_for_each_cause() -> None:
+    text = find_text(record())
+    assert text.startswith("2 findings: 4 tests, 3 pass on the CPU, 1 of these on a GPU too (3 s)\n")
+    row = next(line for line in text.splitlines() if line.startswith("1 "))
+    assert "lib/a.py:5" in row and "high" in row and " 2 " in row
+    assert "Reached by tests/test_a.py::test_it and 1 more" in text and "low, not confirmed" in text
+    assert "1 tests fail on the CPU, and were not lifted: tests/test_a.py::test_broken" in text
+
+
+def test_nothing_found_is_said() -> None:
+    text = find_text(record(causes=(), known=(RAISES,), missing=("nowhere",)))
+    assert text.startswith("no new findings, 1 known") and "Not installed: nowhere;" in text
+
+
+def test_annotations_are_at_the_cause() -> None:
+    first, second = find_commands(record()).splitlines()
+    assert first.startswith(
+        "::error file=lib/a.py,line=5,title=devfix%3A placement/factory-without-device::RuntimeError"
+    )
+    assert second.startswith("::error file=lib/a.py,line=5,") and "result-on-host: It leaves its result" in second
+
+
+def test_sarif_names_both_places() -> None:
+    run = json.loads(find_sarif(record()))["runs"][0]
+    first, second = run["results"]
+    assert (first["ruleId"], first["level"], second["level"]) == ("placement/factory-without-device", "error", "note")
+    places = [first["locations"][0], first["relatedLocations"][0]]
+    assert [each["physicalLocation"]["region"]["startLine"] for each in places] == [5, 6]
+    assert {each["id"] for each in run["tool"]["driver"]["rules"]} == {first["ruleId"], second["ruleId"]}
+    assert Path(first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]) == Path("lib/a.py")
