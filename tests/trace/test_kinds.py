@@ -84,5 +84,9 @@ def test_kinds(kind: str, message: str) -> None:
 def test_the_engine_and_the_documents_know_every_kind() -> None:
     known = get_args(FailureKind)
     assert {kind for kind, _ in kinds._KINDS} | {"other"} == set(known)
-    page = (_PATH.parents[4] / "docs" / "trace-format.md").read_text().partition("`kind` of a failure is one of:")[2]
+    page = (
+        (_PATH.parents[4] / "docs" / "reference" / "trace-format.md")
+        .read_text()
+        .partition("`kind` of a failure is one of:")[2]
+    )
     assert re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE) == list(known)
