@@ -12,9 +12,10 @@ from json_schemas import closed
 from devfix.find.records import Cause, Confidence, FindReport
 from devfix.find.report import find_record
 from devfix.model import Failure, Frame, Operand, SourceLocation
+from devfix.report.find_types import FindRecord
 from devfix.report.render.find import find_commands, find_text
 from devfix.report.render.find_sarif import find_sarif
-from devfix.report.render.json import find_schema
+from devfix.report.render.json import dump, find_schema
 from devfix.report.render.source_lines import no_lines
 
 MADE, FAILING = (SourceLocation("lib/a.py", line, "shifted", owned=True) for line in (5, 6))
@@ -44,14 +45,14 @@ SILENT = Cause(
 )
 
 
-def record(**changes: Any) -> dict[str, Any]:
+def record(**changes: Any) -> FindRecord:
     given: dict[str, Any] = {"tests": 4, "passed_cpu": 3, "passed_lifted": 1, "causes": (RAISES, SILENT)}
     given |= {"seconds": {"total": 3.0}, "failed_cpu": ("tests/test_a.py::test_broken",)}
     return find_record(FindReport("/repo", "abc", **{**given, **changes}), no_lines)
 
 
 def test_the_json_is_as_its_schema_says() -> None:
-    jsonschema.validate(json.loads(json.dumps(record())), closed(find_schema()))
+    jsonschema.validate(json.loads(dump(record())), closed(find_schema()))
 
 
 def test_the_text_has_a_row_for_each_cause() -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 from devfix.model.tensors import Operand, ScopeVariable
 from devfix.model.world import SourceLocation
 
-# docs/trace-format.md has the message of each; "other" is an exception that does not speak of devices.
+# docs/reference/trace-format.md has the message of each; "other" is an exception that does not speak of devices.
 FailureKind = Literal[
     "device-mismatch",
     "index-device",

@@ -1,4 +1,4 @@
-"""What a trace holds (docs/trace-format.md): the types from which its JSON is decoded."""
+"""What a trace holds (docs/reference/trace-format.md): the types from which its JSON is decoded."""
 
 from __future__ import annotations
 
