@@ -11,7 +11,10 @@ from waiting import HANGS
 
 from devfix.model import Argument, Call, Edit, Failure, Frame, Recipe, SourceLocation, Target, World
 from devfix.regression_tests import candidates, find_home, program
-from devfix.regression_tests.builder import TestCodeBuilder, Unwritable, wrapped
+from devfix.regression_tests.builder import (
+    TestCodeBuilder as CodeBuilder,  # pytest takes what begins with Test for tests
+)
+from devfix.regression_tests.builder import Unwritable, wrapped
 from devfix.regression_tests.render import body_of_call, text_of
 from devfix.regression_tests.shrink import smaller
 
@@ -52,12 +55,12 @@ def call(*values: Recipe, instance: Recipe | None = MODEL) -> Call:
     ],
 )  # fmt: skip
 def test_recipes_become_python(recipe: Recipe, text: str) -> None:
-    assert TestCodeBuilder().expression(recipe) == text
+    assert CodeBuilder().expression(recipe) == text
     ast.parse(text)
 
 
 def test_a_model_on_two_gpus_is_moved_part_by_part() -> None:
-    source = TestCodeBuilder()
+    source = CodeBuilder()
     moves = (("", "cuda:0"), ("layers.1", "cuda:1"))
     assert source.variable(replace(MODEL, moves=moves), "model") == "model"
     assert source.lines == ['model = Model(width=128).to("cuda:0")', 'model.layers[1].to("cuda:1")']
@@ -74,7 +77,7 @@ def test_a_model_on_two_gpus_is_moved_part_by_part() -> None:
 )
 def test_what_cannot_be_written_is_not(recipe: Recipe) -> None:
     with pytest.raises(Unwritable):
-        TestCodeBuilder().variable(recipe, "x")
+        CodeBuilder().variable(recipe, "x")
 
 
 def test_long_lines_are_broken_where_formatters_break_them() -> None:

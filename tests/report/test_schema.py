@@ -20,7 +20,7 @@ from devfix.errors import UserError
 from devfix.model import Edit
 from devfix.report.diff import unified
 from devfix.report.record import failed, record
-from devfix.report.render.json import dump, read, run_schema, schema, write
+from devfix.report.render.json import dump, find_schema, read, run_schema, schema, write
 
 HOSTILE_FIXES = [
     ({"verdict": {"outcome": "surely"}}, "verdict.outcome"),
@@ -32,7 +32,9 @@ HOSTILE_FIXES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "given"), [("schema.json", schema()), ("run.json", run_schema())])
+@pytest.mark.parametrize(
+    ("name", "given"), [("schema.json", schema()), ("run.json", run_schema()), ("find.json", find_schema())]
+)
 def test_the_schemas_in_the_repository_are_those_of_the_types(name: str, given: dict[str, Any]) -> None:
     jsonschema.Draft202012Validator.check_schema(given)
     kept = files("devfix.report").joinpath(name).read_text("utf-8")
