@@ -58,22 +58,27 @@ def test_without_a_terminal_a_long_step_is_told_now_and_then(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(screen, "QUIET", 0.05)
+    last = re.compile(
+        r"^devfix: .*trying candidates; candidate 1 of at most 24: Move `x` .*on cuda x2 for", re.MULTILINE
+    )
     said = ""
     with screen.progress() as shown:
         shown("trying candidates")
         shown.candidates(1, 1, 24, "Move `x` to `device`")
         with shown.running("cuda x2", False):
-            while "on cuda x2 for" not in said:
+            while not last.search(said):  # a loaded machine may tell the steps before this one too
                 time.sleep(0.05)
                 said += capfd.readouterr().err
-    assert said.startswith("devfix: trying candidates\ndevfix: 0 s: trying candidates; candidate 1 of at most 24: Move")
+    assert said.startswith("devfix: trying candidates\ndevfix: ")
     assert all(line.startswith("devfix: ") for line in said.splitlines())
 
 
 def test_a_terminal_shows_elapsed_time_world_and_candidate() -> None:
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
-    live = re.compile(rb"[1-9] s: trying candidates; candidates 3 and 4 of at most 24: Move `x` .* on cuda x1 for 1 s")
+    live = re.compile(
+        rb"[1-9]\d* s: trying candidates; candidates 3 and 4 of at most 24: Move `x` .* on cuda x1 for [1-9]\d* s"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", WAITS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=follower, env=environment
     ) as program:
