@@ -87,8 +87,8 @@ class Git(cmd.Git):
             for name in os.environ
             if name.startswith("GIT_") and not name.startswith(_KEPT) and name not in self.environment()
         ]
-        # GitPython adds to the environment and cannot take away from it; `env` can.
-        dropping = ["env", *(part for name in misleading for part in ("-u", name))] if misleading else []
+        # GitPython adds to the environment and cannot take away from it; `env` can, which need not be on the PATH.
+        dropping = ["/usr/bin/env", *(part for name in misleading for part in ("-u", name))] if misleading else []
         if dropping and shutil.which(str(self.GIT_PYTHON_GIT_EXECUTABLE)) is None:
             raise UserError(NO_GIT)
         try:
