@@ -16,6 +16,7 @@ from git_repositories import fingerprint, git, make_repository, write
 
 from devfix.errors import UserError
 from devfix.workspace import Actor, GitError, Remote, Repository
+from devfix.workspace.git.command import Git
 
 STAYS = """
 import sys, time
@@ -260,3 +261,13 @@ def test_twenty_thousand_files_stay_cheap(tmp_path: Path) -> None:
         worktrees.commit({"p0/m0.py": b"x = 'changed'\n"}, "Fix")
     # Of processors, git's included; it takes half a second, and minutes where the files are parsed.
     assert sum(os.times()[:4]) - began < 15
+
+
+def test_what_points_elsewhere_is_left_out_and_certificates_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_SSL_CAINFO", "/certificates.pem")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
+    seen = Git(tmp_path, configuration=("alias.environment=!env",)).text("environment").splitlines()
+    assert "GIT_SSL_CAINFO=/certificates.pem" in seen
+    assert not any(line.startswith("GIT_DIR=") for line in seen)

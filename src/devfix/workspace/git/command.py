@@ -18,7 +18,8 @@ from devfix.workspace.git import NO_GIT
 
 # Hooks, the file system monitor and automatic maintenance run commands that a repository's configuration names.
 _HARMLESS = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false")
-# Who signs a commit, and where the user's own configuration lies (with its safe.directory), stay the user's to say.
+# Who signs a commit, where the user's own configuration lies (with its safe.directory), and whom a server may be
+# certified by, stay the user's to say.
 _KEPT = (
     "GIT_AUTHOR_",
     "GIT_COMMITTER_",
@@ -26,6 +27,8 @@ _KEPT = (
     "GIT_CONFIG_SYSTEM",
     "GIT_CONFIG_NOSYSTEM",
     "GIT_CEILING_",
+    "GIT_SSL_",
+    "GIT_PROXY_SSL_",
 )
 _FIXED = {
     "GIT_OPTIONAL_LOCKS": "0",  # else `git status` refreshes the user's index
