@@ -268,6 +268,6 @@ def test_what_points_elsewhere_is_left_out_and_certificates_are_kept(
 ) -> None:
     monkeypatch.setenv("GIT_SSL_CAINFO", "/certificates.pem")
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
-    seen = Git(tmp_path, configuration=("alias.environment=!env",)).text("environment").splitlines()
+    seen = Git(tmp_path, configuration=("alias.printed=!env",)).text("printed").splitlines()
     assert "GIT_SSL_CAINFO=/certificates.pem" in seen
     assert not any(line.startswith("GIT_DIR=") for line in seen)
