@@ -26,8 +26,9 @@ def _dtype_error() -> type[RuntimeError]:
 
     It is NotImplementedError in newer releases, and RuntimeError in 2.6.
     """
+    one = torch.ones(1, device="cpu")  # the program may have set another default device before
     try:
-        torch.gcd(torch.ones(1), torch.ones(1))
+        torch.gcd(one, one)
     except RuntimeError as error:
         return type(error)
     return NotImplementedError
