@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
 BIN := .venv/bin
 READY := .venv/.devfix-installed
 
-.PHONY: help setup demo test test-all test-exhaustive lint docs corpus corpus-quick wild hostile bench harm fuzz mutate scale format clean
+.PHONY: help setup demo test test-all test-exhaustive lint docs corpus corpus-quick wild hostile bench harm fuzz mutate scale lock format clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -79,6 +79,12 @@ mutate: $(READY) ## Mutation tests of the verdict and the rule helpers
 
 scale: $(READY) ## Measure a repair in repositories of 100, 1,000 and 10,000 files
 	@$(BIN)/python benchmarks/scale.py
+
+lock: $(READY) ## Update the versions and hashes that the publishing job of the action installs
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.5'
+	@echo setuptools | $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --upgrade \
+		--no-emit-index-url --no-annotate --custom-compile-command 'make lock' --constraint constraints.txt \
+		--extra publish pyproject.toml - --output-file .github/publish-requirements.txt
 
 format: $(READY) ## Fix what ruff can fix
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .

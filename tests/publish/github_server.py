@@ -32,6 +32,7 @@ class Fault:
     status: int
     headers: dict[str, str] = field(default_factory=dict)
     after: bool = False
+    message: str = "a fault"
 
 
 @dataclass
@@ -47,6 +48,7 @@ class GitHub:
     violations: list[str] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     drafts: bool = True
+    known_labels: set[str] | None = None  # the token may not create others
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -84,20 +86,24 @@ class GitHub:
         return 404, {"message": "Not Found"}
 
     def find_pulls(self, query: dict[str, list[str]]) -> Answer:
-        owner, _, branch = query["head"][0].partition(":")
-        state = query.get("state", ["open"])[0]
+        owner, _, branch = query.get("head", [""])[0].partition(":")
+        state, base = query.get("state", ["open"])[0], query.get("base", [""])[0]
         found = [
             self.shown(pull)
             for pull in reversed(self.pulls)
-            if pull["head"]["ref"] == branch and pull["head"]["user"] == owner and state in ("all", pull["state"])
+            if branch in ("", pull["head"]["ref"])
+            and owner in ("", pull["head"]["user"])
+            and base in ("", pull["base"]["ref"])
+            and state in ("all", pull["state"])
         ]
-        return 200, found
+        return 200, _page(found, query)
 
     def open_pull(self, data: Any) -> Answer:
         branch = data["head"]
         if branch not in self.branches() or data["base"] not in self.branches():
             return 422, {"message": "Validation Failed", "errors": [{"field": "head", "code": "invalid"}]}
-        if any(pull["head"]["ref"] == branch and pull["state"] == "open" for pull in self.pulls):
+        same = [pull for pull in self.pulls if (pull["head"]["ref"], pull["base"]["ref"]) == (branch, data["base"])]
+        if any(pull["state"] == "open" for pull in same):
             errors = [{"message": f"A pull request already exists for {OWNER}:{branch}."}]
             return 422, {"message": "Validation Failed", "errors": errors}
         if data.get("draft") and not self.drafts:
@@ -145,14 +151,14 @@ class GitHub:
         return 200, self.shown(pull)
 
     def add_labels(self, data: Any, number: int) -> Answer:
+        if self.known_labels is not None and not set(data["labels"]) <= self.known_labels:
+            return 403, {"message": "Resource not accessible by integration"}
         labels = self.pulls[number - 1]["labels"]
         labels += [name for name in data["labels"] if name not in labels]
         return 200, [{"name": name} for name in labels]
 
     def find_comments(self, query: dict[str, list[str]], number: int) -> Answer:
-        size, page = int(query.get("per_page", ["30"])[0]), int(query.get("page", ["1"])[0])
-        mine = [comment for comment in self.comments if comment["issue"] == number]
-        return 200, mine[(page - 1) * size : page * size]
+        return 200, _page([comment for comment in self.comments if comment["issue"] == number], query)
 
     def add_comment(self, data: Any, number: int, kind: str = "Bot") -> Answer:
         where = f"{self.url}/pull/{number}#issuecomment-{len(self.comments) + 1}"
@@ -174,6 +180,11 @@ _ROUTES: dict[str, list[tuple[str, Any]]] = {
     ],
     "PATCH": [(r"/pulls/(\d+)", GitHub.change_pull), (r"/issues/comments/(\d+)", GitHub.change_comment)],
 }
+
+
+def _page(rows: list[dict[str, Any]], query: dict[str, list[str]]) -> list[dict[str, Any]]:
+    size, page = int(query.get("per_page", ["30"])[0]), int(query.get("page", ["1"])[0])
+    return rows[(page - 1) * size : page * size]
 
 
 def _now() -> str:
@@ -212,7 +223,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.github.violations += self.github.contract.violations(self.command, path, dict(self.headers), body)
         status, data = self._api(path, body) if not fault or fault.after else (0, None)
         if fault:
-            status, data = fault.status, {"message": "a fault"}
+            status, data = fault.status, {"message": fault.message}
         self._send(status, data, fault.headers if fault else {})
 
     def _api(self, path: str, body: bytes) -> Answer:

@@ -14,7 +14,14 @@ import pytest
 import yaml
 from git_repositories import git, make_repository
 from github_server import READER, TOKEN, GitHub, github
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from runner import Runner
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
 OWN = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -59,7 +66,8 @@ def test_the_token_is_given_to_the_publishing_half_alone() -> None:
     steps = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
     for step in steps:
         if "inputs.token" in str(step.get("env", "")) + str(step.get("with", "")):
-            assert step["if"] == "inputs.mode == 'publish' || inputs.mode == 'comment'"
+            modes = [way.rpartition(" && ")[2] for way in step["if"].split(" || ")]
+            assert modes == ["inputs.mode == 'publish'", "inputs.mode == 'comment'"]
 
 
 @pytest.mark.parametrize("file", ACTING, ids=lambda file: file.name)
@@ -85,7 +93,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     temp = tmp_path_factory.mktemp("runner")
     action = temp / "action"
     action.mkdir()
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "action.yml", "src", "rules"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "action.yml", ".github", "src", "rules"):
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, action / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
@@ -186,8 +194,18 @@ def _assert_nothing_forged(log: str) -> None:
     assert stopped == ""
 
 
-def test_a_checkout_that_holds_a_token_is_refused(runner: Runner, repository: Path) -> None:
-    git(repository, "config", "http.https://github.com/.extraheader", "AUTHORIZATION: basic c2VjcmV0")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("http.https://github.com/.extraheader", "AUTHORIZATION: basic c2VjcmV0"),
+        ("core.sshCommand", "ssh -i /home/runner/c2VjcmV0"),
+        ("remote.origin.url", "https://x-access-token:c2VjcmV0@github.com/ada/model"),
+        ("remote.origin.url", "https://c2VjcmV0@github.com/ada/model"),
+        ("url.https://c2VjcmV0@github.com/.insteadOf", "https://github.com/"),
+    ],
+)
+def test_a_checkout_that_holds_a_token_is_refused(runner: Runner, repository: Path, name: str, value: str) -> None:
+    git(repository, "config", name, value)
     code, _, _ = runner.run(mode="find", run="python train.py", python=sys.executable)
     assert code == 2 and "persist-credentials: false" in runner.log and "c2VjcmV0" not in runner.log
 
@@ -217,3 +235,31 @@ def test_wrong_inputs_are_told_in_an_annotation(runner: Runner, inputs: dict[str
 def test_inputs_are_never_script(runner: Runner, repository: Path, text: str) -> None:
     runner.run(mode="find", run=text, python=text, path=text, gpus=text)
     assert not (repository / "pwned").exists() and not (runner.temp / "pwned").exists()
+
+
+def test_an_ordinary_remote_is_no_token(runner: Runner, repository: Path) -> None:
+    git(repository, "config", "remote.origin.url", "git@github.com:ada/model.git")
+    git(repository, "config", "remote.upstream.url", "https://github.com/ada/model")
+    code, _, _ = runner.run(mode="find", run="python trian.py", python=sys.executable)
+    assert code == 1 and "The program did not run to its end" in runner.log
+
+
+def test_nothing_of_the_checkout_is_imported_by_the_installation(runner: Runner, repository: Path) -> None:
+    for name in ("venv", "logging", "ensurepip", "pip"):
+        (repository / f"{name}.py").write_text(f"open({str(repository / 'pwned')!r}, 'w')\nraise SystemExit(3)\n")
+    shutil.rmtree(runner.temp / "devfix", ignore_errors=True)
+    runner.run(mode="find", path="nowhere", python=sys.executable)
+    assert (runner.temp / "devfix" / "ready").exists() and not (repository / "pwned").exists(), runner.log
+
+
+def test_the_lock_of_the_publishing_job_has_what_devfix_requires() -> None:
+    lock = (ROOT / ".github" / "publish-requirements.txt").read_text()
+    locked = dict(re.findall(r"(?m)^([\w.-]+)==([\w.]+)", lock))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"]
+    build = project["build-system"]["requires"]
+    for text in (*project["project"]["dependencies"], *extras["publish"], *build):
+        wanted = Requirement(text)
+        if wanted.marker is None or wanted.marker.evaluate():
+            assert locked[canonicalize_name(wanted.name)] in wanted.specifier, f"{text}: run make lock"
+    assert "torch" not in locked and lock.count("--hash=sha256:") > len(locked)

@@ -199,3 +199,85 @@ def test_fixes_that_go_into_one_pull_request_close_the_other(
 
 def test_the_second_bug_is_where_the_test_says() -> None:
     assert MODEL.count(SECOND[4]) == 1 and TRAIN.count(FIRST[4]) == 1
+
+
+def test_another_base_has_pull_requests_of_its_own(
+    publish: Publish, hub: GitHub, history: History, tmp_path: Path
+) -> None:
+    git(hub.bare, "branch", "release/1.x", "main")
+    report = history.artifact(tmp_path / "1.json", FIRST)
+    (first,) = publish(report)
+    (second,) = publish(report, "--base", "release/1.x")
+    assert [(step["action"], step["number"]) for step in (first, second)] == [("opened", 1), ("opened", 2)]
+    assert second["branch"] == f"{first['branch']}-on-release-1-x"
+    assert [pull["base"]["ref"] for pull in hub.pulls] == ["main", "release/1.x"]
+    publish(history.artifact(tmp_path / "2.json", outcome="clean"))
+    assert [pull["state"] for pull in hub.pulls] == ["closed", "open"]
+    another = history.artifact(tmp_path / "3.json", SECOND)
+    (step,) = publish(another, "--base", "main", "--branch", second["branch"])
+    assert step["action"] == "left" and "has this branch, with the base release/1.x" in step["why"]
+
+
+def test_a_chosen_branch_is_closed_when_the_failure_is_gone(
+    publish: Publish, hub: GitHub, history: History, tmp_path: Path
+) -> None:
+    publish(history.artifact(tmp_path / "1.json", FIRST), "--branch", "gpu-fixes")
+    (step,) = publish(history.artifact(tmp_path / "2.json", outcome="clean"), "--branch", "gpu-fixes")
+    assert (step["action"], step["branch"], hub.pulls[0]["state"]) == ("closed", "gpu-fixes", "closed")
+
+
+def test_a_command_that_was_edited_continues_its_pull_request(
+    publish: Publish, hub: GitHub, history: History, tmp_path: Path
+) -> None:
+    source = ("--source", "nightly.yml")
+    publish(history.artifact(tmp_path / "1.json", FIRST), *source)
+    longer = history.artifact(tmp_path / "2.json", FIRST, command="python train.py --steps 2")
+    (step,) = publish(longer, "--source", "another.yml")
+    assert step["action"] == "left" and "found by another command" in step["why"]
+    (step,) = publish(longer, *source)
+    assert (step["action"], len(hub.pulls)) == ("updated", 1)
+    (step,) = publish(history.artifact(tmp_path / "3.json", outcome="clean"), *source)
+    assert (step["action"], hub.pulls[0]["state"]) == ("closed", "closed")
+
+
+def test_a_label_that_cannot_be_created_is_a_note(
+    publish: Publish, hub: GitHub, history: History, tmp_path: Path
+) -> None:
+    hub.known_labels = {"bug"}
+    report = history.artifact(tmp_path / "1.json", FIRST)
+    (step,) = publish(report, "--label", "devfix")
+    assert (step["action"], step["number"]) == ("opened", 1)
+    assert "without its labels: Resource not accessible" in step["why"] and "issues: write" in step["why"]
+    (step,) = publish(report, "--label", "devfix")
+    assert step["action"] == "unchanged"
+
+
+def test_a_title_follows_the_fix_until_a_person_writes_another(
+    publish: Publish, hub: GitHub, history: History, tmp_path: Path
+) -> None:
+    publish(history.artifact(tmp_path / "1.json", FIRST))
+    (step,) = publish(history.artifact(tmp_path / "2.json", FIRST, SECOND))
+    assert "and 1 more device failure" in hub.pulls[0]["title"] == step["title"]
+    hub.pulls[0]["title"] = "Mine"
+    publish(history.artifact(tmp_path / "3.json", FIRST))
+    assert hub.pulls[0]["title"] == "Mine"
+
+
+def test_more_than_a_hundred_pull_requests_are_seen(
+    publish: Publish, hub: GitHub, history: History, tmp_path: Path
+) -> None:
+    publish(history.artifact(tmp_path / "1.json", FIRST))
+    for number in range(120):
+        hub.add(f"feature-{number}", "a feature", "")
+    (step,) = publish(history.artifact(tmp_path / "2.json", outcome="clean"))
+    assert (step["action"], step["number"]) == ("closed", 1)
+
+
+def test_the_rule_that_refuses_a_push_is_named(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
+    hook = hub.bare / "hooks" / "pre-receive"
+    hook.write_text(
+        "#!/bin/sh\necho 'error: GH013: Repository rule violations found' >&2\necho '- Sign commits' >&2\nexit 1\n"
+    )
+    hook.chmod(0o755)
+    said = publish.refused(history.artifact(tmp_path / "1.json", FIRST))
+    assert "GH013: Repository rule violations found - Sign commits" in said

@@ -18,6 +18,7 @@ from programs import FIRST, History
         Fault("POST", "/pulls$", 403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "0"}),
         Fault("POST", "/pulls$", 403, {"retry-after": "0"}),
         Fault("POST", "/pulls$", 429),
+        Fault("POST", "/pulls$", 403, message="You have exceeded a secondary rate limit. Please wait a few minutes."),
         Fault("GET", "/pulls[?]", 503),
         Fault("POST", "git-receive-pack", 503),
         Fault("GET", "info/refs", 502),

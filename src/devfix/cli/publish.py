@@ -71,6 +71,17 @@ def publish(
     api_url: Annotated[
         str | None, typer.Option(metavar="URL", help="URL of GitHub's API [default: derived from the remote]")
     ] = None,
+    source: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What publishes, such as a workflow: it continues its pull requests when the command has changed.",
+        ),
+    ] = "",
+    accept_line: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DIGEST", help="Publish a line that looks like a credential and is none; repeatable."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")] = False,
     output: Annotated[
         StepFormat,
@@ -96,7 +107,20 @@ def publish(
     from devfix.cli.pages import page_of
 
     request = Request(
-        report, remote, base, branch, commit, pull_request, draft, label or (), per_fix, dry_run, templates, api_url
+        report,
+        remote,
+        base,
+        branch,
+        commit,
+        pull_request,
+        draft,
+        label or (),
+        per_fix,
+        dry_run,
+        templates,
+        api_url,
+        source,
+        accept_line or (),
     )
     done = []
     for step in steps(request, page_of, lambda words: print(f"devfix: {words}", file=sys.stderr)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
@@ -68,11 +69,11 @@ def interpreter(root: Path, asked: str | None = None, written_in: Path | None = 
     `asked` is a path, the folder of an environment, or a name on the PATH. A path is relative to the folder of the
     configuration (`written_in`), one of the command line to the current folder, else to `root`. Without `asked`: the
     environment (.venv, venv) in `root` or in a folder above it up to the top of the repository, else the interpreter
-    of devfix. Raises UserError if it does not exist. Links are not resolved: the path of the link selects the
-    environment.
+    of devfix, or where that has no torch, as when devfix is installed as a tool, `python` on the PATH. Raises UserError
+    if it does not exist. Links are not resolved: the path of the link selects the environment.
     """
     if asked is None:
-        return next((found for folder in _up(root) for found in _environments(folder)), Path(sys.executable))
+        return next((found for folder in _up(root) for found in _environments(folder)), _default())
     path = (written_in or Path()) / Path(asked).expanduser()
     if not path.exists():
         path = root / path
@@ -83,6 +84,12 @@ def interpreter(root: Path, asked: str | None = None, written_in: Path | None = 
     if not _is_program(found):
         raise UserError(f"--python {asked}: no such interpreter; give its path, or a name on the PATH")
     return Path(os.path.abspath(found))
+
+
+def _default() -> Path:
+    if importlib.util.find_spec("torch") is not None:
+        return Path(sys.executable)
+    return Path(os.path.abspath(shutil.which("python") or sys.executable))
 
 
 def examine(python: Path, cwd: Path) -> Interpreter:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from devfix.errors import UserError
+from devfix.publish.changed_text import objection
 from devfix.publish.paths import forbidden
 from devfix.report.render.plain import one_line
 from devfix.report.types import FixRecord
@@ -29,5 +30,7 @@ def tests_of(report: Path, fixes: Sequence[FixRecord]) -> Iterator[tuple[str, by
             raise UserError(f"{report}: the test of fix {number + 1}, {one_line(path, 100)!r}: {why or 'twice'}")
         if len(text) > _SIZE or text.count(b"\n") > _LINES or not number <= test.passes_after_fix < len(fixes):
             raise UserError(f"{report}: the test of fix {number + 1} was not written by devfix")
+        if why := objection(b"", text):
+            raise UserError(f"{report}: the test of fix {number + 1} is not published: {why}")
         taken.add(path)
         yield path, text, test.passes_after_fix

@@ -21,7 +21,8 @@ class Marker:
     """The record: what was run, which failures are fixed, what was pushed.
 
     `tip` is the commit that was pushed, `patch` a digest of the diffs, `complete` whether everything after the opening
-    was done too, `gone` when devfix closed it since the failure was gone ("" when it did not).
+    was done too, `gone` when devfix closed it since the failure was gone ("" when it did not), `source` what publishes
+    (a workflow and its artifact, "" if unknown), `title` the title that devfix gave it.
     """
 
     program: str
@@ -32,6 +33,8 @@ class Marker:
     patch: str = ""
     complete: bool = False
     gone: str = ""
+    source: str = ""
+    title: str = ""
 
     def written(self) -> str:
         """Return the comment, escaped so that no value can end it."""
@@ -64,7 +67,8 @@ def find(body: str | None) -> Marker | None:
 
 
 def _checked(data: Mapping[str, Any]) -> Marker:
-    texts: dict[str, str] = {name: data[name] for name in ("program", "commit", "tip", "patch", "gone")}
+    names = ("program", "commit", "tip", "patch", "gone", "source", "title")
+    texts: dict[str, str] = {name: data[name] for name in names}
     failures, rules = tuple(data["failures"]), tuple(data["rules"])
     if not all(isinstance(text, str) for text in (*texts.values(), *failures, *rules)):
         raise TypeError

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from devfix.errors import UserError
 from devfix.publish.artifact import Artifact
+from devfix.publish.changed_text import objection
 from devfix.report.fingerprint import failure_id
 from devfix.report.hunks import apply
 from devfix.report.types import FixRecord
@@ -41,8 +42,11 @@ def proposals(
     per_fix: bool = False,
     branch: str | None = None,
     is_free: Callable[[str], bool] = lambda path: True,
+    other_base: str = "",
 ) -> list[Proposal]:
     """Return one proposal with every fix, or with `per_fix` one for each fix that applies without the others.
+
+    `other_base` is the base branch where it is not the default one: the names of the branches have it.
 
     Raises UserError if a fix does not apply to the files of `content`, or if the path of a test is taken.
     """
@@ -52,7 +56,7 @@ def proposals(
     for path, _, _ in filter(None, artifact.tests):
         if not is_free(path):
             raise UserError(f"{path}: exists at commit {artifact.commit}; the test of the report would overwrite it")
-    return [_proposal(artifact, fixes, content, branch) for fixes in groups if fixes]
+    return [_proposal(artifact, fixes, content, branch, other_base) for fixes in groups if fixes]
 
 
 def _groups(artifact: Artifact, content: Content) -> Iterator[tuple[int, ...]]:
@@ -69,7 +73,9 @@ def _groups(artifact: Artifact, content: Content) -> Iterator[tuple[int, ...]]:
     yield from sorted(groups)
 
 
-def _proposal(artifact: Artifact, fixes: Sequence[int], content: Content, branch: str | None) -> Proposal:
+def _proposal(
+    artifact: Artifact, fixes: Sequence[int], content: Content, branch: str | None, other_base: str
+) -> Proposal:
     data = artifact.data
     try:
         files = tuple(_applied(artifact, fixes, content))
@@ -81,7 +87,7 @@ def _proposal(artifact: Artifact, fixes: Sequence[int], content: Content, branch
     tests = dict(_tests(artifact, fixes))
     diffs += [[path, text.hex()] for files in tests.values() for path, text in files.items()]
     patch = hashlib.sha256(_without_lines(json.dumps(diffs)).encode("ascii")).hexdigest()[:16]
-    name = branch or _branch(data.fixes[fixes[0]], failures[0])
+    name = branch or _branch(data.fixes[fixes[0]], failures[0], other_base)
     return Proposal(tuple(fixes), files, failures, name, patch, tests)
 
 
@@ -99,18 +105,25 @@ def _applied(artifact: Artifact, fixes: Sequence[int], content: Content) -> Iter
     for fix in fixes:
         changed = {}
         for path, hunks in artifact.changes[fix].items():
+            before = now[path] if path in now else content(path)
             try:
-                changed[path] = apply(hunks, now[path] if path in now else content(path))
+                changed[path] = apply(hunks, before)
             except ValueError as error:
                 raise ValueError(f"{path}: {error}") from None
+            if why := objection(before, changed[path]):
+                raise UserError(f"fix {fix + 1} is not published: {path}: {why}")
         now.update(changed)
         yield changed
 
 
-def _branch(fix: FixRecord, failure: str) -> str:
-    """Return a branch name with the rule and the failure; the same failure has the same name."""
-    stem = re.sub(r"[^a-z0-9]+", "-", fix.rule.rpartition("/")[2].lower()).strip("-")
-    return f"{PREFIX}{stem[:50].strip('-') or 'fix'}-{failure[:8]}"
+def _branch(fix: FixRecord, failure: str, other_base: str) -> str:
+    """Return a branch name with the rule and the failure; the same failure of the same base has the same name."""
+    name = f"{PREFIX}{_slug(fix.rule.rpartition('/')[2]) or 'fix'}-{failure[:8]}"
+    return f"{name}-on-{_slug(other_base)}" if other_base else name
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:50].strip("-")
 
 
 def _without_lines(diffs: str) -> str:

@@ -15,18 +15,23 @@ from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.fingerprint import failure_id, program_id
 from devfix.workspace import Actor, Remote
 
-BRANCHES = 100  # at most so many branches of devfix are examined: each costs a request
+BRANCHES = 100  # at most so many branches of devfix are examined for closed pull requests: each costs a request
 
 
 @dataclass(frozen=True)
 class PublishOptions:
-    """Options of pull requests; `person` is the author of the commits."""
+    """Options of pull requests; `person` is the author of the commits, `source` what publishes ("" if unknown).
+
+    `accepted` are digests of lines that a person has looked at, and found to have no credential.
+    """
 
     base: str
     person: Actor
     draft: bool = False
     labels: tuple[str, ...] = ()
     dry_run: bool = False
+    source: str = ""
+    accepted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -58,15 +63,30 @@ class Publisher:
     def publish(self, proposals: Sequence[Proposal]) -> Iterator[PublishAction]:
         """Open or update a pull request per proposal, close outdated ones, and yield each action when it is done."""
         drafts = [(proposal, self._tip(proposal)) for proposal in proposals]
-        secrets.check(self._outgoing(drafts))
-        # Every branch with an open pull request, and the branches of closed ones about the same failures.
-        self._branches = self._remote.branches(f"{PREFIX}*", *(proposal.branch for proposal in proposals))
-        names = [*dict.fromkeys([*(proposal.branch for proposal in proposals), *self._branches])][:BRANCHES]
-        known = [pull for name in names for pull in self._forge.own_pulls(name)]
+        secrets.check(self._outgoing(drafts), self._wishes.accepted)
+        everything = list(self._pulls([proposal.branch for proposal in proposals]))
+        known = [pull for pull in everything if pull.base == self._wishes.base]
+        self._elsewhere = {pull.branch: pull for pull in everything if pull.is_open and pull not in known}
         taken: dict[int, Proposal] = {}
         for proposal, tip in drafts:
             yield self._settle(proposal, tip, known, taken)
         yield from self._close(known, taken)
+
+    def _pulls(self, names: Sequence[str]) -> Iterator[Pull]:
+        """Yield all open pull requests, and those from branches of these names and of devfix, each once."""
+        opened = list(self._forge.open_pulls())
+        patterns = [f"{PREFIX}*", *names, *(pull.branch for pull in opened if pull.marker)]
+        self._branches = self._remote.branches(*dict.fromkeys(patterns))
+        seen = {pull.number for pull in opened}
+        yield from opened
+        if not names:
+            return  # nothing to propose: the closed ones stay as they are
+        for name in [*dict.fromkeys([*names, *self._branches])][:BRANCHES]:
+            yield from (pull for pull in self._forge.own_pulls(name) if pull.number not in seen)
+
+    def _is_from_here(self, marker: Marker) -> bool:
+        """Whether the program of this report was run, or another one by the workflow that publishes this report."""
+        return marker.program == self._program or (bool(marker.source) and marker.source == self._wishes.source)
 
     def _tip(self, proposal: Proposal) -> str:
         steps = []
@@ -92,15 +112,19 @@ class Publisher:
     def _settle(self, proposal: Proposal, tip: str, known: Sequence[Pull], taken: dict[int, Proposal]) -> PublishAction:
         """Push one proposal to its branch and update its pull request."""
         mine = [pull for pull in known if _is_about(pull, proposal) and pull.number not in taken]
+        mine.sort(key=lambda pull: pull.branch != proposal.branch)
         chosen = next((pull for pull in mine if pull.is_open), None)
         if chosen is None:
             if rejected := next((pull for pull in mine if _rejects(pull, proposal)), None):
                 return _step("left", rejected, "closed by a person: not reopened")
             chosen = next((pull for pull in mine if not pull.merged and not pull.rejected), None)
-        elif chosen.marker and chosen.marker.program != self._program:
+        elif chosen.marker and not self._is_from_here(chosen.marker):
             taken[chosen.number] = proposal
             return _step("left", chosen, "about the same failure, found by another command")
         branch = chosen.branch if chosen else proposal.branch
+        if other := self._elsewhere.get(branch):
+            why = f"#{other.number} has this branch, with the base {other.base}: choose another with --branch"
+            return PublishAction("left", branch, why=why)
         there = self._branches.get(branch, "")
         if there and there != tip and not self._remote.is_ours(there):
             if chosen:
@@ -115,6 +139,7 @@ class Publisher:
         return self._write(proposal, branch, tip, there, chosen)
 
     def _write(self, proposal: Proposal, branch: str, tip: str, there: str, pull: Pull | None) -> PublishAction:
+        text, title = self._words.body(proposal), self._words.title(proposal)
         marker = Marker(
             program=self._program,
             failures=proposal.failures,
@@ -123,8 +148,9 @@ class Publisher:
             tip=tip,
             patch=proposal.patch,
             complete=True,
+            source=self._wishes.source,
+            title=title,
         )
-        text, title = self._words.body(proposal), self._words.title(proposal)
         if self._wishes.dry_run:
             return _step("updated", pull, "") if pull else PublishAction("opened", branch, title=title)
         action = "updated"
@@ -137,26 +163,29 @@ class Publisher:
             return PublishAction("left", branch, why="the branch moved during publishing: the next run updates it")
         if pull is None:
             return self._create(branch, title, text, marker)
-        self._label(pull, not (pull.marker and pull.marker.complete))
+        why = self._label(pull, not (pull.marker and pull.marker.complete))
         body = reframed(pull.body, text, marker)
-        if body == pull.body.replace("\r\n", "\n") and action == "updated" and tip == there:
+        if not (pull.marker and pull.title == pull.marker.title):
+            title = pull.title  # a person has written another
+        is_same = title == pull.title and body == pull.body.replace("\r\n", "\n")
+        if is_same and action == "updated" and tip == there:
             return _step("unchanged", pull, "")
-        self._forge.write(pull.number, body)
-        return _step(action, pull, "")
+        self._forge.write(pull.number, body, title)
+        return replace(_step(action, pull, why), title=title)
 
     def _create(self, branch: str, title: str, text: str, marker: Marker) -> PublishAction:
         """Open a pull request, and mark it complete once it has its labels."""
         unfinished = replace(marker, complete=not self._wishes.labels)
         wishes = self._wishes
         pull = self._forge.create(title, framed(text, unfinished), branch, wishes.base, wishes.draft)
+        why = self._label(pull, True)
         if wishes.labels:
-            self._label(pull, True)
-            self._forge.write(pull.number, framed(text, marker))
-        return _step("opened", pull, "")
+            self._forge.write(pull.number, framed(text, marker), title)
+        return _step("opened", pull, why)
 
-    def _label(self, pull: Pull, missing: bool) -> None:
-        if missing and self._wishes.labels:  # once: somebody may have removed them since
-            self._forge.label(pull.number, self._wishes.labels)
+    def _label(self, pull: Pull, missing: bool) -> str:
+        """Add the labels once, since somebody may have removed them later; return why they were refused, else ""."""
+        return self._forge.label(pull.number, self._wishes.labels) if missing and self._wishes.labels else ""
 
     def _close(self, known: Iterable[Pull], taken: dict[int, Proposal]) -> Iterator[PublishAction]:
         """Close pull requests whose failure is fixed or whose fixes moved to another pull request."""
@@ -165,7 +194,7 @@ class Publisher:
         seen = {failure_id(failure) for failure in self._data.failures}
         for pull in known:
             marker = pull.marker
-            if not pull.is_open or pull.number in taken or marker is None or marker.program != self._program:
+            if not pull.is_open or pull.number in taken or marker is None or not self._is_from_here(marker):
                 continue
             home = next((n for n, other in taken.items() if set(marker.failures) <= set(other.failures)), 0)
             if seen & set(marker.failures) and not home:

@@ -40,6 +40,8 @@ class Request:
     dry_run: bool = False
     templates: Path | None = None
     api: str | None = None
+    source: str = ""
+    accept_lines: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
     @property
@@ -66,7 +68,7 @@ def publish(request: Request, page: Page, notify: Callable[[str], None]) -> Iter
         return
     if not artifact.data.fixes and artifact.data.outcome != "clean":
         return  # nothing to propose, and no evidence that a failure is fixed
-    with _remote(request, where, artifact) as (remote, base):
+    with _remote(request, where, artifact) as (remote, base, other_base):
         words = PullRequestText(artifact.data, remote.subjects(), page, request.templates)
         commit = artifact.commit
         proposed = proposals(
@@ -75,24 +77,32 @@ def publish(request: Request, page: Page, notify: Callable[[str], None]) -> Iter
             request.per_fix,
             request.branch,
             lambda path: remote.is_free(commit, path),
+            other_base,
         )
         wishes = PublishOptions(
-            base, _person(request.environment), request.draft, tuple(request.labels), request.dry_run
+            base,
+            _person(request.environment),
+            request.draft,
+            tuple(request.labels),
+            request.dry_run,
+            request.source,
+            frozenset(request.accept_lines),
         )
         yield from Publisher(artifact, remote, forge, words, wishes).publish(proposed)
 
 
 @contextmanager
-def _remote(request: Request, where: Address, artifact: Artifact) -> Iterator[tuple[Remote, str]]:
-    """Yield the remote, with the base fetched, and the name of the base."""
+def _remote(request: Request, where: Address, artifact: Artifact) -> Iterator[tuple[Remote, str, str]]:
+    """Yield the remote, with the base fetched, the name of the base, and again where it is not the default branch."""
     with Remote.open(where.url, request.token) as remote:
-        base = request.base or remote.default_branch()
+        default = remote.default_branch() if request.branch is None or request.base is None else ""
+        base = request.base or default
         if request.branch == base:  # after a fast-forward merge its tip may be a commit of devfix
             raise UserError(f"--branch {base}: is the base branch; choose another")
         if request.branch is not None and not remote.is_branch_name(request.branch):
             raise UserError(f"--branch {request.branch}: not a valid branch name")
         remote.base(base, artifact.commit)
-        yield remote, base
+        yield remote, base, "" if base == default else base
 
 
 def _comment(request: Request, artifact: Artifact, forge: GitHubClient, page: Page) -> Iterator[PublishAction]:
@@ -110,7 +120,7 @@ def _comment(request: Request, artifact: Artifact, forge: GitHubClient, page: Pa
     else:
         raise UserError(f"--pull-request {request.pull_request}: give a number, or `{EVENT}` in a workflow")
     words = PullRequestText(artifact.data, (), page, request.templates)
-    yield comment(artifact.data, number, forge, words, request.dry_run)
+    yield comment(artifact.data, number, forge, words, request.dry_run, request.accept_lines)
 
 
 def _event(environment: Mapping[str, str]) -> Mapping[str, object]:

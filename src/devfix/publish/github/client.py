@@ -46,9 +46,22 @@ class GitHubClient:
             answer = self._github.rest.pulls.list(*self._at, state="all", head=head, per_page=PAGE)
             return [pull_from(data) for data in list_of(answer) if data["head"]["ref"] == branch]
 
+    def open_pulls(self) -> Iterator[Pull]:
+        """Yield the open pull requests from branches of this repository, newest first."""
+        for page in range(1, PAGES + 1):
+            with asking("list pull requests"):
+                found = list_of(self._github.rest.pulls.list(*self._at, state="open", per_page=PAGE, page=page))
+                pulls = [pull_from(data) for data in found]
+            yield from (pull for pull in pulls if self._is_own(pull))
+            if len(found) < PAGE:
+                return
+
     def own_pulls(self, branch: str) -> list[Pull]:
         """Return the pull requests from a branch of this repository, without those of forks."""
-        return [pull for pull in self.pulls(branch) if pull.repository.lower() == self._address.full_name.lower()]
+        return [pull for pull in self.pulls(branch) if self._is_own(pull)]
+
+    def _is_own(self, pull: Pull) -> bool:
+        return pull.repository.lower() == self._address.full_name.lower()
 
     def create(self, title: str, body: str, branch: str, base: str, draft: bool) -> Pull:
         """Open a pull request, as a draft if the repository supports drafts."""
@@ -67,10 +80,10 @@ class GitHubClient:
                 return opened[0]  # it was opened, and the response was lost
             return pull_from(record_of(answer))
 
-    def write(self, number: int, body: str) -> None:
-        """Replace the body of a pull request."""
+    def write(self, number: int, body: str, title: str) -> None:
+        """Replace the title and the body of a pull request."""
         with asking(f"change pull request #{number}"):
-            self._github.rest.pulls.update(*self._at, number, body=body)
+            self._github.rest.pulls.update(*self._at, number, title=title, body=body)
 
     def close(self, number: int, body: str) -> None:
         """Close a pull request and replace its body in one request."""
@@ -88,10 +101,17 @@ class GitHubClient:
             raise
         return True
 
-    def label(self, number: int, labels: Sequence[str]) -> None:
-        """Add labels; GitHub creates those that do not exist."""
-        with asking(f"label pull request #{number}"):
-            self._github.rest.issues.add_labels(*self._at, number, labels=list(labels))
+    def label(self, number: int, labels: Sequence[str]) -> str:
+        """Add labels and return "", or why GitHub refuses them: a token may be unable to create one that is missing."""
+        try:
+            with asking(f"label pull request #{number}"):
+                self._github.rest.issues.add_labels(*self._at, number, labels=list(labels))
+        except UserError as error:
+            cause = error.__cause__
+            if isinstance(cause, RequestFailed) and cause.response.status_code in (403, 404, 410, 422):
+                return f"without its labels: {said_by(cause)}; to create a label a token needs `issues: write`"
+            raise
+        return ""
 
     def say(self, number: int, words: str) -> str:
         """Comment on a pull request and return the URL of the comment."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from devfix.publish import secrets
 from devfix.publish.github.client import GitHubClient
 from devfix.publish.marker import unmarked
@@ -12,12 +14,17 @@ from devfix.report.types import ReportRecord
 
 
 def comment(
-    data: ReportRecord, number: int, forge: GitHubClient, words: PullRequestText, dry_run: bool
+    data: ReportRecord,
+    number: int,
+    forge: GitHubClient,
+    words: PullRequestText,
+    dry_run: bool,
+    accepted: Collection[str] = (),
 ) -> PublishAction:
     """Create or update the comment; do nothing if there is neither a failure nor an earlier comment."""
     mark = f"<!-- devfix:comment {program_id(data)} -->"
     text = f"{unmarked(words.comment()).rstrip()}\n\n{mark}\n"
-    secrets.check({"the comment": text})
+    secrets.check({"the comment": text}, accepted)
     earlier = next((each for each in forge.own_comments(number) if mark in each[2]), None)
     if earlier is None and data.outcome == "clean":
         return PublishAction("unchanged", "", number, why="no device failure, and no earlier comment")

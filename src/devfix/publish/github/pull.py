@@ -11,11 +11,15 @@ from devfix.publish.marker import Marker, find
 
 @dataclass(frozen=True)
 class Pull:
-    """A pull request from a branch of the repository itself; `closed_at` is "" while it is open."""
+    """A pull request: `branch` and `repository` are where it comes from, `base` where it goes.
+
+    `closed_at` is "" while it is open.
+    """
 
     number: int
     url: str
     branch: str
+    base: str
     head: str
     title: str
     body: str
@@ -42,6 +46,7 @@ def pull_from(data: Mapping[str, Any]) -> Pull:
         number=data["number"],
         url=data["html_url"],
         branch=data["head"]["ref"],
+        base=data["base"]["ref"],
         head=data["head"]["sha"],
         title=data["title"],
         body=data.get("body") or "",

@@ -12,6 +12,7 @@ from httpx import TransportError
 ATTEMPTS = 5  # of one request
 LONGEST = timedelta(minutes=20)  # of one wait; for GitHub's hourly limit, the next run is better
 FIRST = 2.0  # seconds, doubled each time
+SECONDARY = 60.0  # the same after a secondary rate limit that names no time: GitHub asks for a minute at least
 
 
 class RetryPolicy:
@@ -30,6 +31,10 @@ class RetryPolicy:
             if wait > LONGEST:
                 return RetryOption(False)
             self._report(f"GitHub's rate limit is reached: waiting {wait.total_seconds():.0f} s")
+            return RetryOption(True, wait)
+        if isinstance(error, RequestFailed) and "secondary rate limit" in error.response.text.lower():
+            wait = timedelta(seconds=SECONDARY * 2**count)
+            self._report(f"GitHub's secondary rate limit is reached: waiting {wait.total_seconds():.0f} s")
             return RetryOption(True, wait)
         if isinstance(error, RequestFailed):
             again = error.response.status_code >= 500 or error.response.status_code == 429

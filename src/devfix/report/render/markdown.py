@@ -17,6 +17,14 @@ _LINKED = re.compile(
     r"[0-9a-f]{6}(?=[0-9a-f])|:(?=[\d+-]*[a-z_][\w+-]*:)",
     re.IGNORECASE,
 )
+# What services read in the raw text of messages and descriptions, also in code: commands at the start of a line, bots
+# that are called, and words with which no checks are run.
+_COMMANDS = re.compile(
+    r"^[ \t>]*/(?=[a-z][\w-]*(?:[ \t]|$))|\bbors(?= +\w)|"
+    r"\[(?=(?:skip[ -]\w+|\w+[ -]skip|no[ -]ci)\])|\bskip-checks(?=:)|\*\*\*(?=NO_CI)|"
+    r"@(?=(?:claude|codex|copilot|dependabot|mergify|renovate|coderabbit|gemini|bors|github)\w*)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -28,7 +36,7 @@ def prose(text: str, limit: int = 1000) -> Markup:
 
 def code(text: str, limit: int = 300) -> Markup:
     """Return a text as code within a line; nothing in it is linked or interpreted."""
-    shown = one_line(text, limit)
+    shown = without_commands(one_line(text, limit))
     if not shown:
         return Markup("")
     if re.search(r"[|`\\<>&]", shown):  # `|` ends a table cell and a backtick ends code; entities do not
@@ -38,7 +46,7 @@ def code(text: str, limit: int = 300) -> Markup:
 
 def fence(text: str, language: str = "", limit: int = 6000) -> Markup:
     """Return a text as a fenced block of code; of a text longer than `limit`, the head and the tail."""
-    shown = plain(text).strip("\n")
+    shown = without_commands(plain(text).strip("\n"))
     if len(shown) > limit:
         shown = f"{shown[: limit // 2]}\n… {len(shown) - limit} characters left out …\n{shown[-limit // 2 :]}"
     marks = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", shown)), default=0))
@@ -47,7 +55,12 @@ def fence(text: str, language: str = "", limit: int = 6000) -> Markup:
 
 def unlinked(text: str) -> str:
     """Return a text without anything that GitHub links or closes, for titles and commit messages."""
-    return _LINKED.sub(lambda found: found[0] + GAP, text)
+    return _LINKED.sub(lambda found: found[0] + GAP, without_commands(text))
+
+
+def without_commands(text: str) -> str:
+    """Return a text without commands to services: `[skip ci]`, `/approve`, `bors r+`."""
+    return _COMMANDS.sub(lambda found: found[0] + GAP, text)
 
 
 def _words(text: str) -> str:

@@ -132,7 +132,7 @@ class Remote:
                 return True
             if "stale info" in str(error) or "already exists" in str(error):
                 return False
-            raise UserError(f"{self.address}: the branch {branch} cannot be pushed: {error.line}") from error
+            raise UserError(f"{self.address}: the branch {branch} cannot be pushed: {_refusal(error)}") from error
         return True
 
     def _fetch(self, git: Git, *arguments: str) -> None:
@@ -147,6 +147,13 @@ class Remote:
 
     def _call(self, git: Git, *arguments: str) -> str:
         return patiently(lambda: git.also(**self._net).text(*arguments), self.address)
+
+
+def _refusal(error: GitError) -> str:
+    """Return what the server said of a push, such as the rules of the repository that are in its way (GH013)."""
+    lines = str(error).partition(": ")[2].splitlines()
+    said = [line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:")]
+    return " ".join(filter(None, said))[:500] or error.line
 
 
 def remote_address(folder: Path, name: str) -> str:
