@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -216,3 +218,67 @@ def test_the_command_line_and_the_users_own_configuration_name_rules(
 def test_a_rule_that_is_none_raises_for_who_asks_for_it_alone(tmp_path: Path) -> None:
     with pytest.raises(RuleError, match="is no rule"):
         rule_at(write_rule(tmp_path, rule="x = 1\n"))
+
+
+def test_what_is_named_comes_before_what_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("old", "new"):
+        module = write_rule(tmp_path / name)
+        (module.parent / "__init__.py").write_text("")
+    installed(monkeypatch, tmp_path / "old", "acme")
+    found = collect([tmp_path / "new" / "acme"])
+    assert found.find("acme/bias-left").path == tmp_path / "new" / "acme" / "bias_left.py"
+
+
+def test_a_pack_has_the_name_under_which_it_is_installed(tmp_path: Path) -> None:
+    module = write_rule(tmp_path / "src")
+    (tmp_path / "pyproject.toml").write_text('[project.entry-points."devfix.rules"]\nlocal = "company.acme"\n')
+    assert "local/bias-left" in ids(collect([module.parent]))
+
+
+def test_what_lies_too_deep_and_a_page_without_a_module_are_named(tmp_path: Path) -> None:
+    write_rule(tmp_path)
+    deep = write_rule(tmp_path / "more" / "packs")
+    (tmp_path / "acme" / "lonely.md").write_text("# A rule\n\n## Cases\n")
+    (tmp_path / "acme" / "README.md").write_text("# Rules of Acme\n")
+    troubles = collect([tmp_path]).troubles
+    assert [each for each in troubles if "too deep" in each] == [f"{deep}: lies too deep to be read: name its folder"]
+    assert [each for each in troubles if "without its module" in each] == [
+        f"{tmp_path / 'acme' / 'lonely.md'}: the page of a rule without its module, lonely.py"
+    ]
+    with pytest.raises(UserError, match=f"name the folder {deep.parent}"):
+        collect([tmp_path / "more"])
+
+
+def test_a_rule_that_imports_torch_is_named(tmp_path: Path) -> None:
+    write_rule(tmp_path, rule=RULE + "\nif False:\n    import torch.nn\n")
+    assert any("bias_left.py: imports torch" in trouble for trouble in collect([tmp_path]).troubles)
+
+
+def test_an_import_without_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("devfix.registry.loading.IMPORT_SECONDS", 0.5)
+    write_rule(tmp_path, rule=RULE + "\nwhile True:\n    pass\n")
+    assert any("cannot be imported: took longer than 0.5 s" in trouble for trouble in collect([tmp_path]).troubles)
+
+
+def test_an_exception_in_a_module_names_its_line(tmp_path: Path) -> None:
+    module = write_rule(tmp_path, rule=RULE + "\n{}['x']\n")
+    line = len(RULE.splitlines()) + 2
+    assert any(
+        f"cannot be imported: KeyError: 'x' at {module}:{line}" in trouble for trouble in collect([tmp_path]).troubles
+    )
+
+
+def test_what_a_rule_prints_goes_to_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_rule(tmp_path, rule=RULE + "\nprint('loaded')\n")
+    collect([tmp_path])
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "loaded\n")
+
+
+def test_a_signal_during_an_import_ends_the_command(tmp_path: Path) -> None:
+    write_rule(tmp_path, rule=RULE + "\nimport time\nprint('importing', flush=True)\ntime.sleep(600)\n")
+    command = [sys.executable, "-m", "devfix", "rules", "--rules", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        assert process.stderr is not None and process.stderr.readline() == b"importing\n"
+        process.terminate()
+        assert process.wait() == 128 + signal.SIGTERM

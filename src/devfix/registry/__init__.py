@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from devfix.errors import RuleError, UserError
-from devfix.registry.loading import pack_rules, rule_at, rule_files
+from devfix.registry.loading import imports_torch, orphans, pack_rules, rule_at, rule_files, too_deep
 from devfix.registry.precedence import troubles_of
 from devfix.registry.rule import Rule, rule_from
 
@@ -49,10 +49,13 @@ def collect(
     """
     troubles: list[str] = []
     every: dict[str, Rule] = {}
-    for rule in [*_installed(troubles), *_local(paths, troubles)]:
+    # What somebody names comes before what is installed: it may be the next version of it.
+    for rule in [*_local(paths, troubles), *_installed(troubles)]:
         known = every.setdefault(rule.id, rule)
         if known.path.resolve() != rule.path.resolve():
             troubles.append(f"{rule.path}: set aside, since {known.origin} has a rule {rule.id} as well")
+        elif known is rule and imports_torch(rule.path):
+            troubles.append(f"{rule.path}: imports torch, which devfix may not have and which slows every command")
     _check(select, every, "select")
     chosen = [rule for rule in every.values() if (not select or _named(rule, select)) and not _named(rule, ignore)]
     troubles += [f"options for {name}: there is no such rule" for name in options or {} if name not in every]
@@ -70,6 +73,11 @@ def _installed(troubles: list[str]) -> Iterator[Rule]:
 
 
 def _local(paths: Iterable[Path], troubles: list[str]) -> Iterator[Rule]:
+    paths = list(paths)
+    for path in paths:
+        troubles += [f"{page}: the page of a rule without its module, {page.stem}.py" for page in orphans(path)]
+        deeper = "lies too deep to be read: name its folder"
+        troubles += [f"{file}: {deeper}" for file in too_deep(path) if file.parent not in paths]
     for file in (file for path in paths for file in rule_files(path)):
         try:
             yield rule_at(file)

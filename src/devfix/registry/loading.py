@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import importlib
 import importlib.util
 import pkgutil
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -14,9 +17,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
+import tomlkit
+
 from devfix.errors import RuleError, UserError
 from devfix.registry.rule import Rule, rule_from
+from devfix.registry.timeout import raised, within
 
+PROJECT_DEPTH = 3  # folders above a pack in which its pyproject.toml is looked for
+IMPORT_SECONDS = 60.0  # a module of a rule takes milliseconds, its libraries seconds
 Loaded = TypeVar("Loaded")
 
 
@@ -56,8 +64,45 @@ def rule_files(path: Path) -> list[Path]:
     files = [*path.glob("*.py"), *path.glob("*/*.py")]
     found = sorted(file for file in files if not file.name.startswith("_") and not file.parent.name.startswith("_"))
     if not found:
-        raise UserError(f"{path}: no rule's module lies in this folder or the folders below it")
+        deeper = next(iter(too_deep(path)), None)
+        if deeper is not None:
+            raise UserError(f"{path}: no rule's module lies here or one folder below; name the folder {deeper.parent}")
+        raise UserError(f"{path}: no rule's module lies in this folder or one folder below it")
     return found
+
+
+def too_deep(path: Path) -> list[Path]:
+    """The modules below a folder that look like rules, with a page beside them, and lie deeper than rules are read."""
+    if not path.is_dir():
+        return []
+    files = [file for file in sorted(path.glob("*/*/**/*.py")) if not file.name.startswith("_")]
+    return [file for file in files if _is_page(file.with_suffix(".md"))]
+
+
+def orphans(path: Path) -> list[Path]:
+    """The pages of rules in a folder or one below it that have no module beside them."""
+    if not path.is_dir():
+        return []
+    pages = sorted([*path.glob("*.md"), *path.glob("*/*.md")])
+    return [page for page in pages if not page.with_suffix(".py").is_file() and _is_page(page)]
+
+
+def imports_torch(path: Path) -> bool:
+    """Whether a module imports torch."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        if any(name.split(".")[0] == "torch" for name in names):
+            return True
+    return False
+
+
+def _is_page(path: Path) -> bool:
+    try:
+        return re.search("^## Cases", path.read_text("utf-8", "replace"), re.MULTILINE | re.IGNORECASE) is not None
+    except OSError:
+        return False
 
 
 def rule_at(file: Path) -> Rule:
@@ -69,7 +114,19 @@ def rule_at(file: Path) -> Rule:
         packages.insert(0, folder.name)
         folder = folder.parent
     module = _imported(lambda: _module(file, folder, packages), str(file))
-    return rule_from(module, file.parent.name.replace("_", "-"), str(file.parent))
+    return rule_from(module, _pack_name(file.parent), str(file.parent))
+
+
+def _pack_name(folder: Path) -> str:
+    """The name of a pack: what its pyproject.toml installs it as, so that its ids are the same, else the folder's."""
+    for above in (folder, *folder.parents[:PROJECT_DEPTH]):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            project = tomlkit.parse((above / "pyproject.toml").read_text("utf-8")).unwrap()
+            points = project.get("project", {}).get("entry-points", {}).get("devfix.rules", {})
+            for name, package in points.items():
+                if str(package).rpartition(".")[2] == folder.name:
+                    return str(name)
+    return folder.name.replace("_", "-")
 
 
 def _module(file: Path, root: Path, packages: list[str]) -> ModuleType:
@@ -106,10 +163,8 @@ def _loaded(name: str, file: Path) -> ModuleType:
 
 
 def _imported(load: Callable[[], Loaded], what: str) -> Loaded:
-    """What `load` gives; whatever it raises, an exit included, is a RuleError that names it."""
+    """What `load` gives; whatever it raises, an exit included, and a loop without end, is a RuleError that names it."""
     try:
-        return load()
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        raise RuleError(f"{what}: cannot be imported: {type(error).__name__}: {error}") from error
+        return within(IMPORT_SECONDS, load)
+    except Exception as error:
+        raise RuleError(f"{what}: cannot be imported: {raised(error).removeprefix('raised ')}") from error

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import sys
+import sysconfig
 import threading
+import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from devfix.errors import RuleError
 
 Given = TypeVar("Given")
+_LIBRARIES = tuple(
+    {str(Path(__file__).parents[1]), *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))}
+)
 
 
 class _Overtime(BaseException):
@@ -32,12 +40,14 @@ class _Call(Generic[Given]):
 def within(seconds: float, function: Callable[[], Given]) -> Given:
     """What a function returns or raises. Raises RuleError where it takes longer than `seconds`, or asks to exit.
 
-    It runs in a thread, which is told to end when its time is over; one that hangs in C code is left behind.
+    It runs in a thread, which is told to end when its time is over; one that hangs in C code is left behind. What it
+    prints goes to standard error: standard output has the report.
     """
     call = _Call(function)
     thread = threading.Thread(target=call, name="devfix-rule", daemon=True)
-    thread.start()
-    thread.join(seconds)
+    with contextlib.redirect_stdout(sys.stderr):
+        thread.start()
+        thread.join(seconds)
     if thread.is_alive():
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Overtime))
         raise RuleError(f"took longer than {seconds:g} s")
@@ -49,5 +59,12 @@ def within(seconds: float, function: Callable[[], Given]) -> Given:
 
 
 def raised(error: Exception) -> str:
-    """What a rule did, in words: "took longer than 10 s", "raised KeyError: 'x'"."""
-    return str(error) if isinstance(error, RuleError) else f"raised {type(error).__name__}: {error}"
+    """What a rule did, in words: "took longer than 10 s", "raised KeyError: 'x' at acme/bias_left.py:12"."""
+    return str(error) if isinstance(error, RuleError) else f"raised {type(error).__name__}: {error}{_place(error)}"
+
+
+def _place(error: Exception) -> str:
+    """Return " at FILE:LINE" for the innermost line that is neither devfix's own nor a library's, else ""."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith((*_LIBRARIES, "<"))]
+    return f" at {own[-1].filename}:{own[-1].lineno}" if own else ""
