@@ -1,6 +1,6 @@
 """After a fix, the same fault elsewhere is shown, and nothing that would not hold there."""
 
-from devfix.diagnosis.similar_code import advise
+from devfix.diagnosis.similar_code import similar_sites
 from devfix.model import Edit, Patch
 
 BEFORE = """import torch
@@ -26,7 +26,7 @@ FOREIGN = "import torch\n\n\ndef encode(z):\n    return x + torch.arange(x.size(
 
 
 def changed(patch: Patch, files: dict[str, str]) -> list[tuple[str, str]]:
-    found = advise(
+    found = similar_sites(
         patch,
         lambda path: files[path].encode() if path in files else None,
         lambda texts: [path for path, code in files.items() if any(text in code for text in texts)],

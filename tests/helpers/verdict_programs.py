@@ -70,6 +70,6 @@ def judged(folder: Path, *changes: tuple[str, str], program: str = PROGRAM, gpus
     )
 
 
-def dropped(report: Report) -> list[str]:
+def rejected(report: Report) -> list[str]:
     """What is said of each candidate that was not kept, in their order."""
     return [f"{fix.verdict.outcome}: {fix.verdict.reason}" for repair in report.repairs for fix in repair.rejected]

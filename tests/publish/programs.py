@@ -120,5 +120,5 @@ def _repair(path: str, line: int, function: str, name: str, edit: Edit) -> Repai
     failure = Failure("device-mismatch", "RuntimeError", message, "aten::add", (Frame(place),), operands)
     reason = f"`{name}` is made on the CPU and meets a tensor on cuda:0."
     patch = Patch("placement/input-not-moved", f"Move `{name}` to the model's device", reason, "safe", (edit,))
-    verdict = Verdict("holds", {"cpu": "clean", "cuda x1": "clean", "cuda x2": "clean"}, 1, 2)
+    verdict = Verdict("verified", {"cpu": "clean", "cuda x1": "clean", "cuda x2": "clean"}, 1, 2)
     return Repair(failure, (), Fix(patch, verdict, ""))

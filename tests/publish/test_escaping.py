@@ -135,7 +135,7 @@ def test_text_is_still_read_by_people() -> None:
 
 def hostile(data: Any, text: str) -> Any:
     """Put a text into every string of a record that its schema leaves free."""
-    kept = {"schema", "outcome", "kind", "commit", "safety", "path", "diff", "held_as", "rule"}
+    kept = {"schema", "outcome", "kind", "commit", "safety", "path", "diff", "owner_kind", "rule"}
     if isinstance(data, dict):
         return {
             key: value if key in kept and isinstance(value, str) else hostile(value, text)

@@ -44,7 +44,7 @@ def names() -> Iterator[dict[str, Any]]:
         failure = bench.failure(case)
     assert failure is not None
     source = Sources(before.get)
-    (diagnosis,) = diagnose(failure, [rule], source, [])
+    (diagnosis,) = diagnose(failure, [rule], source)
     ctx = Context(failure, source, diagnosis.finding)
     public = {name: getattr(sdk, name) for name in sdk.__all__}
     yield {**public, "cst": cst, "failure": failure, "diagnosis": diagnosis, "source": source, "ctx": ctx}

@@ -26,41 +26,43 @@ def attempt(patch: Patch) -> CandidateResult:
     after = patch.edits[0].after
     mended = after.count(b"moved")
     failure = None if mended == USES else Failure("device-mismatch", "RuntimeError", "…", operations=10 + mended)
-    outcome = "holds" if failure is None else "same"
+    outcome = "verified" if failure is None else "same-failure"
     reason = "" if failure is None else f"it only moves the crash to main.py:{mended + 1}: same cause"
     verdict = Verdict(outcome, reason=reason, next_failure=failure)
     run = Run(WORLD, (), Outcome.CLEAN if failure is None else Outcome.FAILED, 0, 0.1, failure=failure)
     return CandidateResult(patch, {"main.py": after}, run, verdict)
 
 
-def following(trial: CandidateResult) -> Iterator[Patch]:
-    mended = trial.files["main.py"].count(b"moved")
+def following(candidate: CandidateResult) -> Iterator[Patch]:
+    mended = candidate.files["main.py"].count(b"moved")
     yield patch_of(mended, mended + 1)
 
 
 def test_every_use_is_mended_by_one_change() -> None:
     found = extend_to_all_uses([attempt(patch_of(0, 1))], following, attempt)
-    assert found is not None and found.verdict.outcome == "holds"
+    assert found is not None and found.verdict.outcome == "verified"
     (edit,) = found.patch.edits
     assert (edit.before, edit.after, edit.line) == (text(0), text(USES), 1)
     assert found.patch.title == f"Move `gn` to `box.device`{EVERYWHERE}"
 
 
 def test_what_ends_where_it_began_is_not_carried_on() -> None:
-    trial = attempt(patch_of(0, 1))
-    stuck = CandidateResult(trial.patch, trial.files, trial.run, Verdict("same", reason="the same failure comes again"))
+    candidate = attempt(patch_of(0, 1))
+    stuck = CandidateResult(
+        candidate.patch, candidate.files, candidate.run, Verdict("same-failure", reason="the same failure comes again")
+    )
     assert extend_to_all_uses([stuck], following, attempt) is None
 
 
 def test_a_use_without_a_candidate_ends_it() -> None:
-    assert extend_to_all_uses([attempt(patch_of(0, 1))], lambda trial: iter(()), attempt) is None
+    assert extend_to_all_uses([attempt(patch_of(0, 1))], lambda candidate: iter(()), attempt) is None
 
 
 def test_a_candidate_that_does_not_get_further_ends_it() -> None:
     asked = []
 
-    def again(trial: CandidateResult) -> Iterator[Patch]:
-        asked.append(trial)
+    def again(candidate: CandidateResult) -> Iterator[Patch]:
+        asked.append(candidate)
         yield patch_of(1, 1)
 
     assert extend_to_all_uses([attempt(patch_of(0, 1))], again, attempt) is None

@@ -41,7 +41,9 @@ def repair(number: int, name: str, rule: str = RULE, source: int = 1, path: str 
     failure = Failure("device-mismatch", "RuntimeError", "…", "aten::mm", frames, (operand,))
     edit = Edit(path, number + 1, content(number - 1), content(number))
     patch = Patch(rule, f"Move `{name}` to `d`", f"`{name}` is on cpu.", "safe" if number == 1 else "unsure", (edit,))
-    verdict = Verdict("moved" if number < 3 else "holds", {"cuda x1": "failed" if number < 3 else "clean"}, number, 9)
+    verdict = Verdict(
+        "progressed" if number < 3 else "verified", {"cuda x1": "failed" if number < 3 else "clean"}, number, 9
+    )
     fix = Fix(patch, verdict, "diff")
     return Repair(failure, (Diagnosis(rule, "…", failure, Finding(0, "…")),), fix)
 
@@ -59,7 +61,7 @@ def test_the_parts_of_a_batch_have_one_fix() -> None:
     assert whole.fix.patch.title == "Move `x`, `y` and `z` to `d`"
     assert whole.fix.patch.reason.startswith("`x` is on cpu. `y` came with it, and failed next at main.py:3.")
     assert whole.fix.patch.safety == "unsure"
-    assert whole.fix.verdict.outcome == "holds" and whole.fix.verdict.worlds == {"cuda x1": "clean"}
+    assert whole.fix.verdict.outcome == "verified" and whole.fix.verdict.worlds == {"cuda x1": "clean"}
     assert whole.fix.verdict.transfers_before == 1
 
 

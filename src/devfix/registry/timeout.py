@@ -1,4 +1,4 @@
-"""Call a function for at most so long: rules are other people's code, and one must not hold up the others."""
+"""Call a function with a time limit: rules are other people's code, and one must not block the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Given = TypeVar("Given")
 
 
 class _Overtime(BaseException):
-    """Raised inside a function that is over its time; no `except Exception` of its own catches it."""
+    """Raised inside a function that exceeds its time; `except Exception` does not catch it."""
 
 
 class _Call(Generic[Given]):
@@ -30,9 +30,9 @@ class _Call(Generic[Given]):
 
 
 def within(seconds: float, function: Callable[[], Given]) -> Given:
-    """What a function returns or raises. Raises RuleError where it takes longer than `seconds`, or asks to exit.
+    """Return what a function returns, or raise what it raises. Raises RuleError if it takes too long, or exits.
 
-    It runs in a thread, which is told to end when its time is over; one that hangs in C code is left behind.
+    It runs in a thread, in which an exception is raised when its time is over; one that hangs in C code is abandoned.
     """
     call = _Call(function)
     thread = threading.Thread(target=call, name="devfix-rule", daemon=True)
@@ -49,5 +49,5 @@ def within(seconds: float, function: Callable[[], Given]) -> Given:
 
 
 def raised(error: Exception) -> str:
-    """What a rule did, in words: "took longer than 10 s", "raised KeyError: 'x'"."""
+    """Return what a rule did, in words: "took longer than 10 s", "raised KeyError: 'x'"."""
     return str(error) if isinstance(error, RuleError) else f"raised {type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""What a rule yields: a change, made of edits to files."""
+"""Changes that rules yield, made of edits to files."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SAFETIES = ("safe", "likely", "unsure")
 class Change:
     """A candidate edit.
 
-    `title` says in the imperative what it does; `reason` adds to the finding's reason where the place of the edit needs
-    one. `safety` is "safe" (it holds, and cannot change what a correct run computes), "likely" (it holds, and changes
-    nothing that counts), or "unsure" (a guess: only a run can say whether it holds). One that is `joint` moves other
-    tensors than the one that failed as well, and is not kept where the next failure is one of theirs.
+    `title` says in the imperative what it does. `reason` is added to the finding's reason if the place of the edit
+    needs one. `safety` is "safe" (it fixes the failure and cannot change the results of a correct run), "likely" (it
+    fixes the failure and changes nothing that matters), or "unsure" (a guess that only a run can verify). A `joint`
+    change also moves other tensors than the one that failed, and is rejected if the next failure involves one of those.
     """
 
     title: str
@@ -33,7 +33,7 @@ class Change:
 
 
 def change(file: File, module: cst.Module | None, title: str, safety: str = "safe", reason: str = "") -> Change | None:
-    """The change from `file` to `module`; None where nothing changes or the result would not compile.
+    """Return the change from `file` to `module`; None if nothing changes or the result would not compile.
 
     >>> file = File("m.py", b"y = torch.zeros(3)\\n")
     >>> call = file.find(file.module, "torch.zeros(3)")[0]
@@ -46,7 +46,7 @@ def change(file: File, module: cst.Module | None, title: str, safety: str = "saf
 
 
 def joined(title: str, *changes: Change | None) -> Change | None:
-    """Changes of different files as one, as safe as the least safe; None where one is missing or two edit one file.
+    """Return changes of different files as one, as safe as the least safe; None if one is missing or two edit one file.
 
     >>> files = [File(name, b"model.cuda()\\n") for name in ("a.py", "b.py")]
     >>> each = [made for file in files for made in rewrite(file, cst.parse_module("model.to(device)\\n"), "…")]
@@ -71,9 +71,9 @@ def rewrite(
     reason: str = "",
     joint: bool = False,
 ) -> Iterator[Change]:
-    """Yield the change that replaces nodes of a file, or makes a module of it.
+    """Yield the change that replaces nodes of a file, or the whole module.
 
-    Yields nothing where there is nothing to replace, nothing changes, or the result would not compile.
+    Yields nothing if there is nothing to replace, nothing changes, or the result would not compile.
 
     >>> file = File("m.py", b"y = torch.zeros(3)\\n")
     >>> call = file.find(file.module, "torch.zeros(3)")[0]
@@ -91,7 +91,7 @@ def rewrite(
 
 
 def with_safety(changes: Iterable[Change], safety: str) -> Iterator[Change]:
-    """Yield changes with another word for how safe they are.
+    """Yield changes with another `safety`.
 
     >>> [each.safety for each in with_safety([Change("Move it", "safe", ())], "likely")]
     ['likely']
@@ -100,7 +100,7 @@ def with_safety(changes: Iterable[Change], safety: str) -> Iterator[Change]:
 
 
 def first_is_safe(groups: Iterable[Iterable[Change]]) -> Iterator[Change]:
-    """Yield the changes of all groups; those behind the first group that has any are "unsure".
+    """Yield the changes of all groups; those after the first group that has any become "unsure".
 
     >>> each = Change("Move it", "safe", ())
     >>> [each.safety for each in first_is_safe([[], [each, each], [each]])]

@@ -1,4 +1,4 @@
-"""From an exception to the Failure of the trace: the stack, the operands, what names them and what is in scope."""
+"""Describe an exception as the failure of a trace: the stack, the operands, their names, and what is in scope."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from ..recipes import calls
 from ..simulation import operators
 
 Json = dict[str, Any]
-_BINDINGS = 4_000  # expressions told of all frames together; a deep stack gets fewer for each
+_BINDINGS = 4_000  # expressions recorded of all frames together; a deep stack gets fewer for each
 _WITHOUT_TENSORS = frozenset({"other", "no-device", "invalid-ordinal", "deserialize", "fork", "autocast-device"})
 
 
 def capture(exception: BaseException, kind: str, func: Any, args: Any, kwargs: Any) -> Json:
-    """Write a failure at the moment it is raised, when the whole stack still stands."""
+    """Describe a failure at the moment it is raised, while the whole stack exists."""
     frames = places.stack(sys._getframe(1))
     located = [(frame, frame.f_lasti, frame.f_lineno) for frame in frames]
     failure = _begin(exception, kind, located)
     looked = _look(failure, frames)
     _tell_calls(failure, frames)
     if totals.wanted():
-        failure["operator_totals"] = totals.tell()  # whoever shows the failure, as pytest does, computes too
+        failure["operator_totals"] = totals.tell()  # code that reports the failure, as pytest does, computes too
     given = operands.arguments(func, args, kwargs) if func is not None else []
     failure["op"] = operators.qualified(func)
     failure["operands"] = _tell_operands(given, looked)
@@ -42,7 +42,7 @@ def capture(exception: BaseException, kind: str, func: Any, args: Any, kwargs: A
 
 
 def reconstruct(exception: BaseException, kind: str) -> Json:
-    """Write a failure from the traceback of an exception that no operator reported."""
+    """Describe a failure from the traceback of an exception that no operator reported."""
     located = walk(exception.__traceback__)
     failure = _begin(exception, kind, located)
     failure["traceback"] = told(exception)
@@ -74,7 +74,7 @@ def told(exception: BaseException) -> str:
 
 
 def strip(exception: BaseException | None, depth: int = 20) -> None:
-    """Take the probe's own frames out of the traceback that the user will read."""
+    """Remove the probe's own frames from the traceback that the user will read."""
     while exception is not None and depth:
         entries = []
         trace = exception.__traceback__
@@ -90,7 +90,7 @@ def strip(exception: BaseException | None, depth: int = 20) -> None:
 
 
 def message_of(exception: BaseException) -> str:
-    """Return the exception's text, even where its `__str__` raises."""
+    """Return the exception's text, even if its `__str__` raises."""
     try:
         return str(exception)
     except Exception:
@@ -98,7 +98,7 @@ def message_of(exception: BaseException) -> str:
 
 
 def name_of(exception: BaseException) -> str:
-    """Return the exception's class as tracebacks show it: with its module, unless that is builtins."""
+    """Return the exception's class as tracebacks print it: with its module, unless that is builtins."""
     module, name = type(exception).__module__, type(exception).__qualname__
     return name if module in ("builtins", "__main__") else f"{module}.{name}"
 
@@ -158,5 +158,5 @@ def _last_line(exception: BaseException) -> str:
 
 
 def quiet() -> Any:
-    """Keep the user's tensor subclasses from running code while their attributes are read."""
+    """Prevent tensor subclasses of the user from running code while their attributes are read."""
     return torch._C.DisableTorchFunctionSubclass()

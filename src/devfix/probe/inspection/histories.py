@@ -1,4 +1,4 @@
-"""Write records out as the trace has them: events oldest first, bindings, and what is the same data as what."""
+"""Write records in the form of the trace: events oldest first, variables, and equality of data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .scope import Held, device_of
 
 
 def history(value: Any) -> list[dict[str, Any]]:
-    """Write what is known of a tensor or module: the birth, the last move, the last steps; oldest first."""
+    """Write the history of a tensor or module: its creation, last move and last steps, oldest first."""
     known = records.of(value)
     if known is None:
         return []
@@ -40,7 +40,7 @@ def history(value: Any) -> list[dict[str, Any]]:
 
 
 def copy(value: Any) -> dict[str, Any] | None:
-    """Write where a copy of the tensor was last made on another device, None where none was."""
+    """Return where a copy of the tensor was last made on another device, None if there is none."""
     known = records.of(value)
     event = None if known is None else known[COPY]
     return None if event is None else _tell(event, event[DEVICE])
@@ -57,7 +57,7 @@ def _tell(event: Event, device: str) -> dict[str, Any]:
     if kind not in ("move", "op", "view") and event[SPOTS] and _loads(event[SPOTS][0]):
         kind = "load"
     if kind == "made" and device == "mixed":
-        device = ""  # its parts were moved one by one since
+        device = ""  # its parts were moved separately since
     return {"kind": kind, "op": operators.qualified(what), "device": device, "places": places.tell_all(event[SPOTS])}
 
 
@@ -74,7 +74,7 @@ def _chain(event: Event | None) -> list[Event]:
 
 
 def same_data(value: Any) -> set[int]:
-    """Return the moments of the events whose results are the same data as `value`: back through views and casts."""
+    """Return the moments of the events whose results have the same data as `value`: back through views and casts."""
     known = records.of(value)
     moments: set[int] = set()
     event = None if known is None else known[LAST]
@@ -87,13 +87,13 @@ def same_data(value: Any) -> set[int]:
 
 
 def moment(value: Any) -> int:
-    """Return when the tensor's newest event was, 0 where none is known."""
+    """Return the moment of the tensor's newest event, 0 if unknown."""
     known = records.of(value)
     return 0 if known is None else int(known[LAST][MOMENT])
 
 
 def binding(held: Held, known: dict[int, dict[str, Any]] | None = None) -> dict[str, Any]:
-    """Write one expression in scope, of its history the birth and the moves; `known` has what was written before."""
+    """Write one expression in scope, with its creation and moves; `known` caches what was written before."""
     expression, kind, value = held
     told = None if known is None or kind in ("string", "index") else known.get(id(value))
     if told is None:
@@ -118,7 +118,7 @@ def _describe(kind: str, value: Any) -> dict[str, Any]:
 
 
 def _defined(kind: type) -> list[dict[str, Any]]:
-    """Write in which file a class stands, as the place of its constructor, else of its first method."""
+    """Return the file that defines a class, as the location of its constructor or first method."""
     functions = [each for each in vars(kind).values() if type(each) is FunctionType]
     functions.sort(key=lambda each: each.__name__ != "__init__")
     codes = [each.__code__ for each in functions if not each.__code__.co_filename.startswith("<")]

@@ -1,4 +1,4 @@
-"""Copies between devices, counted by the source line that made them."""
+"""Count copies between devices by the source line that made them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _counted: dict[tuple[int, int, str], list[Any]] = {}  # code identity, instructi
 
 
 def count(here: str, there: str, size: int, spots: places.Spots) -> None:
-    """Count one copy from device `there` to device `here`, made at the innermost owned place (else the innermost)."""
+    """Count one copy from device `there` to device `here`, made at the innermost owned location, else the innermost."""
     direction = "to-host" if here == "cpu" else "to-device" if there == "cpu" else "between-devices"
     owned = next((at for at in range(0, len(spots), 2) if places.kind_of(spots[at]) == places.OWNED), 0)
     if not spots:

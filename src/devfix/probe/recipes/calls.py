@@ -1,4 +1,4 @@
-"""The calls on the stack of a failure: which function, and how its arguments can be made again in a test."""
+"""The calls on the stack of a failure: the function, and how a test can recreate its arguments."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from .modules import defaults, made, module_name, same
 from .recipes import recipe
 
 Json = dict[str, Any]
-_MOST = 8  # calls told, innermost first
+_MOST = 8  # calls to describe, innermost first
 _RUNS_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 _wanted = False
 
 
 def want(wanted: bool) -> None:
-    """Say whether calls are to be told."""
+    """Set whether calls are recorded."""
     global _wanted
     _wanted = wanted
 
 
 def wanted() -> bool:
-    """Say whether calls are told."""
+    """Return whether calls are recorded."""
     return _wanted
 
 
@@ -80,7 +80,7 @@ def _imported(frame: types.FrameType) -> Json | None:
 
 
 def _target(frame: types.FrameType) -> tuple[str, str, Any, int, Json | None] | None:
-    """Return how the call is written, the function's name, the function, the arguments that go before, and `self`."""
+    """Return how the call is written, the function's name, the function, the leading arguments, and `self`."""
     code = frame.f_code
     name, first = code.co_name, None
     if code.co_argcount:
@@ -111,7 +111,7 @@ def _method(name: str, entry: Any, first: Any) -> tuple[str, str, Any, int, Json
 
 
 def _runs(entry: Any, code: types.CodeType) -> bool:
-    """Say whether what a class has under a name runs this code, decorators around it or not."""
+    """Return whether an attribute of a class runs this code, with or without decorators."""
     function = entry.fget if type(entry) is property else getattr(entry, "__func__", entry)
     while function is not None:
         if getattr(function, "__code__", None) is code:
@@ -154,5 +154,5 @@ def _stepping(told: Json, module: str) -> Json:
 
 
 def test() -> str:
-    """Return the name that pytest gives the test under way, "" where there is none."""
+    """Return the pytest id of the current test, "" if there is none."""
     return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0] if "_pytest" in sys.modules else ""

@@ -1,4 +1,4 @@
-"""Take down with which arguments modules are made."""
+"""Record the arguments with which modules are constructed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .modules import defaults, same
 from .recipes import recipe
 
 Json = dict[str, Any]
-_MODULES, _SECONDS = 3_000, 1.0  # that are taken down, and the seconds of a processor that it may take in all
-_HIGH = 12  # frames between `Module.__init__` and the constructor of a class that is derived from it
+_MODULES, _SECONDS = 3_000, 1.0  # limits of recorded modules, and of CPU time in all
+_HIGH = 12  # frames between `Module.__init__` and the constructor of a subclass
 _spent = 0.0
 
 
 def note(module: Any) -> None:
-    """Take down the arguments of the constructor under way, whose call of `Module.__init__` is on the stack."""
+    """Record the arguments of the constructor in progress, which has called `Module.__init__`."""
     global _spent
     if len(modules.seen) >= _MODULES or _spent > _SECONDS:
         return

@@ -1,4 +1,4 @@
-"""Tensors as recipes: few values as they are, many by what matters of them: the range of numbers, what is drawn how."""
+"""Recipes of tensors: a few values literally, many by their distribution and range."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from torch.utils._python_dispatch import _disable_current_modes
 from ..simulation.tensor import sizes
 
 Json = dict[str, Any]
-_FEW = 8  # values written out
-_MOST = 16_000_000  # values looked at
+_FEW = 8  # values written literally
+_MOST = 16_000_000  # values inspected
 
 
 def tensor(value: Any) -> Json:
-    """Return how to make a tensor like this one."""
+    """Return the recipe of a similar tensor."""
     told: Json = {
         "kind": "tensor",
         "dtype": str(value.dtype).removeprefix("torch."),
@@ -31,13 +31,13 @@ def tensor(value: Any) -> Json:
 
 
 def host(value: Any) -> Any:
-    """Return a tensor's values as a plain one on the host, which shares its memory where it can."""
+    """Return a tensor's values as a plain one on the host, which shares its memory if possible."""
     held = getattr(value, "_devfix_held", None)
     return (value.cpu() if held is None else held).detach().resolve_conj().resolve_neg()
 
 
 def _contents(values: Any) -> Json:
-    """Say how the values may be drawn; `numbers` is Python for those that are written."""
+    """Return how the values may be drawn; `numbers` is Python for those that are written."""
     if values.numel() == 0:
         return {"text": "zeros"}
     if values.is_complex():

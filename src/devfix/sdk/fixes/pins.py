@@ -1,4 +1,4 @@
-"""A device without an index, pinned to one GPU where it gets its name."""
+"""Pin a device without an index to one GPU where it is assigned."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from devfix.source.queries.reading import assignments
 
 
 def pin_where_assigned(diagnosis: Diagnosis, source: Sources, name: str) -> Iterator[Change]:
-    """Yield the assignment of an attribute with its device resolved there and then: `torch.empty(0, device=…).device`.
+    """Yield changes that resolve the device of an attribute at its assignment: `torch.empty(0, device=…).device`.
 
-    The current GPU is that of the thread which assigns, from then on wherever the attribute is used.
+    The current GPU of the assigning thread is then used wherever the attribute is.
 
     >>> list(pin_where_assigned(diagnosis, source, "self.device"))
     []

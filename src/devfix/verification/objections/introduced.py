@@ -1,4 +1,4 @@
-"""What an edit brings into a file that was not there: buffers, registered modules, method calls, attributes read."""
+"""Find what an edit introduces into a file: buffers, registered modules, method calls, attribute reads."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ MOVES = frozenset({"to", "cpu", "cuda", "numpy", "detach", "clone"})
 
 @dataclass(frozen=True)
 class Introduced:
-    """One thing that an edit brings in.
+    """One thing that an edit introduces.
 
-    "buffer", "modules" (a ModuleList or ModuleDict) and "parameter": `name` is an attribute that `owner`, a class, now
-    registers. "call": the method `name` is called on the expression `root`. "read": the attribute `name` is read of
-    `root`. "device": the call `name` is given a device. `function` is the function around it, None at module level.
+    "buffer", "modules" (a ModuleList or ModuleDict) and "parameter": the class `owner` now registers its attribute
+    `name`. "call": the method `name` is called on the expression `root`. "read": the attribute `name` of `root` is
+    read. "device": a device is passed to the call `name`. `function` is the enclosing function, None at module level.
     """
 
     kind: Kind
@@ -34,7 +34,7 @@ class Introduced:
 
 
 def introduced(edits: Sequence[Edit]) -> Iterator[Introduced]:
-    """Yield what edits bring in; nothing for a file that does not parse."""
+    """Yield what edits introduce; nothing for a file that does not parse."""
     for edit in edits:
         try:
             before, after = ast.parse(edit.before), ast.parse(edit.after)

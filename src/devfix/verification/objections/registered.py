@@ -1,4 +1,4 @@
-"""What speaks against modules, parameters and persistent buffers that a module did not register before."""
+"""Objections to modules, parameters and persistent buffers that a module did not register before."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from devfix.verification.objections.introduced import Introduced
 
 
 def of_modules(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
-    """Yield what speaks against state that joins the state dict, and the parameters that are trained."""
+    """Yield objections to new entries of the state dict and to newly trained parameters."""
     if what.kind not in ("modules", "parameter") and not (what.kind == "buffer" and what.is_persistent):
         return
     for path, tree in code.trees("load_state_dict", "torch.save", "state_dict("):

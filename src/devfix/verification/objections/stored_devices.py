@@ -1,4 +1,4 @@
-"""What speaks against a device that a value is given for good, where it is kept for later calls."""
+"""Objections to a device that becomes permanent because the value is stored for later calls."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import Function, parameters
 
 
-def of_kept_values(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
-    """Yield where a value is made on the device of one call's argument, and kept for the next ones."""
+def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield values that are created on the device of one call's argument and stored for later calls."""
     function = what.function
     if what.kind not in ("device", "call") or function is None or function.name == "__init__":
         return
@@ -27,11 +27,11 @@ def of_kept_values(what: Introduced, failure: Failure, code: Code) -> Iterator[O
     for kind in ("cache", "lru_cache"):
         if any(kind in ast.unparse(each).rpartition(".")[2] for each in function.decorator_list):
             if name == device:
-                return  # the device itself is a part of the key
+                return  # the device is part of the key
             told = f"{what.path}:{function.lineno}: `{function.name}` keeps its results"
             yield Objection("weak", f"{told}, also for arguments that lie elsewhere")
             return
-    statement, test = _kept_by(function, what.node)
+    statement, test = _stored_by(function, what.node)
     if statement is None:
         return
     target = ast.unparse(statement.targets[0])
@@ -43,7 +43,7 @@ def of_kept_values(what: Introduced, failure: Failure, code: Code) -> Iterator[O
 
 
 def _shared(what: Introduced, function: Function) -> Iterator[Objection]:
-    """Yield where a tensor that goes to a device is shared with processes: a forked one sees no memory of a GPU."""
+    """Yield GPU tensors that are shared with processes: a forked process cannot use the memory of a GPU."""
     for each in ast.walk(function):
         if not isinstance(each, ast.Assign) or not any(inner is what.node for inner in ast.walk(each.value)):
             continue
@@ -59,7 +59,7 @@ def _shared(what: Introduced, function: Function) -> Iterator[Objection]:
 
 
 def _given(node: ast.AST | None) -> str:
-    """Return the device that `.to(…)` is given, "" where there is none."""
+    """Return the device passed to `.to(…)`, or ""."""
     if not isinstance(node, ast.Call):
         return ""
     words = [each.value for each in node.keywords if each.arg == "device"]
@@ -67,8 +67,8 @@ def _given(node: ast.AST | None) -> str:
     return ast.unparse(given[0]) if given else ""
 
 
-def _kept_by(function: Function, node: ast.AST | None) -> tuple[ast.Assign | None, str]:
-    """Return the statement that keeps what a node makes beyond the call, and the test under which it does."""
+def _stored_by(function: Function, node: ast.AST | None) -> tuple[ast.Assign | None, str]:
+    """Return the statement that stores the result of a node beyond the call, and the test around it."""
     shared = {name for each in ast.walk(function) if isinstance(each, ast.Global | ast.Nonlocal) for name in each.names}
     local = {
         each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)

@@ -1,6 +1,6 @@
-"""Fake tensors: C++ asks them for their device, and a build for the CPU has no guard for CUDA's.
+"""Fake tensors: C++ queries their device, and a CPU build has no guard for CUDA's.
 
-Autograd would end the process. C++ is told the device that simulated tensors have there too; Python asks elsewhere.
+Autograd would abort the process. C++ gets the same device as for simulated tensors; Python queries another method.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def _by_mode(original: Any) -> Any:
 
 
 def install() -> None:
-    """Patch what C++ is told of fake tensors."""
-    replace(fake_tensor, "init_gpu_context", lambda device: None)  # would wake the driver in a build for CUDA
+    """Patch the device of fake tensors in C++."""
+    replace(fake_tensor, "init_gpu_context", lambda device: None)  # would initialize the driver in a CUDA build
     wrap(fake_tensor.FakeTensor, "__torch_dispatch__", _by_class)
     original = _handlers.get(_asks_device)
     if original is not None:
