@@ -54,7 +54,7 @@ class Progress:
                 if is_plain:
                     self._plain.setdefault(world, time.monotonic() - began)
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """Return the step, the candidate, the worlds in progress with their times, and the time of a plain run."""
         now = time.monotonic()
         with self._lock:

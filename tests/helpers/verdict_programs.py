@@ -44,7 +44,7 @@ class AsTold(Rule):
         for old, new in CHANGES:
             assert file.data.count(old.encode()) == 1, old
             after = file.data.replace(old.encode(), new.encode())
-            yield Change(f"Write {{new!r}}", "unsure", (Edit(file.path, 1, file.data, after),))
+            yield Change(f"Write {{new!r}}", Safety.UNSURE, (Edit(file.path, 1, file.data, after),))
 '''
 RIGHT = ("bias = torch.ones(3)", "bias = torch.ones(3).to(device)")
 

@@ -23,6 +23,7 @@ from devfix.model import (
     Patch,
     Repair,
     Report,
+    Safety,
     SourceLocation,
     Verdict,
 )
@@ -119,6 +120,6 @@ def _repair(path: str, line: int, function: str, name: str, edit: Edit) -> Repai
     message = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
     failure = Failure("device-mismatch", "RuntimeError", message, "aten::add", (Frame(place),), operands)
     reason = f"`{name}` is made on the CPU and meets a tensor on cuda:0."
-    patch = Patch("placement/input-not-moved", f"Move `{name}` to the model's device", reason, "safe", (edit,))
+    patch = Patch("placement/input-not-moved", f"Move `{name}` to the model's device", reason, Safety.SAFE, (edit,))
     verdict = Verdict("verified", {"cpu": "clean", "cuda x1": "clean", "cuda x2": "clean"}, 1, 2)
     return Repair(failure, (), Fix(patch, verdict, ""))

@@ -13,7 +13,7 @@ from sample_report import failure, patch, report
 from devfix import sdk
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.model import Confidence, Diagnosis, Edit, Finding, Outcome, Patch, Rejected, Run, Verdict, World
+from devfix.model import Confidence, Diagnosis, Edit, Finding, Outcome, Patch, Rejected, Run, Safety, Verdict, World
 from devfix.pipeline.attempt import _never_run
 from devfix.registry import Rule, collect
 from devfix.registry.precedence import by_precedence, troubles_of
@@ -77,7 +77,7 @@ def test_shipped_rules_declare_a_precedence_that_holds() -> None:
 
 def test_candidates_that_another_rule_makes_too_are_rejected_with_its_name() -> None:
     before = b"a = 1\n"
-    change = Change("Do it", "safe", (Edit("m.py", 1, before, b"a = 2\n"),))
+    change = Change("Do it", Safety.SAFE, (Edit("m.py", 1, before, b"a = 2\n"),))
     rules = {each.id: each for each in (rule("p/a", changes=(change,)), rule("p/b", changes=(change,)))}
     diagnoses = [Diagnosis(name, "", failure(), Finding(0, "")) for name in rules]
     rejected: list[Rejected] = []
@@ -90,7 +90,9 @@ def test_candidates_that_another_rule_makes_too_are_rejected_with_its_name() -> 
 
 def test_a_rules_candidates_beyond_the_limit_are_rejected() -> None:
     edits = [Edit("m.py", 1, b"a = 1\n", b"a = %d\n" % number) for number in range(2, 40)]
-    many = rule("p/a", changes=tuple(Change(f"Try {number}", "safe", (edit,)) for number, edit in enumerate(edits)))
+    many = rule(
+        "p/a", changes=tuple(Change(f"Try {number}", Safety.SAFE, (edit,)) for number, edit in enumerate(edits))
+    )
     rejected: list[Rejected] = []
     diagnoses = [Diagnosis("p/a", "", failure(), Finding(0, ""))]
     assert len(list(propose(diagnoses, {"p/a": many}, Sources({"m.py": b"a = 1\n"}.get), rejected=rejected))) == 16
@@ -114,7 +116,7 @@ def test_candidates_that_were_never_run_are_told_with_what_they_lost_to() -> Non
 
 def test_the_json_lists_every_rejected_candidate_with_its_reason() -> None:
     whole = report()
-    lost = Patch("p/z", "Lose", "", "safe", (Edit("model.py", 7, b"a\n", b"b\n"),))
+    lost = Patch("p/z", "Lose", "", Safety.SAFE, (Edit("model.py", 7, b"a\n", b"b\n"),))
     repairs = (replace(whole.repairs[0], untried=(Rejected(lost, "not tried: why"),)), *whole.repairs[1:])
     rejected = read(write(replace(whole, repairs=repairs))).not_kept
     assert [each.tried for each in rejected] == [True, False, True]

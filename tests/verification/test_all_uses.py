@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from devfix.model import Edit, Failure, Outcome, Patch, Run, Verdict, World
+from devfix.model import Edit, Failure, Outcome, Patch, Run, Safety, Verdict, World
 from devfix.pipeline.all_uses import EVERYWHERE, extend_to_all_uses, with_later
 from devfix.verification.candidate import CandidateResult
 
@@ -18,7 +18,7 @@ def text(mended: int) -> bytes:
 
 def patch_of(before: int, after: int) -> Patch:
     edit = Edit("main.py", before + 1, text(before), text(after))
-    return Patch("placement/input-not-moved", "Move `gn` to `box.device`", "…", "safe", (edit,), (3, 0))
+    return Patch("placement/input-not-moved", "Move `gn` to `box.device`", "…", Safety.SAFE, (edit,), (3, 0))
 
 
 def attempt(patch: Patch) -> CandidateResult:
@@ -70,6 +70,6 @@ def test_a_candidate_that_does_not_get_further_ends_it() -> None:
 
 
 def test_a_later_patch_of_another_file_is_an_edit_of_its_own() -> None:
-    other = Patch("r", "t", "b", "safe", (Edit("other.py", 4, b"x\n", b"y\n"),))
+    other = Patch("r", "t", "b", Safety.SAFE, (Edit("other.py", 4, b"x\n", b"y\n"),))
     edits = {edit.path: (edit.before, edit.after) for edit in with_later(patch_of(0, 1), other).edits}
     assert edits == {"main.py": (text(0), text(1)), "other.py": (b"x\n", b"y\n")}

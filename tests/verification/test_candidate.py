@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from verifier_cases import CPU, FIRST, HOME, SOURCE, failure, patch, told
 
-from devfix.model import Edit, Patch, Run, SourceLocation, Transfer, Verdict
+from devfix.model import Edit, Patch, Run, Safety, SourceLocation, Transfer, Verdict
 from devfix.verification.candidate import (
     CandidateResult,
     copies_in_loop,
@@ -78,12 +78,12 @@ def test_where_a_failure_is() -> None:
 def test_other_lines_come_before_more_of_the_same() -> None:
     lines = [4, 4, 9, 4, 2, 9]
     edits = [Edit("m.py", line, b"", b"x") for line in lines]
-    patches = [Patch("p/r", str(number), "", "safe", (edit,)) for number, edit in enumerate(edits)]
+    patches = [Patch("p/r", str(number), "", Safety.SAFE, (edit,)) for number, edit in enumerate(edits)]
     assert [patch.title for patch in diversify(patches)] == ["0", "2", "4", "1", "5", "3"]
 
 
 def test_another_tensor_that_is_blamed_counts_as_another_line() -> None:
     blamed = ["mask", "mask", "total", "mask"]
-    patches = [Patch("p/r", str(at), why, "safe", (Edit("m.py", 4, b"", b"x"),)) for at, why in enumerate(blamed)]
+    patches = [Patch("p/r", str(at), why, Safety.SAFE, (Edit("m.py", 4, b"", b"x"),)) for at, why in enumerate(blamed)]
     assert [patch.title for patch in diversify(patches)] == ["0", "2", "1", "3"]
     assert [patch.title for patch in diversify(patches[1:], patches[:1])] == ["2", "1", "3"]

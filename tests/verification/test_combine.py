@@ -17,6 +17,7 @@ from devfix.model import (
     Operand,
     Patch,
     Repair,
+    Safety,
     SourceLocation,
     Verdict,
 )
@@ -40,7 +41,9 @@ def repair(number: int, name: str, rule: str = RULE, source: int = 1, path: str 
     frames = (Frame(SourceLocation("main.py", number + 1, "f", owned=True)),)
     failure = Failure("device-mismatch", "RuntimeError", "…", "aten::mm", frames, (operand,))
     edit = Edit(path, number + 1, content(number - 1), content(number))
-    patch = Patch(rule, f"Move `{name}` to `d`", f"`{name}` is on cpu.", "safe" if number == 1 else "unsure", (edit,))
+    patch = Patch(
+        rule, f"Move `{name}` to `d`", f"`{name}` is on cpu.", Safety.SAFE if number == 1 else Safety.UNSURE, (edit,)
+    )
     verdict = Verdict(
         "progressed" if number < 3 else "verified", {"cuda x1": "failed" if number < 3 else "clean"}, number, 9
     )

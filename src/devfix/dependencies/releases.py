@@ -28,7 +28,7 @@ def install(python: Path, name: str, version: str, folder: Path) -> str:
     done = run(command, Path("/"), _environment(), PATIENCE)
     if done.exit_code == 0:
         return ""
-    said = (done.trouble or done.stderr).strip().splitlines()
+    said = (done.internal_error or done.stderr).strip().splitlines()
     return said[-1] if said else "pip failed and said nothing"
 
 

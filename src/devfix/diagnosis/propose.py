@@ -5,16 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import cast
 
 from devfix.errors import RuleError
-from devfix.model import Diagnosis, Edit, Patch, Rejected, SourceLocation
-from devfix.model.patch import Safety
+from devfix.model import Diagnosis, Edit, Patch, Rejected, Safety, SourceLocation
 from devfix.notes import Notes
 from devfix.registry import Rule
 from devfix.registry.suppressions import ignored, touched
 from devfix.registry.timeout import raised, within
-from devfix.sdk import SAFETIES, Change, Context, Sources
+from devfix.sdk import Change, Context, Sources
 
 CHANGES_A_RULE = 16
 SECONDS = 60.0  # LibCST needs seconds for the positions in a file of ten thousand lines
@@ -42,8 +40,7 @@ def propose(
             key = tuple(sorted((edit.path, edit.after) for edit in change.edits))
             reason = " ".join(filter(None, (diagnosis.finding.reason, change.reason)))
             rank = (int(diagnosis.finding.confidence), number)
-            safety = cast("Safety", change.safety)  # `_invalid` has checked it
-            patch = Patch(diagnosis.rule, change.title, reason, safety, change.edits, rank, change.joint)
+            patch = Patch(diagnosis.rule, change.title, reason, change.safety, change.edits, rank, change.joint)
             if number >= CHANGES_A_RULE:
                 rejected.append(Rejected(patch, f"only the first {CHANGES_A_RULE} candidates of a rule are taken"))
             elif any(_is_suppressed(edit, diagnosis.rule, source.notes) for edit in change.edits):
@@ -78,7 +75,7 @@ def _invalid(change: object) -> str:
     """Return what is wrong with a value that a rule yielded; "" if it is a valid change."""
     if not isinstance(change, Change):
         return f"{type(change).__name__}, which is no Change"
-    if not isinstance(change.title, str) or not change.title or change.safety not in SAFETIES:
+    if not isinstance(change.title, str) or not change.title or not isinstance(change.safety, Safety):
         return f"a Change whose title is {change.title!r} and whose safety is {change.safety!r}"
     if (
         not isinstance(change.edits, tuple)

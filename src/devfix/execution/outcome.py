@@ -65,7 +65,7 @@ def read_run(
             *unseen,
             *trouble,
             *(note for trace in traces for note in trace.internal_errors),
-            *filter(None, [done.trouble]),
+            *filter(None, [done.internal_error]),
         ),
     )
 
@@ -73,7 +73,7 @@ def read_run(
 def _outcome(done: Completed, failure: Failure | None, loud: bool) -> Outcome:
     if done.timed_out:
         return Outcome.TIMEOUT
-    if done.trouble and done.exit_code is None and not done.signal:
+    if done.internal_error and done.exit_code is None and not done.signal:
         return Outcome.NOT_STARTED
     if done.signal:
         return Outcome.SIGNAL
@@ -88,8 +88,10 @@ def _failure(traces: list[Trace]) -> tuple[Failure | None, bool]:
     An uncaught device failure takes precedence over other exceptions, since a parent often dies of its child's failure.
     A caught one explains a failing run only if there is no other exception.
     """
-    told = [(trace.failure, trace.failure.uncaught, trace.process.pid) for trace in traces if trace.failure is not None]
-    order = sorted(told, key=lambda each: (not (each[1] and each[0].kind != "other"), not each[1], each[2]))
+    failures = [
+        (trace.failure, trace.failure.uncaught, trace.process.pid) for trace in traces if trace.failure is not None
+    ]
+    order = sorted(failures, key=lambda each: (not (each[1] and each[0].kind != "other"), not each[1], each[2]))
     return (order[0][0], order[0][1]) if order else (None, False)
 
 

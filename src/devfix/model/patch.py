@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import Enum, IntEnum
 from types import MappingProxyType
 from typing import Literal
 
 from devfix.model.failure import Failure
 
-Safety = Literal["safe", "likely", "unsure"]
 # The result of verifying a patch; `Verdict` describes each.
 VerdictOutcome = Literal[
     "verified", "progressed", "same-failure", "regressed", "behaviour-changed", "broken", "superseded"
 ]
+
+
+class Safety(str, Enum):
+    """How safe a change is, safest first."""
+
+    SAFE = "safe"  # it fixes the failure and cannot change the results of a correct run
+    LIKELY = "likely"  # it fixes the failure and changes nothing that matters
+    UNSURE = "unsure"  # a guess that only a run can verify
+
+    __str__ = str.__str__
+
+    @property
+    def risk(self) -> int:
+        """0 for the safest, more for others."""
+        return list(type(self)).index(self)
 
 
 class Confidence(IntEnum):
@@ -62,7 +76,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Patch:
-    """A candidate: edits that belong together, the reason, and how safe they are ("safe", "likely", "unsure").
+    """A candidate: edits that belong together, the reason, and how safe they are.
 
     `joint`: it also moves other tensors than the one that failed.
     """

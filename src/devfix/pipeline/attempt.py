@@ -65,8 +65,8 @@ class AttemptBuilder:
         patches = propose(diagnoses, known, sources, rejected=rejected)
         worlds = worlds_to_verify(run.world, session.gpus_seen)
         given = (session.run, looked, session.files, worlds, self._baseline)
-        review, tell = self._review(looked.failure), session.progress.candidates
-        verifier = Verifier(*given, seeded=session.run_seeded, review=review, tell=tell)
+        review, report_progress = self._review(looked.failure), session.progress.candidates
+        verifier = Verifier(*given, seeded=session.run_seeded, review=review, report_progress=report_progress)
         session.progress("trying candidates" if diagnoses else "no rule knows this failure")
         with session.timed("verify"):
             kept, rest = verifier.select_best(patches, diagnoses)

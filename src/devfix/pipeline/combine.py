@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from devfix.model import Fix, Operand, Repair, SourceLocation
-from devfix.sdk import SAFETIES
 from devfix.sdk.trace.operands import describe
 from devfix.verification.edit_map import location_before
 from devfix.verification.rebase import merge_edits
@@ -87,7 +86,7 @@ def _together(one: Repair, first: Fix, other: Repair, second: Fix, diff: Differ)
         first.patch,
         title=_title(first.patch.title, second.patch.title),
         reason=reason,
-        safety=max(first.patch.safety, second.patch.safety, key=SAFETIES.index),
+        safety=max(first.patch.safety, second.patch.safety, key=lambda each: each.risk),
         edits=edits,
     )
     verdict = replace(second.verdict, transfers_before=first.verdict.transfers_before, before=first.verdict.before)

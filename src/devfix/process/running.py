@@ -52,7 +52,7 @@ class Completed:
     stdout: str
     stderr: str
     truncated: bool
-    trouble: str = ""
+    internal_error: str = ""
     with_torch: tuple[TorchProcess, ...] = ()
 
 
@@ -87,18 +87,18 @@ def run(
             _drain(program, captures, time.monotonic() + GRACE)
     stdout, stderr, status = (capture.text() for capture in captures)
     truncated = bool(captures[0].dropped or captures[1].dropped)
-    exit_code, name, told, trouble = _ending(status)
+    exit_code, name, reported, trouble = _ending(status)
     with_torch = tuple(_with_torch(status))
-    if timed_out and told is None:
+    if timed_out and reported is None:
         return Completed(None, "", True, seconds, stdout, stderr, truncated, trouble, with_torch)
-    if told is None and not trouble:
+    if reported is None and not trouble:
         trouble = "the supervisor of the program was killed"
-    return Completed(exit_code, name, False, told or seconds, stdout, stderr, truncated, trouble, with_torch)
+    return Completed(exit_code, name, False, reported or seconds, stdout, stderr, truncated, trouble, with_torch)
 
 
 def can_protect(paths: Sequence[Path]) -> bool:
     """Return whether programs can be kept from writing to these paths, which takes a user namespace, or root."""
-    return not run([sys.executable, "-I", "-S", "-c", ""], Path("/"), os.environ, 60, read_only=paths).trouble
+    return not run([sys.executable, "-I", "-S", "-c", ""], Path("/"), os.environ, 60, read_only=paths).internal_error
 
 
 def _drain(program: SupervisedProcess, captures: Sequence[BoundedOutput], deadline: float) -> bool:
@@ -149,8 +149,8 @@ def _with_torch(status: str) -> Iterator[TorchProcess]:
         word, _, rest = line.partition(" ")
         if word == "torch":
             try:
-                told = json.loads(rest)
-                yield TorchProcess(told["pid"], told["image"], tuple(told["command"]), tuple(told["lacks"]))
+                record = json.loads(rest)
+                yield TorchProcess(record["pid"], record["image"], tuple(record["command"]), tuple(record["lacks"]))
             except ValueError:  # the last line was truncated
                 continue
 

@@ -58,4 +58,4 @@ def why_no_sandbox() -> str:
     done = run(Sandbox(()).around(["true"], Path("/")), Path("/"), os.environ, 60)
     if done.exit_code == 0:
         return ""
-    return f"bubblewrap cannot work here ({(done.stderr.strip() or done.trouble).splitlines()[-1][:200]})"
+    return f"bubblewrap cannot work here ({(done.stderr.strip() or done.internal_error).splitlines()[-1][:200]})"

@@ -47,8 +47,14 @@ class SupervisedProcess:
         self.status, status = os.pipe()
         supervisor = [sys.executable, "-I", "-S", str(_SUPERVISOR), str(life), str(status)]
         bounds = limits or ResourceLimits()
-        told = ",".join(map(str, (bounds.memory, bounds.processes, bounds.file_size, bounds.reserve)))
-        supervisor += [environment.get("LC_CTYPE", ""), told, str(len(read_only)), self._written, *map(str, read_only)]
+        limits_text = ",".join(map(str, (bounds.memory, bounds.processes, bounds.file_size, bounds.reserve)))
+        supervisor += [
+            environment.get("LC_CTYPE", ""),
+            limits_text,
+            str(len(read_only)),
+            self._written,
+            *map(str, read_only),
+        ]
         try:
             self.supervisor = subprocess.Popen(
                 [*supervisor, *command],

@@ -117,14 +117,14 @@ def sweep(group: int, ended: dict[int, int]) -> int:
     return len(descendants()) if reap(ended) else 0
 
 
-def tell(status: int, lines: Iterable[bytes]) -> None:
+def report(status: int, lines: Iterable[bytes]) -> None:
     """Write the lines; if devfix was killed there is no reader."""
     for line in lines:
         with contextlib.suppress(OSError):
             os.write(status, line)
 
 
-def told(status: int) -> str:
+def describe_status(status: int) -> str:
     """Return a wait status in words: "exit CODE" or "signal NUMBER"."""
     return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
 
@@ -169,15 +169,15 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
             os.read(wake, 4096)
             reap(ended)
         if seen.wait == 0:
-            tell(status, seen.look(descendants()))
+            report(status, seen.look(descendants()))
         if watch.wait == 0 and program not in ended:
             over = watch.broken(descendants())
     if seen.wait is not None:  # processes that outlive the program
-        tell(status, seen.look(descendants()))
+        report(status, seen.look(descendants()))
     if over:
         os.write(status, f"limit {time.monotonic() - began:.6f} {over}\n".encode())
     if program in ended:
-        os.write(status, f"{told(ended[program])} {time.monotonic() - began:.6f}\n".encode())
+        os.write(status, f"{describe_status(ended[program])} {time.monotonic() - began:.6f}\n".encode())
     if left := sweep(program, ended):
         os.write(status, f"trouble {left} processes of the program would not die\n".encode())
 

@@ -41,11 +41,11 @@ def troubles_of(rules: Sequence[Rule]) -> list[str]:
         for name in rule.supersedes
         if name not in every
     ]
-    told: set[frozenset[str]] = set()
+    reported: set[frozenset[str]] = set()
     for rule in rules:
         circle = _circle(rule.id, every)
-        if circle and frozenset(circle) not in told:
-            told.add(frozenset(circle))
+        if circle and frozenset(circle) not in reported:
+            reported.add(frozenset(circle))
             found.append(f"rules supersede each other in a circle: {' > '.join([*circle, circle[0]])}; none counts")
     return found
 

@@ -141,11 +141,11 @@ class RegressionTestVerifier:
 
     def _is_same(self, run: Run) -> bool:
         """Return whether a run fails as the program did: same kind, operator, exception and location."""
-        told, known = run.failure, self.failure
-        if run.outcome is not Outcome.FAILED or told is None or told.at is None or known.at is None:
+        found, known = run.failure, self.failure
+        if run.outcome is not Outcome.FAILED or found is None or found.at is None or known.at is None:
             return False
-        place = (told.at.path, told.at.line) == (known.at.path, known.at.line)
-        return place and (told.kind, told.op, told.exception) == (known.kind, known.op, known.exception)
+        place = (found.at.path, found.at.line) == (known.at.path, known.at.line)
+        return place and (found.kind, found.op, found.exception) == (known.kind, known.op, known.exception)
 
 
 def _did(run: Run) -> str:

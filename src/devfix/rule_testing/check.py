@@ -11,7 +11,7 @@ from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
 from devfix.execution import SEED, TracedRunner
 from devfix.execution.device_matrix import worlds_to_verify
-from devfix.model import NO_COUNTS, CountRequest, Diagnosis, Failure, Outcome, Patch, Run, World
+from devfix.model import NO_COUNTS, CountRequest, Diagnosis, Failure, Outcome, Patch, Run, Safety, World
 from devfix.registry import Rule
 from devfix.rule_testing.case import Case
 from devfix.rule_testing.format import differences, is_told, tell, tell_run
@@ -48,7 +48,7 @@ def check(rule: Rule, case: Case, observer: TracedRunner) -> Result:
         troubles=tuple(troubles),
         told=told,
         after=_files(case, first) if first else None,
-        safety=first.safety if first and case.after is not None else "",
+        safety=first.safety if first and case.after is not None else None,
     )
 
 
@@ -138,7 +138,7 @@ def _worlds(home: World) -> list[World]:
 
 def _verdict(case: Case, patch: Patch, candidate: CandidateResult) -> Iterator[Trouble]:
     # A change that a rule is unsure of is a guess that only a run can judge; a repair drops it, as it would here.
-    if candidate.verdict.outcome == "verified" or patch.safety == "unsure":
+    if candidate.verdict.outcome == "verified" or patch.safety == Safety.UNSURE:
         return
     shown = differences(case.before, _files(case, patch), "before", "change")
     ending = f"{tell_run(candidate.run)}\n" if candidate.run.outcome is not Outcome.CLEAN else ""

@@ -29,7 +29,7 @@ def check_torch(python: Path) -> None:
     look = "import importlib.util; raise SystemExit(importlib.util.find_spec('torch') is None)"
     done = run((str(python), "-c", look), Path.cwd(), child_environment(), TIMEOUT)
     if done.exit_code != 0:
-        why = done.trouble or "it has no torch, which rules' cases need"
+        why = done.internal_error or "it has no torch, which rules' cases need"
         raise UserError(f"{python}: {why}; name an interpreter that has it: --python PATH")
 
 

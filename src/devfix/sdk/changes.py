@@ -8,11 +8,10 @@ from typing import TypeVar
 
 import libcst as cst
 
-from devfix.model import Edit
+from devfix.model import Edit, Safety
 from devfix.source import File
 
 Node = TypeVar("Node", bound=cst.CSTNode)
-SAFETIES = ("safe", "likely", "unsure")
 
 
 @dataclass(frozen=True)
@@ -20,19 +19,20 @@ class Change:
     """A candidate edit.
 
     `title` says in the imperative what it does. `reason` is added to the finding's reason if the place of the edit
-    needs one. `safety` is "safe" (it fixes the failure and cannot change the results of a correct run), "likely" (it
-    fixes the failure and changes nothing that matters), or "unsure" (a guess that only a run can verify). A `joint`
-    change also moves other tensors than the one that failed, and is rejected if the next failure involves one of those.
+    needs one. A `joint` change also moves other tensors than the one that failed, and is rejected if the next failure
+    involves one of those.
     """
 
     title: str
-    safety: str
+    safety: Safety
     edits: tuple[Edit, ...]
     reason: str = ""
     joint: bool = False
 
 
-def change(file: File, module: cst.Module | None, title: str, safety: str = "safe", reason: str = "") -> Change | None:
+def change(
+    file: File, module: cst.Module | None, title: str, safety: Safety = Safety.SAFE, reason: str = ""
+) -> Change | None:
     """Return the change from `file` to `module`; None if nothing changes or the result would not compile.
 
     >>> file = File("m.py", b"y = torch.zeros(3)\\n")
@@ -60,14 +60,14 @@ def joined(title: str, *changes: Change | None) -> Change | None:
     if len(found) < len(changes) or not edits or len({edit.path for edit in edits}) < len(edits):
         return None
     reason = " ".join(dict.fromkeys(each.reason for each in found if each.reason))
-    return Change(title, max((each.safety for each in found), key=SAFETIES.index), edits, reason)
+    return Change(title, max((each.safety for each in found), key=lambda each: each.risk), edits, reason)
 
 
 def rewrite(
     file: File,
     edits: Mapping[Node, cst.CSTNode] | cst.Module | None,
     title: str,
-    safety: str = "safe",
+    safety: Safety = Safety.SAFE,
     reason: str = "",
     joint: bool = False,
 ) -> Iterator[Change]:
@@ -90,24 +90,24 @@ def rewrite(
         yield replace(made, joint=joint)
 
 
-def with_safety(changes: Iterable[Change], safety: str) -> Iterator[Change]:
+def with_safety(changes: Iterable[Change], safety: Safety) -> Iterator[Change]:
     """Yield changes with another `safety`.
 
-    >>> [each.safety for each in with_safety([Change("Move it", "safe", ())], "likely")]
+    >>> [str(each.safety) for each in with_safety([Change("Move it", Safety.SAFE, ())], Safety.LIKELY)]
     ['likely']
     """
     return (replace(each, safety=safety) for each in changes)
 
 
 def first_is_safe(groups: Iterable[Iterable[Change]]) -> Iterator[Change]:
-    """Yield the changes of all groups; those after the first group that has any become "unsure".
+    """Yield the changes of all groups; those after the first group that has any become unsure.
 
-    >>> each = Change("Move it", "safe", ())
-    >>> [each.safety for each in first_is_safe([[], [each, each], [each]])]
+    >>> each = Change("Move it", Safety.SAFE, ())
+    >>> [str(each.safety) for each in first_is_safe([[], [each, each], [each]])]
     ['safe', 'safe', 'unsure']
     """
     found = False
     for group in groups:
         changes = list(group)
-        yield from with_safety(changes, "unsure") if found else changes
+        yield from with_safety(changes, Safety.UNSURE) if found else changes
         found = found or bool(changes)

@@ -16,9 +16,8 @@ from devfix.verification.candidate import (
     is_settled,
     mark_superseded,
     reject,
-    where,
 )
-from devfix.verification.checks.computation import diff_totals, edited_places, extra_gpu_work, moved_work_to_cpu
+from devfix.verification.checks.computation import diff_totals, edited_places, extra_gpu_work
 from devfix.verification.checks.model_summaries import differs_by_children, registered
 from devfix.verification.checks.operand_values import detect_operand_change, expected_checksums, misses_expected
 from devfix.verification.checks.stdout import (
@@ -28,8 +27,9 @@ from devfix.verification.checks.stdout import (
     stdout_differs,
     unseeded_note,
 )
-from devfix.verification.checks.suppression import detect_suppression, fails_at_same_site, locations_after
-from devfix.verification.edit_map import fails_in_edits, has_same_root_cause, involves_moved_tensor
+from devfix.verification.checks.suppression import fails_at_same_site, locations_after
+from devfix.verification.classification import classify_run
+from devfix.verification.edit_map import fails_in_edits
 from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.endings import ends_alike, ends_as
 
@@ -55,14 +55,14 @@ class Verifier:
         jobs: int = 2,
         seeded: Runner | None = None,
         review: Review | None = None,
-        tell: Callable[[int, int, int, str], None] | None = None,
+        report_progress: Callable[[int, int, int, str], None] | None = None,
     ) -> None:
         """Run candidates by `run`, or by `seeded`, which seeds generators, if the program draws from unseeded ones.
 
         `review` returns objections to a verified patch, given the files that it leads to.
         """
         self.run, self.before, self.files, self.worlds, self.baseline = run, before, files, worlds, baseline
-        self.jobs, self.tell = jobs, tell
+        self.jobs, self.report_progress = jobs, report_progress
         self.seeded = seeded or run
         self.review = review
         self.flaky: list[str] = []
@@ -85,8 +85,10 @@ class Verifier:
         left, queue = CANDIDATES, source
         with ThreadPoolExecutor(self.jobs) as pool:
             while left > 0 and (batch := list(islice(queue, min(left, self.jobs) if candidates else 1))):
-                if self.tell is not None:
-                    self.tell(len(candidates) + 1, len(candidates) + len(batch), len(candidates) + left, batch[0].title)
+                if self.report_progress is not None:
+                    self.report_progress(
+                        len(candidates) + 1, len(candidates) + len(batch), len(candidates) + left, batch[0].title
+                    )
                 left -= len(batch)
                 for candidate in pool.map(lambda patch: self.run_on_failing_world(patch, blamed[patch.rule]), batch):
                     if candidate.verdict.outcome == "verified" and not (held and is_not_better_than(candidate, held)):
@@ -126,7 +128,8 @@ class Verifier:
         places = locations_after(failed.at, patch.edits) if failed and failed.at else ()
         reach = CountRequest(places, expected_checksums(failed, diagnosis))
         run = self.run(home, files, False, reach)
-        outcome, reason = self._outcome(patch, diagnosis, run)
+        ends_well = run.outcome is Outcome.CLEAN or self._ends_as_without_gpu(run, patch)
+        outcome, reason = classify_run(self.before, run, patch, diagnosis, ends_well)
         if outcome in ("verified", "progressed") and (other := self._operand_change(diagnosis, reach, run, files)):
             outcome, reason = "behaviour-changed", other
         copies, worlds = (self.before.copies, run.copies), {home.name: run.outcome.value}
@@ -150,35 +153,6 @@ class Verifier:
         if names:
             self.flaky.append(unseeded_note(names))
         return bool(names)
-
-    def _outcome(self, patch: Patch, diagnosis: Diagnosis, run: Run) -> tuple[VerdictOutcome, str]:
-        failure = self.before.failure
-        operands = failure.operands if failure is not None else ()
-        wrong = operands[diagnosis.finding.operand] if operands else None
-        if run.outcome is Outcome.CLEAN or self._ends_as_without_gpu(run, patch):
-            wrongs = detect_suppression(self.before, wrong, run, patch.edits) or moved_work_to_cpu(
-                self.before, wrong, run
-            )
-            ending = "" if run.outcome is Outcome.CLEAN else f"then it fails as it does without a GPU: {last_line(run)}"
-            return ("broken", wrongs) if wrongs else ("verified", ending)
-        if run.outcome is not Outcome.FAILED or run.failure is None or failure is None:
-            return "broken", f"the program {run.outcome.value}: {last_line(run)}"
-        there = where(run.failure)
-        if has_same_root_cause(failure, wrong, run.failure, patch.edits):
-            same = run.failure.at == failure.at and run.failure.operations == failure.operations
-            return (
-                "same-failure",
-                "the same failure comes again" if same else f"it only moves the crash to {there}: same cause",
-            )
-        if run.failure.operations < failure.operations:
-            return "broken", f"it fails earlier, at {there}"
-        if wrongs := detect_suppression(self.before, wrong, run, patch.edits) or moved_work_to_cpu(
-            self.before, wrong, run
-        ):
-            return "broken", wrongs
-        if patch.joint and involves_moved_tensor(run.failure, patch.edits):
-            return "broken", f"it moves more than what failed, and one of the others fails at {there}"
-        return "progressed", f"the next failure has a cause of its own, at {there}"
 
     def _ends_as_without_gpu(self, run: Run, patch: Patch) -> bool:
         """Return whether a program fails for the reason for which it also fails without a GPU, unpatched."""

@@ -30,12 +30,12 @@ def capture(exception: BaseException, kind: str, func: Any, args: Any, kwargs: A
     looked = _look(failure, frames)
     _tell_calls(failure, frames)
     if totals.wanted():
-        failure["operator_totals"] = totals.tell()  # code that reports the failure, as pytest does, computes too
+        failure["operator_totals"] = totals.export()  # code that reports the failure, as pytest does, computes too
     given = operands.arguments(func, args, kwargs) if func is not None else []
     failure["op"] = operators.qualified(func)
     failure["operands"] = _tell_operands(given, looked)
     for operand, (argument, tensor) in zip(failure["operands"], given):  # noqa: B905
-        operand["values"] = checksums.told(func, argument, tensor)
+        operand["values"] = checksums.checksum_of(func, argument, tensor)
     summary = traceback.StackSummary.extract((frame, line) for frame, _, line in located)
     failure["traceback"] = "".join(["Traceback (most recent call last):\n", *summary.format(), _last_line(exception)])
     return failure
@@ -45,7 +45,7 @@ def reconstruct(exception: BaseException, kind: str) -> Json:
     """Describe a failure from the traceback of an exception that no operator reported."""
     located = walk(exception.__traceback__)
     failure = _begin(exception, kind, located)
-    failure["traceback"] = told(exception)
+    failure["traceback"] = format_traceback(exception)
     looked = _look(failure, [frame for frame, _, _ in located]) if kind != "other" else []
     if kind != "other":
         _tell_calls(failure, [frame for frame, _, _ in located])
@@ -64,7 +64,7 @@ def walk(trace: TracebackType | None) -> list[tuple[FrameType, int, int]]:
     return located if len(located) <= 300 else located[:50] + located[-250:]
 
 
-def told(exception: BaseException) -> str:
+def format_traceback(exception: BaseException) -> str:
     """Format an exception as Python does, its causes included, without the probe's frames."""
     strip(exception)
     try:
@@ -113,19 +113,21 @@ def _begin(exception: BaseException, kind: str, located: list[tuple[FrameType, i
         "traceback": "",
         "uncaught": False,
         "operations": records.operations(),
-        "frames": [{"place": places.tell(frame.f_code, lasti, line), "scope": []} for frame, lasti, line in located],
+        "frames": [
+            {"place": places.describe(frame.f_code, lasti, line), "scope": []} for frame, lasti, line in located
+        ],
         "operands": [],
     }
 
 
 def _tell_calls(failure: Json, frames: list[FrameType]) -> None:
     if calls.wanted():
-        failure.update(calls=calls.tell(frames), test=calls.test())
+        failure.update(calls=calls.describe_calls(frames), test=calls.test())
 
 
 def _tell_operands(given: list[tuple[str, Any]], looked: Looked) -> list[Json]:
     holdings = Holdings(looked)
-    return [operands.tell(name, tensor, looked, holdings) for name, tensor in given]
+    return [operands.describe_operand(name, tensor, looked, holdings) for name, tensor in given]
 
 
 def _look(failure: Json, frames: list[FrameType]) -> Looked:

@@ -64,18 +64,18 @@ class FailureRecorder:
         with failure.quiet():
             if scope_watch.wanted():
                 scope_watch.look()
-            told = failure.capture(exception, kind, func, args, kwargs)
+            recorded = failure.capture(exception, kind, func, args, kwargs)
         number = next(self._numbers)
-        self._captured[number] = told
+        self._captured[number] = recorded
         if len(self._captured) > 16:
             self._captured.popitem(last=False)
         with contextlib.suppress(AttributeError):
             setattr(exception, MARK, (os.getpid(), number))
         is_first = self._at[(kind, id(spots[0]), spots[1]) if spots else kind] == 1
         if is_first and len(self.trace.handled) < _FIRST:
-            self.trace.handled.append(told)
+            self.trace.handled.append(recorded)
         if not self._rank:
-            self.trace.failure = told
+            self.trace.failure = recorded
             if self.eager or number <= _FIRST:  # the process may be killed without warning
                 self.trace.write()
 
@@ -86,9 +86,9 @@ class FailureRecorder:
             return
         try:
             with failure.quiet():
-                told = self._find(exception)
-            told["uncaught"] = True
-            self.trace.failure, self._rank = told, rank
+                recorded = self._find(exception)
+            recorded["uncaught"] = True
+            self.trace.failure, self._rank = recorded, rank
         except Exception as error:
             self.trace.complain(error)
 
@@ -101,11 +101,11 @@ class FailureRecorder:
         """Return the device failure that caused an exception; None if there is none."""
         try:
             with failure.quiet():
-                told = self._find(exception)
+                recorded = self._find(exception)
         except Exception as error:
             self.trace.complain(error)
             return None
-        return None if told["kind"] == "other" else told
+        return None if recorded["kind"] == "other" else recorded
 
     def forget_repeats(self) -> None:
         """Reset the counts of failures per location."""
@@ -114,35 +114,39 @@ class FailureRecorder:
     def last_ended(self) -> None:
         """Use the latest failure as the one that ended this process with an exit code."""
         if self._captured and not self._rank:
-            told = next(reversed(self._captured.values()))
-            told["uncaught"] = True
-            self.trace.failure, self._rank = told, _RANK["process"]
+            recorded = next(reversed(self._captured.values()))
+            recorded["uncaught"] = True
+            self.trace.failure, self._rank = recorded, _RANK["process"]
 
     def _find(self, exception: BaseException) -> failure.Json:
         chain = _chain(exception)
         # The operator's own failure is more informative than an exception that a library raised from it.
         for link in chain:
             mark = getattr(link, MARK, None)
-            told = self._captured.get(mark[1]) if mark is not None and mark[0] == os.getpid() else None
-            told = told or self._quoted(failure.message_of(link))
-            if told is not None:
-                return {**told, "traceback": failure.told(exception)}
+            recorded = self._captured.get(mark[1]) if mark is not None and mark[0] == os.getpid() else None
+            recorded = recorded or self._quoted(failure.message_of(link))
+            if recorded is not None:
+                return {**recorded, "traceback": failure.format_traceback(exception)}
         for link in chain:
             kind = kinds.kind_of(failure.message_of(link))
             if kind:
-                return {**failure.reconstruct(link, kind), "traceback": failure.told(exception)}
+                return {**failure.reconstruct(link, kind), "traceback": failure.format_traceback(exception)}
         return failure.reconstruct(exception, "other")
 
     def _quoted(self, message: str) -> failure.Json | None:
         """Return a failure whose message this one quotes: errors of workers reach the main thread as text."""
-        ours = [told for told in reversed(self._captured.values()) if told["message"] and told["message"] in message]
+        ours = [
+            recorded
+            for recorded in reversed(self._captured.values())
+            if recorded["message"] and recorded["message"] in message
+        ]
         if ours:
             return ours[0]
         if not kinds.kind_of(message):
             return None
-        for told in self._of_children():
-            if told.get("message") and told["message"] in message and told.get("operands"):
-                return told
+        for recorded in self._of_children():
+            if recorded.get("message") and recorded["message"] in message and recorded.get("operands"):
+                return recorded
         return None
 
     def _of_children(self) -> list[failure.Json]:

@@ -51,7 +51,7 @@ class TraceWriter:
             if not self._path:
                 self._path = self._free_path()
             unfinished = f"{self._path}.unfinished"
-            Path(unfinished).write_text(json.dumps(self.tell(), default=str), "utf-8", "backslashreplace")
+            Path(unfinished).write_text(json.dumps(self.contents(), default=str), "utf-8", "backslashreplace")
             os.replace(unfinished, self._path)
 
     def _free_path(self) -> str:
@@ -60,7 +60,7 @@ class TraceWriter:
             number += 1
         return path
 
-    def tell(self) -> Json:
+    def contents(self) -> Json:
         """Return the contents of the trace."""
         return {
             "schema": "devfix-trace/1",
@@ -76,12 +76,12 @@ class TraceWriter:
             "asked": devices.asked(),
             "failure": self._failure(),
             "handled": [_without_counts(each) for each in self.handled if each is not self.failure],
-            "transfers": self._part(transfers.tell),
-            "watched": self._part(scope_watch.tell),
-            "operator_counts": self._part(sites.tell),
+            "transfers": self._part(transfers.export),
+            "watched": self._part(scope_watch.export),
+            "operator_counts": self._part(sites.export),
             "operator_totals": self._operator_totals(),
-            "unseeded": self._part(seeding.tell),
-            "modules": self._part(device_map.tell) if self.order.map else [],
+            "unseeded": self._part(seeding.unseeded_generators),
+            "modules": self._part(device_map.export) if self.order.map else [],
             "blind": self.blind,
             "internal_errors": [*self.trouble, *self._hidden_gpus()],
         }
@@ -105,11 +105,11 @@ class TraceWriter:
         """Return the totals, up to the failure if one ended the process or a test."""
         ended = self.failure is not None and self.failure.get("uncaught")
         known: list[Json] | None = self.failure.get("operator_totals") if self.failure is not None and ended else None
-        return self._part(totals.tell) if known is None else known
+        return self._part(totals.export) if known is None else known
 
-    def _part(self, tell: Any) -> list[Any]:
+    def _part(self, export: Any) -> list[Any]:
         try:
-            part: list[Any] = tell()
+            part: list[Any] = export()
         except Exception as error:
             self.complain(error)
             return []

@@ -23,12 +23,12 @@ def install(trace: TraceWriter, endings: FailureRecorder) -> None:
     """Listen to exceptions that the interpreter reports and ignores, and to futures."""
     previous = sys.unraisablehook
 
-    def unraisable(told: Any) -> None:
-        if told.exc_value is not None and endings.find(told.exc_value) is not None:
-            endings.uncaught(told.exc_value, "thread")
+    def unraisable(hook_args: Any) -> None:
+        if hook_args.exc_value is not None and endings.find(hook_args.exc_value) is not None:
+            endings.uncaught(hook_args.exc_value, "thread")
             trace.write()  # the exit functions, including the probe's, may have run already
-            failure.strip(told.exc_value)
-        previous(told)
+            failure.strip(hook_args.exc_value)
+        previous(hook_args)
 
     patching.replace(sys, "unraisablehook", unraisable, shared=True)
     _watch_futures(endings)

@@ -64,13 +64,13 @@ def differences(truth: dict[str, Any], other: dict[str, Any]) -> list[str]:
     lines = []
     for pair, found in truth["operators"].items():
         for name, rows in found.items():
-            told = other["operators"].get(pair, {}).get(name, {})
+            recorded = other["operators"].get(pair, {}).get(name, {})
             for row, outcome in rows.items():
-                if told.get(row) != outcome:
-                    lines.append(f"{pair}: {name}, {row}: {outcome} | {told.get(row, 'not told')}")
+                if recorded.get(row) != outcome:
+                    lines.append(f"{pair}: {name}, {row}: {outcome} | {recorded.get(row, 'not recorded')}")
     for title, outcome in truth["snippets"].items():
         if other["snippets"].get(title) != outcome:
-            lines.append(f"snippet {title}: {outcome} | {other['snippets'].get(title, 'not told')}")
+            lines.append(f"snippet {title}: {outcome} | {other['snippets'].get(title, 'not recorded')}")
     return lines
 
 
@@ -95,9 +95,9 @@ def main() -> int:
         parser.error("there is no GPU here: record on a machine with one, or try the recorder with --world simulated")
     file = options.recording or FOLDER / f"{torch.__version__}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    told = recording(options.world, options.snippets, options.samples, options.only)
-    file.write_text(json.dumps(told, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    print(f"{file}: {sum(len(rows) for pair in told['operators'].values() for rows in pair.values())} mixtures")
+    recorded = recording(options.world, options.snippets, options.samples, options.only)
+    file.write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    print(f"{file}: {sum(len(rows) for pair in recorded['operators'].values() for rows in pair.values())} mixtures")
     return 0
 
 

@@ -80,7 +80,7 @@ def _some(tensor: Any) -> Any:
     return tensor.view(-1)[at] if tensor.is_contiguous() else tensor[torch.unravel_index(at, tensor.shape)]
 
 
-def told(func: Any, argument: str, tensor: Any) -> dict[str, float] | None:
+def checksum_of(func: Any, argument: str, tensor: Any) -> dict[str, float] | None:
     """Return the checksum of an operator's argument; None if it writes to it, or there are no values."""
     sums = None if argument.partition("[")[0] in _written(func) else weigh(tensor)
     return None if sums is None else {"total": sums[0], "size": sums[1]}

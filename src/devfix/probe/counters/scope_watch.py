@@ -40,7 +40,7 @@ def look() -> None:
 
 
 def _see(frame: FrameType, lines: set[int]) -> None:
-    place = places.tell(frame.f_code, frame.f_lasti, frame.f_lineno)
+    place = places.describe(frame.f_code, frame.f_lasti, frame.f_lineno)
     found = lines.intersection(range(place["line"], (place["end_line"] or place["line"]) + 1))
     found.update(lines.intersection((frame.f_lineno,)))
     if found:
@@ -50,7 +50,7 @@ def _see(frame: FrameType, lines: set[int]) -> None:
             _seen.append({"place": {**place, "line": line}, "scope": bindings})
 
 
-def tell() -> list[dict[str, Any]]:
+def export() -> list[dict[str, Any]]:
     """Write what was recorded."""
     return _seen
 

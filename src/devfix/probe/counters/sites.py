@@ -72,7 +72,7 @@ def _is_wanted(code: CodeType, instruction: int) -> bool:
     lines = _lines.get(os.path.realpath(code.co_filename))
     if lines is None:
         return False
-    place = places.tell(code, instruction)
+    place = places.describe(code, instruction)
     return not lines.isdisjoint(range(place["line"], (place["end_line"] or place["line"]) + 1))
 
 
@@ -87,7 +87,7 @@ def _is_direct() -> bool:
     return False
 
 
-def tell() -> list[dict[str, Any]]:
+def export() -> list[dict[str, Any]]:
     """Write the counts, one entry for each operator."""
     return [
         {

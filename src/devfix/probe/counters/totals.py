@@ -124,7 +124,7 @@ def _weighed(tensor: torch.Tensor) -> float:
         return 0.0
 
 
-def tell() -> list[dict[str, Any]]:
+def export() -> list[dict[str, Any]]:
     """Write the counts, one entry for each operator."""
     totals: dict[str, list[Any]] = {}
     for rows in list(_every):

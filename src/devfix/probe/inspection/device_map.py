@@ -28,13 +28,13 @@ def install() -> None:
     replace(Module, "__del__", __del__, add=True)
 
 
-def tell() -> list[dict[str, Any]]:
+def export() -> list[dict[str, Any]]:
     """Return every module that holds tensors: live ones by their names, destroyed ones by their class."""
     _told.clear()
-    told: list[dict[str, Any]] = []
+    described: list[dict[str, Any]] = []
     for name, module in _roots():
-        _map(name, module, told)
-    return _dying + told
+        _map(name, module, described)
+    return _dying + described
 
 
 def _roots() -> list[tuple[str, Any]]:

@@ -28,15 +28,15 @@ def history(value: Any) -> list[dict[str, Any]]:
         if event is not None:
             events.setdefault(event[MOMENT], event)
     device = _device(value)
-    told: list[dict[str, Any]] = []
+    described: list[dict[str, Any]] = []
     for moment in sorted(events, reverse=True):
         event = events[moment]
-        told.append(_tell(event, event[DEVICE] or device))
+        described.append(_tell(event, event[DEVICE] or device))
         device = event[FROM] or device
-    told.reverse()
-    if birth is not None and birth[DEVICE] and told:
-        told[0]["device"] = birth[DEVICE]
-    return [event for event in told if event["kind"] != "unknown" or len(told) == 1]
+    described.reverse()
+    if birth is not None and birth[DEVICE] and described:
+        described[0]["device"] = birth[DEVICE]
+    return [event for event in described if event["kind"] != "unknown" or len(described) == 1]
 
 
 def copy(value: Any) -> dict[str, Any] | None:
@@ -95,26 +95,26 @@ def moment(value: Any) -> int:
 def binding(held: Held, known: dict[int, dict[str, Any]] | None = None) -> dict[str, Any]:
     """Write one expression in scope, with its creation and moves; `known` caches what was written before."""
     expression, kind, value = held
-    told = None if known is None or kind in ("string", "index") else known.get(id(value))
-    if told is None:
-        told = _describe(kind, value)
+    described = None if known is None or kind in ("string", "index") else known.get(id(value))
+    if described is None:
+        described = _describe(kind, value)
         if known is not None:
-            known[id(value)] = told
-    return {"expression": expression, **told}
+            known[id(value)] = described
+    return {"expression": expression, **described}
 
 
 def _describe(kind: str, value: Any) -> dict[str, Any]:
-    told: dict[str, Any] = {"kind": kind, "device": device_of(kind, value), "type": type(value).__name__}
+    described: dict[str, Any] = {"kind": kind, "device": device_of(kind, value), "type": type(value).__name__}
     if kind == "tensor":
-        told.update(dtype=str(value.dtype), shape=sizes(value))
+        described.update(dtype=str(value.dtype), shape=sizes(value))
     if kind in ("tensor", "module"):
         events = history(value)
-        told["history"] = events[:1] + [event for event in events[1:] if event["kind"] == "move"]
+        described["history"] = events[:1] + [event for event in events[1:] if event["kind"] == "move"]
     if kind in ("module", "object", "instance"):
-        told["classes"] = classes(type(value))
+        described["classes"] = classes(type(value))
     if kind == "object":
-        told["history"] = _defined(type(value))
-    return told
+        described["history"] = _defined(type(value))
+    return described
 
 
 def _defined(kind: type) -> list[dict[str, Any]]:
@@ -122,5 +122,5 @@ def _defined(kind: type) -> list[dict[str, Any]]:
     functions = [each for each in vars(kind).values() if type(each) is FunctionType]
     functions.sort(key=lambda each: each.__name__ != "__init__")
     codes = [each.__code__ for each in functions if not each.__code__.co_filename.startswith("<")]
-    spots = [places.tell(code, 0, code.co_firstlineno) for code in codes[:1]]
+    spots = [places.describe(code, 0, code.co_firstlineno) for code in codes[:1]]
     return [{"kind": "class", "op": kind.__qualname__, "device": "", "places": spots}] if spots else []

@@ -23,7 +23,7 @@ _LOADED = ("torch.utils.data.",)  # classes of torch whose objects yield or hold
 
 
 class Property(str):
-    """The device that a property returns, with the property's name, to tell it from a stored device."""
+    """The device that a property returns, with the property's name, to distinguish it from a stored device."""
 
     __slots__ = ()
 

@@ -45,7 +45,7 @@ def _tensors(name: str, value: Any, depth: int = 2) -> Iterator[tuple[str, Any]]
             yield from _tensors(f"{name}[{key!r}]", item, depth - 1)
 
 
-def tell(argument: str, tensor: Any, looked: Looked, holdings: Holdings) -> dict[str, Any]:
+def describe_operand(argument: str, tensor: Any, looked: Looked, holdings: Holdings) -> dict[str, Any]:
     """Describe one operand, with all expressions for it in the inspected frames."""
     family = histories.same_data(tensor)
     named = []

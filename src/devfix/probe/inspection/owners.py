@@ -45,8 +45,8 @@ class Holdings:
                 if id(module) not in known:
                     known[id(module)] = self._search(module, tensor, family)
                 for moment, identity, suffix, owner in known[id(module)]:
-                    told = {**owner, "expression": root + suffix, "frame": frame, "root": root}
-                    found.append((moment, identity, told))
+                    held_by = {**owner, "expression": root + suffix, "frame": frame, "root": root}
+                    found.append((moment, identity, held_by))
         return _best(found)
 
     def _search(self, module: Any, tensor: Any, family: set[int]) -> list[tuple[int, int, str, Json]]:

@@ -86,8 +86,8 @@ def look(frame: FrameType, most: int = _MOST) -> list[Held]:
             seen.add(id(value))
             queue.extend((name, item, 0) for name, item in members(expression, value, used, False))
     objects: list[Held] = [(text, "object", value) for text, value in plain.items() if _declares(text, found)]
-    told = {text for text, _, _ in objects}
-    return (found + objects + [each for each in instances if each[0] not in told])[:most]
+    named = {text for text, _, _ in objects}
+    return (found + objects + [each for each in instances if each[0] not in named])[:most]
 
 
 def _declares(text: str, found: list[Held]) -> bool:

@@ -104,9 +104,9 @@ def _keep(connection: int, out: int, err: int) -> tuple[dict[str, object], int, 
     seconds = time.monotonic() - began
     _sweep(program, ended)
     status = ended.get(program, signal.SIGKILL)
-    told = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
+    ending = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
     with contextlib.suppress(OSError):
-        os.write(connection, f"{told} {seconds:.6f}\n".encode())
+        os.write(connection, f"{ending} {seconds:.6f}\n".encode())
     return None
 
 

@@ -155,7 +155,7 @@ def shown(codes: list[CodeType]) -> list[int]:
     return [at for at in range(end) if sorts[at] != PROBE and not codes[at].co_filename.startswith("<frozen")]
 
 
-def tell(code: CodeType, instruction: int, line: int | None = None) -> dict[str, Any]:
+def describe(code: CodeType, instruction: int, line: int | None = None) -> dict[str, Any]:
     """Write one location as the trace has it; columns are None on Python 3.10."""
     place = {"path": _absolute(code.co_filename), "line": line or code.co_firstlineno, "function": qualname(code)}
     place.update(end_line=None, column=None, end_column=None)
@@ -165,7 +165,7 @@ def tell(code: CodeType, instruction: int, line: int | None = None) -> dict[str,
 
 def tell_all(spots: Spots) -> list[dict[str, Any]]:
     """Write locations as a list, innermost first."""
-    return [tell(spots[at], spots[at + 1]) for at in range(0, len(spots), 2)]
+    return [describe(spots[at], spots[at + 1]) for at in range(0, len(spots), 2)]
 
 
 def _absolute(filename: str) -> str:

@@ -22,8 +22,8 @@ def position(code: CodeType, instruction: int) -> dict[str, Any]:
     if known is None or known[0] is not code:
         if len(_known) > 4096:
             _known.clear()
-        told = _body(code, instruction) or _told(code, instruction, instruction + 2)
-        known = _known[id(code), instruction] = code, told
+        position = _body(code, instruction) or _position(code, instruction, instruction + 2)
+        known = _known[id(code), instruction] = code, position
     return known[1]
 
 
@@ -35,11 +35,11 @@ def _body(code: CodeType, instruction: int) -> dict[str, Any]:
     if code.co_code[instruction] != _FOR_ITER:
         return {}
     end = next(each.argval for each in dis.get_instructions(code) if each.offset == instruction)
-    told = _told(code, instruction + 2, end)
-    return told and {**told, "loop": True}
+    position = _position(code, instruction + 2, end)
+    return position and {**position, "loop": True}
 
 
-def _told(code: CodeType, start: int, end: int) -> dict[str, Any]:
+def _position(code: CodeType, start: int, end: int) -> dict[str, Any]:
     # No list of all points: so many new tuples would trigger the garbage collector, for a second.
     first = min((first for first, _ in _points(code, start, end)), key=_order, default=(None, None))
     last = max((last for _, last in _points(code, start, end)), key=_order, default=(None, None))

@@ -13,8 +13,8 @@ _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>
 
 def qualname(code: CodeType) -> str:
     """Return a code object's full name, as `co_qualname` has it: "Model.forward", "main.<locals>.step"."""
-    told = getattr(code, "co_qualname", "")
-    return told or names_in(code.co_filename).get((code.co_name, code.co_firstlineno), code.co_name)
+    name = getattr(code, "co_qualname", "")
+    return name or names_in(code.co_filename).get((code.co_name, code.co_firstlineno), code.co_name)
 
 
 @functools.cache

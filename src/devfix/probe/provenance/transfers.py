@@ -26,17 +26,17 @@ def count(here: str, there: str, size: int, spots: places.Spots) -> None:
     counted[3] += size
 
 
-def tell() -> list[dict[str, Any]]:
+def export() -> list[dict[str, Any]]:
     """Write all copies, one entry for each line and direction."""
     lines: dict[tuple[str, int, str], dict[str, Any]] = {}
     for (_, _, direction), (code, instruction, number, size) in list(_counted.items()):
-        place = places.tell(code, instruction)
-        told = lines.setdefault(
+        place = places.describe(code, instruction)
+        entry = lines.setdefault(
             (place["path"], place["line"], direction),
             {"place": place, "direction": direction, "count": 0, "bytes": 0},
         )
-        told["count"] += number
-        told["bytes"] += size
+        entry["count"] += number
+        entry["bytes"] += size
     return list(lines.values())
 
 

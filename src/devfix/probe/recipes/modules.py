@@ -39,14 +39,14 @@ def made(module: Any) -> Json | None:
     kind = type(module)
     if known is None or known[0]() is not module or not exists(kind):
         return None
-    told: Json = {"kind": "made", **named(kind), **known[1]}
+    described: Json = {"kind": "made", **named(kind), **known[1]}
     if not instance_dict(module).get("training", True):
-        told["evaluates"] = True
+        described["evaluates"] = True
     dtypes = {tensor.dtype for tensor in module_tensors(module) if tensor.is_floating_point()}
     if len(dtypes) == 1 and (dtype := dtypes.pop()) is not torch.float32:
-        told["dtype"] = str(dtype).removeprefix("torch.")
-    told["moves"] = [[path, device] for path, device in _moves(module, "", "cpu")][:12]
-    return told
+        described["dtype"] = str(dtype).removeprefix("torch.")
+    described["moves"] = [[path, device] for path, device in _moves(module, "", "cpu")][:12]
+    return described
 
 
 def _moves(module: Any, path: str, now: str) -> list[tuple[str, str]]:

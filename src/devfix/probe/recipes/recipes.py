@@ -90,10 +90,10 @@ def _held_modules(value: Any, depth: int) -> Json:
     items = [recipe(child, depth + 1) for child in children]
     if type(value) is torch.nn.ModuleList:
         items = [{"kind": "list", "items": items}]
-    told: Json = {"kind": "made", "module": "torch", "text": f"nn.{type(value).__name__}", "items": items}
+    described: Json = {"kind": "made", "module": "torch", "text": f"nn.{type(value).__name__}", "items": items}
     if not value.training:
-        told["evaluates"] = True
-    return told
+        described["evaluates"] = True
+    return described
 
 
 def _named(module: Any, name: str, value: Any) -> Json:

@@ -16,7 +16,7 @@ _MOST = 16_000_000  # values inspected
 
 def tensor(value: Any) -> Json:
     """Return the recipe of a similar tensor."""
-    told: Json = {
+    described: Json = {
         "kind": "tensor",
         "dtype": str(value.dtype).removeprefix("torch."),
         "shape": sizes(value),
@@ -26,8 +26,8 @@ def tensor(value: Any) -> Json:
     if value.layout is not torch.strided or value.numel() > _MOST or value.device.type == "meta":
         return {"kind": "unknown", "text": "tensor"}
     with _disable_current_modes(), torch.no_grad():
-        told.update(_contents(host(value)))
-    return told
+        described.update(_contents(host(value)))
+    return described
 
 
 def host(value: Any) -> Any:

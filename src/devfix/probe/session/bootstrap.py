@@ -25,39 +25,39 @@ _begun: tuple[TraceWriter, FailureRecorder] | None = None
 def begin(text: str | None = None) -> None:
     """Enter the configured world and start this process's trace; `text` replaces the environment."""
     global _begun
-    told = config.read(text)
-    if told is None or _begun is not None:
+    order = config.read(text)
+    if order is None or _begun is not None:
         return
-    places.own(told.owned)
-    scope_watch.want(told.watch)
-    sites.want(told.reach)
-    checksums.want(told.given)
-    totals.want(told.tally, told.kind == "cpu")
-    calls.want(told.calls)
-    trace = TraceWriter(told)
+    places.own(order.owned)
+    scope_watch.want(order.watch)
+    sites.want(order.reach)
+    checksums.want(order.given)
+    totals.want(order.tally, order.kind == "cpu")
+    calls.want(order.calls)
+    trace = TraceWriter(order)
     endings = FailureRecorder(trace)
     _begun = trace, endings
     _take_slots(endings)
-    seeding.begin(told.seed, told.kind == "real")
+    seeding.begin(order.seed, order.kind == "real")
     child_processes.follow_forks(trace, endings)
-    _enter(told, trace, endings)
+    _enter(order, trace, endings)
     _finish_with(trace, endings)
 
 
-def _enter(told: config.ProbeConfig, trace: TraceWriter, endings: FailureRecorder) -> None:
+def _enter(order: config.ProbeConfig, trace: TraceWriter, endings: FailureRecorder) -> None:
     """Enter a world and replace what reveals it; everything is undone when the world is left."""
     try:
-        world.enter(told.kind, told.gpus, told.current)
+        world.enter(order.kind, order.gpus, order.current)
         seeding.install()
         modules.install()
         tracking.install()
         imports.install()
-        if told.map:
+        if order.map:
             device_map.install()
-        if told.lift is not None:
+        if order.lift is not None:
             from ..lift import install as lift  # only imported by lifted runs
 
-            lift.install(told.lift)
+            lift.install(order.lift)
     except Exception as error:
         trace.complain(error)
         trace.blind = trace.trouble[-1]
@@ -81,10 +81,10 @@ def _take_slots(endings: FailureRecorder) -> None:
 
         hooks.on_created = counted
     if scope_watch.wanted() or sites.wanted():
-        told = hooks.on_created
+        on_created = hooks.on_created
 
         def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
-            told(result, func, args, kwargs)
+            on_created(result, func, args, kwargs)
             scope_watch.look()
             sites.ran(result, func, args, kwargs)
 
@@ -144,7 +144,7 @@ def trace_of(exception: BaseException) -> dict[str, Any] | None:
         return None
     trace, endings = _begun
     found = endings.find(exception)
-    return None if found is None else {**trace.tell(), "failure": {**found, "uncaught": True}}
+    return None if found is None else {**trace.contents(), "failure": {**found, "uncaught": True}}
 
 
 def is_lifted() -> bool:
@@ -155,13 +155,13 @@ def is_lifted() -> bool:
 
 def obey() -> None:
     """Enter the world that is configured now, or leave the current one if there is no configuration any more."""
-    told = config.read()
+    order = config.read()
     if _begun is None:
         begin()
-    elif told is None:
+    elif order is None:
         world.leave()
     else:
-        _enter(told, *_begun)
+        _enter(order, *_begun)
 
 
 def forget_repeats() -> None:

@@ -18,14 +18,14 @@ _SEED = 67280421310721  # the default seed of PyTorch
 
 def state() -> State:
     """Return what tests change: default dtype and device, this thread's current GPU, each GPU's random state."""
-    told: State = {"dtype": torch.get_default_dtype(), "device": _default_device()}
+    state: State = {"dtype": torch.get_default_dtype(), "device": _default_device()}
     if devices.count():
-        told["current"] = devices.current()
-        told.update((f"stream {gpu}", one.get_state()) for gpu, one in enumerate(randomness.defaults))
+        state["current"] = devices.current()
+        state.update((f"stream {gpu}", one.get_state()) for gpu, one in enumerate(randomness.defaults))
     elif torch.cuda.is_initialized():
-        told["current"] = torch.cuda.current_device()
-        told.update((f"stream {gpu}", one.get_state()) for gpu, one in enumerate(torch.cuda.default_generators))
-    return told
+        state["current"] = torch.cuda.current_device()
+        state.update((f"stream {gpu}", one.get_state()) for gpu, one in enumerate(torch.cuda.default_generators))
+    return state
 
 
 def changed(before: State, after: State) -> State:
@@ -33,29 +33,29 @@ def changed(before: State, after: State) -> State:
     return {part: value for part, value in before.items() if part in after and not _same(value, after[part])}
 
 
-def restore(told: State, current: int) -> None:
+def restore(state: State, current: int) -> None:
     """Restore a state. GPUs that it does not contain are reset, and `current` becomes the current one.
 
     Other threads get GPU 0 again, and the memory figures are reset.
     """
-    if torch.get_default_dtype() is not told["dtype"]:
-        torch.set_default_dtype(told["dtype"])
-    if _default_device() != told["device"]:
-        torch.set_default_device(told["device"])
+    if torch.get_default_dtype() is not state["dtype"]:
+        torch.set_default_dtype(state["dtype"])
+    if _default_device() != state["device"]:
+        torch.set_default_device(state["device"])
     simulated = devices.count() > 0
     if simulated:
         devices.forget_threads()
-        devices.make_current(told.get("current", current))
+        devices.make_current(state.get("current", current))
         memory.forget()
     elif torch.cuda.is_initialized():
-        torch.cuda.set_device(told.get("current", current))
+        torch.cuda.set_device(state.get("current", current))
         for gpu in range(torch.cuda.device_count()):
             torch.cuda.reset_peak_memory_stats(gpu)
     else:
         return
     for gpu, stream in enumerate(randomness.defaults if simulated else torch.cuda.default_generators):
-        if f"stream {gpu}" in told:
-            stream.set_state(told[f"stream {gpu}"])
+        if f"stream {gpu}" in state:
+            stream.set_state(state[f"stream {gpu}"])
         else:
             stream.manual_seed(_SEED)
 

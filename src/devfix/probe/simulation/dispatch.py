@@ -104,7 +104,7 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
         result = hooks.again(error, func, args, kwargs or {})
         if result is not hooks.FAILED:
             return result
-        raise told(error, func, args, kwargs)  # noqa: B904 - it is the same exception
+        raise translate_error(error, func, args, kwargs)  # noqa: B904 - it is the same exception
 
 
 def _foreign(func: Any, args: Any, kwargs: Any) -> Any:
@@ -120,13 +120,13 @@ def _foreign(func: Any, args: Any, kwargs: Any) -> Any:
 World.__torch_dispatch__ = dispatch  # type: ignore[method-assign]
 
 
-def told(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
+def translate_error(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
     """Report a failure, with the device's name as the user knows it."""
     text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
     if "lazy" in text.lower():
         error.args = (messages.outward(text), *error.args[1:])
     if "not implemented for '" in text and _is_on_gpu(args, kwargs or {}):
-        error.args = (dtypes.told(text, _base(func)), *error.args[1:])
+        error.args = (dtypes.cuda_message(text, _base(func)), *error.args[1:])
     if "can't allocate memory" in text and _is_on_gpu(args, kwargs or {}):
         error = messages.out_of_memory(text)
     hooks.failed(error, func, args, kwargs or {})

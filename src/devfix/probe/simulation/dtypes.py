@@ -187,7 +187,7 @@ def takes(base: str, error: Exception) -> bool:
     return dtype in _ALSO_INTEGERS.get(base, ())
 
 
-def told(text: str, base: str) -> str:
+def cuda_message(text: str, base: str) -> str:
     """Return a message of the CPU's kernel with the name of CUDA's kernel."""
 
     def rename(spoken: re.Match[str]) -> str:

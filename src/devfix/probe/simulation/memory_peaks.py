@@ -46,20 +46,20 @@ def follow(living: Iterable[Any]) -> None:
 
 
 def _listen() -> None:
-    told, told_of_move = hooks.on_created, hooks.moved
-    shorter, on_host = hooks.fast_on_created.get(told), hooks.fast_on_created_cpu.get(told)
+    on_created, on_moved = hooks.on_created, hooks.moved
+    shorter, on_host = hooks.fast_on_created.get(on_created), hooks.fast_on_created_cpu.get(on_created)
 
     def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
-        told(result, func, args, kwargs)
+        on_created(result, func, args, kwargs)
         _note_all(result)
 
     def moved(result: Any, source: Any, func: Any) -> None:
-        told_of_move(result, source, func)
+        on_moved(result, source, func)
         _note_all(result)
 
     def forget() -> None:
         if hooks.on_created is born:
-            hooks.on_created, hooks.moved = told, told_of_move
+            hooks.on_created, hooks.moved = on_created, on_moved
         hooks.fast_on_created.pop(born, None)
         hooks.fast_on_created_cpu.pop(born, None)
         _held.clear()

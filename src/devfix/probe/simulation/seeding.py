@@ -78,7 +78,7 @@ def drawn(result: Any, func: Any, args: Any, kwargs: Any) -> None:
         _unseeded.add("torch")
 
 
-def tell() -> list[str]:
+def unseeded_generators() -> list[str]:
     """Return which generators the program has used without a seed: "torch", "random", "numpy"."""
     if _random_state is not None and random.getstate() != _random_state:
         _unseeded.add("random")
@@ -126,7 +126,7 @@ def _watch_random() -> None:
     @functools.wraps(original)
     def seed(*args: Any, **kwargs: Any) -> Any:
         global _random_state
-        tell()
+        unseeded_generators()
         is_none = _is_none(args, kwargs)
         result = original(_seed) if is_none else original(*args, **kwargs)
         _random_state = random.getstate() if is_none else None
@@ -169,7 +169,7 @@ def _watch_numpy(numpy: Any) -> None:
     @functools.wraps(seed)
     def seeded(*args: Any, **kwargs: Any) -> Any:
         global _numpy_state
-        tell()
+        unseeded_generators()
         is_none = _is_none(args, kwargs)
         result = seed(_seed) if is_none else seed(*args, **kwargs)
         _numpy_state = _state_of(numpy) if is_none else None

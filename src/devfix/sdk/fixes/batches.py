@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from devfix.model import Diagnosis, ScopeVariable
+from devfix.model import Diagnosis, Safety, ScopeVariable
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.call_result import occurrences
 from devfix.sdk.fixes.device_expressions import device_expressions, is_bound
@@ -60,8 +60,8 @@ def _unpacked(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode
         if not is_bound(file, statement, anchor) or anchor.startswith(tuple(f"{each}." for each in names)):
             continue
         module = _move_names(file, statement, names, len(every) == len(names), anchor)
-        told = f"{', '.join(f'`{each}`' for each in names[:-1])} and `{names[-1]}`"
-        found = change(file, module, f"Move {told} to `{anchor}` where they are unpacked", "likely")
+        listed = f"{', '.join(f'`{each}`' for each in names[:-1])} and `{names[-1]}`"
+        found = change(file, module, f"Move {listed} to `{anchor}` where they are unpacked", Safety.LIKELY)
         if found:
             yield replace(found, joint=True)
 
@@ -122,7 +122,7 @@ def _held(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, wh
             continue
         line = f"{whole} = {_rebuild(file, whole, tensors[0].expression, anchor)}"
         found = change(
-            file, insert_before(file, statement, [line]), f"Move what `{whole}` holds to `{anchor}`", "likely"
+            file, insert_before(file, statement, [line]), f"Move what `{whole}` holds to `{anchor}`", Safety.LIKELY
         )
         if found:
             yield replace(found, joint=True)

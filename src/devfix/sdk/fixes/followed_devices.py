@@ -27,7 +27,7 @@ def followed(failure: Failure, places: Sequence[SourceLocation], source: Sources
     >>> followed(failure, last_placement(failure.operands[1]).places, source) is None
     True
     """
-    told: cst.BaseExpression | None = None
+    expression: cst.BaseExpression | None = None
     inner: tuple[File, cst.Call] | None = None
     for place in places:
         file = source.file(place) if place.owned else None
@@ -38,13 +38,13 @@ def followed(failure: Failure, places: Sequence[SourceLocation], source: Sources
             node = _like(call)
             if node is not None:
                 return binding_at(failure, place, file.code(node))
-            told = _device_argument(file, call)
+            expression = _device_argument(file, call)
         else:
-            told = _passed_value(file, call, *inner, told)
-        told = _assigned_value(file, call, told)
-        if isinstance(told, cst.Attribute) and told.attr.value == "device":
-            return binding_at(failure, place, file.code(told.value))
-        if not isinstance(told, cst.Name):
+            expression = _passed_value(file, call, *inner, expression)
+        expression = _assigned_value(file, call, expression)
+        if isinstance(expression, cst.Attribute) and expression.attr.value == "device":
+            return binding_at(failure, place, file.code(expression.value))
+        if not isinstance(expression, cst.Name):
             return None
         inner = file, call
     return None
@@ -73,15 +73,15 @@ def _device_argument(file: File, call: cst.Call) -> cst.BaseExpression | None:
     return given.value
 
 
-def _assigned_value(file: File, call: cst.Call, told: cst.BaseExpression | None) -> cst.BaseExpression | None:
+def _assigned_value(file: File, call: cst.Call, expression: cst.BaseExpression | None) -> cst.BaseExpression | None:
     """Return the value of a local name that its function assigns once."""
     function = file.function_of(call)
     for _ in range(NAMES):
-        given = assignments(file, told.value, function or file.module) if isinstance(told, cst.Name) else []
+        given = assignments(file, expression.value, function or file.module) if isinstance(expression, cst.Name) else []
         if len(given) != 1 or given[0].value is None:
             break
-        told = given[0].value
-    return told
+        expression = given[0].value
+    return expression
 
 
 def _passed_value(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from devfix.model import Diagnosis, Event, Failure, Operand, SourceLocation
+from devfix.model import Diagnosis, Event, Failure, Operand, Safety, SourceLocation
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.attribute_copy import assign_locally
 from devfix.sdk.fixes.call_result import is_on_device, move_at, occurrences
@@ -89,7 +89,7 @@ def _move_similar(
         return None
     every = [*_other_reads(file, node, text), *others]
     found = move_at(file, node, anchor, every)
-    return found and replace(found, title=f"{found.title}, and its like beside it", safety="likely")
+    return found and replace(found, title=f"{found.title}, and its like beside it", safety=Safety.LIKELY)
 
 
 def _born(history: Sequence[Event]) -> tuple[str, str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from devfix.model import Diagnosis
+from devfix.model import Diagnosis, Safety
 from devfix.sdk.changes import Change, change
 from devfix.sdk.trace.holders import files_of
 from devfix.source import Sources
@@ -28,6 +28,6 @@ def pin_where_assigned(diagnosis: Diagnosis, source: Sources, name: str) -> Iter
             continue
         value = expression(f"{empty}(0, device={file.code(found[0].value)}).device")
         module = file.replaced({found[0].value: value})
-        made = change(file, module, f"Resolve `{name}` to one GPU where it is assigned", safety="likely")
+        made = change(file, module, f"Resolve `{name}` to one GPU where it is assigned", safety=Safety.LIKELY)
         if made:
             yield made

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from devfix.model import Confidence, Event, Finding, SourceLocation
+from devfix.model import Confidence, Event, Finding, Safety, SourceLocation
 from devfix.sdk.changes import Change, with_safety
 from devfix.sdk.fixes.device_source import DeviceSource
 from devfix.sdk.fixes.modules import root_modules
@@ -75,7 +75,7 @@ class ModuleRule(OperandRule):
         roots = {owner.frame: owner.root for owner, _ in root_modules(ctx.failure, ctx.operand)}
         for site in ctx.sites():
             if site.frame in roots and roots[site.frame] != "self":
-                yield from with_safety(site.move_module(roots[site.frame]), "unsure")
+                yield from with_safety(site.move_module(roots[site.frame]), Safety.UNSURE)
 
     @abstractmethod
     def fix(self, ctx: Context) -> Iterator[Change]:

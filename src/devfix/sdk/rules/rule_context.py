@@ -7,7 +7,18 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from devfix.model import Confidence, Diagnosis, Event, Failure, Finding, NameRef, Operand, ScopeVariable, SourceLocation
+from devfix.model import (
+    Confidence,
+    Diagnosis,
+    Event,
+    Failure,
+    Finding,
+    NameRef,
+    Operand,
+    Safety,
+    ScopeVariable,
+    SourceLocation,
+)
 from devfix.sdk.changes import Change, first_is_safe, with_safety
 from devfix.sdk.fixes.device_source import DeviceSource, change_device_sources, device_sources
 from devfix.sdk.fixes.host import host_copies
@@ -212,7 +223,7 @@ class Context:
         spots = construction_sites(self.failure, module, self.sources)
         return [site for spot in spots for site in self._sites(spot)]
 
-    def move_constructed(self, module: ScopeVariable, safety: str = "safe") -> Iterator[Change]:
+    def move_constructed(self, module: ScopeVariable, safety: Safety = Safety.SAFE) -> Iterator[Change]:
         """Yield changes that move a module at its construction, first outside of constructors; inside, as unsure."""
         sites = sorted(self.construction_sites(module), key=lambda site: site.is_in_constructor)
         return first_is_safe(with_safety(site.move_result(), safety) for site in sites)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from devfix.model import Diagnosis, ScopeVariable, SourceLocation
+from devfix.model import Diagnosis, Safety, ScopeVariable, SourceLocation
 from devfix.sdk.changes import Change, Node, rewrite
 from devfix.sdk.fixes.batches import move_batch
 from devfix.sdk.fixes.call_result import move_assigned, occurrences
@@ -106,17 +106,17 @@ class Site:
         return device_parameter(self.spot, device, self.sources)
 
     def replace(
-        self, edits: Mapping[Node, cst.CSTNode], title: str, safety: str = "safe", reason: str = ""
+        self, edits: Mapping[Node, cst.CSTNode], title: str, safety: Safety = Safety.SAFE, reason: str = ""
     ) -> Iterator[Change]:
         """Yield the file with nodes replaced."""
         return rewrite(self.file, edits, title, safety, reason)
 
-    def insert_before(self, lines: Sequence[str], title: str, safety: str = "safe") -> Iterator[Change]:
+    def insert_before(self, lines: Sequence[str], title: str, safety: Safety = Safety.SAFE) -> Iterator[Change]:
         """Yield a change that inserts statements before the one here."""
         module = insert_before(self.file, self.statement, lines) if self.statement is not None else None
         return rewrite(self.file, module, title, safety)
 
-    def insert_after(self, lines: Sequence[str], title: str, safety: str = "safe") -> Iterator[Change]:
+    def insert_after(self, lines: Sequence[str], title: str, safety: Safety = Safety.SAFE) -> Iterator[Change]:
         """Yield a change that inserts statements after the one here."""
         module = insert_after(self.file, self.statement, lines) if self.statement is not None else None
         return rewrite(self.file, module, title, safety)
@@ -192,11 +192,11 @@ class CallSite(Site):
         """Return whether an expression, or what is computed from it, is an argument."""
         return any(self.file.find(each.value, text) for each in self.node.args)
 
-    def change_to(self, new: cst.BaseExpression, title: str, safety: str = "safe") -> Iterator[Change]:
+    def change_to(self, new: cst.BaseExpression, title: str, safety: Safety = Safety.SAFE) -> Iterator[Change]:
         """Yield a change that replaces the call by another expression."""
         return self.replace({self.node: new}, title, safety)
 
-    def add_keyword(self, keyword: str, value: str, title: str, safety: str = "safe") -> Iterator[Change]:
+    def add_keyword(self, keyword: str, value: str, title: str, safety: Safety = Safety.SAFE) -> Iterator[Change]:
         """Yield a change that adds a keyword argument."""
         return self.replace({self.node: add_keyword(self.node, keyword, value)}, title, safety)
 

@@ -39,11 +39,11 @@ def is_optional(function: cst.FunctionDef, name: str) -> bool:
     groups = function.params
     for each in (*groups.posonly_params, *groups.params, *groups.kwonly_params):
         if each.name.value == name:
-            told = code(each.annotation.annotation) if each.annotation is not None else ""
+            annotation = code(each.annotation.annotation) if each.annotation is not None else ""
             plain = isinstance(each.default, cst.BaseNumber | cst.BaseString) or (
                 isinstance(each.default, cst.Name) and each.default.value in ("None", "True", "False")
             )
-            return plain or bool(told and not TENSOR_ALONE.fullmatch(told))
+            return plain or bool(annotation and not TENSOR_ALONE.fullmatch(annotation))
     return False
 
 

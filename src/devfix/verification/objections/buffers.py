@@ -69,10 +69,10 @@ def _assignments(name: str, family: frozenset[str], code: Code) -> Iterator[Obje
                 ):
                     continue
                 is_sure = kind == "other" and (receiver == "self" or receiver in made)
-                told = f"{path}:{getattr(node, 'lineno', 0)} assigns `{ast.unparse(value)}` to `{name}`"
+                problem = f"{path}:{getattr(node, 'lineno', 0)} assigns `{ast.unparse(value)}` to `{name}`"
                 ends = NO_TENSOR if kind == "other" else "which may be no tensor"
                 numbers = f"self.{name}" if is_of_numbers(value, function) else ""
-                yield Objection("strong" if is_sure else "weak", f"{told}, {ends}", numbers)
+                yield Objection("strong" if is_sure else "weak", f"{problem}, {ends}", numbers)
 
 
 def _given(node: ast.AST, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -104,8 +104,8 @@ def _members(what: Introduced, family: frozenset[str], code: Code) -> Iterator[O
                 if isinstance(child, ast.AnnAssign) and child.value is not None and isinstance(child.target, ast.Name):
                     names = [child.target.id]
                 if what.name in names:
-                    told = f"{path}:{child.lineno}: {node.name} has a member `{what.name}`"
-                    yield Objection("strong", f"{told}, and register_buffer refuses a name that is taken")
+                    problem = f"{path}:{child.lineno}: {node.name} has a member `{what.name}`"
+                    yield Objection("strong", f"{problem}, and register_buffer rejects a name that is taken")
 
 
 def _casts(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
@@ -123,8 +123,8 @@ def _casts(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection
                 continue
             last = receiver.rpartition(".")[2]
             if receiver in known or last in _MODULE_NAMES or _is_new_module(node.func.value, known):
-                told = f"{path}:{node.lineno}: `{ast.unparse(node)}` casts the buffers of a module"
-                yield Objection("strong", f"{told}, `{what.name}` with them, which the attribute was spared")
+                problem = f"{path}:{node.lineno}: `{ast.unparse(node)}` casts the buffers of a module"
+                yield Objection("strong", f"{problem}, including `{what.name}`, which was not cast as an attribute")
 
 
 def _new_modules(tree: ast.Module) -> set[str]:
@@ -179,8 +179,8 @@ def _loops(what: Introduced, dtype: str, code: Code) -> Iterator[Objection]:
             if done and done <= _KEEPS and not is_changed:
                 continue
             line = node.iter.lineno
-            told = f"{path}:{line} goes over all buffers, which `{what.name}` joins"
+            problem = f"{path}:{line} iterates over all buffers, now including `{what.name}`"
             if works and not is_float:
-                yield Objection("strong", f"{told}; it holds {dtype}, with which what is done there fails or rounds")
+                yield Objection("strong", f"{problem}; it holds {dtype}, for which the code there fails or rounds")
             else:
-                yield Objection("weak", told)
+                yield Objection("weak", problem)

@@ -43,8 +43,8 @@ def of_calls(what: Introduced, failure: Failure, code: Code) -> Iterator[Objecti
     if what.root != name or _is_guarded(function, name, what.node):
         return
     if of_parameter(name, function) == "other":
-        told = f"{what.path}:{function.lineno}: `{name}` need not be a tensor"
-        yield Objection("strong", f"{told}, as its default or annotation says, and `.{what.name}` is asked of it")
+        problem = f"{what.path}:{function.lineno}: `{name}` need not be a tensor"
+        yield Objection("strong", f"{problem}, by its default or annotation, and `.{what.name}` is called on it")
     yield from _callers(what, function, name, code)
 
 
@@ -63,9 +63,9 @@ def _callers(what: Introduced, function: Function, name: str, code: Code) -> Ite
     for path, call, given, around in passed_values(what.path, what.owner, function, name, code):
         kind = kind_of(given, around)
         if kind in ("other", "none"):
-            told = f"{path}:{call.lineno} passes `{ast.unparse(given)}` as `{name}`"
+            problem = f"{path}:{call.lineno} passes `{ast.unparse(given)}` as `{name}`"
             numbers = what.root if what.kind == "call" and is_of_numbers(given, around) else ""
-            yield Objection("strong", f"{told}, which has no `.{what.name}`", numbers)
+            yield Objection("strong", f"{problem}, which has no `.{what.name}`", numbers)
 
 
 def passed_values(
@@ -163,8 +163,8 @@ def of_reads(what: Introduced, failure: Failure, code: Code) -> Iterator[Objecti
         nodes = [each for each in ast.walk(tree) if isinstance(each, ast.Attribute | ast.ImportFrom | ast.Call)]
         line = next((each.lineno for each in nodes if _QUANTISES.search(ast.unparse(each))), 0)
         if line:
-            told = f"{path}:{line} quantises modules, whose `{what.name}` is no tensor then"
-            yield Objection("strong", f"{told}, and `{what.root}.{what.name}.device` is read")
+            problem = f"{path}:{line} quantizes modules, whose `{what.name}` is then not a tensor"
+            yield Objection("strong", f"{problem}, and `{what.root}.{what.name}.device` is read")
     for path, tree in code.trees(f".{layer} =", f".{layer}:"):
         for node in ast.walk(tree):
             if not isinstance(node, ast.Assign) or node.value is None:
@@ -176,8 +176,8 @@ def of_reads(what: Introduced, failure: Failure, code: Code) -> Iterator[Objecti
                 is_none = isinstance(value, ast.Constant) and value.value is None
                 no_bias = what.name == "bias" and re.search(r"bias=(?!True)", ast.unparse(value))
                 if made in _WITHOUT_WEIGHT or is_none or no_bias:
-                    told = f"{path}:{node.lineno} makes `{layer}` `{ast.unparse(value)}`"
-                    yield Objection("strong", f"{told}, which has no `{what.name}`")
+                    problem = f"{path}:{node.lineno} sets `{layer}` to `{ast.unparse(value)}`"
+                    yield Objection("strong", f"{problem}, which has no `{what.name}`")
 
 
 def _choices(value: ast.expr) -> list[ast.expr]:

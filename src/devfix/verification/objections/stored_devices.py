@@ -28,8 +28,8 @@ def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator
         if any(kind in ast.unparse(each).rpartition(".")[2] for each in function.decorator_list):
             if name == device:
                 return  # the device is part of the key
-            told = f"{what.path}:{function.lineno}: `{function.name}` keeps its results"
-            yield Objection("weak", f"{told}, also for arguments that lie elsewhere")
+            problem = f"{what.path}:{function.lineno}: `{function.name}` caches its results"
+            yield Objection("weak", f"{problem}, also for arguments on other devices")
             return
     statement, test = _stored_by(function, what.node)
     if statement is None:
@@ -37,9 +37,9 @@ def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator
     target = ast.unparse(statement.targets[0])
     if "device" in target or "device" in test:
         return
-    told = f"{what.path}:{statement.lineno}: `{target}` is kept on the device of the first call"
+    problem = f"{what.path}:{statement.lineno}: `{target}` is kept on the device of the first call"
     strength = "weak" if target.startswith("self.") and "[" not in target else "strong"
-    yield Objection("strong" if strength == "strong" else "weak", f"{told}, and later ones may lie elsewhere")
+    yield Objection("strong" if strength == "strong" else "weak", f"{problem}, and later ones may be on another")
 
 
 def _shared(what: Introduced, function: Function) -> Iterator[Objection]:
@@ -54,8 +54,8 @@ def _shared(what: Introduced, function: Function) -> Iterator[Objection]:
                 and isinstance(call.func, ast.Attribute)
                 and call.func.attr == "share_memory_"
             ) and ast.unparse(call.func.value) in names:
-                told = f"{what.path}:{call.lineno} shares `{ast.unparse(call.func.value)}` with other processes"
-                yield Objection("strong", f"{told}, which do not see the memory of a GPU")
+                problem = f"{what.path}:{call.lineno} shares `{ast.unparse(call.func.value)}` with other processes"
+                yield Objection("strong", f"{problem}, which cannot access the memory of a GPU")
 
 
 def _given(node: ast.AST | None) -> str:

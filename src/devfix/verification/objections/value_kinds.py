@@ -79,8 +79,8 @@ def of_parameter(name: str, function: Function) -> Kind:
         if each.arg != name:
             continue
         if each.annotation is not None:
-            told = ast.unparse(each.annotation)
-            return "tensor" if "Tensor" in told else "other" if _NO_TENSORS.search(told) else "unknown"
+            annotation = ast.unparse(each.annotation)
+            return "tensor" if "Tensor" in annotation else "other" if _NO_TENSORS.search(annotation) else "unknown"
         default = kind_of(defaults.get(name))
         return default if default == "other" else "unknown"
     return "unknown"

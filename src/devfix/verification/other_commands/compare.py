@@ -12,12 +12,12 @@ from devfix.verification.checks.suppression import fails_at_same_site
 from devfix.verification.edit_map import is_edited
 from devfix.verification.other_commands.endings import ends_alike
 
-Told = Literal["as before", "better", "worse", "not fixed"]
+Comparison = Literal["as before", "better", "worse", "not fixed"]
 
 
 def compare_runs(
     before: Run, after: Run, failure: Failure, edits: Sequence[Edit], again: Callable[[], tuple[Run, Run]]
-) -> tuple[Told, str]:
+) -> tuple[Comparison, str]:
     """Return the effect of a patch for `failure` on a command, in a word, and a description if it gets worse.
 
     `again` runs the command again without the patch and with it, with seeded random generators.
@@ -38,7 +38,7 @@ def compare_runs(
         return "worse", f"ran before, now it {after.outcome.value}: {last_line(after)}"
     if before.outcome is Outcome.FAILED:
         if fails_at_same_site(before, failure, ()) and fails_at_same_site(after, failure, edits):
-            return "not fixed", "fails as before at the place that the patch should mend"
+            return "not fixed", "fails as before at the place that the patch should fix"
         at = after.failure.at if after.failure is not None and after.outcome is Outcome.OTHER else None
         if at is not None and is_edited(at, edits):
             return "worse", f"fails in the edited lines: {last_line(after)}"

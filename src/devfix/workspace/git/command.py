@@ -53,7 +53,7 @@ class DamagedError(GitError, UserError):
     def __init__(self, arguments: tuple[str, ...], stderr: bytes) -> None:
         """Report it in one line."""
         super().__init__(arguments, stderr)
-        self.args = (f"the repository is damaged ({self.line}): `git fsck` tells what is lacking",)
+        self.args = (f"the repository is damaged ({self.line}): `git fsck` lists what is missing",)
 
 
 class Git(cmd.Git):

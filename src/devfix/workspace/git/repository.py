@@ -165,7 +165,7 @@ class Repository:
         lacks = f"{self.root}: git lacks files of the commit ({error.line[:200]})"
         if self.git.says("config", "--get-regexp", r"^remote\..*\.promisor$"):
             return f"{lacks}: it is a partial clone; fetch them: git fetch --refetch --no-filter"
-        return f"{lacks}: git fsck tells more"
+        return f"{lacks}: git fsck shows more"
 
 
 def _filters_off(git: Git) -> Iterator[str]:
