@@ -54,7 +54,7 @@ class StaleCache(OperandRule):
             if isinstance(left, cst.BooleanOperation) and isinstance(left.operator, cst.And):
                 left = left.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
             test = cst.BooleanOperation(left, cst.Or(), expression(f"{attribute}.device != {given}"))
-            yield from rewrite(file, {guard.test: test}, f"Compute `{attribute}` anew for another device")
+            yield from rewrite(file, {guard.test: test}, f"Compute `{attribute}` again for another device")
 
 
 def _cached(ctx: Context) -> tuple[str, SourceLocation | None]:

@@ -72,7 +72,7 @@ class History:
         return (self.folder / path).read_bytes()
 
     def report(self, *bugs: Bug, outcome: str = "repaired", command: str = "python train.py", **changes: Any) -> Report:
-        """Return the report of a repair at the last commit that mended these bugs one after the other."""
+        """Return the report of a repair at the last commit that fixed these bugs one after the other."""
         now: dict[str, bytes] = {}
         repairs = []
         for path, line, function, name, old, new in bugs:

@@ -1,4 +1,4 @@
-"""A change that mends every use of a tensor, out of candidates that mend one use each."""
+"""A change that fixes every use of a tensor, out of candidates that fix one use each."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ WORLD = World("simulated", 1)
 USES = 3
 
 
-def text(mended: int) -> bytes:
-    return b"".join(b"moved\n" if number < mended else b"use\n" for number in range(USES))
+def text(fixed: int) -> bytes:
+    return b"".join(b"moved\n" if number < fixed else b"use\n" for number in range(USES))
 
 
 def patch_of(before: int, after: int) -> Patch:
@@ -24,18 +24,18 @@ def patch_of(before: int, after: int) -> Patch:
 def attempt(patch: Patch) -> CandidateResult:
     """A program that uses a tensor three times: it fails at the first use that the patch leaves as it was."""
     after = patch.edits[0].after
-    mended = after.count(b"moved")
-    failure = None if mended == USES else Failure("device-mismatch", "RuntimeError", "…", operations=10 + mended)
+    fixed = after.count(b"moved")
+    failure = None if fixed == USES else Failure("device-mismatch", "RuntimeError", "…", operations=10 + fixed)
     outcome = "verified" if failure is None else "same-failure"
-    reason = "" if failure is None else f"it only moves the crash to main.py:{mended + 1}: same cause"
+    reason = "" if failure is None else f"it only moves the crash to main.py:{fixed + 1}: same cause"
     verdict = Verdict(outcome, reason=reason, next_failure=failure)
     run = Run(WORLD, (), Outcome.CLEAN if failure is None else Outcome.FAILED, 0, 0.1, failure=failure)
     return CandidateResult(patch, {"main.py": after}, run, verdict)
 
 
 def following(candidate: CandidateResult) -> Iterator[Patch]:
-    mended = candidate.files["main.py"].count(b"moved")
-    yield patch_of(mended, mended + 1)
+    fixed = candidate.files["main.py"].count(b"moved")
+    yield patch_of(fixed, fixed + 1)
 
 
 def test_every_use_is_mended_by_one_change() -> None:

@@ -52,7 +52,7 @@ def test_what_is_told_of_a_trial_beside_the_one_that_is_kept() -> None:
     led = mark_superseded(replace(moved, verdict=replace(moved.verdict, next_failure=failure(4, 2, 10)))).verdict
     assert (led.outcome, led.reason) == (
         "same-failure",
-        "it only moves the crash to m.py:4: same cause, the fix kept mends both",
+        "it only moves the crash to m.py:4: same cause, the fix kept fixes both",
     )
     broken = candidate("broken")
     assert mark_superseded(broken) is broken

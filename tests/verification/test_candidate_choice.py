@@ -39,7 +39,7 @@ def test_no_more_runs_at_once_than_there_are_jobs(jobs: int) -> None:
 
 
 def test_of_those_that_hold_the_one_with_the_fewest_lame_worlds() -> None:
-    """Without a patch the line fails with two GPUs too; each candidate mends it in more worlds than the last."""
+    """Without a patch the line fails with two GPUs too; each candidate fixes it in more worlds than the last."""
     fails = {b"none": (TWO, THREE), b"two": (THREE,), b"all": ()}
 
     def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:

@@ -1,4 +1,4 @@
-"""Fixes with one cause become one: the parts of a batch, mended one after the other."""
+"""Fixes with one cause become one: the parts of a batch, fixed one after the other."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ LINES = [b"batch = make()\n", b"a = f(x)\n", b"b = f(y)\n", b"c = f(z)\n"]
 RULE = "placement/input-not-moved"
 
 
-def content(mended: int) -> bytes:
+def content(fixed: int) -> bytes:
     return b"".join(
-        line.replace(b")", b".to(d))") if 0 < number <= mended else line for number, line in enumerate(LINES)
+        line.replace(b")", b".to(d))") if 0 < number <= fixed else line for number, line in enumerate(LINES)
     )
 
 

@@ -29,7 +29,7 @@ bias = torch.full((3,), 2.0, device={bias})
 x = torch.ones(3, device=device) * scale
 print((x + bias).sum().item())
 """
-# Rules of one line each: what fails in an operator is mended by a text in the place of another.
+# Rules of one line each: what fails in an operator is fixed by a text in the place of another.
 RULE = '''\
 """A rule of the tests."""
 

@@ -110,7 +110,7 @@ def test_rejects_one_whose_next_failure_is_mended_by_one_that_holds() -> None:
 
     kept, rejected = choose(program, b"moves", b"verified")
     assert kept == b"verified"
-    assert rejected[0] == ("same-failure", "it only moves the crash to m.py:4: same cause, the fix kept mends both")
+    assert rejected[0] == ("same-failure", "it only moves the crash to m.py:4: same cause, the fix kept fixes both")
 
 
 def test_tells_two_equal_births_apart_after_lines_have_shifted() -> None:

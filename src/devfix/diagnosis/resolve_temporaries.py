@@ -28,7 +28,7 @@ def resolve_temporaries(failure: Failure, source: Sources) -> Failure:
     if not any(_is_own(failure, each) for each in failure.operands):
         return failure
     frame = max(number for number, each in enumerate(failure.frames) if each.place == failure.at)
-    found = [_given(failure, frame, each, source) if _is_own(failure, each) else each for each in failure.operands]
+    found = [_arguments(failure, frame, each, source) if _is_own(failure, each) else each for each in failure.operands]
     return replace(failure, operands=tuple(found))
 
 
@@ -40,7 +40,7 @@ def _is_own(failure: Failure, operand: Operand) -> bool:
     return birth.places[:1] == (failure.at,) and not failure.frames[-1].place.owned
 
 
-def _given(failure: Failure, frame: int, operand: Operand, source: Sources) -> Operand:
+def _arguments(failure: Failure, frame: int, operand: Operand, source: Sources) -> Operand:
     place = failure.frames[frame].place
     file = source.file(place)
     root = file.root_at(place) if file is not None else None

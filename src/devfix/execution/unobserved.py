@@ -21,7 +21,7 @@ def unobserved(done: Completed, traces: Path) -> tuple[str, ...]:
     """
     images, troubles = _marks(traces)
     said = [
-        f"`{_shown(each)}` (process {each.pid}) imported torch without devfix's probe: {_why(each)}"
+        f"`{_command_text(each)}` (process {each.pid}) imported torch without devfix's probe: {_why(each)}"
         for each in done.with_torch
         if each.image not in images
     ]
@@ -51,7 +51,7 @@ def _text(path: Path) -> str:
         return file.read(_MARK_LIMIT).decode("utf-8", "replace")
 
 
-def _shown(process: TorchProcess) -> str:
+def _command_text(process: TorchProcess) -> str:
     shown = shlex.join(process.command)
     return shown if len(shown) <= 120 else f"{shown[:119]}…"
 

@@ -32,7 +32,7 @@ def run_with_enough_gpus(session: Session, run: Run, files: Mapping[str, bytes])
             session.gpus_needed = GpusNeeded(given, run.gpus_asked, _because(run), False)
         return run
     wider, tried = run, set[int]()
-    while gpus := next((count for count in _wanted(session, wider) if count not in tried), 0):
+    while gpus := next((count for count in _likely_counts(session, wider) if count not in tried), 0):
         tried.add(gpus)
         if gpus > MOST:
             break
@@ -54,7 +54,7 @@ def larger(world: World, gpus: int, seen: int) -> World:
     return World("real" if world.kind == "real" and gpus <= seen else "simulated", gpus)
 
 
-def _wanted(session: Session, run: Run) -> Iterator[int]:
+def _likely_counts(session: Session, run: Run) -> Iterator[int]:
     """Yield numbers of GPUs with which the program may run, the likeliest first."""
     if run.gpus_asked:
         yield run.gpus_asked

@@ -107,7 +107,7 @@ class _TestFinder:
         if kept is None and (words := own_words(session.target, failure.test)) and judge.own(words, session.world):
             return replace(repair, no_test_reason=self._existing(words))
         if kept is None:
-            why = judge.why or next(iter(reasons), "no call of the mended code can be written down")
+            why = judge.why or next(iter(reasons), "no call of the fixed code can be written down")
             return replace(repair, no_test_reason=why)
         if (known := self._known.get(kept.candidate.body.lines)) is not None:
             return replace(repair, no_test_reason=f"{known}, the test of a fix before, fails without this one too")

@@ -39,11 +39,11 @@ class Witness:
                 image = image_of(pid)
                 if image and image not in self._known and len(self._known) < _MOST and _has_torch(pid):
                     self._known.add(image)
-                    yield b"torch " + json.dumps({"pid": pid, "image": image, **self._told(pid)}).encode() + b"\n"
+                    yield b"torch " + json.dumps({"pid": pid, "image": image, **self._report(pid)}).encode() + b"\n"
         # If a check takes long (thousands of processes), checks are rarer, but never as rare as an import takes.
         self.next = time.monotonic() + max(PERIOD, min(0.5, 10 * (time.monotonic() - began)))
 
-    def _told(self, pid: int) -> dict[str, object]:
+    def _report(self, pid: int) -> dict[str, object]:
         command = _strings(pid, "cmdline")
         given = dict(each.partition("=")[::2] for each in _strings(pid, "environ"))
         lacks = ["DEVFIX_PROBE"] if given.get("DEVFIX_PROBE") != self._order else []

@@ -53,7 +53,7 @@ class TestCodeBuilder:
         if kind == "tensor":
             return self._tensor(recipe)
         if kind == "made":
-            return self._made(recipe, moved_later)
+            return self._construction(recipe, moved_later)
         if kind == "unknown":
             raise Unwritable(f"an argument is {_article(recipe.text or 'unknown')}, which cannot be written down")
         items = [self.expression(item) for item in recipe.items]
@@ -83,7 +83,7 @@ class TestCodeBuilder:
             raise Unwritable(f"an optimizer comes before {name}, whose parameters it steps")
         return self._arguments[name]
 
-    def _made(self, recipe: Recipe, moved_later: bool) -> str:
+    def _construction(self, recipe: Recipe, moved_later: bool) -> str:
         if not moved_later and any(part for part, _ in recipe.moves):
             raise Unwritable(f"parts of a {recipe.text} lie on several devices")
         self.random = True

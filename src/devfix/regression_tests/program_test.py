@@ -33,7 +33,7 @@ def body_of_program(target: Target, in_temporary_folder: bool = False) -> Body |
         return None
     return Body(
         name=_name(rest) + "_runs",
-        about=f"`{_told(rest)}`",
+        about=f"`{_describe(rest)}`",
         lines=tuple(_lines(rest, settings, target.subfolder, in_temporary_folder)),
         top=("import subprocess", "import sys", *(["import os"] if settings else [])),
         fixtures=("tmp_path",) if in_temporary_folder else (),
@@ -61,7 +61,7 @@ def _is_plain(word: str) -> bool:
     return word.isprintable() and len(word) <= 200 and not any(map(os.path.isabs, (word, inner)))
 
 
-def _told(rest: Sequence[str]) -> str:
+def _describe(rest: Sequence[str]) -> str:
     text = " ".join(["python", *rest])
     return "a console script" if rest[0] == "-c" else re.sub(r"[`\"\\]", "", text)[:60].strip()
 

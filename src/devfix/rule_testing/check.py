@@ -32,8 +32,8 @@ def check(rule: Rule, case: Case, observer: TracedRunner) -> Result:
         what = "does not fail on a device" if case.failure is not None else "has no `failure`, but does not run clean"
         return Result(rule.id, case, (Trouble(what, tell_run(run)),))
     told = tell(failure)
-    troubles = list(_told(case, told))
-    run = replace(run, failure=looked(case, observer, failure))
+    troubles = list(_compare_failure(case, told))
+    run = replace(run, failure=second_look(case, observer, failure))
     assert run.failure is not None
     ready = rule.with_options(case.options)
     sources = _sources(case)
@@ -59,7 +59,7 @@ def _sources(case: Case) -> Sources:
     return Sources(case.before.get, search)
 
 
-def _told(case: Case, told: str) -> Iterator[Trouble]:
+def _compare_failure(case: Case, told: str) -> Iterator[Trouble]:
     if not case.failure:
         yield Trouble("the failure is not told yet: --update writes it", told)
     elif not is_told(case.failure, told):
@@ -68,7 +68,7 @@ def _told(case: Case, told: str) -> Iterator[Trouble]:
         )
 
 
-def looked(case: Case, observer: TracedRunner, failure: Failure) -> Failure:
+def second_look(case: Case, observer: TracedRunner, failure: Failure) -> Failure:
     """The failure with the scopes that only a second look can see, as a repair has them."""
     watch = list(locations_without_scope(failure))
     if not watch:

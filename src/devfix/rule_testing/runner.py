@@ -16,7 +16,7 @@ from devfix.model import Failure, Outcome, Target
 from devfix.process import child_environment, run
 from devfix.registry import Rule
 from devfix.rule_testing.case import PROGRAM, Case
-from devfix.rule_testing.check import check, looked
+from devfix.rule_testing.check import check, second_look
 from devfix.rule_testing.folders import Folders
 from devfix.rule_testing.results import Result, Trouble
 
@@ -53,7 +53,7 @@ class Bench:
         """How a case's program fails, with all that a rule may ask; None where it does not fail on a device."""
         observer = self._observer(case)
         run = observer.run(case.world, fresh=False)
-        return looked(case, observer, run.failure) if run.outcome is Outcome.FAILED and run.failure else None
+        return second_look(case, observer, run.failure) if run.outcome is Outcome.FAILED and run.failure else None
 
     def _observer(self, case: Case) -> TracedRunner:
         root = Path(self._folder.name)

@@ -110,7 +110,7 @@ class File(ParsedModule):
         """The expressions by their text, with the position of each in source order."""
         found: dict[str, list[tuple[int, cst.BaseExpression]]] = {}
         for number, node in enumerate(self._tree.nodes):
-            if isinstance(node, cst.BaseExpression) and (text := self._written(node)) is not None:
+            if isinstance(node, cst.BaseExpression) and (text := self._source_text(node)) is not None:
                 found.setdefault(normalised(text), []).append((number, node))
         return found
 

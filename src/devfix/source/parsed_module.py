@@ -119,11 +119,11 @@ class ParsedModule:
 
     def code(self, node: cst.CSTNode) -> str:
         """Return the text of a node, without the whitespace around it."""
-        written = self._written(node)
+        written = self._source_text(node)
         # Lines after the first have the indentation of the file, with which the text would not parse.
         return self.module.code_for_node(node).strip() if written is None or "\n" in written else written
 
-    def _written(self, node: cst.CSTNode) -> str | None:
+    def _source_text(self, node: cst.CSTNode) -> str | None:
         """Return an expression as it is written in the file; None for other nodes."""
         span = self._spans.get(node)
         if span is None or not isinstance(node, cst.BaseExpression):

@@ -72,7 +72,7 @@ def mark_superseded(candidate: CandidateResult) -> CandidateResult:
         return reject(candidate, "another verified candidate makes fewer copies, or runs in more worlds")
     if candidate.verdict.outcome != "progressed" or candidate.verdict.next_failure is None:
         return candidate
-    reason = f"it only moves the crash to {where(candidate.verdict.next_failure)}: same cause, the fix kept mends both"
+    reason = f"it only moves the crash to {where(candidate.verdict.next_failure)}: same cause, the fix kept fixes both"
     return reject(candidate, reason, "same-failure")
 
 

@@ -29,7 +29,7 @@ def capture(exception: BaseException, kind: str, func: Any, args: Any, kwargs: A
     failure = _begin(exception, kind, located)
     looked = _look(failure, frames)
     _tell_calls(failure, frames)
-    if totals.wanted():
+    if totals.is_active():
         failure["operator_totals"] = totals.export()  # code that reports the failure, as pytest does, computes too
     given = operands.arguments(func, args, kwargs) if func is not None else []
     failure["op"] = operators.qualified(func)
@@ -60,7 +60,7 @@ def walk(trace: TracebackType | None) -> list[tuple[FrameType, int, int]]:
     while trace is not None:
         entries.append((trace.tb_frame, trace.tb_lasti, trace.tb_lineno))
         trace = trace.tb_next
-    located = [entries[at] for at in places.shown([frame.f_code for frame, _, _ in entries])]
+    located = [entries[at] for at in places.visible_frames([frame.f_code for frame, _, _ in entries])]
     return located if len(located) <= 300 else located[:50] + located[-250:]
 
 
@@ -81,7 +81,7 @@ def strip(exception: BaseException | None, depth: int = 20) -> None:
         while trace is not None:
             entries.append(trace)
             trace = trace.tb_next
-        frames = [entries[at] for at in places.shown([entry.tb_frame.f_code for entry in entries])]
+        frames = [entries[at] for at in places.visible_frames([entry.tb_frame.f_code for entry in entries])]
         if frames:
             for inner, outer in zip([*frames[1:], None], frames, strict=True):
                 outer.tb_next = inner
@@ -121,7 +121,7 @@ def _begin(exception: BaseException, kind: str, located: list[tuple[FrameType, i
 
 
 def _tell_calls(failure: Json, frames: list[FrameType]) -> None:
-    if calls.wanted():
+    if calls.is_active():
         failure.update(calls=calls.describe_calls(frames), test=calls.test())
 
 

@@ -62,7 +62,7 @@ class FailureRecorder:
         if self._at[(kind, id(spots[0]), spots[1]) if spots else kind] > _REPEATS:
             return  # a program that relies on failures (a search by trial) must not pay for each
         with failure.quiet():
-            if scope_watch.wanted():
+            if scope_watch.is_active():
                 scope_watch.look()
             recorded = failure.capture(exception, kind, func, args, kwargs)
         number = next(self._numbers)

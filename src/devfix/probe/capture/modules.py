@@ -32,7 +32,7 @@ def _install_making() -> None:
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
         tracking.made(self)
-        if calls.wanted():
+        if calls.is_active():
             constructor_args.note(self)
 
     replace(Module, "__init__", __init__)

@@ -73,7 +73,7 @@ class TraceWriter:
                 "columns": positions.COLUMNS,
             },
             "world": {"kind": self.order.kind, "gpus": self.order.gpus, "current": self.order.current},
-            "asked": devices.asked(),
+            "asked": devices.requested(),
             "failure": self._failure(),
             "handled": [_without_counts(each) for each in self.handled if each is not self.failure],
             "transfers": self._part(transfers.export),

@@ -30,7 +30,7 @@ def want(given: Iterable[Values]) -> None:
     _given[:] = given
 
 
-def wanted() -> bool:
+def is_active() -> bool:
     """Return whether any values are looked for."""
     return bool(_given)
 

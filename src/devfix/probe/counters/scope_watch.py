@@ -21,7 +21,7 @@ def want(watched: frozenset[tuple[str, int]]) -> None:
         _wanted.setdefault(path, set()).add(line)
 
 
-def wanted() -> bool:
+def is_active() -> bool:
     """Return whether any location has not been reached yet."""
     return bool(_wanted)
 

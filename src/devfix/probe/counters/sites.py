@@ -27,7 +27,7 @@ def want(reach: frozenset[tuple[str, int]]) -> None:
         _lines.setdefault(path, set()).add(line)
 
 
-def wanted() -> bool:
+def is_active() -> bool:
     """Return whether anything is counted."""
     return bool(_lines)
 
@@ -39,7 +39,7 @@ def ran(result: Any, func: Any, args: Any = (), kwargs: Any = None) -> None:
         row = _visits.setdefault(name, [0, 0, 0, 0])
         row[0] += 1
         row[2] += totals.is_on_device(result)
-        if checksums.wanted() and not row[3]:
+        if checksums.is_active() and not row[3]:
             row[3] = checksums.are_given(func, args, kwargs)
         # torch's own Python code may depend on the device: printing, optimizers, gradient scaling.
         if name not in _working and totals.is_work(func) and _is_direct():

@@ -31,7 +31,7 @@ def want(wanted: bool, weighed: bool) -> None:
     _is_wanted, _is_weighed = wanted, wanted and weighed
 
 
-def wanted() -> bool:
+def is_active() -> bool:
     """Return whether anything is counted."""
     return _is_wanted
 

@@ -31,7 +31,7 @@ def history(value: Any) -> list[dict[str, Any]]:
     described: list[dict[str, Any]] = []
     for moment in sorted(events, reverse=True):
         event = events[moment]
-        described.append(_tell(event, event[DEVICE] or device))
+        described.append(_describe_event(event, event[DEVICE] or device))
         device = event[FROM] or device
     described.reverse()
     if birth is not None and birth[DEVICE] and described:
@@ -43,7 +43,7 @@ def copy(value: Any) -> dict[str, Any] | None:
     """Return where a copy of the tensor was last made on another device, None if there is none."""
     known = records.of(value)
     event = None if known is None else known[COPY]
-    return None if event is None else _tell(event, event[DEVICE])
+    return None if event is None else _describe_event(event, event[DEVICE])
 
 
 def _device(value: Any) -> str:
@@ -51,7 +51,7 @@ def _device(value: Any) -> str:
     return str(device) if device is not None else device_of("module", value)
 
 
-def _tell(event: Event, device: str) -> dict[str, Any]:
+def _describe_event(event: Event, device: str) -> dict[str, Any]:
     what = event[WHAT]
     kind = "move" if event[FROM] is not None else "made" if what == "made" else operators.event_kind(what)
     if kind not in ("move", "op", "view") and event[SPOTS] and _loads(event[SPOTS][0]):

@@ -140,11 +140,11 @@ def stack(frame: FrameType | None) -> list[FrameType]:
         frames.append(frame)
         frame = frame.f_back
     frames.reverse()
-    frames = [frames[at] for at in shown([frame.f_code for frame in frames])]
+    frames = [frames[at] for at in visible_frames([frame.f_code for frame in frames])]
     return frames if len(frames) <= 300 else frames[:50] + frames[-250:]
 
 
-def shown(codes: list[CodeType]) -> list[int]:
+def visible_frames(codes: list[CodeType]) -> list[int]:
     """Return which frames (outermost first) are the program's: neither the probe's, nor torch's below an operator."""
     sorts = [kind_of(code) for code in codes]
     end = len(sorts)

@@ -14,7 +14,7 @@ from ..inspection.members import is_a
 from ..provenance import places
 from ..provenance.qualnames import qualname
 from . import objects
-from .modules import defaults, made, module_name, same
+from .modules import defaults, module_name, module_recipe, same
 from .recipes import recipe
 
 Json = dict[str, Any]
@@ -29,7 +29,7 @@ def want(wanted: bool) -> None:
     _wanted = wanted
 
 
-def wanted() -> bool:
+def is_active() -> bool:
     """Return whether calls are recorded."""
     return _wanted
 
@@ -107,7 +107,7 @@ def _method(name: str, entry: Any, first: Any) -> tuple[str, str, Any, int, Json
         described = recipe(type(first))
         return "make", str(described.get("text", "")), entry, 1, described
     how = "property" if type(entry) is property else "method"
-    return how, name, entry.fget if how == "property" else entry, 1, made(first) or recipe(first)
+    return how, name, entry.fget if how == "property" else entry, 1, module_recipe(first) or recipe(first)
 
 
 def _runs(entry: Any, code: types.CodeType) -> bool:

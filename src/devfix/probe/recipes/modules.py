@@ -33,7 +33,7 @@ def same(default: Any, value: Any) -> bool:
     return default is value or (type(default) is type(value) and type(value) in plain and default == value)
 
 
-def made(module: Any) -> Json | None:
+def module_recipe(module: Any) -> Json | None:
     """Return the recipe of a module, on its current devices; None if its construction was not recorded."""
     known = seen.get(id(module))
     kind = type(module)

@@ -43,7 +43,7 @@ def recipe(value: Any, depth: int = 0) -> Json:
     if is_a(value, torch.nn.ModuleList) or is_a(value, torch.nn.Sequential):
         return _held_modules(value, depth)
     if is_a(value, Module):
-        return modules.made(value) or _unknown(value)
+        return modules.module_recipe(value) or _unknown(value)
     if is_a(value, torch.optim.Optimizer):
         return objects.optimizer(value, recipe) or _unknown(value)
     if isinstance(value, _FUNCTIONS):
@@ -86,7 +86,7 @@ def _container(value: Any, depth: int) -> Json | None:
 def _held_modules(value: Any, depth: int) -> Json:
     children = list((instance_dict(value).get("_modules") or {}).values())
     if type(value) not in (torch.nn.ModuleList, torch.nn.Sequential) or len(children) > _ITEMS:
-        return modules.made(value) or _unknown(value)
+        return modules.module_recipe(value) or _unknown(value)
     items = [recipe(child, depth + 1) for child in children]
     if type(value) is torch.nn.ModuleList:
         items = [{"kind": "list", "items": items}]

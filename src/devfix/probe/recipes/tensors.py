@@ -48,19 +48,19 @@ def _contents(values: Any) -> Json:
         return _integers(values)
     flat = values.reshape(-1).to(torch.float32)
     if not torch.isfinite(flat).all():
-        return {"text": "values", "numbers": _written(values)} if values.numel() <= _FEW else {"text": "normal"}
+        return {"text": "values", "numbers": _literals(values)} if values.numel() <= _FEW else {"text": "normal"}
     low, high = float(flat.min()), float(flat.max())
     if low == high:
         return _same(low)
     if values.numel() <= _FEW:
-        return {"text": "values", "numbers": _written(values)}
+        return {"text": "values", "numbers": _literals(values)}
     return {"text": "unit" if low >= 0 and high <= 1 else "normal"}
 
 
 def _flags(values: Any) -> Json:
     if bool(values.all()) or not bool(values.any()):
         return {"text": "ones" if bool(values.all()) else "zeros"}
-    return {"text": "values", "numbers": _written(values)} if values.numel() <= _FEW else {"text": "flags"}
+    return {"text": "values", "numbers": _literals(values)} if values.numel() <= _FEW else {"text": "flags"}
 
 
 def _integers(values: Any) -> Json:
@@ -70,7 +70,7 @@ def _integers(values: Any) -> Json:
     if values.dim() == 1 and values.numel() > 1 and bool((values[1:] - values[:-1] == 1).all()):
         return {"text": "arange", "numbers": f"[{low}, {high + 1}]"}
     if values.numel() <= _FEW:
-        return {"text": "values", "numbers": _written(values)}
+        return {"text": "values", "numbers": _literals(values)}
     return {"text": "integers", "numbers": f"[{low}, {high + 1}]"}
 
 
@@ -80,7 +80,7 @@ def _same(number: float) -> Json:
     return {"text": "full", "numbers": repr(round(number, 6) if isinstance(number, float) else number)}
 
 
-def _written(values: Any) -> str:
+def _literals(values: Any) -> str:
     def rounded(item: Any) -> str:
         if isinstance(item, list):
             return f"[{', '.join(map(rounded, item))}]"

@@ -71,7 +71,7 @@ def _take_slots(endings: FailureRecorder) -> None:
     hooks.failed = endings.failed
     hooks.moved, hooks.on_data_set, hooks.read = tracking.moved, tracking.became, tracking.read
     hooks.on_created = tracking.born
-    if totals.wanted():
+    if totals.is_active():
         plain = hooks.on_created
 
         def counted(result: Any, func: Any, args: Any, kwargs: Any) -> None:
@@ -80,7 +80,7 @@ def _take_slots(endings: FailureRecorder) -> None:
             seeding.drawn(result, func, args, kwargs)
 
         hooks.on_created = counted
-    if scope_watch.wanted() or sites.wanted():
+    if scope_watch.is_active() or sites.is_active():
         on_created = hooks.on_created
 
         def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:

@@ -112,7 +112,7 @@ def need_one_each(processes: int) -> None:
         _Asked.processes = max(_Asked.processes, processes)
 
 
-def asked() -> dict[str, int]:
+def requested() -> dict[str, int]:
     """Return how many GPUs the program requested beyond the existing ones: by index, and by its processes.
 
     Each is 0 if it requested no more than there are.

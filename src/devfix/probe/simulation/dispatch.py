@@ -15,7 +15,7 @@ from . import dtypes, hooks, integer_division, messages, mismatch, numbers, own_
 from . import factorizations as _factoring  # noqa: F401 - registers how operators run
 from . import special_ops as _running  # noqa: F401 - likewise
 from .plans import LIST, TENSOR, _plans, plan_of
-from .tensor import Tensor, reshape_shell, wrap, wrap_new, written
+from .tensor import Tensor, count_write, reshape_shell, wrap, wrap_new
 from .unwrapping import rewrap, unwrap_keywords, unwrap_list
 
 Parameter = torch.nn.Parameter
@@ -95,7 +95,7 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
             if plan.reshapes:
                 reshape_shell(result)
             if result._devfix_whole is not None:
-                written(result._devfix_whole)
+                count_write(result._devfix_whole)
         else:
             result = rewrap(plan, result, args, kwargs, gpu)
         hooks.on_created(result, func, args, kwargs)

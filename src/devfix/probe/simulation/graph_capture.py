@@ -59,9 +59,9 @@ def sync_mode() -> int:
 def set_sync_mode(mode: int) -> None:
     """Set what happens if the host waits."""
     if mode and not _mode[0]:
-        watch(WAITING, _tell)
+        watch(WAITING, _report_wait)
     elif _mode[0] and not mode:
-        unwatch(WAITING, _tell)
+        unwatch(WAITING, _report_wait)
     _mode[0] = mode
 
 
@@ -167,7 +167,7 @@ def _forbid(func: Any, args: Any, kwargs: Any) -> None:
     check()
 
 
-def _tell(func: Any, args: Any, kwargs: Any) -> None:
+def _report_wait(func: Any, args: Any, kwargs: Any) -> None:
     touches, pageable = _devices(func, args, kwargs)
     waits = pageable and not kwargs.get("non_blocking") if func._schema.name.split("::")[-1] in _COPIES else touches
     if waits:

@@ -8,7 +8,7 @@ import torch
 
 from . import devices, hooks, messages, mismatch, numbers, randomness
 from .plans import plan_of, special
-from .tensor import Tensor, refill_shell, reshape_shell, wrap, written
+from .tensor import Tensor, count_write, refill_shell, reshape_shell, wrap
 from .unwrapping import MIXED, rewrap, unwrap_all
 
 _mode_of = torch._C._get_dispatch_mode
@@ -56,7 +56,7 @@ def copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if target._devfix_gpu >= 0:
         reshape_shell(target)
         if target._devfix_whole is not None:
-            written(target._devfix_whole)
+            count_write(target._devfix_whole)
     if gpu == MIXED:
         hooks.moved(target, source, func)
     else:

@@ -115,7 +115,7 @@ def refill_shell(tensor: Any) -> None:
         set_data(tensor, wrap(tensor._devfix_held, tensor._devfix_gpu))
 
 
-def written(tensor: Any) -> None:
+def count_write(tensor: Any) -> None:
     """Count a write to a tensor that autograd did not see, because it went to a view of the inner tensor."""
     torch.autograd.graph.increment_version(tensor)
 

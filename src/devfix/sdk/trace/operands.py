@@ -44,9 +44,9 @@ def misplaced_operands(failure: Failure) -> Iterator[tuple[int, Operand, Operand
         for index, operand in enumerate(failure.operands)
         if (other := _other(failure, operand)) is not None
     ]
-    astray = [pair for pair in pairs if not is_intentional(failure, pair[1]) and not _is_within(failure, pair[1])]
+    misplaced = [pair for pair in pairs if not is_intentional(failure, pair[1]) and not _is_within(failure, pair[1])]
     yield from sorted(
-        astray or pairs,
+        misplaced or pairs,
         key=lambda pair: (
             not pair[1].shape,
             _is_declared(failure, pair[1]),

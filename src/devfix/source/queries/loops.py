@@ -51,14 +51,14 @@ def _is_guarded(file: File, node: cst.CSTNode, loop: cst.CSTNode, text: str) -> 
 
 def assigned_names(file: File, root: cst.CSTNode) -> set[str]:
     """Return the names assigned anywhere below a node; `x.y = …` and `x += …` do not bind `x`."""
-    return {each.value for each in _given(file, root) if isinstance(each, cst.Name)}
+    return {each.value for each in _assigned_targets(file, root) if isinstance(each, cst.Name)}
 
 
 def _changed(file: File, root: cst.CSTNode) -> set[str]:
     """Return the names bound or changed below a node: the `x` of `x = …`, `x.y = …`, `x[0] += …` and `del x`."""
     others = [each.target for each in file.within(root) if isinstance(each, cst.AugAssign | cst.Del)]
     found = set()
-    for target in (*_given(file, root), *(part for each in others for part in _parts(each))):
+    for target in (*_assigned_targets(file, root), *(part for each in others for part in _parts(each))):
         while isinstance(target, cst.Attribute | cst.Subscript):
             target = target.value
         if isinstance(target, cst.Name):
@@ -66,7 +66,7 @@ def _changed(file: File, root: cst.CSTNode) -> set[str]:
     return found
 
 
-def _given(file: File, root: cst.CSTNode) -> Iterator[cst.CSTNode]:
+def _assigned_targets(file: File, root: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """Yield the assigned targets: names, attributes, elements."""
     for node in file.within(root):
         if isinstance(node, cst.AsName):

@@ -35,12 +35,12 @@ def _writes(file: File, node: cst.CSTNode, name: str) -> bool:
         return node.keyword is not None and node.keyword.value == "out" and _is(file, node.value, name)
     if isinstance(node, cst.Call):
         called = last_name(node.func)
-        written = _written(file, node) if called.endswith("_") and not called.endswith("__") else None
+        written = _write_target(file, node) if called.endswith("_") and not called.endswith("__") else None
         return written is not None and _is(file, written, name)
     return False
 
 
-def _written(file: File, call: cst.Call) -> cst.BaseExpression | None:
+def _write_target(file: File, call: cst.Call) -> cst.BaseExpression | None:
     """Return what an in-place call writes into: the argument of an imported function, or a method's object."""
     if file.qualified_name(call.func):
         return call.args[0].value if call.args else None

@@ -67,11 +67,11 @@ def _repeating(failure: Failure, again: Failure) -> Failure:
     if len(others) != len(failure.operands):
         others = [None for _ in failure.operands]
 
-    def kept(operand: Operand, other: Checksum | None) -> Operand:
+    def repeated(operand: Operand, other: Checksum | None) -> Operand:
         repeats = operand.values is not None and other is not None and _are_close(operand.values, other)
         return operand if repeats else replace(operand, values=None)
 
-    return replace(failure, operands=tuple(map(kept, failure.operands, others)))
+    return replace(failure, operands=tuple(map(repeated, failure.operands, others)))
 
 
 def _are_close(one: Checksum, other: Checksum) -> bool:

@@ -58,7 +58,7 @@ def _assignments(name: str, family: frozenset[str], code: Code) -> Iterator[Obje
     for path, tree in code.trees(name):
         made = instances(tree, family)
         for owner, function, node in functions(tree):
-            for target, value in _given(node, name):
+            for target, value in _attribute_assignments(node, name):
                 receiver = ast.unparse(target)
                 if receiver == "self" and (owner not in family or (function and function.name == "__init__")):
                     continue
@@ -75,7 +75,7 @@ def _assignments(name: str, family: frozenset[str], code: Code) -> Iterator[Obje
                 yield Objection("strong" if is_sure else "weak", f"{problem}, {ends}", numbers)
 
 
-def _given(node: ast.AST, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
+def _attribute_assignments(node: ast.AST, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yield the object and the value of each assignment to an attribute."""
     if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:

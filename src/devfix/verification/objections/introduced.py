@@ -73,7 +73,7 @@ def _below(
 def _of(
     path: str, node: ast.AST, owner: str, function: ast.FunctionDef | ast.AsyncFunctionDef | None
 ) -> Iterator[Introduced]:
-    def made(kind: Kind, name: str, root: str = "", is_persistent: bool = False) -> Introduced:
+    def introduces(kind: Kind, name: str, root: str = "", is_persistent: bool = False) -> Introduced:
         return Introduced(kind, path, name, root, owner, function, node, is_persistent)
 
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -84,18 +84,22 @@ def _of(
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
                 persistent = next((each.value for each in node.keywords if each.arg == "persistent"), None)
                 stays_out = isinstance(persistent, ast.Constant) and persistent.value is False
-                yield made("buffer" if name == "register_buffer" else "parameter", first.value, root, not stays_out)
+                yield introduces(
+                    "buffer" if name == "register_buffer" else "parameter", first.value, root, not stays_out
+                )
         elif name in MOVES:
-            yield made("call", name, root)
+            yield introduces("call", name, root)
     if isinstance(node, ast.Call) and any(each.arg == "device" for each in node.keywords):
         device = next(each.value for each in node.keywords if each.arg == "device")
-        yield made("device", ast.unparse(node.func), ast.unparse(device))
+        yield introduces("device", ast.unparse(node.func), ast.unparse(device))
     if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):
         called = ast.unparse(node.value.func).rpartition(".")[2]
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
             if isinstance(target, ast.Attribute) and called in ("ModuleList", "ModuleDict", "Parameter"):
-                yield made("parameter" if called == "Parameter" else "modules", target.attr, ast.unparse(target.value))
+                yield introduces(
+                    "parameter" if called == "Parameter" else "modules", target.attr, ast.unparse(target.value)
+                )
     is_read = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
     if is_read and isinstance(node, ast.Attribute) and (isinstance(node.value, ast.Attribute) or node.attr == "device"):
-        yield made("read", node.attr, ast.unparse(node.value))
+        yield introduces("read", node.attr, ast.unparse(node.value))

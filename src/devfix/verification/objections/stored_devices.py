@@ -20,7 +20,7 @@ def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator
     yield from _shared(what, function)
     if what.kind == "call" and what.name not in ("to", "cuda"):
         return
-    device = what.root if what.kind == "device" else _given(what.node)
+    device = what.root if what.kind == "device" else _device_argument(what.node)
     name = device.split(".")[0].split("[")[0]
     if name not in [*parameters(function), *(each.arg for each in function.args.kwonlyargs)]:
         return
@@ -58,7 +58,7 @@ def _shared(what: Introduced, function: Function) -> Iterator[Objection]:
                 yield Objection("strong", f"{problem}, which cannot access the memory of a GPU")
 
 
-def _given(node: ast.AST | None) -> str:
+def _device_argument(node: ast.AST | None) -> str:
     """Return the device passed to `.to(…)`, or ""."""
     if not isinstance(node, ast.Call):
         return ""

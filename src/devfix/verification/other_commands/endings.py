@@ -20,8 +20,8 @@ def ends_alike(run: Run, before: Run, edits: Iterable[Edit] = ()) -> bool:
     if run.outcome is not Outcome.OTHER or before.outcome is not Outcome.OTHER or run.exit_code != before.exit_code:
         return False
     if run.failure is None or before.failure is None:
-        return run.failure is before.failure and _told(run) == _told(before)
-    if run.failure.exception != before.failure.exception or _told(run) != _told(before):
+        return run.failure is before.failure and _output(run) == _output(before)
+    if run.failure.exception != before.failure.exception or _output(run) != _output(before):
         return False
     at, known = run.failure.at, before.failure.at
     if at is None or known is None:
@@ -30,7 +30,7 @@ def ends_alike(run: Run, before: Run, edits: Iterable[Edit] = ()) -> bool:
     return (place.path, place.line, place.function) == (known.path, known.line, known.function)
 
 
-def _told(run: Run) -> str:
+def _output(run: Run) -> str:
     message = run.failure.message if run.failure is not None else last_line(run)
     return _DEVICE.sub("device", message)
 

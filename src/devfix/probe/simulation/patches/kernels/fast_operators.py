@@ -78,8 +78,8 @@ def install() -> None:
 
 def _lay(owners: Any, name: str, make: Callable[[Any, Any], Any], func: Any) -> None:
     for owner in owners:
-        wrap(owner, name, partial(_made, make, func))
+        wrap(owner, name, partial(_fast_version, make, func))
 
 
-def _made(make: Callable[[Any, Any], Any], func: Any, original: Any) -> Any:
+def _fast_version(make: Callable[[Any, Any], Any], func: Any, original: Any) -> Any:
     return make(original, func)

@@ -13,7 +13,7 @@ import torch
 
 from ... import composite_path
 from ...patching import wrap
-from ...tensor import Tensor, written
+from ...tensor import Tensor, count_write
 from ...tensor import wrap as wrap_tensor
 
 
@@ -57,7 +57,7 @@ def _on_values(single: Any, params: Any, args: Any, kwargs: dict[str, Any]) -> N
             if now[place] is not item:
                 given[place] = wrap_tensor(now[place], gpu) if isinstance(now[place], Tensor) else now[place]
     for param in params:
-        written(param)
+        count_write(param)
 
 
 def _held(value: Any) -> Any:

@@ -17,21 +17,21 @@ _asks_device = torch.ops.prim.device.default
 _handlers: Any = getattr(fake_tensor, "_DISPATCH_META_HANDLERS", {})
 
 
-def _told(device: Any) -> Any:
+def _as_lazy(device: Any) -> Any:
     return devices.LAZY[device.index] if device.type == "cuda" and device.index is not None else device
 
 
 def _by_class(original: Any) -> Any:
     def __torch_dispatch__(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = original(func, types, args, {} if kwargs is None else kwargs)
-        return _told(result) if func is _asks_device else result
+        return _as_lazy(result) if func is _asks_device else result
 
     return classmethod(__torch_dispatch__)
 
 
 def _by_mode(original: Any) -> Any:
     def handle(args: Any) -> Any:
-        return _told(original(args))
+        return _as_lazy(original(args))
 
     return handle
 
