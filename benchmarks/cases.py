@@ -109,7 +109,7 @@ def result_of(case: Case, report: dict[str, Any], diff: str, seconds: float, pro
 
 def _only_moved(report: dict[str, Any]) -> Iterator[str]:
     """What the candidates would have added that were tried and led to another failure of the same cause."""
-    for dropped in report.get("dropped", []):
+    for dropped in report.get("rejected", []):
         if "only moves the crash" in dropped["verdict"]["reason"]:
             for edit in dropped["edits"]:
                 yield from (line[1:] for line in edit["diff"].splitlines() if line.startswith("+"))

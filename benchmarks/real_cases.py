@@ -44,7 +44,7 @@ class Bench:
         return found
 
     def make(self, spec: dict[str, Any], revision: str) -> Path:
-        """The repository of a case at a revision, made anew."""
+        """The repository of a case at a revision, created for each call."""
         folder = self.out / revision / spec["id"]
         command = [sys.executable, self.assemble, self.specs, spec["id"], "--git", self.clone(spec["repo"])]
         subprocess.run([*command, "--rev", revision, "--out", folder], check=True, capture_output=True)
@@ -83,9 +83,9 @@ def main() -> int:
                 if asked.out:
                     keep(asked.out, report)
     seen = sum(bool(each.get("failures")) for each in reports)
-    mended = sum(each["outcome"] == "repaired" for each in reports)
-    print(f"\nreproduced {seen}, repaired {mended} of {len(reports)}")
-    return 0 if mended == len(reports) else 1
+    repaired = sum(each["outcome"] == "repaired" for each in reports)
+    print(f"\nreproduced {seen}, repaired {repaired} of {len(reports)}")
+    return 0 if repaired == len(reports) else 1
 
 
 def row(spec: dict[str, Any], report: dict[str, Any]) -> str:

@@ -1,1 +1,1 @@
-"""The rules that come with devfix: each folder a pack, each module a rule, each page its sign and its test."""
+"""The rules that come with devfix: each folder is a pack, each module a rule, each page its documentation and test."""

@@ -43,7 +43,7 @@ CHECKED = ("candidate", "edit_map", *(f"checks/{name}" for name in RUN_CHECKS))
 TESTED = ("candidate", "edit_map", "computation", "operand_values", "suppression")
 PARTS = {
     "verdict": Part(
-        tuple(f"src/devfix/verification/{name}.py" for name in ("verifier", *CHECKED)),
+        tuple(f"src/devfix/verification/{name}.py" for name in ("verifier", "classification", *CHECKED)),
         tuple(
             f"tests/verification/test_{name}.py"
             for name in ("verifier", "reasons", "verifier_checks", "candidate_choice", *TESTED)

@@ -9,11 +9,8 @@ EXAMPLES: dict[str, str | tuple[str, str]] = {
         """>>> "arange" in FACTORIES, "randn" in FACTORIES
 (True, False)""",
     ),
-    "SAFETIES": (
-        "The words for how safe a change is, the safest first. See `Change`.",
-        """>>> SAFETIES
-('safe', 'likely', 'unsure')""",
-    ),
+    "Safety": """>>> [str(each) for each in Safety]
+['safe', 'likely', 'unsure']""",
     "ScopeVariable": """>>> found = binding_at(failure, failure.at, "x")
 >>> found.expression, found.kind, found.device, found.shape
 ('x', 'tensor', 'cuda:0', (2, 8))""",
@@ -21,7 +18,7 @@ EXAMPLES: dict[str, str | tuple[str, str]] = {
 True""",
     "Finding": """>>> Finding(1, "`positions` was made without a device.", Confidence.DIRECT).device
 ''""",
-    "Change": """>>> Change("Do nothing", "safe", ()).edits
+    "Change": """>>> Change("Do nothing", Safety.SAFE, ()).edits
 ()""",
     "Diagnosis": """>>> diagnosis.finding.confidence.name, diagnosis.failure is failure
 ('NEARBY', True)""",

@@ -18,7 +18,7 @@ Results = dict[str, dict[str, Any]]
 def read(written: Path, varying: str = "") -> tuple[Results, dict[str, Any]]:
     """Return what became of each test, by a name that is the same with every device, and how the run ended.
 
-    `varying` is a pattern of what else in a name hangs on the devices: cases numbered anew where there is a GPU.
+    `varying` is a pattern of what else in a name hangs on the devices: cases renumbered where there is a GPU.
     Of tests that have one name then (those for the CPU and the GPU) the worst is told, and the longest time.
     """
     results: Results = {}

@@ -1,1 +1,1 @@
-"""Between PyTorch and code that works on the host only: NumPy, packing, generators, workers."""
+"""Interfaces between PyTorch and code that only works on the host: NumPy, packing, generators, workers."""

@@ -1,4 +1,4 @@
-"""A worker process that was forked puts tensors on a GPU."""
+"""A forked worker process puts tensors on a GPU."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ class CudaInWorker(FailureRule):
     message = "{failed_at} runs in a forked process, where CUDA cannot be used."
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Take the move or the keyword away."""
+        """Remove the move or the keyword."""
         if site := ctx.failing_call():
             given = device_argument(site.node)
             keyword = given.keyword.value if given is not None and given.keyword is not None else ""

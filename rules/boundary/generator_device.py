@@ -1,4 +1,4 @@
-"""A random generator lies on another device than the numbers that it is to draw."""
+"""A random generator is on another device than the numbers that it draws."""
 
 import re
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from devfix.sdk import (
     Change,
     Context,
     FailureRule,
+    Safety,
     assignments,
     call_method,
     device_text,
@@ -25,12 +26,12 @@ MESSAGE = re.compile(r"Expected a '?(?P<wanted>\w+)'? .*found '?(?P<found>\w+)'?
 
 
 class GeneratorDevice(FailureRule):
-    """Draws from the generator's own stream and moves the result; else makes the generator where numbers are drawn."""
+    """Draws from the generator's own stream and moves the result, or creates the generator where numbers are drawn."""
 
     failure_kind = "generator-device"
 
     def explain(self, ctx: Context) -> str:
-        """Report the generator: the numbers are wanted where the code says."""
+        """Report the generator, since the numbers are drawn where the code requests them."""
         said = MESSAGE.search(ctx.failure.message)
         template = "The generator is one of {found}, and the numbers are to be drawn on {wanted}."
         return template.format_map(said.groupdict()) if said is not None else ""
@@ -41,7 +42,7 @@ class GeneratorDevice(FailureRule):
         return said["wanted"] if said is not None else ""
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Change the call that draws; where a sampler of torch draws, the loader that has it."""
+        """Change the call that draws or, if a sampler of torch draws, the loader that uses it."""
         site = ctx.failing_call()
         given = site.argument("generator") if site is not None else None
         if site is None or given is None:
@@ -56,9 +57,9 @@ class GeneratorDevice(FailureRule):
 
 
 def _move_drawn(site: CallSite, generator: cst.BaseExpression) -> Iterator[Change]:
-    """Yield the numbers drawn on the generator's device and moved; then a generator where they are drawn.
+    """Yield changes that draw on the generator's device and move the numbers, then changes of the generator's device.
 
-    Each device has a stream of its own: the same seed gives the same numbers only where they are drawn on one.
+    Each device has its own stream: a seed gives the same numbers only on the same device.
     """
     device = device_text(site.node)
     if device:
@@ -66,11 +67,13 @@ def _move_drawn(site: CallSite, generator: cst.BaseExpression) -> Iterator[Chang
         yield from site.change_to(drawn, f"Draw on the generator's device and move to `{device}`")
     for made in _constructions(site, generator):
         for text in [device] if device else site.device_expressions():
-            yield from site.replace({made: replace_device(made, text)}, f"Make the generator on `{text}`", "likely")
+            yield from site.replace(
+                {made: replace_device(made, text)}, f"Make the generator on `{text}`", Safety.LIKELY
+            )
 
 
 def _change_loaders(ctx: Context) -> Iterator[Change]:
-    """Yield generators of loaders and samplers made on the host, where torch's own samplers draw their indices."""
+    """Yield changes that create generators of loaders and samplers on the host, where torch's samplers draw indices."""
     deepest = ctx.failure.frames[-1].place.path if ctx.failure.frames else ""
     if ctx.target_device != "cpu" or not SAMPLERS.search(deepest):
         return
@@ -83,14 +86,14 @@ def _change_loaders(ctx: Context) -> Iterator[Change]:
                 new = made.with_changes(args=[])
                 yield from site.replace({made: new}, f"Make the generator of `{site.name}` on the host")
         if isinstance(given.value, cst.Name | cst.Attribute):
-            # It may draw on the GPU elsewhere: the loader gets one of its own, from the same seed.
+            # It may draw on the GPU elsewhere, so the loader gets a separate generator with the same seed.
             own = expression(f"torch.Generator().manual_seed({site.file.code(given.value)}.initial_seed())")
             title = f"Give `{site.name}` a generator of the host"
-            yield from site.replace({given: given.with_changes(value=own)}, title, "likely")
+            yield from site.replace({given: given.with_changes(value=own)}, title, Safety.LIKELY)
 
 
 def _constructions(site: CallSite, generator: cst.BaseExpression) -> Iterator[cst.Call]:
-    """Yield the call of `torch.Generator` that made the generator: on the spot, or where its name is assigned."""
+    """Yield the call of `torch.Generator` that created the generator: in place, or where its name is assigned."""
     file, text = site.file, site.file.code(generator)
     scope = file.class_of(site.node) if text.startswith("self.") else site.function
     values = [each.value for each in assignments(file, text, scope or file.module)]

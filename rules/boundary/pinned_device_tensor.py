@@ -1,4 +1,4 @@
-"""Memory is pinned for tensors that lie on a GPU already."""
+"""Memory is pinned for tensors that are already on a GPU."""
 
 from collections.abc import Iterator
 
@@ -6,18 +6,18 @@ from devfix.sdk import Change, Context, FailureRule, Finding, remove_keyword
 
 
 class PinnedDeviceTensor(FailureRule):
-    """Pins nothing: at the tensor, or in the loader."""
+    """Removes the pinning, of the tensor or in the loader."""
 
     failure_kind, needs_location = "pin-memory", False
     message = "Only the host's memory can be pinned, and the tensor is on {device}."
 
     def diagnose(self, ctx: Context) -> Finding | None:
-        """Report the pinning: the tensors are where they are meant to go."""
+        """Report the pinning: the tensors are on the intended device."""
         operands = ctx.failure.operands
         return super().diagnose(ctx) if operands and operands[0].device != "cpu" else None
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Take the method away where it is called; else the option of the loaders."""
+        """Remove the method call, else the option of the loaders."""
         site = ctx.failing_call("pin_memory")
         if site is not None and site.receiver is not None:
             yield from site.change_to(site.receiver, f"Do not pin `{site.file.code(site.receiver)}`")

@@ -1,1 +1,1 @@
-"""What was stored on one device and is read where that device does not exist or is another."""
+"""Checkpoints that were stored on one device and are loaded where it does not exist, or another one is used."""

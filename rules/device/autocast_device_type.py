@@ -1,4 +1,4 @@
-"""Autocast is given a whole device where it wants the type of one."""
+"""Autocast is given a device instead of a device type."""
 
 import re
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ INDEX = re.compile(r":\d+(?=[\"'])")
 
 
 class AutocastDeviceType(FailureRule):
-    """Gives it the type."""
+    """Passes the device type."""
 
     failure_kind = "autocast-device"
-    message = 'Autocast wants the type of a device, "cuda", and was given a whole device.'
+    message = 'Autocast needs a device type, such as "cuda", and was given a device.'
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Take the index out of a text; ask a device for its type, which a name for a text must become first."""
+        """Remove the index from a string; read `.type` of a device."""
         site = ctx.failing_call()
         given = site.argument("device_type", 0) if site is not None else None
         if site is None or given is None:

@@ -30,12 +30,12 @@ ANSWERS = {cst.Equal: "never", cst.NotEqual: "always"}
 class ComparedWithString(SourceRule):
     """Compares the type of the device, or a device with a device."""
 
-    # A device behind a dot: what a bare name holds, only its own function knows.
+    # Only attributes: what a local name holds is unknown without a run.
     warning_texts = tuple(f".device {operator} {quote}" for operator in ("==", "!=") for quote in ("'", '"'))
     message = "{name} was left on {device}, and meets a tensor on {peer}."
 
     def find(self, ctx: Context, file: File) -> Iterator[Change]:
-        """Yield every comparison of the file that a device makes useless."""
+        """Yield fixes of every comparison in the file that a device makes constant."""
         for node in file.within(file.module):
             better = _better(ctx, file, node) if isinstance(node, cst.Comparison) else None
             if better is not None:
@@ -43,7 +43,7 @@ class ComparedWithString(SourceRule):
                 yield from rewrite(file, {node: better}, f"Compare by `{code(better)}`", reason=reason)
 
     def warnings(self, file: File) -> Iterator[CodeWarning]:
-        """Warn of comparisons of `….device` with a string, which are true of devices that are strings alone."""
+        """Warn about comparisons of `….device` with a string, which can only be true if the attribute is a string."""
         for node in file.within(file.module):
             if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1 or last_name(node.left) != "device":
                 continue
@@ -63,7 +63,7 @@ def _answer(node: cst.Comparison) -> str:
 
 
 def _better(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpression | None:
-    """The comparison that may be meant; None where nothing is wrong with the one that is there."""
+    """Return the intended comparison; None if the existing one is valid."""
     if len(node.comparisons) != 1 or not _answer(node):
         return None
     target, device = node.comparisons[0], node.left
@@ -77,9 +77,9 @@ def _better(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpressio
     text = file.code(device)
     seen = {each.kind: each.device for each in scope_of(ctx.failure, file, node) if each.expression == text}
     if "string" in seen:
-        if not PLAIN.fullmatch(literal) or ":" not in seen["string"]:  # a string "cuda:0" is no "cuda"
+        if not PLAIN.fullmatch(literal) or ":" not in seen["string"]:  # a string "cuda:0" is not equal to "cuda"
             return None
-        quote = literal[-1]  # the file's own
+        quote = literal[-1]  # as in the file
         return node.with_changes(left=expression(f"{text}.partition({quote}:{quote})[0]"), comparisons=[target])
     made = imported_name(file, "torch.device")
     if "device" not in seen and not NAMED.search(text):
@@ -92,6 +92,6 @@ def _better(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpressio
 
 
 def _unwrapped(node: cst.BaseExpression, name: str) -> cst.BaseExpression | None:
-    """The one argument of a call of a name; None for everything else."""
+    """Return the only argument of a call of a name; None for everything else."""
     given = argument(node, "", 0) if isinstance(node, cst.Call) and last_name(node.func) == name else None
     return given.value if given is not None and isinstance(node, cst.Call) and len(node.args) == 1 else None

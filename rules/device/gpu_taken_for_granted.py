@@ -1,4 +1,4 @@
-"""`.cuda()` or "cuda" is written into the code, and the machine has no GPU."""
+"""The code uses `.cuda()` or "cuda", and the machine has no GPU."""
 
 from collections.abc import Iterator
 
@@ -25,13 +25,13 @@ from devfix.sdk import (
 
 
 class GpuTakenForGranted(FailureRule):
-    """Uses the device that the code has a name for; else asks, once a file, whether there is a GPU."""
+    """Uses the device that the code has a name for, or checks once per file whether there is a GPU."""
 
     failure_kind, device = "no-device", "cpu"
-    message = "{failed_at} puts something on a GPU, and there is none."
+    message = "{failed_at} uses a GPU, and there is none."
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Rename the device where it was decided; leave what a caller could pass on to another rule."""
+        """Rename the device where it was chosen; another rule handles devices that a caller could pass on."""
         found = ctx.device_sources()
         if not found or found[0].parameter or _is_query(found[-1]):
             return
@@ -51,7 +51,7 @@ def _is_query(found: DeviceSource) -> bool:
 
 
 def _rename(found: DeviceSource) -> Iterator[Change]:
-    """Yield the device that has a name in scope, or that of a tensor which the function was given."""
+    """Yield the device that has a name in scope, or that of a tensor parameter of the function."""
     function = found.file.function_of(found.call)
     here = {each.expression: each for each in found.spot.scope}
     names = [text for text in device_names(found.spot, found.file) if here[text].device == "cpu"]
@@ -63,14 +63,14 @@ def _rename(found: DeviceSource) -> Iterator[Change]:
 
 
 def _ask_once(file: File) -> Iterator[Change]:
-    """Yield all that the file puts on a GPU by its bare name put on one device, which is asked for at its top."""
+    """Yield a change that puts everything in the file on one device, which is chosen at the top of the file."""
     taken = {each.value for each in file.within(file.module) if isinstance(each, cst.Name) and _is_variable(file, each)}
     name = next((each for each in ("device", "DEVICE") if each not in taken), "")
     torch = imported_name(file, "torch")
     if not torch or not name:
         return
     now = file
-    # One after the other, since one may stand in another: `model(x.cuda()).cuda()`.
+    # One after the other, since they may be nested: `model(x.cuda()).cuda()`.
     while call := next(
         (each for each in now.within(now.module) if isinstance(each, cst.Call) and _is_bare(each)), None
     ):
@@ -81,7 +81,7 @@ def _ask_once(file: File) -> Iterator[Change]:
 
 
 def _is_bare(node: cst.Call) -> bool:
-    """Whether a call places its result on "cuda", whichever GPU that is."""
+    """Return whether a call puts its result on "cuda" without an index."""
     is_function = last_name(node.func) == "cuda" and not isinstance(node.func, cst.Attribute)
     if is_function or last_name(node.func) in ("device", "Generator"):
         return False
@@ -89,7 +89,7 @@ def _is_bare(node: cst.Call) -> bool:
 
 
 def _is_variable(file: File, name: cst.Name) -> bool:
-    """Whether a name stands for a variable, and not for an attribute or a keyword."""
+    """Return whether a name is a variable, and not an attribute or a keyword."""
     parent = file.parent(name)
     if isinstance(parent, cst.Attribute):
         return parent.attr is not name

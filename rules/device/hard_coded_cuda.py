@@ -1,4 +1,4 @@
-"""A device is written into the code, "cuda:0" or `.cuda(0)`, and the data lies elsewhere."""
+"""A literal device, "cuda:0" or `.cuda(0)`, is not the device of the data."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,12 +13,12 @@ from devfix.sdk import (
 
 
 class HardCodedCuda(DeviceSourceRule):
-    """Names the device of the data where the name of one is written."""
+    """Names the device of the data in place of the literal one."""
 
     only_on = "cuda"
 
     def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
-        """Leave what a caller could have passed on, and "cuda" without an index between two GPUs, to other rules."""
+        """Leave devices that a caller could pass on, and "cuda" without an index between two GPUs, to other rules."""
         spelt = "" if found[0].parameter else _spell(found[0])
         if spelt.startswith("cuda:") or (spelt == "cuda" and ctx.target_device == "cpu"):
             yield from ctx.rename_device(found, f"The device {spelt} is written into the code.")

@@ -1,11 +1,22 @@
-"""The number of a GPU is tested for truth, so that GPU 0 counts as none."""
+"""The index of a GPU is tested for truth, so that GPU 0 counts as none."""
 
 import re
 from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Change, Confidence, Context, File, SourceRule, assignments, expression, last_name, rewrite
+from devfix.sdk import (
+    Change,
+    Confidence,
+    Context,
+    File,
+    Safety,
+    SourceRule,
+    assignments,
+    expression,
+    last_name,
+    rewrite,
+)
 
 NUMBER = re.compile(r"(^|[._])(gpu|cuda|device|dev|rank)(_?(id|index|idx|number|no))?$")
 SWITCHES = (cst.Comparison, cst.BooleanOperation, cst.UnaryOperation)
@@ -18,7 +29,7 @@ class IndexZeroIsFalse(SourceRule):
     message = "{name} was left on {device}, and meets a tensor on {peer}."
 
     def find(self, ctx: Context, file: File) -> Iterator[Change]:
-        """Yield the tests of names that the branch uses as a number: `.cuda(gpu)`; `use_gpu` is none."""
+        """Yield the tests of names that the branch uses as a GPU index (`.cuda(gpu)`), which flags are not."""
         for node in file.within(file.module):
             test = node.test if isinstance(node, cst.If | cst.IfExp) else None
             negated = isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not)
@@ -28,11 +39,11 @@ class IndexZeroIsFalse(SourceRule):
                 continue
             better = f"{text} is None" if negated else f"{text} is not None"
             reason = f"`{text}` is the number of a GPU, and that of the first is 0, which is false."
-            yield from rewrite(file, {test: expression(better)}, f"Test `{better}`", "likely", reason)
+            yield from rewrite(file, {test: expression(better)}, f"Test `{better}`", Safety.LIKELY, reason)
 
 
 def _is_switch(file: File, name: str) -> bool:
-    """Whether a name is given what is true or false: `cuda = torch.cuda.is_available()`."""
+    """Return whether a name is assigned a truth value: `cuda = torch.cuda.is_available()`."""
     values = [each.value for each in assignments(file, name)]
     return any(
         isinstance(value, SWITCHES)

@@ -15,21 +15,21 @@ from devfix.sdk import (
 
 
 class ParameterNotPassedOn(DeviceSourceRule):
-    """Passes the device where the call leaves it out."""
+    """Passes the device in the call that omits it."""
 
     def diagnose(self, ctx: Context) -> Finding | None:
         """Report a tensor that one function placed for another, or could not place without a GPU."""
         if ctx.failure.kind == "no-device" and len(ctx.failure.owned_frames) > 1 and ctx.failure.at is not None:
-            return ctx.blame(fill_message("{failed_at} puts something on a GPU, and there is none.", ctx), device="cpu")
+            return ctx.blame(fill_message("{failed_at} uses a GPU, and there is none.", ctx), device="cpu")
         return super().diagnose(ctx)
 
     def matches(self, ctx: Context, place: SourceLocation) -> bool:
-        """Ask that several owned functions took part in placing it."""
+        """Require that several owned functions took part in placing it."""
         placed = last_placement(ctx.operand)
         return placed is not None and sum(each.owned for each in placed.places) > 1
 
     def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
-        """Pass the parameter that the caller leaves to its default."""
+        """Pass the parameter that the caller leaves at its default."""
         if found[0].parameter:
             reason = f"`{found[0].parameter}` is a parameter there, which the caller leaves to its default."
             yield from ctx.rename_device(found, reason)

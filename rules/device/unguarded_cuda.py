@@ -8,7 +8,7 @@ from devfix.sdk import CallSite, Change, Context, FailureRule, expression, impor
 
 
 class UnguardedCuda(FailureRule):
-    """Asks for a GPU first: around a statement, or in the expression."""
+    """Checks for a GPU first, around a statement or in the expression."""
 
     failure_kind, device = "no-device", "cpu"
     message = "{failed_at} needs a GPU, and there is none."
@@ -33,7 +33,7 @@ class UnguardedCuda(FailureRule):
 
 
 def _choose(site: CallSite, asked: str) -> str:
-    """The call where there is a GPU; what stands for it without one: False for a question, else the host's name."""
+    """Return the guarded call; without a GPU it is False for a query, else the name of the host."""
     text, name = site.file.code(site.node), site.qualified_name.rpartition(".")[2]
     other = '"cpu"' if name in ("current_device", "get_device_name") else "None"
     whole = f"{asked} and {text}" if name.startswith(("is_", "can_")) else f"{text} if {asked} else {other}"

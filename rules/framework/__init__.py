@@ -1,1 +1,1 @@
-"""Programs that leave devices to a framework, and a tensor that the framework does not see."""
+"""Programs in which a framework places tensors, and misses one."""

@@ -1,4 +1,4 @@
-"""A batch is an object of a class that the framework cannot move, for it has no `to`."""
+"""A batch is an object of a class that the framework cannot move, since it has no `to`."""
 
 from collections.abc import Iterator
 
@@ -6,17 +6,17 @@ import libcst as cst
 
 from devfix.sdk import Change, Context, File, OperandRule, ScopeVariable, classes_called, is_of, rewrite
 
-# Each of them calls `to` on what a loader hands out, where that has one.
+# Each of them calls `to` on the batches of a loader, if they have that method.
 MOVERS = ("lightning.LightningModule", "pytorch_lightning.LightningModule", "accelerate.Accelerator")
 
 
 class BatchClassWithoutTo(OperandRule):
-    """Gives the class a `to` that moves what its objects hold."""
+    """Adds a `to` method that moves the tensors of the objects."""
 
     needs_object = MOVERS
 
     def explain(self, ctx: Context) -> str:
-        """Report a tensor of an object that a loader handed out, in a program whose framework moves its batches."""
+        """Report a tensor of an object that a loader yielded, in a program whose framework moves its batches."""
         found = _batch(ctx)
         if found is None or ctx.operand.device != "cpu":
             return ""
@@ -27,7 +27,7 @@ class BatchClassWithoutTo(OperandRule):
         )
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Write the method."""
+        """Add the method."""
         found = _batch(ctx)
         if found is None:
             return
@@ -39,13 +39,13 @@ class BatchClassWithoutTo(OperandRule):
 
 
 def _batch(ctx: Context) -> tuple[ScopeVariable, list[str]] | None:
-    """The object that holds the operand in the deepest frame, and its tensors that lie where the operand does."""
+    """Return the object that holds the operand in the deepest frame, and its tensors on the operand's device."""
     for held in sorted(ctx.operand.names, key=lambda each: -each.frame):
         whole, scope = held.expression.partition("[")[0].rpartition(".")[0], ctx.failure.frames[held.frame].scope
         batch = next((each for each in scope if each.expression == whole and each.kind in ("object", "instance")), None)
         if batch is None or "." in whole or is_of(batch, *MOVERS):
             continue
-        # A method of a LightningModule gets batches that the trainer has moved.
+        # A method of a LightningModule receives batches that the trainer has moved.
         is_hook = any(each.expression == "self" for each in ctx.objects(*MOVERS[:2], frame=held.frame))
         if is_hook or ctx.is_loop_item:
             tensors = [each for each in scope if each.kind == "tensor" and each.device == ctx.operand.device]
@@ -56,7 +56,7 @@ def _batch(ctx: Context) -> tuple[ScopeVariable, list[str]] | None:
 
 
 def _with_to(file: File, node: cst.ClassDef, fields: list[str]) -> cst.Module | None:
-    """The module with the method at the end of a class; None where it has one, or is written on one line."""
+    """Return the module with the method at the end of a class; None if it has one, or is on one line."""
     body = node.body
     if not isinstance(body, cst.IndentedBlock):
         return None

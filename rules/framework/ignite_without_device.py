@@ -1,4 +1,4 @@
-"""An engine of Ignite is not told the device, so it hands batches to the model as they come."""
+"""An Ignite engine is created without a device, so it passes batches to the model unmoved."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ MAKERS = ("ignite.engine.create_supervised_trainer", "ignite.engine.create_super
 
 
 class IgniteWithoutDevice(OperandRule):
-    """Tells the device where Ignite makes the engine; else converts the batch at the start of the engine's own step."""
+    """Passes the device where Ignite creates the engine, or converts the batch at the start of the engine's step."""
 
     confidence, needs_object = Confidence.NEARBY, (ENGINE,)
     message = (
@@ -32,11 +32,11 @@ class IgniteWithoutDevice(OperandRule):
     )
 
     def matches(self, ctx: Context) -> bool:
-        """Ask for a tensor on the host that no module holds."""
+        """Require a tensor on the host that no module holds."""
         return ctx.operand.device == "cpu" and ctx.operand.owner is None
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Look for the engine in the deepest frames first."""
+        """Search for the engine in the deepest frames first."""
         for site in reversed(list(ctx.uses())):
             engines = [each.expression for each in site.scope if is_of(each, ENGINE)]
             names = parameters(site.function)[-2:] if site.function is not None else []
@@ -48,7 +48,7 @@ class IgniteWithoutDevice(OperandRule):
 
 
 def _convert(site: Site, batch: str) -> Iterator[Change]:
-    """Yield the batch converted in front of the first statement of the step that reads it."""
+    """Yield changes that convert the batch before the first statement of the step that reads it."""
     body = site.function.body.body if site.function and isinstance(site.function.body, cst.IndentedBlock) else ()
     first = next((each for each in body if site.file.find(each, batch)), None)
     name = imported_name(site.file, "ignite.utils.convert_tensor") or "convert_tensor"
@@ -60,7 +60,7 @@ def _convert(site: Site, batch: str) -> Iterator[Change]:
 
 
 def _give_device(ctx: Context, site: Site, engine: str) -> Iterator[Change]:
-    """Yield the call that made the engine with `device=`."""
+    """Yield changes that add `device=` to the call that created the engine."""
     for each in assignments(site.file, engine):
         made = ctx.call_of(site.file, each.value)
         if made is None or made.argument("device", 3) is not None or made.qualified_name not in MAKERS:
@@ -71,7 +71,7 @@ def _give_device(ctx: Context, site: Site, engine: str) -> Iterator[Change]:
 
 
 def _names(site: Site) -> list[str]:
-    """The expressions for the device: a name for it, else Ignite's own where the file has its `distributed`."""
+    """Return the expressions for the device: a variable, else Ignite's own if the file imports `distributed`."""
     found = site.device_expressions()
     own = imported_name(site.file, "ignite.distributed.device")
     named = [each for each in found if each.endswith(("device", "dev")) and each.count(".") < 2 and "(" not in each]

@@ -1,4 +1,4 @@
-"""A library makes a tensor where its argument lies, and the argument was never moved."""
+"""A library creates a tensor on its argument's device, and the argument was never moved."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,16 +7,16 @@ from devfix.sdk import Change, Confidence, Context, OperandRule, on_device
 
 
 class LibraryFollowsArgument(OperandRule):
-    """Moves the arguments of the call that lie where the library's tensor does."""
+    """Moves the arguments of the call that are on the device of the library's tensor."""
 
     confidence, blames_intentional = Confidence.REMOTE, True
 
     def concerns(self, ctx: Context) -> bool:
-        """Ask that a call of the program failed in foreign code."""
+        """Require that a call of the program failed in code that is not owned."""
         return ctx.failure.at is not None and bool(ctx.failure.frames) and not ctx.failure.frames[-1].place.owned
 
     def explain(self, ctx: Context) -> str:
-        """Report a tensor that a library made during the call that fails, and that no name of the program leads to."""
+        """Report a tensor that a library created during the failing call, and that the program has no name for."""
         failure, places = ctx.failure, ctx.creation.places if ctx.creation is not None else ()
         owned = next((place for place in places if place.owned), None)
         is_library = bool(places) and not places[0].owned and owned == failure.at
@@ -31,7 +31,7 @@ class LibraryFollowsArgument(OperandRule):
         )
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Take each of them in turn for the operand."""
+        """Treat each of the arguments as the operand."""
         site = ctx.failing_call()
         for binding in on_device(site.scope, ctx.operand.device, "tensor") if site is not None else ():
             followed = ctx.follow(binding)

@@ -1,4 +1,4 @@
-"""A loader was not handed to `accelerator.prepare`, so its batches stay on the host."""
+"""A loader was not passed to `accelerator.prepare`, so its batches stay on the host."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,7 @@ from devfix.sdk import (
     Context,
     File,
     OperandRule,
+    Safety,
     ScopeVariable,
     expression,
     insert_after,
@@ -28,7 +29,7 @@ COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
 
 class LoaderNotPrepared(OperandRule):
-    """Hands the loader to `prepare` where the model is, or behind where it is made; else moves the batch."""
+    """Passes the loader to `prepare` with the model, or after it is created; else moves the batch."""
 
     blames_intentional, needs_object = True, (ACCELERATOR,)
     message = (
@@ -37,19 +38,19 @@ class LoaderNotPrepared(OperandRule):
     )
 
     def matches(self, ctx: Context) -> bool:
-        """Ask for a tensor on the host that a loop took from a plain DataLoader."""
+        """Require a tensor on the host that a loop took from a plain DataLoader."""
         frame = _loop_frame(ctx) if ctx.operand.device == "cpu" else None
         return frame is not None and any(map(_is_plain, ctx.failure.frames[frame].scope))
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Go from the loop outward, to the callers that handed the loader on."""
+        """Go from the loop outward, to the callers that passed the loader on."""
         for frame, loader in _loops(ctx):
             yield from _prepare(ctx, frame, loader)
         names = [f"{each.expression}.device`" for each in ctx.objects(ACCELERATOR)]
         for site in ctx.uses():
-            # The rest of the batch may need the same.
+            # The rest of the batch may need the same move.
             found = (each for each in site.move_argument() if any(name in each.title for name in names))
-            yield from with_safety(found, "unsure")
+            yield from with_safety(found, Safety.UNSURE)
 
 
 def _is_plain(binding: ScopeVariable) -> bool:
@@ -57,7 +58,7 @@ def _is_plain(binding: ScopeVariable) -> bool:
 
 
 def _loop_frame(ctx: Context) -> int | None:
-    """The frame of the loop that handed the operand out."""
+    """Return the frame of the loop that yielded the operand."""
     number = loop_event(ctx.failure, ctx.operand)
     places = ctx.operand.history[number].places if number is not None else ()
     frames = (ctx.frame_of(place) for place in places if place.loop)
@@ -65,7 +66,7 @@ def _loop_frame(ctx: Context) -> int | None:
 
 
 def _loops(ctx: Context) -> Iterator[tuple[int, str]]:
-    """Yield the frame of the loop with the loader's name there, and then the callers that handed it on."""
+    """Yield the frame of the loop with the loader's name there, and then the callers that passed it on."""
     number = _loop_frame(ctx)
     site = ctx.site_of(number)
     if site is None or number is None:
@@ -83,13 +84,13 @@ def _loops(ctx: Context) -> Iterator[tuple[int, str]]:
 
 
 def _prepare(ctx: Context, frame: int, loader: str) -> Iterator[Change]:
-    """Yield the loader among what a statement below prepares; else prepared by a statement of its own."""
+    """Yield changes that add the loader to a later `prepare` statement, or prepare it by a separate statement."""
     site = ctx.site_of(frame)
     if site is None:
         return
     file, node = site.file, site.node
     scope = file.class_of(node) if loader.startswith("self.") else site.function
-    # A class may prepare in one method what it loops over in another; a function, from top to bottom.
+    # A class may prepare in one method what it loops over in another; a function runs from top to bottom.
     is_class = isinstance(scope, cst.ClassDef)
     assigned = _givers(file, scope or file.module, loader)
     given = [each for each in assigned if is_class or file.line_of(each) < file.line_of(node)]
@@ -110,7 +111,7 @@ def _prepare(ctx: Context, frame: int, loader: str) -> Iterator[Change]:
 
 
 def _givers(file: File, scope: cst.CSTNode, name: str) -> Iterator[cst.Assign]:
-    """Yield the assignments that give a name its value, alone or with others: `train, valid = loaders()`."""
+    """Yield the assignments of a name, alone or with others: `train, valid = loaders()`."""
     for node in file.within(scope):
         here = not isinstance(scope, cst.Module) or file.function_of(node) is None
         if here and isinstance(node, cst.Assign) and any(name in _parts(file, each.target) for each in node.targets):
@@ -124,7 +125,7 @@ def _parts(file: File, target: cst.BaseExpression) -> list[str]:
 
 
 def _prepares(file: File, scope: cst.CSTNode, names: list[str]) -> list[cst.Assign]:
-    """The assignments of what an accelerator's `prepare` gives, last first."""
+    """Return the assignments of results of an accelerator's `prepare`, last first."""
     calls = {f"{name}.prepare" for name in names}
     found = [
         node
@@ -138,7 +139,7 @@ def _prepares(file: File, scope: cst.CSTNode, names: list[str]) -> list[cst.Assi
 
 
 def _with_loader(file: File, statement: cst.Assign, loader: str) -> cst.Module | None:
-    """The module with a loader behind what a statement prepares; None where names and values do not stand in pairs."""
+    """Return the module with a loader added to a `prepare` statement; None if names and arguments do not correspond."""
     call, target = statement.value, statement.targets[0].target
     texts = _parts(file, target)
     if not isinstance(call, cst.Call) or len(texts) != len(call.args) or loader in texts:

@@ -1,4 +1,4 @@
-"""A method that a framework calls makes a tensor on the host, where the framework has a device for it."""
+"""A method that a framework calls creates a tensor on the host, although the framework provides a device."""
 
 from collections.abc import Iterator
 
@@ -15,19 +15,21 @@ HOSTS = (
 
 
 class MadeInAHook(CreationRule):
-    """Gives the factory the framework's device; moves random numbers, which stay those of the seed."""
+    """Passes the framework's device to the factory; moves random numbers, so that the seed gives the same ones."""
 
     kinds = ("factory", "constant", "random")
 
-    message = "{name} was made on {device} in {made_at}, in a method which the framework calls with tensors on {peer}."
+    message = (
+        "{name} was created on {device} in {made_at}, in a method which the framework calls with tensors on {peer}."
+    )
 
     def matches(self, ctx: Context) -> bool:
-        """Ask for a running method of an object of a framework's class, which has a device for it."""
+        """Require a running method of an object of a framework's class that has the device."""
         frame = _frame(ctx)
         return ctx.operand.device == "cpu" and frame is not None and bool(_devices(ctx, frame))
 
     def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
-        """Take the changes that name the device as the framework does."""
+        """Select the changes that name the device as the framework does."""
         frame = _frame(ctx)
         names = _devices(ctx, frame) if frame is not None else []
         is_random = ctx.creation is not None and ctx.creation.kind == "random"
@@ -36,13 +38,13 @@ class MadeInAHook(CreationRule):
 
 
 def _frame(ctx: Context) -> int | None:
-    """The frame of the method that made the operand, where `self` is of a framework's class."""
+    """Return the frame of the method that created the operand, where `self` is of a framework's class."""
     frame = ctx.frame_of(ctx.created_at) if ctx.created_at is not None else None
     hosts = ctx.objects(*HOSTS, frame=frame) if frame is not None else []
     return frame if any(each.expression == "self" for each in hosts) else None
 
 
 def _devices(ctx: Context, frame: int) -> list[str]:
-    """What the framework calls the device at a frame: `self.device`, `self.args.device`, `model.device`."""
+    """Return the framework's names of the device in a frame: `self.device`, `self.args.device`, `model.device`."""
     scope = ctx.failure.frames[frame].scope
     return [each.expression for each in scope if each.type == "Property" and each.device == ctx.peer.device]

@@ -19,7 +19,7 @@ from devfix.sdk import (
     rewrite,
 )
 
-# DataParallel's own words: the first of its GPUs, and where it met a parameter.
+# The message of DataParallel: the first of its GPUs, and where it found a parameter.
 ASKED = re.compile(
     r"parameters and buffers on device (cuda:\d+) \(device_ids\[0\]\) but found one of them on device: cpu"
 )
@@ -27,10 +27,10 @@ WRAPPERS = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel")
 
 
 class ParallelOnHost(Rule):
-    """Moves the model where it is made, else where it is wrapped: to a device in scope, else to the first GPU."""
+    """Moves the model where it is created or wrapped: to a device in scope, else to the first GPU."""
 
     def diagnose(self, ctx: Context) -> Finding | None:
-        """Report a parameter on the host, where DataParallel asked for it on its first GPU."""
+        """Report a parameter on the host that DataParallel expected on its first GPU."""
         asked = ASKED.search(ctx.failure.message) if ctx.failure.kind == "data-parallel" else None
         for index, operand in enumerate(ctx.failure.operands if asked is not None else ()):
             if asked is not None and operand.device == "cpu" and operand.owner is not None and not operand.transfers:
@@ -42,7 +42,7 @@ class ParallelOnHost(Rule):
         return None
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Look for the wrapping in all files, and for what it wraps above it."""
+        """Search all files for the wrapping call, and for the wrapped model above it."""
         for file in ctx.files():
             for call in calls(file, *WRAPPERS):
                 for node in (*_made(file, call), call):
@@ -53,7 +53,7 @@ class ParallelOnHost(Rule):
 
 
 def _made(file: File, wrapping: cst.Call) -> Iterator[cst.Call]:
-    """Yield the call that makes what is wrapped, where a name stands for it in the same function."""
+    """Yield the call that creates the wrapped model, if a variable of the same function holds it."""
     module, function = argument(wrapping, "module", 0), file.function_of(wrapping)
     if module is not None and isinstance(module.value, cst.Name):
         given = assignments(file, module.value.value, function)
@@ -63,7 +63,7 @@ def _made(file: File, wrapping: cst.Call) -> Iterator[cst.Call]:
 
 
 def _devices(ctx: Context, file: File, call: cst.Call) -> list[str]:
-    """The names of the device that do not belong to the model; else the GPU that DataParallel asked for."""
+    """Return the names of the device that do not belong to the model; else the GPU that DataParallel expected."""
     site, owner, torch = ctx.call_of(file, call), ctx.operand.owner, imported_name(file, "torch")
     own = f"{owner.root.partition('.')[0]}." if owner is not None else ""
     found = [each for each in site.device_expressions() if not each.startswith(own)] if site is not None else []

@@ -1,4 +1,4 @@
-"""A scheduler sets its timesteps without a device, and they meet the model on the host."""
+"""A scheduler sets its timesteps without a device, so they are on the host while the model is not."""
 
 from collections.abc import Iterator
 
@@ -8,16 +8,16 @@ SCHEDULER = "diffusers.SchedulerMixin"
 
 
 class TimestepsOnHost(OperandRule):
-    """Tells `set_timesteps` the device; else moves the timestep where the program hands it on."""
+    """Passes the device to `set_timesteps`, or moves the timestep where the program passes it on."""
 
     confidence, needs_object = Confidence.NEARBY, (SCHEDULER,)
     message = (
-        "The scheduler's timesteps are on {device}, for `set_timesteps` was told no device, while what comes of them"
-        " meets a tensor on {peer}."
+        "The scheduler's timesteps are on {device}, since `set_timesteps` was called without a device, while a tensor"
+        " derived from them meets one on {peer}."
     )
 
     def matches(self, ctx: Context) -> bool:
-        """Ask for a tensor that comes from the timesteps of a scheduler in scope, and that nobody moved."""
+        """Require a tensor that comes from the timesteps of a scheduler in scope, and was never moved."""
         return not ctx.operand.transfers and bool(_places(ctx))
 
     def propose(self, ctx: Context) -> Iterator[Change]:
@@ -31,7 +31,7 @@ class TimestepsOnHost(OperandRule):
 
 
 def _places(ctx: Context) -> list[SourceLocation]:
-    """The owned places in which a scheduler was asked to set its timesteps, of which the operand was made."""
+    """Return the owned locations of the `set_timesteps` calls from which the operand was derived."""
     places = ctx.creation.places if ctx.creation is not None else ()
     if not places or places[0].owned or not any(place.function.endswith(".set_timesteps") for place in places):
         return []

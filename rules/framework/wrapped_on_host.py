@@ -1,4 +1,4 @@
-"""A model is handed to DistributedDataParallel with `device_ids`, and was never moved to that GPU."""
+"""A model is passed to DistributedDataParallel with `device_ids`, and was never moved to that GPU."""
 
 import re
 from collections.abc import Iterator
@@ -7,17 +7,17 @@ import libcst as cst
 
 from devfix.sdk import CallSite, Change, Context, Finding, Rule, assignments, move_to
 
-# DistributedDataParallel's own words: `device_ids [1], output_device 1`, or devices by their names.
+# The message of DistributedDataParallel: `device_ids [1], output_device 1`, or devices by their names.
 ASKED = re.compile(r"(?:device_ids \[|output_device )(?:device\(type='cuda', index=|')?(?:cuda:)?(\d+)")
-# A GPU by its number, or the current one: the same in each process, while `device_ids` names one for each.
+# A GPU by its index, or the current one: the same in each process, while `device_ids` names one per process.
 FIXED = re.compile(r"""["']cuda(:\d+)?["'](?!\s*,)""")
 
 
 class WrappedOnHost(Rule):
-    """Moves the model where it is wrapped: to a device that is in scope, else to what `device_ids` names."""
+    """Moves the model where it is wrapped: to a device in scope, else to the device in `device_ids`."""
 
     def diagnose(self, ctx: Context) -> Finding | None:
-        """Report a parameter on the host, where the failing call asked for it on one GPU."""
+        """Report a parameter on the host that the failing call expected on one GPU."""
         asked = ASKED.search(ctx.failure.message) if ctx.failure.kind == "data-parallel" else None
         on_host = [index for index, each in enumerate(ctx.failure.operands) if each.device == "cpu"]
         if asked is None or not on_host:
@@ -28,7 +28,7 @@ class WrappedOnHost(Rule):
         return found.blame(reason, device=gpu)
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Move it to a name for the device; names of one that is the same in each process come last."""
+        """Move it to a variable for the device; those that are the same in each process come last."""
         site = ctx.failing_call()
         module = site.argument("module", 0) if site is not None else None
         if site is None or module is None:
@@ -44,13 +44,13 @@ class WrappedOnHost(Rule):
 
 
 def _is_fixed(site: CallSite, name: str) -> bool:
-    """Whether a name is given a device that is the same in each process."""
+    """Return whether a name is assigned a device that is the same in each process."""
     values = (each.value for each in assignments(site.file, name))
     return any(value is not None and FIXED.search(site.file.code(value)) for value in values)
 
 
 def _ask(site: CallSite) -> str:
-    """The expression for the device that a call names, which is the host where the call names none; "" for none."""
+    """Return the expression for the device that a call names, which may be the host; "" if there is none."""
     ids, output = site.argument("device_ids", 1), site.argument("output_device", 2)
     given = ids or output
     if given is None:
@@ -65,7 +65,7 @@ def _ask(site: CallSite) -> str:
 
 
 def _only(site: CallSite, value: cst.BaseExpression) -> str:
-    """The only element of a list; the host for None and an empty list."""
+    """Return the only element of a list; the host for None and an empty list."""
     if isinstance(value, cst.Name) and value.value == "None":
         return '"cpu"'
     elements = value.elements if isinstance(value, cst.List | cst.Tuple) else ()
@@ -73,5 +73,5 @@ def _only(site: CallSite, value: cst.BaseExpression) -> str:
         return '"cpu"' if isinstance(value, cst.List | cst.Tuple) else ""
     only = elements[0].value
     if isinstance(only, cst.Integer):
-        return f'"cuda:{only.value}"'  # which says more than `0` does
+        return f'"cuda:{only.value}"'  # clearer than `0`
     return site.file.code(only) if len(elements) == 1 else ""

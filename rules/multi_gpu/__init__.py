@@ -1,1 +1,1 @@
-"""Several GPUs: which of them is meant, and what flows from one to the next."""
+"""Several GPUs: which of them is meant, and what is passed from one to the next."""

@@ -1,4 +1,4 @@
-"""A collective of NCCL is given a tensor that lies on the host."""
+"""An NCCL collective is given a tensor on the host."""
 
 from collections.abc import Iterator
 
@@ -6,20 +6,20 @@ from devfix.sdk import Change, Context, Finding, Rule, names_in
 
 
 class CollectiveOnHost(Rule):
-    """Makes it on the GPU; else moves it before the collective, under its own name, since that may write into it."""
+    """Creates it on the GPU, or moves it before the collective under its own name, since that may write into it."""
 
     def diagnose(self, ctx: Context) -> Finding | None:
-        """Report an operand on the host; it belongs on the process's own GPU, as seen in the failing code."""
+        """Report an operand on the host; it belongs on the process's own GPU, as the failing code names it."""
         seen = [each.device for frame in reversed(ctx.failure.owned_frames) for each in frame.scope]
         gpus = [device for device in seen if device.startswith("cuda")]
         on_host = [index for index, each in enumerate(ctx.failure.operands) if each.device == "cpu"]
         if ctx.failure.kind != "collective" or not gpus or not on_host:
             return None
         found = ctx.view(on_host[0])
-        return found.blame(f"{found.name} is on the host, and NCCL sends what lies on GPUs.", device=gpus[0])
+        return found.blame(f"{found.name} is on the host, and NCCL only sends tensors on GPUs.", device=gpus[0])
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Name the device at the factory, else write the move in front of the failing statement."""
+        """Name the device at the factory, else insert the move before the failing statement."""
         for site in ctx.sites("birth", "use"):
             if site.kind == "birth":
                 yield from site.add_device()

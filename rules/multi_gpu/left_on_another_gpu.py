@@ -1,4 +1,4 @@
-"""A model is spread over several GPUs, and something stays behind where the activation goes on to the next."""
+"""A model is spread over several GPUs, and a tensor is not moved with the activation to the next one."""
 
 from collections.abc import Iterator
 
@@ -8,23 +8,23 @@ from devfix.sdk import Change, Context, OperandRule, Site, device_in, is_spread,
 
 
 class LeftOnAnotherGpu(OperandRule):
-    """Sends it after the activation where they meet, and never the activation back."""
+    """Moves it to the activation's GPU where they meet, never the activation back."""
 
     blames_intentional = True
     message = "{name} is on {device}, and the model goes on with a tensor on {peer}."
 
     def concerns(self, ctx: Context) -> bool:
-        """Ask for a module in sight that lies on several GPUs."""
+        """Require a module in scope that is on several GPUs."""
         on_host = any(each.shape and not each.device.startswith("cuda:") for each in ctx.failure.operands)
         return not on_host and is_spread(ctx.failure)
 
     def matches(self, ctx: Context) -> bool:
-        """Ask that no module holds the operand, or one whose own parts lie on several GPUs: a row may be copied."""
+        """Require that no module holds the operand, or one whose own parts are on several GPUs: a row may be copied."""
         owner = ctx.operand.owner
         return owner is None or device_in(ctx.failure, owner.frame, owner.expression) == "mixed"
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Move each in turn to where the other is; what the statement computes anew flows on, and comes last."""
+        """Move each to its peer's device in turn; what the statement itself assigns comes last."""
         site = ctx.failing_site()
         if site is None or site.frame is None:
             return
@@ -44,6 +44,6 @@ def _names(ctx: Context, frame: int | None) -> list[str]:
 
 
 def _assigned(site: Site) -> set[str]:
-    """What the failing statement assigns."""
+    """Return what the failing statement assigns."""
     nodes = site.file.within(site.statement or site.node)
     return {site.file.code(each.target) for each in nodes if isinstance(each, cst.AssignTarget | cst.AugAssign)}

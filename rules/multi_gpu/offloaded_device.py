@@ -1,4 +1,4 @@
-"""The device that an object declares is where it rests, and the call runs elsewhere."""
+"""An object declares the device on which it is stored, and the call runs on another one."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +13,7 @@ class OffloadedDevice(DeviceSourceRule):
     only_on = "cpu"
 
     def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
-        """Rename what goes by the `.device` of the object itself."""
+        """Rename what uses the `.device` of the object itself."""
         declared = _declared(found[0])
         if declared and ctx.peer.device != "cpu":
             reason = f"`{declared}` is where the object rests, and the call runs elsewhere."
@@ -21,7 +21,7 @@ class OffloadedDevice(DeviceSourceRule):
 
 
 def _declared(found: DeviceSource) -> str:
-    """The `.device` of an object that the call goes by, itself or over one local name; "" where it goes by another."""
+    """Return the `.device` of an object that the call uses, directly or by a local name; else ""."""
     named, scope = found.named, found.file.function_of(found.call)
     if isinstance(named, cst.Name):
         values = [each.value for each in assignments(found.file, named.value, scope)] if scope is not None else []

@@ -1,4 +1,4 @@
-"""The rank among all processes is taken for the number of a GPU on this machine."""
+"""The global rank is used as the index of a GPU on this machine."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ KEYWORDS = ("device", "device_ids", "output_device", "map_location", "device_id"
 
 
 class RankAsIndex(FailureRule):
-    """Takes the local rank where the function knows it; else the rank within this machine's GPUs."""
+    """Uses the local rank if the function has it in scope, else the rank modulo this machine's GPUs."""
 
     failure_kind = "invalid-ordinal"
     message = "{failed_at} asks for a GPU by a number that this machine does not have."
@@ -43,7 +43,7 @@ def _ranks(file: File, root: cst.CSTNode) -> Iterator[cst.BaseExpression]:
 
 
 def _indices(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
-    """Yield what a call is given where it takes the number of a GPU, or a list of such numbers."""
+    """Yield the arguments of a call that are GPU indices, or lists of such indices."""
     for each in node.args if isinstance(node, cst.Call) else ():
         if last_name(node.func) in PLACING or (each.keyword is not None and each.keyword.value in KEYWORDS):
             yield from (

@@ -1,4 +1,4 @@
-""" "cuda" without an index means one GPU here and another there: it is resolved for each thread, each time anew."""
+"""The device "cuda" without an index means different GPUs: it is resolved per thread and at each use."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,19 +19,19 @@ OF_TYPE = "The name of a type says nothing of the GPU: what is cast by it goes t
 
 
 class UnindexedCuda(DeviceSourceRule):
-    """Names the device of what it meets where it is sent; else pins the name to one GPU where it is given."""
+    """Names the device of its peer where it is sent, or pins the name to one GPU where it is assigned."""
 
     only_between_gpus = True
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Follow the tensor itself where one was cast by the name of its type; else rename the device."""
+        """Use the tensor itself if one was cast by the name of its type; else rename the device."""
         for each in ctx.placement_targets():
             yield from _follow_type(each)
             if found := each.device_sources():
                 yield from self.rename(each, found)
 
     def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
-        """Rename what a run or the code shows to be "cuda" alone."""
+        """Rename what a run or the code shows to be "cuda" without an index."""
         outer = found[0]
         if not outer.parameter and _is_unindexed(outer):
             yield from ctx.rename_device(found, REASON)
@@ -55,7 +55,7 @@ def _follow_type(ctx: Context) -> Iterator[Change]:
 
 
 def _is_unindexed(found: DeviceSource) -> bool:
-    """Whether the device that was named is "cuda" without an index, as the run showed or the code spells out."""
+    """Return whether the named device is "cuda" without an index, as the run or the source shows."""
     if found.named is None:
         return named_device(found.file, found.call) == "cuda"
     text = found.file.code(found.named)

@@ -1,1 +1,1 @@
-"""Tensors that are not where the others are: never moved, or made in the wrong place."""
+"""Tensors on another device than their peers: never moved, or created in the wrong place."""

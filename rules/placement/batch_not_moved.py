@@ -1,4 +1,4 @@
-"""Tensors that come together are handed, one by one, to code on another device without being moved."""
+"""Tensors that belong together are passed, one by one, to code on another device without being moved."""
 
 from collections.abc import Iterator
 
@@ -6,18 +6,18 @@ from devfix.sdk import Change, Confidence, Context, OperandRule, first_is_safe
 
 
 class BatchNotMoved(OperandRule):
-    """Moves all that one statement unpacks, or one container holds, by one edit: where it first comes into reach."""
+    """Moves everything that one statement unpacks, or one container holds, by one edit, as early as possible."""
 
     confidence = Confidence.INDIRECT
     message = "{name} is on {device}, as what came with it, and was never moved, while it meets a tensor on {peer}."
 
     def matches(self, ctx: Context) -> bool:
-        """Ask for other tensors in scope that lie where the operand does."""
+        """Require other tensors in scope on the operand's device."""
         scopes = [ctx.failure.frames[number].scope for number in {held.frame for held in ctx.operand.names}]
         tensors = [each for scope in scopes for each in scope if each.kind == "tensor"]
         beside = {each.expression for each in tensors if each.device == ctx.operand.device}
         return not ctx.is_held and len(beside) > 1
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Begin with the outermost frame."""
+        """Start with the outermost frame."""
         return first_is_safe(site.move_batch() for site in ctx.uses())

@@ -1,4 +1,4 @@
-"""An object says that it is on one device, and what it holds or computes lies on another."""
+"""An object declares one device, and what it holds or computes is on another."""
 
 import re
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from devfix.sdk import (
     Context,
     File,
     OperandRule,
+    Safety,
     ScopeVariable,
     assignments,
     class_of,
@@ -23,15 +24,15 @@ from devfix.sdk import (
     rewrite,
 )
 
-SAYS = ("device", "string", "index")
-# Not `output_device`, `offload_device`: those say where something else is.
+DEVICE_KINDS = ("device", "string", "index")
+# Not `output_device`, `offload_device`: those are the devices of something else.
 OWN = re.compile(r"_?(device|dev)(_id|_index)?")
-PARTS = 4  # of a tuple that a method returns
+PARTS = 4  # of a tuple that a method returns, at most
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """An object in a frame's scope, what it says of its device, and a module that it holds elsewhere, if any."""
+    """An object in a frame's scope, its declared device, and a module that it holds elsewhere, if any."""
 
     frame: int
     owner: ScopeVariable
@@ -39,17 +40,17 @@ class Declaration:
     held: ScopeVariable | None
 
     def own(self, variable: ScopeVariable) -> str:
-        """What the object has, as its own methods write it: `self.config.device`."""
+        """Return an attribute of the object as its own methods write it: `self.config.device`."""
         return f"self{variable.expression.removeprefix(self.owner.expression)}"
 
 
 class DeclaredDeviceIgnored(OperandRule):
-    """Makes the declaration true where the object is made: load there; else return results where it says."""
+    """Makes the declaration true where the object is created, or returns results on the declared device."""
 
     blames_intentional = True
 
     def explain(self, ctx: Context) -> str:
-        """Report what comes from an object that lies elsewhere than the object's `device` says."""
+        """Report results of an object that is on another device than its `device` says."""
         for found in _declarations(ctx)[:1]:
             held = f"`{found.held.expression}` lies on {found.held.device}" if found.held else ""
             return (
@@ -60,12 +61,12 @@ class DeclaredDeviceIgnored(OperandRule):
         return ""
 
     def rate(self, ctx: Context) -> Confidence:
-        """What an object leaves on the host may well belong there."""
+        """Return a lower confidence for what an object leaves on the host, which may be intended."""
         is_seen = ctx.operand.device != "cpu" or any(each.held for each in _declarations(ctx)[:1])
         return Confidence.DIRECT if is_seen else Confidence.REMOTE
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Change what the object keeps; then what its methods return to the frame, and what they compute with it."""
+        """Change what the object stores; then what its methods return to the frame, and what they compute with it."""
         found = [(each, *place) for each in _declarations(ctx) for place in _classes(ctx, each)]
         for said, file, holder in found:
             yield from _keep_there(said, file, holder)
@@ -79,15 +80,15 @@ class DeclaredDeviceIgnored(OperandRule):
 
 
 def _declarations(ctx: Context) -> list[Declaration]:
-    """The objects that say they are where the peer is, and are not; those that are seen to hold a module come first."""
+    """Return the objects that claim to be on the peer's device and are not; holders of a misplaced module first."""
     found = []
     for number in reversed(range(len(ctx.failure.frames))):
         scope = {each.expression: each for each in ctx.failure.frames[number].scope}
         for declared in scope.values():
             whole, _, name = declared.expression.rpartition(".")
-            if declared.kind not in SAYS or declared.device != ctx.peer.device or not OWN.fullmatch(name):
+            if declared.kind not in DEVICE_KINDS or declared.device != ctx.peer.device or not OWN.fullmatch(name):
                 continue
-            # What an object's configuration says, the object says.
+            # The configuration of an object counts as the object's own declaration.
             for owner in (scope.get(whole), scope.get(whole.rpartition(".")[0])):
                 if owner is not None and owner.kind in ("object", "module") and "[" not in owner.expression:
                     inside = [each for each in scope.values() if each.expression.startswith(f"{owner.expression}.")]
@@ -99,9 +100,9 @@ def _declarations(ctx: Context) -> list[Declaration]:
 
 
 def _is_true(ctx: Context, inside: list[ScopeVariable]) -> bool:
-    """Whether an object that says one device is there at least in part, or names the other one as well."""
+    """Return whether an object is at least partly on its declared device, or names the other one as well."""
     modules = {each.device for each in inside if each.kind == "module"}
-    both = any(each.kind in SAYS and each.device == ctx.operand.device for each in inside)
+    both = any(each.kind in DEVICE_KINDS and each.device == ctx.operand.device for each in inside)
     return both or bool(modules & {ctx.peer.device, "mixed"})
 
 
@@ -112,24 +113,24 @@ def _classes(ctx: Context, said: Declaration) -> list[tuple[File, cst.ClassDef]]
 
 
 def _keep_there(said: Declaration, file: File, holder: cst.ClassDef) -> Iterator[Change]:
-    """Yield what the object keeps, moved to where it says when it is assigned; or the declaration made of it."""
+    """Yield changes that move what the object stores to the declared device, or correct the declaration."""
     if said.held is None:
         return
     held, attribute = said.own(said.held), said.own(said.declared)
     kept = assignments(file, held, holder)
     for each in kept:
         if each.value is not None:
-            yield from _move(file, [each.value], said, f"Move `{held}` to where `{attribute}` says", "safe")
+            yield from _move(file, [each.value], said, f"Move `{held}` to where `{attribute}` says", Safety.SAFE)
     for each in assignments(file, attribute, holder):
         function = file.function_of(each)
         earlier = [one for one in kept if file.function_of(one) is function and file.line_of(one) < file.line_of(each)]
         if each.value is not None and earlier:
             true = expression(f"next({held}.parameters()).device")
-            yield from rewrite(file, {each.value: true}, f"Say where `{held}` is", "likely")
+            yield from rewrite(file, {each.value: true}, f"Say where `{held}` is", Safety.LIKELY)
 
 
 def _move(
-    file: File, values: list[cst.BaseExpression], said: Declaration, title: str = "", safety: str = "likely"
+    file: File, values: list[cst.BaseExpression], said: Declaration, title: str = "", safety: Safety = Safety.LIKELY
 ) -> Iterator[Change]:
     attribute = said.own(said.declared)
     title = title or f"Return results where `{attribute}` says"
@@ -137,13 +138,13 @@ def _move(
 
 
 def _results(ctx: Context, said: Declaration) -> Iterator[tuple[str, int | str | None]]:
-    """Yield the methods of the object that its frame has called, and the part of what they return that is elsewhere."""
+    """Yield the methods of the object that its frame called, and the part of their results that is elsewhere."""
     site = ctx.site_of(said.frame)
     if site is None:
         return
     file, function = site.file, site.function
     tensors = (each for each in site.scope if each.kind == "tensor" and each.device == ctx.operand.device)
-    astray = [each.expression for each in tensors]
+    misplaced = [each.expression for each in tensors]
     for call in file.within(function or file.module):
         if not isinstance(call, cst.Call) or file.function_of(call) is not function or call is site.node:
             continue
@@ -152,26 +153,26 @@ def _results(ctx: Context, said: Declaration) -> Iterator[tuple[str, int | str |
             continue
         method, given = called.removeprefix(said.owner.expression).removeprefix("."), file.parent(call)
         if isinstance(given, cst.Assign):
-            yield from ((method, part) for part in _parts(file, given.targets[0].target, astray))
+            yield from ((method, part) for part in _parts(file, given.targets[0].target, misplaced))
         elif site.statement is not None and site.statement in file.ancestors(call):
             yield method, None
 
 
-def _parts(file: File, target: cst.BaseExpression, astray: list[str]) -> Iterator[int | str | None]:
-    """Yield which parts of a target are tensors on the other device: by number, by name, or None for all of it."""
+def _parts(file: File, target: cst.BaseExpression, misplaced: list[str]) -> Iterator[int | str | None]:
+    """Yield the parts of a target that are tensors on the other device: by index, by name, or None for all of it."""
     if isinstance(target, cst.Tuple):
-        yield from (number for number, element in enumerate(target.elements) if file.code(element.value) in astray)
+        yield from (number for number, element in enumerate(target.elements) if file.code(element.value) in misplaced)
         return
     text = file.code(target)
-    yield from [None] if text in astray else []
-    for each in astray:
+    yield from [None] if text in misplaced else []
+    for each in misplaced:
         part = re.fullmatch(rf"{re.escape(text)}(?:\.(\w+)|\[[\"'](\w+)[\"']\]|\[(\d)\])", each)
         if part is not None:
             yield int(part[3]) if part[3] else part[1] or part[2]
 
 
 def _computed(file: File, method: cst.FunctionDef, said: Declaration) -> list[cst.BaseExpression]:
-    """What a method returns that it got by calling what the object holds."""
+    """Return what a method returns that it computed by calling what the object holds."""
     first = ".".join(said.own(said.held).split(".")[:2]) if said.held is not None else ""
     parts = [each for part in range(PARTS) for each in return_values(file, method, part)]
     found = []

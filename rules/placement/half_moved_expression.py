@@ -1,4 +1,4 @@
-"""One factory of an expression was given the device, and one beside it was not."""
+"""One factory in an expression has the device, and another one does not."""
 
 from collections.abc import Iterator
 
@@ -20,13 +20,13 @@ from devfix.sdk import (
 
 
 class HalfMovedExpression(CreationRule):
-    """Gives every such factory that meets the moved one the device which that was given."""
+    """Passes the device of one factory to the others that are combined with it."""
 
     kinds = ("factory", "constant")
-    message = "{name} was made in {made_at} without a device"
+    message = "{name} was created in {made_at} without a device"
 
     def matches(self, ctx: Context) -> bool:
-        """Ask that the same function made the peer, on the device where it is."""
+        """Require that the same function created the peer on its current device."""
         other, mine = ctx.view_peer(), ctx.created_at
         its, made = other.created_at, other.creation
         is_made = made is not None and self.is_creation(made) and made.device == other.operand.device
@@ -36,7 +36,7 @@ class HalfMovedExpression(CreationRule):
 
     def explain(self, ctx: Context) -> str:
         """Name the factory beside it as well."""
-        beside = "beside {name}, which was made on {device} in {made_at}: half of the expression was moved."
+        beside = "beside {name}, which was created on {device} in {made_at}: half of the expression was moved."
         reason = super().explain(ctx)
         return reason and f"{reason}, {fill_message(beside, ctx.view_peer())}"
 
@@ -53,7 +53,7 @@ class HalfMovedExpression(CreationRule):
 
 
 def _alike(file: File, wrong: cst.Call, moved: cst.Call) -> list[cst.Call]:
-    """The factory itself, and those of its name without a device in statements that use the moved one's name."""
+    """Return the factory itself, and those of its name without a device in statements that use the moved one's name."""
     function, name, found = file.function_of(wrong), _assigned(file, moved), [wrong]
     for node in file.within(function) if function is not None and name else ():
         if not isinstance(node, cst.Call) or node is wrong or last_name(node.func) != last_name(wrong.func):
@@ -65,7 +65,7 @@ def _alike(file: File, wrong: cst.Call, moved: cst.Call) -> list[cst.Call]:
 
 
 def _assigned(file: File, call: cst.Call) -> str:
-    """The name that a statement gives to what a call makes; "" where it gives none."""
+    """Return the name to which a statement assigns the result of a call; "" if there is none."""
     statement = file.statement_of(call)
     lines = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
     targets = [each.targets[0].target for each in lines if isinstance(each, cst.Assign) and len(each.targets) == 1]

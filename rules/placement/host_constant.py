@@ -1,4 +1,4 @@
-"""A tensor made when a module is imported stays on the host and is handed to code on another device."""
+"""A tensor created when a module is imported stays on the host and is used by code on another device."""
 
 from collections.abc import Iterator
 
@@ -8,12 +8,12 @@ from devfix.sdk import Change, Confidence, Context, File, OperandRule, Site, is_
 
 
 class HostConstant(OperandRule):
-    """Moves it where it is handed in: a constant serves every device, so it is not the constant that changes."""
+    """Moves it where it is passed in: a constant is used on every device, so its creation does not change."""
 
     confidence = Confidence.NEARBY
 
     def explain(self, ctx: Context) -> str:
-        """Report an operand that was made while a file was imported, which is over."""
+        """Report an operand that was created while a file was imported."""
         places = ctx.creation.places if ctx.creation is not None else ()
         imported = next((place for place in places if place.owned and place.function == "<module>"), None)
         if imported is None or ctx.is_held or places[0].path != imported.path or ctx.frame_of(imported) is not None:
@@ -24,7 +24,7 @@ class HostConstant(OperandRule):
         )
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Go from the outside inward."""
+        """Go from the outermost frame inward."""
         for site in ctx.sites("derived", "handover", "use"):
             if site.kind != "derived":
                 yield from _read_above(site)
@@ -35,7 +35,7 @@ class HostConstant(OperandRule):
 
 
 def _read_above(site: Site) -> Iterator[Change]:
-    """Yield the constant moved where a running function reads it above, to hand it on in something else."""
+    """Yield changes that move the constant where a running function reads it above, as part of something else."""
     file, function = site.file, site.function
     for name in site.expressions if function is not None else ():
         if function is None or not name.isidentifier() or is_local(function, name):
@@ -49,7 +49,7 @@ def _read_above(site: Site) -> Iterator[Change]:
 
 
 def _cast(file: File, node: cst.BaseExpression) -> cst.BaseExpression:
-    """The `.to(…)` behind an expression, into which a device can be written; without one, the expression."""
+    """Return the `.to(…)` after an expression, into which a device can be written; else the expression."""
     method = file.parent(node)
     call = file.parent(method) if isinstance(method, cst.Attribute) and method.value is node else None
     return call if isinstance(call, cst.Call) and call.func is method and is_move(call) else node

@@ -1,4 +1,4 @@
-"""A tensor from outside is handed to code on another device without being moved."""
+"""An input tensor is passed to code on another device without being moved."""
 
 from collections.abc import Iterator
 
@@ -6,15 +6,15 @@ from devfix.sdk import Change, Confidence, Context, OperandRule, Site, first_is_
 
 
 class InputNotMoved(OperandRule):
-    """Moves it where it first comes into reach of a device: where it is read or returned, else where it is handed on.
+    """Moves it as early as possible: where it is read or returned, else where it is passed on.
 
-    What stands further down than the first such place may leave another use of the tensor where it was.
+    A move further down may leave another use of the tensor on the old device.
     """
 
     confidence, blames_intentional = Confidence.INDIRECT, True
 
     def explain(self, ctx: Context) -> str:
-        """Report what nobody moved; or what was, where a parameter that it meets was moved to the host on purpose."""
+        """Report what was never moved, or was moved if a parameter that it meets was moved to the host on purpose."""
         other = ctx.view_peer()
         follows = (
             other.operand.owner is not None and other.operand.device == "cpu" and other.moved_to("cpu") is not None
@@ -25,7 +25,7 @@ class InputNotMoved(OperandRule):
         return f"{ctx.name} is on {ctx.operand.device}, {moved} it meets a tensor on {ctx.peer.device}."
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Begin with functions that are over: they made the tensor, and often for others too."""
+        """Start with functions that have returned: they created the tensor, often for other uses too."""
         sites, loop = [site for site in ctx.sites() if _is_place(ctx, site)], ctx.loop_frame
         if loop is not None:
             sites = [site for site in sites if site.frame is not None and site.frame >= loop]
@@ -34,7 +34,7 @@ class InputNotMoved(OperandRule):
 
 
 def _is_place(ctx: Context, site: Site) -> bool:
-    """Whether the tensor comes in or is handed on at a site; nothing comes before a move that somebody meant."""
+    """Return whether the tensor comes in or is passed on at a site that is not before an intended move."""
     is_read = site.kind == "birth" and ctx.creation is not None and ctx.creation.kind in ("numpy", "load")
     is_way = is_read or site.kind in ("returned", "derived")
     return site.kind in ("handover", "use") or (is_way and not ctx.is_intentional)

@@ -1,21 +1,33 @@
-"""A tensor is brought to the host by a stray `.cpu()` and then meets others that are not."""
+"""A tensor is moved to the host by `.cpu()` and then used with tensors that are not."""
 
 from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Change, Confidence, Context, File, OperandRule, Site, is_move, last_name, move_to, remove_move
+from devfix.sdk import (
+    Change,
+    Confidence,
+    Context,
+    File,
+    OperandRule,
+    Safety,
+    Site,
+    is_move,
+    last_name,
+    move_to,
+    remove_move,
+)
 
 GATHERING = ("append", "extend", "add", "insert")
 
 
 class LeftOnHostByCpuCall(OperandRule):
-    """Takes the move away; where a loop gathers what it moves to the host, brings what it meets there too."""
+    """Removes the move; if a loop collects what it moves to the host, moves what it meets there too."""
 
     confidence, blames_intentional = Confidence.NEARBY, True
 
     def explain(self, ctx: Context) -> str:
-        """Report an operand that a function which still runs brought to the host, beside one that it did not."""
+        """Report an operand that a running function moved to the host, beside one that it did not."""
         place = ctx.moved_to("cpu") if ctx.operand.device == "cpu" and ctx.operand.owner is None else None
         if place is None or ctx.frame_of(place) is None:
             return ""
@@ -25,19 +37,19 @@ class LeftOnHostByCpuCall(OperandRule):
         )
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Leave alone what is no method of the tensor."""
+        """Skip calls that are not methods of the tensor."""
         site = ctx.site_at(ctx.moved_to("cpu"))
         expressions = site.file.expressions_at(site.place) if site is not None else []
         call = next((each for each in expressions if isinstance(each, cst.Call) and is_move(each)), None)
         if site is None or call is None or not isinstance(call.func, cst.Attribute):
             return
         given = site.file.parent(call)
-        # Somebody wants the GPU free of what the loop has done.
+        # The loop keeps its results off the GPU on purpose.
         if site.file.loops_around(call) and isinstance(given, cst.Arg) and _gathers(site.file.parent(given)):
             yield from _gather_alike(ctx.failing_site(), site.file, call)
         else:
             title = f"Leave `{site.file.code(call.func.value)}` where it is"
-            yield from site.replace({call: remove_move(call)}, title, "likely")
+            yield from site.replace({call: remove_move(call)}, title, Safety.LIKELY)
 
 
 def _gathers(node: cst.CSTNode | None) -> bool:
@@ -45,7 +57,7 @@ def _gathers(node: cst.CSTNode | None) -> bool:
 
 
 def _gather_alike(failing: Site | None, file: File, call: cst.Call) -> Iterator[Change]:
-    """Yield what the same loop gathers in the lists that meet this one brought to the host."""
+    """Yield changes that move what the same loop collects in the lists that meet this one to the host."""
     if failing is None or failing.file is not file or failing.statement is None:
         return
     gathering = [each for each in file.within(file.loops_around(call)[0]) if _gathers(each)]
@@ -56,4 +68,4 @@ def _gather_alike(failing: Site | None, file: File, call: cst.Call) -> Iterator[
             if not is_move(value) and file.find(failing.statement, whole):
                 edits[value] = move_to(value, '"cpu"')
     names = ", ".join(f"`{file.code(each)}`" for each in edits)
-    yield from failing.replace(edits, f"Bring {names} to the host, as the loop does beside it", "likely")
+    yield from failing.replace(edits, f"Bring {names} to the host, as the loop does beside it", Safety.LIKELY)

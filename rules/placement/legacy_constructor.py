@@ -1,4 +1,4 @@
-"""A legacy constructor (`torch.Tensor(…)`, `torch.FloatTensor(…)`) makes a tensor on the host."""
+"""A legacy constructor (`torch.Tensor(…)`, `torch.FloatTensor(…)`) creates a tensor on the host."""
 
 import re
 from collections.abc import Iterator
@@ -10,16 +10,16 @@ CALLED = re.compile(r"Tensor$|^new$")
 
 
 class LegacyConstructor(CreationRule):
-    """Moves what it made: `torch.tensor(…, device=)` reads the dtype anew, and may make doubles of floats."""
+    """Moves the result: `torch.tensor(…, device=)` infers the dtype again, which may change it."""
 
     confidence_far = Confidence.REMOTE
     message = (
-        "{name} was made by `{op}` in {made_at}: a legacy constructor takes no `device=`, so it is on {device} while it"
+        "{name} was created by `{op}` in {made_at}, a legacy constructor without `device=`: it is on {device} while it"
         " meets a tensor on {peer}."
     )
 
     def is_creation(self, event: Event) -> bool:
-        """Recognise the operators that these constructors run."""
+        """Recognize the operators that these constructors run."""
         return LEGACY.search(event.op) is not None
 
     def fix(self, ctx: Context, site: Site) -> Iterator[Change]:

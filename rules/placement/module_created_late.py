@@ -1,26 +1,26 @@
-"""A layer or parameter is made after the module that it belongs to was moved."""
+"""A layer or parameter is created after its module was moved."""
 
 from collections.abc import Iterator
 
-from devfix.sdk import Change, Context, ModuleRule, largest_misplaced_module, root_modules, with_safety
+from devfix.sdk import Change, Context, ModuleRule, Safety, largest_misplaced_module, root_modules, with_safety
 
 
 class ModuleCreatedLate(ModuleRule):
-    """Moves the new module where it is made; gives a parameter's own tensor a device; else moves the whole again."""
+    """Moves the new module where it is created, passes a device to a parameter's tensor, or moves the whole again."""
 
     def explain(self, ctx: Context) -> str:
-        """Report a parameter or buffer of a module whose other tensors lie on another device: the move came before."""
+        """Report a parameter or buffer of a module whose other tensors are on another device: the move came before."""
         for owner, root in root_modules(ctx.failure, ctx.operand):
             if root.device == "mixed":
                 late = owner.expression if owner.expression != owner.root else f"{owner.expression}.{owner.attribute}"
                 return (
                     f"`{late}` is on {ctx.operand.device} while other parts of `{owner.root}` are on {ctx.peer.device}:"
-                    f" it was made after `{owner.root}` was moved."
+                    f" it was created after `{owner.root}` was moved."
                 )
         return ""
 
     def fix(self, ctx: Context) -> Iterator[Change]:
-        """Move what was constructed late; else what was put into a container, which lies elsewhere by this alone."""
+        """Move what was constructed late, else what was added to a container and is therefore elsewhere."""
         late = largest_misplaced_module(ctx.failure, ctx.operand)
         made = ctx.construction_sites(late) if late is not None else []
         born = list(ctx.sites("birth", "returned"))
@@ -33,4 +33,4 @@ class ModuleCreatedLate(ModuleRule):
             if site.kind == "birth" or late is not None:
                 is_sure = site.kind == "birth" and (late is None or contained)
                 changes = changes or list(site.move_result())
-                yield from changes if is_sure else with_safety(changes, "unsure")
+                yield from changes if is_sure else with_safety(changes, Safety.UNSURE)

@@ -1,25 +1,36 @@
-"""The result of `tensor.to(device)` is dropped, or used once, and the old tensor is read on."""
+"""The result of `tensor.to(device)` is dropped, or used once, and the old tensor is used further."""
 
 from collections.abc import Iterator
 from itertools import takewhile
 
 import libcst as cst
 
-from devfix.sdk import CallSite, Change, Context, File, OperandRule, expression, is_local, replace_statement, rewrite
+from devfix.sdk import (
+    CallSite,
+    Change,
+    Context,
+    File,
+    OperandRule,
+    Safety,
+    expression,
+    is_local,
+    replace_statement,
+    rewrite,
+)
 
-SCOPES = (cst.Lambda, cst.BaseComp)  # names that are bound in them are none of the statement's
+SCOPES = (cst.Lambda, cst.BaseComp)  # names bound in these are not visible to the statement
 
 
 class MoveResultDropped(OperandRule):
-    """Gives the result of a move that stands alone, or is handed on at once, to the name that was moved."""
+    """Assigns the result of a move that is a statement, or is passed on directly, to the name that was moved."""
 
     blames_intentional = True
 
     def explain(self, ctx: Context) -> str:
-        """Report an operand of which a copy was made on the right device, while the operand itself was used on."""
+        """Report an operand of which a copy was made on the right device, while the operand itself was used further."""
         copy, owner = ctx.operand.copy, ctx.operand.owner
         place = copy.owned_place if copy is not None else None
-        # What a parameter's `.to()` returns is none; a module moves its own.
+        # A parameter's `.to()` does not return a parameter; a module moves its own.
         is_parameter = owner is not None and owner.kind == "parameter"
         if copy is None or place is None or copy.device != ctx.peer.device or is_parameter:
             return ""
@@ -29,7 +40,7 @@ class MoveResultDropped(OperandRule):
         )
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Assign the result where the move stands alone, else in front of its statement."""
+        """Assign the result if the move is a statement, else before its statement."""
         copy = ctx.operand.copy
         site = ctx.call_at(copy.owned_place if copy is not None else None, "to", "cuda", "cpu")
         alone = site.file.parent(site.node) if site is not None else None
@@ -37,14 +48,14 @@ class MoveResultDropped(OperandRule):
             return
         title = f"Keep the result of `{site.file.code(site.node)}`"
         if not isinstance(alone, cst.Expr):
-            yield from rewrite(site.file, _keep_before(site), title, "likely")
+            yield from rewrite(site.file, _keep_before(site), title, Safety.LIKELY)
         elif isinstance(target := _target(site, site.receiver), cst.Name | cst.Attribute | cst.Subscript):
             kept = cst.Assign(targets=[cst.AssignTarget(target)], value=site.node)
             yield from site.replace({alone: kept}, title)
 
 
 def _keep_before(site: CallSite) -> cst.Module | None:
-    """The move in front of its statement, which another one below that reads the name stands for."""
+    """Return the move to insert before its statement, unless no later statement reads the name."""
     file, call, moved, statement = site.file, site.node, site.receiver, site.statement
     if not isinstance(moved, cst.Name) or not isinstance(statement, cst.SimpleStatementLine):
         return None
@@ -54,7 +65,7 @@ def _keep_before(site: CallSite) -> cst.Module | None:
     if any(isinstance(node, SCOPES) for node in around) or isinstance(around[-1], cst.Return):
         return None
     if isinstance(around[-1], cst.Assign | cst.AnnAssign) and around[-1].value is call:
-        return None  # the copy has a name of its own
+        return None  # the copy has its own name
     reads = file.find(site.function or file.module, moved.value)
     if not any(file.line_of(each) > file.line_of(call) for each in reads):
         return None
@@ -64,7 +75,7 @@ def _keep_before(site: CallSite) -> cst.Module | None:
 
 
 def _target(site: CallSite, moved: cst.BaseExpression) -> cst.BaseExpression | None:
-    """Where the result belongs: in what was moved; for a loop's variable that is read no more, where it came from."""
+    """Return the target of the assignment: the name itself, or the container of a loop variable not read again."""
     file, call = site.file, site.node
     for loop in file.loops_around(call) if isinstance(moved, cst.Name) else ():
         if isinstance(loop, cst.For) and isinstance(moved, cst.Name) and file.find(loop.target, moved.value):
@@ -74,7 +85,7 @@ def _target(site: CallSite, moved: cst.BaseExpression) -> cst.BaseExpression | N
 
 
 def _entry(file: File, loop: cst.For, moved: cst.Name) -> cst.BaseExpression | None:
-    """`batch[key]` for the `value` of `for key, value in batch.items()`; None for other loops."""
+    """Return `batch[key]` for the `value` of `for key, value in batch.items()`; None for other loops."""
     whole, dot, method = file.code(loop.iter).rpartition(".")
     names = [file.code(each.value) for each in loop.target.elements] if isinstance(loop.target, cst.Tuple) else []
     if dot and method == "items()" and len(names) == 2 and names[1] == moved.value:

@@ -6,7 +6,7 @@ from devfix.sdk import Change, Confidence, Context, CreationRule, Site
 
 
 class RandomFactory(CreationRule):
-    """Moves what was drawn: `device=` would draw other numbers, for each device has a random stream of its own."""
+    """Moves the random numbers: `device=` would draw others, since each device has its own random stream."""
 
     kinds = ("random",)
     confidence, confidence_far = Confidence.NEARBY, Confidence.REMOTE

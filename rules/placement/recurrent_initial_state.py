@@ -1,4 +1,4 @@
-"""The first state of a recurrent layer is made on the host, beside an input that is not."""
+"""The initial state of a recurrent layer is created on the host, and its input is not there."""
 
 from collections.abc import Iterator
 
@@ -8,17 +8,17 @@ from devfix.sdk import FACTORIES, Change, Context, CreationRule, Site, add_keywo
 
 
 class RecurrentInitialState(CreationRule):
-    """Makes every state of the call where its input is; moves those that are drawn."""
+    """Creates every state of the call on its input's device; moves those that are drawn at random."""
 
     failure_kind, kinds = "recurrent-state", ("factory", "constant", "random")
     message = "{name}, a state that begins in {made_at}, is on {device} while the layer and its input are on {peer}."
 
     def matches(self, ctx: Context) -> bool:
-        """Leave the input of the layer alone: it is not the one that is wrong."""
+        """Skip the input of the layer, which is not wrong."""
         return ctx.operand.argument not in ("input", "args[0]")
 
     def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
-        """Treat all states of the call that this file makes alike."""
+        """Treat all states of the call that this file creates alike."""
         states = [each for index in range(len(ctx.failure.operands)) if self._is_state(each := ctx.view(index))]
         calls = [call for each in states if (call := _call(site, each)) is not None]
         for device in site.device_expressions():
@@ -34,7 +34,7 @@ class RecurrentInitialState(CreationRule):
 
 
 def _call(site: Site, ctx: Context) -> tuple[cst.Call, bool] | None:
-    """The call in a site's file that made a state, and whether it drew it at random."""
+    """Return the call in a site's file that created a state, and whether it draws random numbers."""
     place, is_drawn = ctx.created_at, ctx.creation is not None and ctx.creation.kind == "random"
     if place is None or place.path != site.place.path:
         return None

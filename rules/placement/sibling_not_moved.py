@@ -1,4 +1,4 @@
-"""A function makes two tensors, moves one of them, and hands out both."""
+"""A function creates two tensors, moves one of them, and returns both."""
 
 from collections.abc import Iterator
 
@@ -19,10 +19,10 @@ from devfix.sdk import (
 
 
 class SiblingNotMoved(OperandRule):
-    """Moves it as its sibling is: where the statement that moves that reads it, else by the same statement."""
+    """Moves it as its sibling: where the statement that moves the sibling reads it, else by a copy of it."""
 
     def explain(self, ctx: Context) -> str:
-        """Report an operand that was at hand, and stayed where it was, when a function now over moved its peer."""
+        """Report an operand that was in scope, and not moved, when a function that has returned moved its peer."""
         other = ctx.view_peer()
         place = _sibling_moved(ctx, other)
         if place is None or ctx.operand.owner is not None or ctx.is_loop_item:
@@ -37,7 +37,7 @@ class SiblingNotMoved(OperandRule):
         )
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Try each name that the operand has and its sibling has not."""
+        """Try each name of the operand that is not a name of its sibling."""
         other = ctx.view_peer()
         site = ctx.site_at(_sibling_moved(ctx, other), "derived")
         if site is None or site.statement is None:
@@ -54,13 +54,13 @@ class SiblingNotMoved(OperandRule):
 
 
 def _sibling_moved(ctx: Context, other: Context) -> SourceLocation | None:
-    """Where a function that is over moved the peer to where it is."""
+    """Return where a function that has returned moved the peer to its device."""
     place = other.moved_to(other.operand.device.partition(":")[0]) if other.operand.owner is None else None
     return place if place is not None and ctx.frame_of(place) is None else None
 
 
 def _names(ctx: Context, site: Site) -> list[str]:
-    """What an operand is called at a site; of what was made of the same tensor, that which its own steps assign."""
+    """Return the names of an operand at a site, those that its own history assigns if there are any."""
     file, names = site.file, named_at(ctx.failure, site.place, ctx.operand)
     steps = [file.root_at(each) for event in ctx.operand.history for each in event.places if each.path == file.path]
     statements = [file.statement_of(node) for node in steps if node is not None]

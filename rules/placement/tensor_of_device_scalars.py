@@ -1,25 +1,25 @@
-"""`torch.tensor` of a list of tensors copies each to the host and makes a tensor there."""
+"""`torch.tensor` of a list of tensors copies each to the host and creates a tensor there."""
 
 from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Change, Context, CreationRule, Site, SourceLocation, last_name
+from devfix.sdk import Change, Context, CreationRule, Safety, Site, SourceLocation, last_name
 
 NUMBERS = ("float", "int", "len", "bool", "ord", "item", "tolist")
 
 
 class TensorOfDeviceScalars(CreationRule):
-    """Stacks the tensors where they are; else gives the new tensor their device."""
+    """Stacks the tensors on their device, or creates the new tensor there."""
 
     kinds, blames_held = ("constant",), True
     message = (
-        "{name} was made by `{op}` in {made_at} on the host: tensors on {peer} that it takes are copied there one by"
+        "{name} was created by `{op}` in {made_at} on the host: tensors on {peer} that it takes are copied there one by"
         " one."
     )
 
     def matches(self, ctx: Context) -> bool:
-        """Ask for a list of tensors in scope on the right device, or for tensors of which scalars may be made."""
+        """Require a list of tensors in scope on the right device, or tensors that may give scalars."""
         place, device = ctx.created_at, ctx.peer.device
         return place is not None and any(
             each.kind == "tensor" and each.device == device for each in ctx.scope_at(place)
@@ -33,20 +33,20 @@ class TensorOfDeviceScalars(CreationRule):
         if call is not None and isinstance(call.func, cst.Attribute) and name and (name in listed or is_computed):
             stacked = call.with_changes(func=call.func.with_changes(attr=cst.Name("stack")))
             what = "what the comprehension makes" if is_computed else f"`{name}`"
-            yield from site.replace({call: stacked}, f"Stack {what} where its tensors are", "likely")
+            yield from site.replace({call: stacked}, f"Stack {what} where its tensors are", Safety.LIKELY)
         if name in listed:
             yield from site.add_device()
 
 
 def _lists(ctx: Context, place: SourceLocation) -> set[str]:
-    """The lists in scope at a place whose elements are tensors without dimensions on the right device."""
+    """Return the lists in scope at a location whose elements are 0-dim tensors on the right device."""
     first = [each for each in ctx.scope_at(place) if each.kind == "tensor" and each.shape == ()]
     found = (each.expression.partition("[") for each in first if each.device == ctx.target_device)
     return {name for name, _, rest in found if rest == "0]"}
 
 
 def _is_computed(call: cst.Call | None) -> bool:
-    """Whether a call takes a comprehension that computes each element, and makes no Python number of it."""
+    """Return whether a call takes a comprehension that computes each element, and does not convert it to a number."""
     given = call.args[0].value if call is not None and call.args else None
     element = given.elt if isinstance(given, cst.ListComp) else None
     if isinstance(element, cst.Call):

@@ -1,1 +1,1 @@
-"""State that a move does not see: plain attributes and lists, caches, hand-written `.to()`, optimizers."""
+"""State that a move does not cover: plain attributes and lists, caches, hand-written `.to()`, optimizers."""

@@ -1,4 +1,4 @@
-"""What is kept from step to step begins on the host and meets values that are not."""
+"""A value that is accumulated over steps starts on the host, and the new values are not there."""
 
 from collections.abc import Iterator
 
@@ -8,18 +8,18 @@ from devfix.sdk import Change, Confidence, Context, OperandRule
 
 
 class AccumulatorOnHost(OperandRule):
-    """Moves what is kept to where the values are, once, in the method that writes it anew."""
+    """Moves it to the device of the new values, once, in the method that updates it."""
 
     confidence = Confidence.INDIRECT
     message = "{name} is kept from call to call and began on {device}, while what comes to it is on {peer}."
 
     def matches(self, ctx: Context) -> bool:
-        """Ask for an attribute of an object that is no module."""
+        """Require an attribute of an object that is not a module."""
         is_kept = any(held.expression.startswith("self.") and held.relation == "same" for held in ctx.operand.names)
         return is_kept and ctx.operand.owner is None
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Write the move in front of the statement that fails."""
+        """Insert the move before the failing statement."""
         held = {each.expression for each in ctx.operand.names}
         for site in ctx.sites("use"):
             nodes = list(site.file.within(site.function)) if site.function is not None else []

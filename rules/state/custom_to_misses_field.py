@@ -40,7 +40,7 @@ class CustomToMissesField(OperandRule):
         )
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Move it where the method hands it on as it is; else by a statement behind the sibling's."""
+        """Move it where the method passes it on unchanged, else by a statement after the sibling's."""
         name, sibling, place = _forgotten(ctx) or ("", "", None)
         site = ctx.call_at(place)
         method = definition(site.file, site.place.function) if site is not None else None
@@ -50,7 +50,7 @@ class CustomToMissesField(OperandRule):
         file, own, title = site.file, f"self.{field}", f"Move `{field}` in `{site.place.function}` as well"
         calls = [each for each in file.within(method) if isinstance(each, cst.Call)]
         if any(is_move(each) and code(remove_move(each)) == own for each in calls):
-            return  # to some other place than the others: `self.lengths.cpu()`
+            return  # to another place than the others: `self.lengths.cpu()`
         bare = [each for each in file.find(method, own) if isinstance(file.parent(each), cst.Arg)]
         if bare and not bracket:
             yield from site.replace(dict.fromkeys(bare, expression(_rename(site, sibling, own))), title)
@@ -59,7 +59,7 @@ class CustomToMissesField(OperandRule):
 
 
 def _forgotten(ctx: Context) -> tuple[str, str, SourceLocation] | None:
-    """The field that holds the operand, a sibling that a method of the object moved, and where it did so."""
+    """Return the field that holds the operand, a sibling that a method of the object moved, and where it did so."""
     for number, frame in enumerate(ctx.failure.frames):
         names = [held.expression for held in ctx.operand.names if held.frame == number]
         names += [each.expression for each in derived_in_frame(ctx.failure, ctx.operand, number)]
@@ -73,7 +73,7 @@ def _forgotten(ctx: Context) -> tuple[str, str, SourceLocation] | None:
 
 
 def _moved_by_method(history: tuple[Event, ...]) -> SourceLocation | None:
-    """Where a method that is there to move an object last moved a tensor."""
+    """Return where a method whose purpose is to move an object last moved a tensor."""
     for event in reversed(history):
         if event.kind == "move":
             return next((place for place in event.places if place.owned and MOVER.search(place.function)), None)
@@ -81,12 +81,12 @@ def _moved_by_method(history: tuple[Event, ...]) -> SourceLocation | None:
 
 
 def _rename(site: Site, sibling: str, name: str) -> str:
-    """The sibling's move, with another name for the sibling."""
+    """Return the sibling's move with the name of the field."""
     return re.sub(rf"\bself\.{re.escape(sibling)}\b", name, site.file.code(site.node))
 
 
 def _add_statement(site: Site, sibling: str, own: str, index: str) -> cst.Module | None:
-    """The module with `self.field = …` behind the statement that moves the sibling in place."""
+    """Return the module with `self.field = …` after the statement that moves the sibling in place."""
     if site.statement is None or not site.file.code(site.statement).startswith(f"self.{sibling} = "):
         return None
     each = _rename(site, sibling, "each")

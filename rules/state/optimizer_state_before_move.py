@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import CallSite, Change, Context, File, OperandRule, SourceLocation, last_name, rewrite
+from devfix.sdk import CallSite, Change, Context, File, OperandRule, Safety, SourceLocation, last_name, rewrite
 
 
 class OptimizerStateBeforeMove(OperandRule):
@@ -15,16 +15,16 @@ class OptimizerStateBeforeMove(OperandRule):
     )
 
     def concerns(self, ctx: Context) -> bool:
-        """Ask for the step of an optimizer, and a module that was moved."""
+        """Require the step of an optimizer, and a module that was moved."""
         paths = [frame.place.path.replace("\\", "/").split("/") for frame in ctx.failure.frames]
         return any("optim" in path for path in paths) and _last_move(ctx) is not None
 
     def matches(self, ctx: Context) -> bool:
-        """Ask for a tensor without a name."""
+        """Require a tensor without a name."""
         return not ctx.operand.names
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Put the statement that moves in front of the one that loads, where both are in one block."""
+        """Put the statement that moves before the one that loads, if both are in one block."""
         site = ctx.call_at(_last_move(ctx), "to", "cuda")
         parent = site.file.parent(site.statement) if site is not None and _is_whole(site) and site.statement else None
         if site is None or not isinstance(parent, cst.IndentedBlock | cst.Module):
@@ -36,11 +36,11 @@ class OptimizerStateBeforeMove(OperandRule):
             new = parent.with_changes(body=body)
             title = "Move the model before the optimizer's state is loaded"
             module = new if isinstance(new, cst.Module) else site.file.replaced({parent: new})
-            yield from rewrite(site.file, module, title, "likely")
+            yield from rewrite(site.file, module, title, Safety.LIKELY)
 
 
 def _last_move(ctx: Context) -> SourceLocation | None:
-    """Where owned code last moved a module of the failing frames."""
+    """Return where owned code last moved a module of the failing frames."""
     for binding in (each for frame in ctx.failure.owned_frames for each in frame.scope if each.kind == "module"):
         moves = [event.owned_place for event in binding.history if event.kind == "move" and event.owned_place]
         if moves:
@@ -49,7 +49,7 @@ def _last_move(ctx: Context) -> SourceLocation | None:
 
 
 def _is_whole(site: CallSite) -> bool:
-    """Whether a statement moves a model and does nothing else: `model.to(device)`, `model = model.to(device)`."""
+    """Return whether a statement only moves a model: `model.to(device)`, `model = model.to(device)`."""
     is_line = isinstance(site.statement, cst.SimpleStatementLine) and len(site.statement.body) == 1
     return is_line and isinstance(site.receiver, cst.Name)
 

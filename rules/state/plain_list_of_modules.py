@@ -1,4 +1,4 @@
-"""Layers are kept in a Python list or dictionary, which a module does not look into."""
+"""Layers are kept in a Python list or dictionary, whose contents a module does not register."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,6 +10,7 @@ from devfix.sdk import (
     Context,
     File,
     OperandRule,
+    Safety,
     ScopeVariable,
     assignments,
     classes_holding,
@@ -23,13 +24,13 @@ from devfix.sdk import (
 
 
 class PlainListOfModules(OperandRule):
-    """Registers what the container holds where the constructor assigns it, else moves each module where it is used.
+    """Registers the contents of the container where the constructor assigns it, or moves each module where it is used.
 
-    Where the repository loads a state dict strictly, parameters that were not in it may not come into it.
+    If the repository loads a state dict strictly, parameters that were not in it must not be added.
     """
 
     def explain(self, ctx: Context) -> str:
-        """Report a tensor whose module lies in a container of a module that was moved, with all that it registers."""
+        """Report a tensor whose module is in a container of a module that was moved with everything it registers."""
         found = _unregistered(ctx)
         if found is None:
             return ""
@@ -40,7 +41,7 @@ class PlainListOfModules(OperandRule):
         )
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Leave alone what somebody keeps out of `parameters()` by a list."""
+        """Skip modules that a list keeps out of `parameters()` on purpose."""
         whole, attribute = _unregistered(ctx) or (None, "")
         holders = classes_holding(ctx.failure, ctx.sources, attribute, whole.type) if whole is not None else []
         values = [(file, holder, _values(file, attribute, holder)) for file, holder in holders]
@@ -51,17 +52,17 @@ class PlainListOfModules(OperandRule):
         registered = [] if saved and loads_strictly(ctx.sources) else [change for found in each for change in found]
         yield from registered
         reason = "" if registered else "To register it would give a state dict that is loaded strictly other keys."
-        safety = "unsure" if registered else "likely"
+        safety = Safety.UNSURE if registered else Safety.LIKELY
         for site in ctx.sites():
             names = {owner.root for owner in ctx.operand.holders if owner.frame == site.frame} - {"self"}
-            # One that the code does not write is an element of a container, of which the others would be left behind.
+            # A module without a name in the code is an element of a container, whose others would be left behind.
             written = [site.file.code(node) for name in sorted(names) for node in site.occurrences(name)[:1]]
             for name in written:
                 yield from (replace(made, safety=safety, reason=reason) for made in site.move_module(name))
 
 
 def _unregistered(ctx: Context) -> tuple[ScopeVariable, str] | None:
-    """The module, and its attribute, in which a module with such tensors lies unregistered; None without one."""
+    """Return the module and its attribute that contain an unregistered module with such tensors; None without one."""
     for frame in reversed(ctx.failure.owned_frames) if ctx.operand.holders else ():
         modules = {each.expression: each for each in frame.scope if each.kind == "module"}
         for each in modules.values():
@@ -74,7 +75,7 @@ def _unregistered(ctx: Context) -> tuple[ScopeVariable, str] | None:
 
 
 def _holds(ctx: Context, module: ScopeVariable) -> bool:
-    """Whether a module may hold an operand: it lies there, or keeps it as an attribute that its own `.to()` moves."""
+    """Return whether a module may hold an operand: it is on its device, or its `.to()` moves the attribute."""
     holders, device = ctx.operand.holders, ctx.operand.device
     if any(owner.kind in ("parameter", "buffer") for owner in holders):
         return module.device == device
@@ -86,20 +87,20 @@ def _values(file: File, attribute: str, holder: cst.ClassDef) -> list[cst.BaseEx
 
 
 def _hides(value: cst.BaseExpression) -> bool:
-    """Whether a list does what people use it for to keep a module out of `parameters()`: `self.teacher = [teacher]`."""
+    """Return whether a list is the idiom that keeps a module out of `parameters()`: `self.teacher = [teacher]`."""
     elements = value.elements if isinstance(value, cst.List | cst.Tuple) else ()
     return len(elements) == 1 and isinstance(elements[0].value, cst.Name)
 
 
 def _register(file: File, holder: cst.ClassDef, values: list[cst.BaseExpression], attribute: str) -> Iterator[Change]:
-    """Yield registering containers; then a ModuleList beside the container, which stays what it is for all uses."""
+    """Yield registering containers; then a ModuleList beside the container, which stays unchanged for all uses."""
     name = f"self.{attribute}"
     if takes_modules(file, holder, name):
         made = {value: found for value in values if (found := module_container(file, value)) is not None}
-        yield from rewrite(file, made, f"Register what `{name}` holds", "likely")
+        yield from rewrite(file, made, f"Register what `{name}` holds", Safety.LIKELY)
     statement = file.statement_of(values[0]) if len(values) == 1 else None
     listed = modules_of(file, values[0], name) if statement is not None else ""
     if statement is not None and listed and not file.find(file.module, f"{name}_modules"):
         line = f"{name}_modules = {listed}  # so that moves and the state dict reach them"
         beside = insert_after(file, statement, [line])
-        yield from rewrite(file, beside, f"Register what `{name}` holds, beside it", "likely")
+        yield from rewrite(file, beside, f"Register what `{name}` holds, beside it", Safety.LIKELY)

@@ -1,4 +1,4 @@
-"""A table is computed once and kept, and stays on the device of its first use."""
+"""A table is computed once and cached, and stays on the device of its first use."""
 
 from collections.abc import Iterator
 
@@ -22,9 +22,9 @@ from devfix.sdk import (
 
 
 class StaleCache(OperandRule):
-    """Computes it anew where the guard that decides so meets another device."""
+    """Computes it again if the guard of the cache meets another device."""
 
-    supersedes = ("state/tensor-not-buffer",)  # what is computed anew for each input is no state of the module
+    supersedes = ("state/tensor-not-buffer",)  # what is computed again for each input is not state of the module
     blames_intentional = True
 
     def explain(self, ctx: Context) -> str:
@@ -38,7 +38,7 @@ class StaleCache(OperandRule):
         )
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Add a comparison of devices to the guard; a string is none, and no tensor's device would equal it."""
+        """Add a comparison of devices to the guard, unless the device is a string, which equals no device."""
         name, place = _cached(ctx)
         file = ctx.sources.file(place) if place is not None else None
         method = definition(file, place.function) if file is not None and place is not None else None
@@ -54,11 +54,11 @@ class StaleCache(OperandRule):
             if isinstance(left, cst.BooleanOperation) and isinstance(left.operator, cst.And):
                 left = left.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
             test = cst.BooleanOperation(left, cst.Or(), expression(f"{attribute}.device != {given}"))
-            yield from rewrite(file, {guard.test: test}, f"Compute `{attribute}` anew for another device")
+            yield from rewrite(file, {guard.test: test}, f"Compute `{attribute}` again for another device")
 
 
 def _cached(ctx: Context) -> tuple[str, SourceLocation | None]:
-    """The attribute that keeps the operand (or what it was computed from), and where a method computed it."""
+    """Return the attribute that stores the operand (or its source), and where a method computed it."""
     for each in stored_attributes(ctx.failure, ctx.operand):
         place = each.maker.places[0] if each.maker is not None and each.maker.places else None
         owner, _, method = place.function.rpartition(".") if place is not None and place.owned else ("", "", "")
@@ -73,6 +73,6 @@ def _is_string(ctx: Context, place: SourceLocation, given: str) -> bool:
 
 
 def _given(file: File, guard: cst.If) -> str:
-    """The device that the factories below a guard are given; "" where they are given none."""
+    """Return the device that is passed to the factories below a guard; "" if there is none."""
     calls = (node for node in file.within(guard.body) if isinstance(node, cst.Call))
     return next((code(given.value) for call in calls if (given := argument(call, "device")) is not None), "")

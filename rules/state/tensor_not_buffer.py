@@ -1,4 +1,4 @@
-"""A module keeps a tensor as a plain attribute, which `.to()` does not see."""
+"""A module keeps a tensor as a plain attribute, which `.to()` does not move."""
 
 from collections.abc import Iterator
 
@@ -23,16 +23,16 @@ from devfix.sdk import (
 
 Assignment = cst.Assign | cst.AnnAssign
 CONTAINERS = (cst.List, cst.Tuple, cst.Dict, cst.ListComp, cst.DictComp)
-# What these make is no tensor, or a Parameter, which is no buffer either.
+# These return no tensor, or a Parameter, which cannot be a buffer.
 OTHERS = ("item", "tolist", "numpy", "array", "Parameter")
 BUILTINS = ("float", "int", "bool", "str", "len")
 
 
 class TensorNotBuffer(OperandRule):
-    """Registers the attribute as a buffer where the constructor assigns it, out of the state dict as it was.
+    """Registers the attribute as a buffer where the constructor assigns it, and keeps it out of the state dict.
 
-    A container of tensors is no buffer: what it holds is moved in front of its uses. Nor may anything assign a number
-    to the attribute, which a buffer refuses.
+    A container of tensors cannot be a buffer: its tensors are moved before they are used. An attribute to which a
+    number is assigned is skipped, since a buffer rejects it.
     """
 
     def explain(self, ctx: Context) -> str:
@@ -46,7 +46,7 @@ class TensorNotBuffer(OperandRule):
         )
 
     def rate(self, ctx: Context) -> Confidence:
-        """Another method than the constructor may have had its reasons."""
+        """Return a lower confidence if another method than the constructor created the tensor."""
         found = _unregistered(ctx)
         return Confidence.DIRECT if found is not None and _is_of_constructor(found) else Confidence.NEARBY
 
@@ -73,10 +73,10 @@ class TensorNotBuffer(OperandRule):
 
 
 def _unregistered(ctx: Context) -> StoredAttribute | None:
-    """The attribute that keeps the operand, unless a method other than the constructor made it for its own use."""
+    """Return the attribute that stores the operand, unless a method besides the constructor created it for itself."""
     owner = ctx.operand.owner
     for each in stored_attributes(ctx.failure, ctx.operand) if owner is None or owner.kind == "attribute" else ():
-        # A module that lies where the tensor does was never moved itself, or holds it as a buffer.
+        # A module on the tensor's device was never moved itself, or holds it as a buffer.
         is_moved = each.module is not None and each.module.device not in (ctx.operand.device, "mixed")
         if is_moved and (_is_of_constructor(each) or not _is_computed_here(ctx, each)):
             return each
@@ -84,7 +84,7 @@ def _unregistered(ctx: Context) -> StoredAttribute | None:
 
 
 def _is_of_constructor(found: StoredAttribute) -> bool:
-    """Whether no other method than the constructor made the tensor."""
+    """Return whether no other method than the constructor created the tensor."""
     place = found.maker.owned_place if found.maker is not None else None
     if found.module is None or found.maker is None or place is None:
         return True
@@ -94,16 +94,16 @@ def _is_of_constructor(found: StoredAttribute) -> bool:
 
 
 def _is_computed_here(ctx: Context, found: StoredAttribute) -> bool:
-    """Whether the method that uses the tensor had it made: a cache, which no move before the first use reaches."""
+    """Return whether the method that uses the tensor also created it: a cache, which no earlier move reaches."""
     running = ctx.failure.frames[found.frame].place
     places = found.maker.places if found.maker is not None else ()
     return any((each.path, each.function) == (running.path, running.function) for each in places)
 
 
 def _is_given_another_kind(sources: Sources, name: str, holders: set[str]) -> bool:
-    """Whether some file of the repository assigns to an attribute of that name what a buffer refuses.
+    """Return whether a file of the repository assigns to an attribute of that name what a buffer rejects.
 
-    What the methods of other classes assign to their own attribute of that name says nothing.
+    Assignments of other classes to their own attribute of that name are ignored.
     """
     for file in sources.containing(f".{name} =", f".{name}: "):
         for node in file.within(file.module):
@@ -116,13 +116,13 @@ def _is_given_another_kind(sources: Sources, name: str, holders: set[str]) -> bo
 
 
 def _targets(statement: Assignment) -> list[cst.Attribute]:
-    """The attributes that a statement assigns."""
+    """Return the attributes that a statement assigns."""
     targets = [each.target for each in statement.targets] if isinstance(statement, cst.Assign) else [statement.target]
     return [each for each in targets if isinstance(each, cst.Attribute)]
 
 
 def _is_another_kind(value: cst.BaseExpression | None) -> bool:
-    """Whether a value is neither a tensor nor None: a number, a text, a module's parameter."""
+    """Return whether a value is neither a tensor nor None: a number, a string, a module's parameter."""
     if isinstance(value, cst.UnaryOperation):
         value = value.expression
     called = last_name(value.func) if isinstance(value, cst.Call) else ""
@@ -133,7 +133,7 @@ def _is_another_kind(value: cst.BaseExpression | None) -> bool:
 
 
 def _may_be_a_number(file: File, assignment: Assignment) -> bool:
-    """Whether the value is a parameter that says nothing of tensors and has a default: a buffer takes no number."""
+    """Return whether the value is a parameter with a default and no tensor annotation: a buffer rejects numbers."""
     function, value = file.function_of(assignment), assignment.value
     if function is None or not isinstance(value, cst.Name):
         return False

@@ -1,13 +1,23 @@
-"""An object that is no module keeps its tensors where its constructor made them."""
+"""An object that is not a module keeps its tensors on the device on which its constructor created them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 import libcst as cst
 
-from devfix.sdk import CallSite, Change, Confidence, Context, File, OperandRule, StoredAttribute, stored_attributes
+from devfix.sdk import (
+    CallSite,
+    Change,
+    Confidence,
+    Context,
+    File,
+    OperandRule,
+    Safety,
+    StoredAttribute,
+    stored_attributes,
+)
 
-MOST = 6  # attributes moved by one change; an object with more wants a method of its own
+MOST = 6  # attributes moved by one change; an object with more needs its own method
 MOVERS = ("to", "cuda", "_apply")
 
 
@@ -21,11 +31,11 @@ class TensorsOfPlainObject(OperandRule):
     )
 
     def matches(self, ctx: Context) -> bool:
-        """Ask for an attribute of a plain object that its constructor made."""
+        """Require an attribute of a plain object that its constructor created."""
         return _kept(ctx) is not None
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Write the moves behind the statement that gives the object a name."""
+        """Insert the moves after the statement that assigns the object."""
         found = _kept(ctx)
         places = found.maker.places if found is not None and found.maker is not None else ()
         inside = ctx.sources.file(places[0]) if places else None
@@ -37,7 +47,7 @@ class TensorsOfPlainObject(OperandRule):
             if not device.startswith(f"{target}."):
                 lines = [f"{target}.{name} = {target}.{name}.to({device})" for name in names]
                 title = f"Move {', '.join(f'`{name}`' for name in names)} of `{target}` to `{device}`"
-                changes = site.insert_after(lines, title, "likely")
+                changes = site.insert_after(lines, title, Safety.LIKELY)
                 yield from (replace(each, joint=len(names) > 1) for each in changes)
 
 
@@ -50,7 +60,7 @@ def _kept(ctx: Context) -> StoredAttribute | None:
 
 
 def _used(ctx: Context, found: StoredAttribute, file: File) -> list[str]:
-    """The object's tensors on the wrong device that its methods read; none where a single method uses them."""
+    """Return the object's tensors on the wrong device that its methods read; none if only one method uses them."""
     node = file.root_at(found.maker.places[0]) if found.maker is not None else None
     holder = file.class_of(node) if node is not None else None
     scope = ctx.failure.frames[found.frame].scope
@@ -70,7 +80,7 @@ def _used(ctx: Context, found: StoredAttribute, file: File) -> list[str]:
 
 
 def _target(site: CallSite) -> str:
-    """The one name or attribute to which the constructed object is given; "" for none."""
+    """Return the only name or attribute to which the constructed object is assigned; "" if there is none."""
     given = site.file.parent(site.node)
     targets = [each.target for each in given.targets] if isinstance(given, cst.Assign) else []
     is_one = len(targets) == 1 and isinstance(targets[0], cst.Name | cst.Attribute)
@@ -78,6 +88,6 @@ def _target(site: CallSite) -> str:
 
 
 def _is_under_way(ctx: Context, site: CallSite) -> bool:
-    """Whether a call still runs, so that what it constructs is not there yet."""
+    """Return whether a call is still running, so that the object that it constructs does not exist yet."""
     frame = ctx.frame_of(site.place)
     return frame is not None and ctx.failure.frames[frame].place == site.place

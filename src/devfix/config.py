@@ -1,4 +1,4 @@
-"""[tool.devfix] of pyproject.toml, or devfix.toml, as one frozen record; what is not understood is refused."""
+"""Read [tool.devfix] of pyproject.toml, or devfix.toml, into one frozen record; unknown keys are errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ else:
     import tomli as tomllib
 
 _CHOICES = ", ".join(each.value for each in WorldChoice)
-# The description of each type is what a value must be, as the message about another one says it.
+# The description of each type says what a value must be; the error message for another value contains it.
 Command = Annotated[str, Meta(pattern=r"\S", description="a command in a string")]
 World = Annotated[WorldChoice, Meta(description=f"one of {_CHOICES}")]
 Number = Annotated[int, Meta(ge=1, description="a number from 1")]
@@ -44,11 +44,10 @@ RuleOptions = Annotated[
 
 @dataclass(frozen=True)
 class Config:
-    """What a repository says about its repairs; None and () where it says nothing.
+    """The configuration of a repository; None and () stand for keys that are not set.
 
-    `test` says whether fixes get regression tests; `timeout` and `others` count seconds, `memory` and `file_size`
-    gigabytes, `output_limit` megabytes; `rules` maps a rule's id ("pack/name") to its options, `source` is the file it
-    stands in.
+    `test` selects regression tests for fixes. `timeout` and `others` count seconds, `memory` and `file_size` gigabytes,
+    `output_limit` megabytes. `rules` maps a rule's id ("pack/name") to its options. `source` is the configuration file.
     """
 
     run: Command | None = None
@@ -73,7 +72,7 @@ class Config:
 
 
 def read_config(root: Path, subfolder: str = "") -> Config:
-    """Read the nearest configuration from `subfolder` up to `root`; raise UserError naming the file and the key."""
+    """Read the nearest configuration from `subfolder` up to `root`. Raises UserError with the file and the key."""
     folder = root / subfolder
     for place in (folder, *folder.parents):
         for name in ("devfix.toml", "pyproject.toml"):
@@ -87,10 +86,10 @@ def read_config(root: Path, subfolder: str = "") -> Config:
 
 
 def decode_table(table: Mapping[str, object], types: Mapping[str, Any], where: str, noun: str) -> dict[str, Any]:
-    """Return the values of a table of TOML by the names of the fields that they are for.
+    """Return the values of a TOML table by the names of their fields.
 
-    `types` has the type of each field; what its `Meta` describes is said of a value of another type. Raises UserError
-    for such a value and for a name that is not among them, beginning with `where` and calling it a `noun`.
+    `types` has the type of each field; the description in its `Meta` is used in messages. Raises UserError for a value
+    of another type and for an unknown name, with `where` first and calling the name a `noun`.
     """
     known = {name.replace("_", "-"): name for name in types}
     values = {}
@@ -112,13 +111,13 @@ def decode_table(table: Mapping[str, object], types: Mapping[str, Any], where: s
 
 @cache
 def _types() -> Mapping[str, Any]:
-    """Return the type of each key, without `source`, which is no key."""
+    """Return the type of each key, without `source`, which is not a key."""
     hints = get_type_hints(Config, include_extras=True)
     return {name: kind for name, kind in hints.items() if name != "source"}
 
 
 def _description(kind: Any) -> str:
-    """Return what a type says of its values; of an optional one, what the type without None says."""
+    """Return the description of a type; for an optional type, that of the type without None."""
     parts = (*getattr(kind, "__metadata__", ()), *(meta for each in get_args(kind) for meta in _metadata(each)))
     return next(part.description for part in parts if isinstance(part, Meta) and part.description)
 
@@ -129,7 +128,7 @@ def _metadata(kind: Any) -> tuple[Any, ...]:
 
 
 def _table(file: Path) -> Mapping[str, Any] | None:
-    """Return the file's table for devfix, None where it has none."""
+    """Return the file's table for devfix; None if it has none."""
     try:
         document = tomllib.loads(file.read_bytes().decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -1,13 +1,13 @@
-"""The errors that devfix raises on purpose."""
+"""Exceptions that devfix raises on purpose."""
 
 
 class DevfixError(Exception):
-    """The ground of all errors raised on purpose."""
+    """Base class of all exceptions that devfix raises on purpose."""
 
 
 class UserError(DevfixError):
-    """Wrong usage: the message says in one line what is wrong and how to mend it (exit code 2)."""
+    """Wrong usage: the message says in one line what is wrong and how to fix it (exit code 2)."""
 
 
 class RuleError(DevfixError):
-    """A rule is no rule, raised, or yielded nonsense; the message names the rule."""
+    """A rule that is invalid, raised, or yielded something else than changes; the message names the rule."""

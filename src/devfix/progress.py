@@ -1,4 +1,4 @@
-"""What a repair is doing at the moment, for those who wait for it."""
+"""Progress of a repair, for display."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from contextlib import contextmanager
 
 
 class Progress:
-    """The step at hand, the candidate that is tried, and the runs of the program that are under way.
+    """The current step, the candidate that is tried, and the runs of the program in progress.
 
-    Calling it begins a step, which `show` is told at once; `told` has the rest, whenever somebody asks.
+    Calling it starts a step and passes it to `show` at once; `summary` returns the details at any time.
     """
 
     def __init__(self, show: Callable[[str], None]) -> None:
-        """Show each step to `show` as it begins; the time counts from here."""
+        """Pass each step to `show` when it starts; time is counted from here."""
         self._show, self._began, self._lock = show, time.monotonic(), threading.Lock()
         self._step = self._candidate = ""
         self._numbers = itertools.count()
@@ -24,7 +24,7 @@ class Progress:
         self._plain: dict[str, float] = {}
 
     def __call__(self, step: str) -> None:
-        """Begin a step."""
+        """Start a step."""
         with self._lock:
             self._step, self._candidate = step, ""
         self._show(step)
@@ -35,14 +35,14 @@ class Progress:
         return time.monotonic() - self._began
 
     def candidates(self, first: int, last: int, most: int, title: str) -> None:
-        """Say which candidates are tried now, counted from 1, of how many at most; `title` is that of the first."""
+        """Set the candidates that are tried now, counted from 1, of at most `most`; `title` is that of the first."""
         number = f"candidate {first}" if first == last else f"candidates {first} and {last}"
         with self._lock:
             self._candidate = f"{number} of at most {max(most, last)}: {title}"
 
     @contextmanager
     def running(self, world: str, is_plain: bool) -> Iterator[None]:
-        """Count a run of the program in a world as under way; `is_plain`: nothing is changed in it."""
+        """Count a run of the program in a world as in progress; `is_plain`: the program is unchanged."""
         number, began = next(self._numbers), time.monotonic()
         with self._lock:
             self._runs[number] = (world, began)
@@ -54,8 +54,8 @@ class Progress:
                 if is_plain:
                     self._plain.setdefault(world, time.monotonic() - began)
 
-    def told(self) -> str:
-        """Return the step, the candidate, the worlds that are run and for how long, and what a plain run took."""
+    def summary(self) -> str:
+        """Return the step, the candidate, the worlds in progress with their times, and the time of a plain run."""
         now = time.monotonic()
         with self._lock:
             parts = [self._step, self._candidate]
@@ -68,7 +68,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it.
+    """Return a duration for display.
 
     >>> duration(7.4), duration(62), duration(3700)
     ('7 s', '1 min 2 s', '1 h 1 min')

@@ -17,7 +17,7 @@ import places  # noqa: E402
 import corpus  # noqa: E402
 
 FOLDERS = sorted(path.parent for path in (ROOT / "corpus").glob("*/case.toml"))
-OUTCOMES = {"repaired", "clean", "unrepaired", "not-yours"}
+OUTCOMES = {"repaired", "clean", "unrepaired", "dependency-fault"}
 WORLDS = {"cpu", "cuda x1", "cuda x2", "cuda x2, current 1"}
 
 

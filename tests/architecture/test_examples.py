@@ -119,4 +119,4 @@ def test_a_comment_keeps_the_rule_away(devfix: Path, tmp_path: Path) -> None:
     program = PROGRAM.replace("scratch(4)", f"scratch(4)  # devfix: ignore[{RULE}] it is filled later")
     report = repaired(devfix, tmp_path / "program", program, '[tool.devfix]\nselect = ["acme"]\n')
     assert report["outcome"] == "unrepaired"
-    assert f"main.py:6: left alone by rule {RULE}, as a comment there asks: it is filled later" in report["notes"]
+    assert f"main.py:6: rule {RULE} is suppressed by a comment: it is filled later" in report["notes"]

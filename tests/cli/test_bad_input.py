@@ -21,7 +21,7 @@ if True:
     y = torch.arange(2)
 print((x + y).sum().item())
 """
-ARANGE, MENDED = "torch.arange(2)", "torch.arange(2, device=device)"
+ARANGE, FIXED = "torch.arange(2)", "torch.arange(2, device=device)"
 
 
 def repair(root: Path, **options: object) -> Report:
@@ -57,7 +57,7 @@ def test_an_odd_file_is_repaired_and_keeps_its_other_bytes(tmp_path: Path, data:
     report = repair(root)
     assert report.outcome == "repaired"
     told = git(root, "cat-file", "-s", f"{report.branch}:main.py")
-    expected = data.replace(ARANGE.encode(), MENDED.encode())
+    expected = data.replace(ARANGE.encode(), FIXED.encode())
     assert int(told) == len(expected)
     assert report.repairs[0].fix is not None
     assert report.repairs[0].fix.patch.edits[0].after == expected
@@ -69,7 +69,7 @@ def test_a_repository_may_have_any_name(tmp_path: Path) -> None:
     root = make_repository(tmp_path / 'an odd\n"name" \\n: #é' / "program", {"main.py": FAULTY})
     report = repair(root)
     assert report.outcome == "repaired"
-    assert git(root, "cat-file", "-s", f"{report.branch}:main.py") == str(len(FAULTY.replace(ARANGE, MENDED)))
+    assert git(root, "cat-file", "-s", f"{report.branch}:main.py") == str(len(FAULTY.replace(ARANGE, FIXED)))
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_names_the_distribution_and_the_release_to_pin(case: Path) -> None:
     report = devfix.repair(case, run="python main.py", world="simulated", find_working_version=True)
-    assert (report.outcome, report.branch) == ("not-yours", "")
+    assert (report.outcome, report.branch) == ("dependency-fault", "")
     found = report.dependency_fault
     assert found is not None
     assert (found.distribution, found.version, found.path) == ("acme-maps", "1.1", "acme_maps/__init__.py")

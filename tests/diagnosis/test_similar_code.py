@@ -1,7 +1,7 @@
 """After a fix, the same fault elsewhere is shown, and nothing that would not hold there."""
 
-from devfix.diagnosis.similar_code import advise
-from devfix.model import Edit, Patch
+from devfix.diagnosis.similar_code import similar_sites
+from devfix.model import Edit, Patch, Safety
 
 BEFORE = """import torch
 
@@ -26,7 +26,7 @@ FOREIGN = "import torch\n\n\ndef encode(z):\n    return x + torch.arange(x.size(
 
 
 def changed(patch: Patch, files: dict[str, str]) -> list[tuple[str, str]]:
-    found = advise(
+    found = similar_sites(
         patch,
         lambda path: files[path].encode() if path in files else None,
         lambda texts: [path for path, code in files.items() if any(text in code for text in texts)],
@@ -40,7 +40,7 @@ def changed(patch: Patch, files: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def patch_of(before: str, after: str) -> Patch:
-    return Patch("p/r", "", "", "safe", (Edit("m.py", 5, before.encode(), after.encode()),))
+    return Patch("p/r", "", "", Safety.SAFE, (Edit("m.py", 5, before.encode(), after.encode()),))
 
 
 def test_shows_copies_and_siblings_that_lack_the_same() -> None:

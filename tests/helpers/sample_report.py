@@ -75,11 +75,11 @@ def patch(title: str = "Move `x` to the model's device") -> Patch:
 def report(text: str = "") -> Report:
     seen = failure(text or "Expected all tensors to be on the same device")
     worlds = {"cpu": "clean", "cuda x1": "clean", "cuda x2, current 1": "clean"}
-    kept = Fix(patch(), Verdict("holds", worlds, 3, 4), "diff")
+    kept = Fix(patch(), Verdict("verified", worlds, 3, 4), "diff")
     tried = Fix(
-        patch("Move the model back " + text), Verdict("moved", {"cuda x1": "failed"}, 3, 2, "at " + text), "diff"
+        patch("Move the model back " + text), Verdict("progressed", {"cuda x1": "failed"}, 3, 2, "at " + text), "diff"
     )
-    again = Fix(patch("Move `x` once more"), Verdict("worse", {"cpu": "failed"}), "diff")
+    again = Fix(patch("Move `x` once more"), Verdict("regressed", {"cpu": "failed"}), "diff")
     return Report(
         outcome="unrepaired",
         world=SIMULATED,

@@ -44,7 +44,7 @@ class AsTold(Rule):
         for old, new in CHANGES:
             assert file.data.count(old.encode()) == 1, old
             after = file.data.replace(old.encode(), new.encode())
-            yield Change(f"Write {{new!r}}", "unsure", (Edit(file.path, 1, file.data, after),))
+            yield Change(f"Write {{new!r}}", Safety.UNSURE, (Edit(file.path, 1, file.data, after),))
 '''
 RIGHT = ("bias = torch.ones(3)", "bias = torch.ones(3).to(device)")
 
@@ -70,6 +70,6 @@ def judged(folder: Path, *changes: tuple[str, str], program: str = PROGRAM, gpus
     )
 
 
-def dropped(report: Report) -> list[str]:
+def rejected(report: Report) -> list[str]:
     """What is said of each candidate that was not kept, in their order."""
     return [f"{fix.verdict.outcome}: {fix.verdict.reason}" for repair in report.repairs for fix in repair.rejected]

@@ -9,6 +9,7 @@ from devfix.model import (
     Outcome,
     Patch,
     Run,
+    Safety,
     SourceLocation,
     Transfer,
     World,
@@ -38,4 +39,4 @@ def told(world: World, failed: Failure | None = None, stdout: str = "1\n", copie
 
 
 def patch(after: bytes, rule: str = "p/r") -> Patch:
-    return Patch(rule, after.decode(), "", "safe", (Edit("m.py", 1, SOURCE, after),))
+    return Patch(rule, after.decode(), "", Safety.SAFE, (Edit("m.py", 1, SOURCE, after),))

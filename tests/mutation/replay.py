@@ -143,10 +143,9 @@ def every_rule() -> list[Rule]:
 
 def said(rule: Rule, failure: Failure, source: Sources) -> tuple[Any, ...]:
     """The blame of a rule and the patches that it proposes, in their order."""
-    notes: list[str] = []
-    diagnoses = diagnose(failure, [rule], source, notes)
-    patches = list(propose(diagnoses, {rule.id: rule}, source, notes))
-    return tuple(each.finding for each in diagnoses), tuple(patches), tuple(notes)
+    diagnoses = diagnose(failure, [rule], source)
+    patches = list(propose(diagnoses, {rule.id: rule}, source))
+    return tuple(each.finding for each in diagnoses), tuple(patches), tuple(source.notes)
 
 
 def demanded(rule: Rule, each: Recorded, source: Sources) -> tuple[Any, ...]:
@@ -166,7 +165,7 @@ def exemplified(name: str, about: Recorded) -> bool:
     public = {name: getattr(sdk, name) for name in sdk.__all__}
     source = Sources(about.files.get)
     rules = [rule for rule in every_rule() if rule.id == "placement/factory-without-device"]
-    (diagnosis,) = diagnose(about.failure, rules, source, [])
+    (diagnosis,) = diagnose(about.failure, rules, source)
     ctx = sdk.Context(about.failure, source, diagnosis.finding)
     known = {"failure": about.failure, "diagnosis": diagnosis, "source": source, "ctx": ctx}
     names = {**public, "cst": libcst, **known}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from git_repositories import git
-from verdict_programs import PROGRAM, RIGHT, dropped, judged
+from verdict_programs import PROGRAM, RIGHT, judged, rejected
 from verifier_cases import CPU, HOME, SOURCE, patch, told
 
 from devfix.model import Edit, Failure, Frame, Outcome, Run, SourceLocation
@@ -44,14 +44,14 @@ def test_runs_that_exit_without_an_exception_end_alike_by_their_last_words() -> 
 @pytest.mark.slow
 def test_the_device_failure_before_a_failure_of_its_own_is_repaired(tmp_path: Path) -> None:
     report = judged(tmp_path, RIGHT, program=OWN)
-    assert report.outcome == "repaired" and report.branch and len(report.commits) == 1, dropped(report)
+    assert report.outcome == "repaired" and report.branch and len(report.commits) == 1, rejected(report)
     assert "device) * 1" not in report.diff and ".to(device)" in report.diff
     assert git(Path(report.root), "rev-parse", report.branch) == report.commits[-1]
     data = read(write(report))
-    assert data.behind.exception == "ValueError" and data.behind.at.path == "main.py"
-    assert data.behind.exit_code == 1 and "Traceback" in data.behind.text
+    assert data.remaining_failure.exception == "ValueError" and data.remaining_failure.at.path == "main.py"
+    assert data.remaining_failure.exit_code == 1 and "Traceback" in data.remaining_failure.text
     verdict = data.fixes[0].verdict
-    assert verdict.outcome == "holds" and "as it does without a GPU: ValueError" in verdict.reason
+    assert verdict.outcome == "verified" and "as it does without a GPU: ValueError" in verdict.reason
     for shown in (text(data), summary(data)):
         words = " ".join(shown.replace("\\", "").split())
         assert "The program then fails for a reason unrelated to devices, also without a GPU (exit code 1)." in words
@@ -64,4 +64,4 @@ def test_a_change_that_brings_about_another_end_is_dropped(tmp_path: Path) -> No
     wrong = ("return (first + bias).sum()", 'raise ValueError("another")')
     report = judged(tmp_path, wrong, program=OWN)
     assert report.outcome == "unrepaired" and not report.branch
-    assert dropped(report)[0].startswith("broken: ")
+    assert rejected(report)[0].startswith("broken: ")

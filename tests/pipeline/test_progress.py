@@ -35,15 +35,15 @@ def test_the_runs_under_way_and_the_candidate_are_told() -> None:
     shown = Progress(steps.append)
     shown("trying candidates")
     with shown.running("cuda x1", True):
-        assert shown.told() == "trying candidates; on cuda x1 for 0 s"
+        assert shown.summary() == "trying candidates; on cuda x1 for 0 s"
     shown.candidates(2, 2, 7, "Move `x` to `device`")
     with shown.running("cuda x1", False), shown.running("cpu", False):
-        assert shown.told() == (
+        assert shown.summary() == (
             "trying candidates; candidate 2 of at most 7: Move `x` to `device`; on cuda x1 for 0 s; on cpu for 0 s; "
             "a plain run took 0 s on cuda x1"
         )
     shown("writing a test")
-    assert shown.told() == "writing a test; a plain run took 0 s on cuda x1"
+    assert shown.summary() == "writing a test; a plain run took 0 s on cuda x1"
     assert steps == ["trying candidates", "writing a test"]
 
 
@@ -100,7 +100,7 @@ def test_a_repair_tells_which_candidate_it_tries_and_what_a_plain_run_took(tmp_p
 
         def candidates(self, first: int, last: int, most: int, title: str) -> None:
             super().candidates(first, last, most, title)
-            seen.append(self.told())
+            seen.append(self.summary())
 
     program = "import torch\nx = torch.ones(2, device='cuda')\ny = torch.arange(2)\nprint((x + y).sum().item())\n"
     root = make_repository(tmp_path / "program", {"main.py": program})

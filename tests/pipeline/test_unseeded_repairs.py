@@ -30,6 +30,6 @@ def test_a_program_without_a_seed_is_repaired_each_time(number: int, tmp_path: P
     command = [sys.executable, "-m", "devfix", "repair", str(root), "--world", "simulated", "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True)
     data = json.loads(done.stdout)
-    assert data["outcome"] == "repaired", (data["dropped"], done.stderr)
+    assert data["outcome"] == "repaired", (data["rejected"], done.stderr)
     assert "to(" in git(root, "diff", f"HEAD...{data['branch']}", "--", "main.py")
     assert any("torch.manual_seed(0)" in note for note in data["notes"])

@@ -87,6 +87,6 @@ def _protected_as_somebody(data: Path) -> int:
 
 def test_what_cannot_be_protected_is_not_started(tmp_path: Path) -> None:
     done = run(["touch", "started"], tmp_path, child_environment(), 10, read_only=[tmp_path / "missing"])
-    assert "cannot protect" in done.trouble and done.exit_code is None
+    assert "cannot protect" in done.internal_error and done.exit_code is None
     assert not (tmp_path / "started").exists()
     assert not can_protect([tmp_path / "missing"])

@@ -92,9 +92,9 @@ def test_runs_of_a_program_without_a_seed_are_compared_with_one(seeded_total: fl
         run, run(HOME, FILES, False, NO_COUNTS), FILES, [HOME, CPU], lambda world: run(world, FILES, False, NO_COUNTS),
         seeded=seeded,
     )  # fmt: skip
-    kept, dropped = verifier.select_best([patch(FIX)], [DIAGNOSIS])
+    kept, rejected = verifier.select_best([patch(FIX)], [DIAGNOSIS])
     assert (kept is not None) == (seeded_total == 7.0)
-    assert kept is not None or "aten::mul has other results" in dropped[0].verdict.reason
+    assert kept is not None or "aten::mul has other results" in rejected[0].verdict.reason
     assert any("torch.manual_seed(0)" in note for note in verifier.flaky)
 
 

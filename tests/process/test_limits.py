@@ -30,13 +30,13 @@ def test_memory(tmp_path: Path) -> None:
     eats = "kept = []\nwhile True: kept.append(bytearray(b'x') * 2_000_000)"
     done, left = python(eats, tmp_path, memory=300 * MEGABYTE)
     assert (done.signal, done.exit_code, done.timed_out) == ("SIGKILL", None, False)
-    assert "more than 300 MB of memory" in done.trouble and not left
+    assert "more than 300 MB of memory" in done.internal_error and not left
 
 
 def test_memory_of_all_processes_together(tmp_path: Path) -> None:
     eats = "import os, time\nfor _ in range(3): os.fork()\nkept = bytearray(b'x') * 60_000_000\ntime.sleep(6000)"
     done, left = python(eats, tmp_path, memory=300 * MEGABYTE)
-    assert "more than 300 MB of memory" in done.trouble and not left
+    assert "more than 300 MB of memory" in done.internal_error and not left
 
 
 def test_what_forked_processes_share_counts_once(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_what_forked_processes_share_counts_once(tmp_path: Path) -> None:
         "for _ in range(2): os.fork()\ntime.sleep(1)\nos._exit(0)"
     )
     done, _ = python(shares, tmp_path, memory=400 * MEGABYTE)
-    assert (done.exit_code, done.trouble) == (0, "")
+    assert (done.exit_code, done.internal_error) == (0, "")
 
 
 FORKS = """import os, time
@@ -60,16 +60,16 @@ time.sleep(6000)"""
 def test_processes(detached: str, tmp_path: Path) -> None:
     script = FORKS.replace("        time.sleep(6000)", f"        {detached or 'pass'}; time.sleep(6000)")
     done, left = python(script, tmp_path, processes=40)
-    assert "more than 40 processes" in done.trouble and done.signal == "SIGKILL" and not left
+    assert "more than 40 processes" in done.internal_error and done.signal == "SIGKILL" and not left
     done, left = python(script.replace("time.sleep(6000)", "time.sleep(1)"), tmp_path, processes=80)
-    assert done.exit_code == 0 and not done.trouble and not left
+    assert done.exit_code == 0 and not done.internal_error and not left
 
 
 def test_what_forks_without_end_is_ended_by_the_number_of_its_processes(tmp_path: Path) -> None:
     # Two thousand at the most, lest a mistake in the limit ends the machine.
     bomb = "import os, signal\nfor _ in range(11): os.fork()\nwhile True: signal.pause()"
     done, left = python(bomb, tmp_path, processes=50)
-    assert "processes" in done.trouble and not left
+    assert "processes" in done.internal_error and not left
 
 
 def test_the_size_of_a_file(tmp_path: Path) -> None:
@@ -89,10 +89,10 @@ def test_many_files_that_fill_the_disk(tmp_path: Path) -> None:
         "    with open(str(n), 'wb') as file: os.posix_fallocate(file.fileno(), 0, 20_000_000)\n    time.sleep(0.02)"
     )
     done, _ = python(fills, tmp_path, reserve=reserve)
-    assert "free on the disk" in done.trouble
+    assert "free on the disk" in done.internal_error
     assert len(list(tmp_path.iterdir())) < 1000
     done, _ = python("print('ran')", tmp_path, reserve=1 << 60)  # a disk that was full before
-    assert (done.stdout, done.trouble) == ("ran\n", "")
+    assert (done.stdout, done.internal_error) == ("ran\n", "")
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_its_folder_may_vanish(tmp_path: Path) -> None:
     folder.mkdir()
     script = "import os, shutil, time; shutil.rmtree(os.getcwd()); time.sleep(0.5); print('end')"
     done, _ = python(script, folder, reserve=1, memory=10**12, processes=100)
-    assert (done.stdout, done.trouble) == ("end\n", "")
+    assert (done.stdout, done.internal_error) == ("end\n", "")
 
 
 def test_the_defaults_stop_no_honest_program() -> None:

@@ -29,7 +29,13 @@ def test_what_it_prints_and_how_it_ends() -> None:
     began = time.monotonic()
     done = sh("echo out; echo err >&2; exit 3")
     outside = time.monotonic() - began
-    assert (done.exit_code, done.signal, done.timed_out, done.truncated, done.trouble) == (3, "", False, False, "")
+    assert (done.exit_code, done.signal, done.timed_out, done.truncated, done.internal_error) == (
+        3,
+        "",
+        False,
+        False,
+        "",
+    )
     assert (done.stdout, done.stderr) == ("out\n", "err\n")
     assert 0 < done.seconds <= outside
     assert sh("printf 'caf\\351'").stdout == "caf\\xe9"
@@ -38,7 +44,7 @@ def test_what_it_prints_and_how_it_ends() -> None:
 @pytest.mark.parametrize("name", ["SIGSEGV", "SIGKILL", "SIGTERM", "SIGPIPE"])
 def test_death_by_a_signal_has_its_name(name: str) -> None:
     done = sh(f"kill -{name[3:]} $$")
-    assert (done.exit_code, done.signal, done.trouble) == (None, name, "")
+    assert (done.exit_code, done.signal, done.internal_error) == (None, name, "")
 
 
 @pytest.mark.parametrize(
@@ -54,12 +60,12 @@ def test_death_by_a_signal_has_its_name(name: str) -> None:
 )
 def test_what_cannot_start_is_data(command: list[str], told: str, tmp_path: Path) -> None:
     done = run(command, tmp_path, child_environment(), HANGS)
-    assert told in done.trouble
+    assert told in done.internal_error
     assert (done.exit_code, done.timed_out) == (None, False)
 
 
 def test_a_folder_that_is_not_there_is_data(tmp_path: Path) -> None:
-    assert "missing" in run(["true"], tmp_path / "missing", child_environment(), HANGS).trouble
+    assert "missing" in run(["true"], tmp_path / "missing", child_environment(), HANGS).internal_error
 
 
 def test_a_relative_command_starts_in_its_folder(tmp_path: Path) -> None:
@@ -146,7 +152,7 @@ def test_what_forks_without_end_is_ended() -> None:
         lambda done: "forking" in done.stdout,
         1,
     )
-    assert done.timed_out and not done.trouble
+    assert done.timed_out and not done.internal_error
     assert living(mark) == []
 
 

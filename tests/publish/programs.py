@@ -23,6 +23,7 @@ from devfix.model import (
     Patch,
     Repair,
     Report,
+    Safety,
     SourceLocation,
     Verdict,
 )
@@ -71,7 +72,7 @@ class History:
         return (self.folder / path).read_bytes()
 
     def report(self, *bugs: Bug, outcome: str = "repaired", command: str = "python train.py", **changes: Any) -> Report:
-        """Return the report of a repair at the last commit that mended these bugs one after the other."""
+        """Return the report of a repair at the last commit that fixed these bugs one after the other."""
         now: dict[str, bytes] = {}
         repairs = []
         for path, line, function, name, old, new in bugs:
@@ -119,6 +120,6 @@ def _repair(path: str, line: int, function: str, name: str, edit: Edit) -> Repai
     message = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
     failure = Failure("device-mismatch", "RuntimeError", message, "aten::add", (Frame(place),), operands)
     reason = f"`{name}` is made on the CPU and meets a tensor on cuda:0."
-    patch = Patch("placement/input-not-moved", f"Move `{name}` to the model's device", reason, "safe", (edit,))
-    verdict = Verdict("holds", {"cpu": "clean", "cuda x1": "clean", "cuda x2": "clean"}, 1, 2)
+    patch = Patch("placement/input-not-moved", f"Move `{name}` to the model's device", reason, Safety.SAFE, (edit,))
+    verdict = Verdict("verified", {"cpu": "clean", "cuda x1": "clean", "cuda x2": "clean"}, 1, 2)
     return Repair(failure, (), Fix(patch, verdict, ""))

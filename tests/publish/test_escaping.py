@@ -135,7 +135,7 @@ def test_text_is_still_read_by_people() -> None:
 
 def hostile(data: Any, text: str) -> Any:
     """Put a text into every string of a record that its schema leaves free."""
-    kept = {"schema", "outcome", "kind", "commit", "safety", "path", "diff", "held_as", "rule"}
+    kept = {"schema", "outcome", "kind", "commit", "safety", "path", "diff", "owner_kind", "rule"}
     if isinstance(data, dict):
         return {
             key: value if key in kept and isinstance(value, str) else hostile(value, text)
@@ -244,13 +244,13 @@ def test_a_huge_report_fits_into_a_pull_request(history: History, tmp_path: Path
     ("recent", "expected"),
     [
         ([], "Move `x` to `device`"),
-        (["feat(core): add a", "fix: mend b", "docs: say c", "Merge x"], "fix: move `x` to `device`"),
-        (["Fix: mend b", "Add a", "Say c"], "Move `x` to `device`"),
-        (["add a", "mend b", "say c"], "move `x` to `device`"),
-        (["[feat] Add a", "[fix] Mend b", "[docs] Say c"], "[fix] Move `x` to `device`"),
-        (["[core] Add a", "[io] Mend b", "[core] Say c"], "Move `x` to `device`"),
-        ([":sparkles: Add a", ":bug: Mend b", ":memo: Say c"], ":bug: Move `x` to `device`"),
-        (["✨ add a", "🐛 mend b", "📝 say c"], "🐛 move `x` to `device`"),
+        (["feat(core): add a", "fix: repair b", "docs: say c", "Merge x"], "fix: move `x` to `device`"),
+        (["Fix: repair b", "Add a", "Say c"], "Move `x` to `device`"),
+        (["add a", "repair b", "say c"], "move `x` to `device`"),
+        (["[feat] Add a", "[fix] Repair b", "[docs] Say c"], "[fix] Move `x` to `device`"),
+        (["[core] Add a", "[io] Repair b", "[core] Say c"], "Move `x` to `device`"),
+        ([":sparkles: Add a", ":bug: Repair b", ":memo: Say c"], ":bug: Move `x` to `device`"),
+        (["✨ add a", "🐛 repair b", "📝 say c"], "🐛 move `x` to `device`"),
     ],
 )
 def test_titles_are_in_the_manner_of_the_repository(recent: list[str], expected: str) -> None:

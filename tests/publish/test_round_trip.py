@@ -77,9 +77,9 @@ def test_a_report_with_a_candidate_that_was_not_needed_is_shown_and_published(
     folder = make_repository(tmp_path / "loop", {"main.py": LOADER_LOOP})
     data = round_trip(folder, tmp_path, monkeypatch, capfd, "--run", "python main.py")
     assert data["outcome"] == "repaired"
-    dropped = data["dropped"]
-    assert isinstance(dropped, list)
-    assert "not needed" in {each["verdict"]["outcome"] for each in dropped}
+    rejected = data["rejected"]
+    assert isinstance(rejected, list)
+    assert "superseded" in {each["verdict"]["outcome"] for each in rejected}
 
 
 def test_schema_and_words_know_every_outcome_of_a_verdict() -> None:

@@ -1,4 +1,4 @@
-"""A rule that raises, hangs or yields nonsense is named and set aside, and so is what a comment forbids."""
+"""A rule that raises, hangs or yields nonsense is named and disabled, and so is what a comment forbids."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from waiting import HANGS, with_enough_time
 from devfix import sdk
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.model import Edit, Event, Failure, Finding, Frame, Operand, SourceLocation
+from devfix.model import Edit, Event, Failure, Finding, Frame, Operand, Safety, SourceLocation
 from devfix.registry import Rule
 from devfix.sdk import Change, Context, Sources
 
 SOURCE = b"a = make()\nb = other()\nuse(a, b)\n"
 AFTER = SOURCE.replace(b"use(a", b"use(a.to(d)")
-CHANGE = Change("Move `a`", "safe", (Edit("m.py", 3, SOURCE, AFTER),))
+CHANGE = Change("Move `a`", Safety.SAFE, (Edit("m.py", 3, SOURCE, AFTER),))
 
 
 def failure() -> Failure:
@@ -50,11 +50,10 @@ def rule(name: str, diagnose: Callable[..., Any] = blame, propose: Callable[...,
 
 def asked(rules: list[Rule], data: bytes = SOURCE, seconds: float = HANGS) -> tuple[list[str], list[str]]:
     """The titles of all patches, and the notes."""
-    notes: list[str] = []
     source = Sources({"m.py": data}.get)
-    diagnoses = diagnose(failure(), rules, source, notes, seconds)
-    patches = propose(diagnoses, {each.id: each for each in rules}, source, notes, seconds)
-    return [patch.rule for patch in patches], notes
+    diagnoses = diagnose(failure(), rules, source, seconds)
+    patches = propose(diagnoses, {each.id: each for each in rules}, source, seconds)
+    return [patch.rule for patch in patches], list(source.notes)
 
 
 def asked_with_time(rules: list[Rule], seconds: float) -> tuple[list[str], list[str]]:
@@ -80,17 +79,17 @@ def raising(*_: object) -> None:
         (raising, "diagnose raised KeyError: 'ids'"),
         (spin, "diagnose took longer than "),
         (lambda ctx: exit(3), "diagnose raised SystemExit: 3"),
-        (lambda ctx: "operand 0", "diagnose gave 'operand 0', which is no Finding of this failure"),
-        (lambda ctx: Finding(2, "out of range"), "which is no Finding of this failure"),
-        (lambda ctx: Finding(0, None), "which is no Finding of this failure"),  # type: ignore[arg-type]
-        (lambda ctx: Finding(0, "x", "strong"), "which is no Finding of this failure"),  # type: ignore[arg-type]
+        (lambda ctx: "operand 0", "diagnose returned 'operand 0', expected a Finding"),
+        (lambda ctx: Finding(2, "out of range"), "expected a Finding of this failure"),
+        (lambda ctx: Finding(0, None), "expected a Finding of this failure"),  # type: ignore[arg-type]
+        (lambda ctx: Finding(0, "x", "strong"), "expected a Finding of this failure"),  # type: ignore[arg-type]
         (lambda: None, "diagnose raised TypeError"),
     ],
 )
 def test_a_bad_diagnosis_is_named_and_the_others_go_on(given: Callable[..., Any], words: str) -> None:
     patches, notes = asked_with_time([rule("bad", diagnose=given), rule("good")], 0.3)
     assert patches == ["acme/good"]
-    assert len(notes) == 1 and notes[0].startswith("rule acme/bad set aside: ") and words in notes[0]
+    assert len(notes) == 1 and notes[0].startswith("rule acme/bad disabled: ") and words in notes[0]
 
 
 def generating(*given: object, then: Callable[[], None] = lambda: None) -> Callable[..., Iterator[object]]:
@@ -109,17 +108,17 @@ def generating(*given: object, then: Callable[[], None] = lambda: None) -> Calla
         (generating(then=spin), "propose took longer than"),
         (lambda ctx: None, "propose raised TypeError"),
         (generating("a.to(b)"), "propose yielded str, which is no Change"),
-        (generating(Change("", "safe", CHANGE.edits)), "a Change whose title is ''"),
+        (generating(Change("", Safety.SAFE, CHANGE.edits)), "a Change whose title is ''"),
         (generating(Change("x", "surely", CHANGE.edits)), "whose safety is 'surely'"),
-        (generating(Change("x", "safe", ())), "a Change without edits"),
-        (generating(Change("x", "safe", ("m.py",))), "a Change without edits"),  # type: ignore[arg-type]
-        (generating(Change("x", "safe", CHANGE.edits * 2)), "two edits of one file"),
+        (generating(Change("x", Safety.SAFE, ())), "a Change without edits"),
+        (generating(Change("x", Safety.SAFE, ("m.py",))), "a Change without edits"),  # type: ignore[arg-type]
+        (generating(Change("x", Safety.SAFE, CHANGE.edits * 2)), "two edits of one file"),
     ],
 )
 def test_a_bad_proposal_is_named_and_the_others_go_on(given: Callable[..., Any], words: str) -> None:
     patches, notes = asked_with_time([rule("bad", propose=given), rule("good")], 0.5)
     assert patches == ["acme/good"]
-    assert len(notes) == 1 and notes[0].startswith("rule acme/bad set aside: propose ") and words in notes[0]
+    assert len(notes) == 1 and notes[0].startswith("rule acme/bad disabled: propose ") and words in notes[0]
 
 
 def test_what_was_yielded_before_a_rule_went_wrong_is_kept() -> None:
@@ -132,7 +131,7 @@ def test_a_rule_that_yields_without_end_is_stopped_and_equal_changes_are_tried_o
         number = 0
         while True:
             number += 1
-            yield Change(f"{number}", "safe", (Edit("m.py", 1, SOURCE, SOURCE + b"#" * (number // 2 + 1)),))
+            yield Change(f"{number}", Safety.SAFE, (Edit("m.py", 1, SOURCE, SOURCE + b"#" * (number // 2 + 1)),))
 
     patches, notes = asked([rule("many", propose=many), rule("good"), rule("twin")])
     assert patches.count("acme/many") == 9  # sixteen looked at, two by two the same but the first
@@ -147,16 +146,16 @@ def test_a_comment_keeps_a_rule_away(line: int, where: str) -> None:
     lines = SOURCE.split(b"\n")
     lines[line - 1] += b"  # devfix: ignore[acme/good] it is meant"
     data = b"\n".join(lines)
-    there = generating(Change("There", "safe", (Edit("m.py", 4, data, data + b"# moved\n"),)))
+    there = generating(Change("There", Safety.SAFE, (Edit("m.py", 4, data, data + b"# moved\n"),)))
     patches, notes = asked([rule("good", propose=there), rule("other", propose=there)], data)
     assert patches == ["acme/other"], where
-    assert notes == [f"m.py:{line}: left alone by rule acme/good, as a comment there asks: it is meant"]
+    assert notes == [f"m.py:{line}: rule acme/good is suppressed by a comment: it is meant"]
 
 
 def test_a_comment_keeps_an_edit_away_that_touches_its_line() -> None:
     data = SOURCE.replace(b"b = other()", b"b = other()  # devfix: ignore[acme]")
-    there = Change("There", "safe", (Edit("m.py", 2, data, data.replace(b"other()", b"other(d)")),))
-    elsewhere = Change("Elsewhere", "safe", (Edit("m.py", 3, data, data.replace(b"use(a", b"use(a.to(d)")),))
+    there = Change("There", Safety.SAFE, (Edit("m.py", 2, data, data.replace(b"other()", b"other(d)")),))
+    elsewhere = Change("Elsewhere", Safety.SAFE, (Edit("m.py", 3, data, data.replace(b"use(a", b"use(a.to(d)")),))
     patches, notes = asked([rule("good", propose=generating(there, elsewhere))], data)
     assert patches == ["acme/good"]
-    assert notes == ["m.py:2: left alone by rule acme/good, as a comment there asks: (it gives no reason)"]
+    assert notes == ["m.py:2: rule acme/good is suppressed by a comment: (no reason given)"]

@@ -84,7 +84,7 @@ def test_the_patch_is_what_a_maintainer_would_write(name: str, tmp_path: Path) -
     command = [sys.executable, "-m", "devfix", "repair", str(root), "--world", "simulated", "--format", "json"]
     done = subprocess.run([*command, *run, *options], capture_output=True, text=True)
     data = json.loads(done.stdout)
-    assert data["outcome"] == "repaired", (data["failures"], data["dropped"], done.stderr)
+    assert data["outcome"] == "repaired", (data["failures"], data["rejected"], done.stderr)
     changed = git(root, "diff", f"HEAD...{data['branch']}", "--", "train.py").splitlines()
     added = [line[1:].strip() for line in changed if line.startswith("+") and not line.startswith("+++")]
     assert added == wanted

@@ -112,14 +112,14 @@ def test_the_real_library_is_recognised_and_its_idiom_runs_clean(library: str, b
     pytest.importorskip(library)
     source, name, wanted = CASES[library]
     before = {PROGRAM: dedent(source).encode()}
-    world, notes = World("simulated", 1), list[str]()
+    world = World("simulated", 1)
     case = Case(library, 0, world, {}, before, {}, "", None, ())
     failure = bench.failure(case)
     assert failure is not None and failure.kind == "device-mismatch"
     rule = rule_at(RULES / f"{name}.py")
     sources = Sources(before.get)
-    patches = list(propose(diagnose(failure, [rule], sources, notes), {rule.id: rule}, sources, notes))
-    assert not notes and patches
+    patches = list(propose(diagnose(failure, [rule], sources), {rule.id: rule}, sources))
+    assert not sources.notes and patches
     after = {edit.path: edit.after for edit in patches[0].edits}
     assert wanted in after[PROGRAM].decode()
     assert bench.failure(Case(library, 0, world, {}, after, {}, "", None, ())) is None

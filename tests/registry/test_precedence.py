@@ -13,8 +13,8 @@ from sample_report import failure, patch, report
 from devfix import sdk
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.model import Confidence, Diagnosis, Edit, Finding, Outcome, Patch, Rejected, Run, Verdict, World
-from devfix.pipeline.attempt import _untried
+from devfix.model import Confidence, Diagnosis, Edit, Finding, Outcome, Patch, Rejected, Run, Safety, Verdict, World
+from devfix.pipeline.attempt import _never_run
 from devfix.registry import Rule, collect
 from devfix.registry.precedence import by_precedence, troubles_of
 from devfix.report.render.json import read, write
@@ -49,12 +49,12 @@ def rule(
 )
 def test_a_rule_comes_before_those_that_it_supersedes(rules: list[Rule], order: str) -> None:
     assert "".join(each.id[-1] for each in by_precedence(rules)) == order
-    assert "".join(each.rule[-1] for each in diagnose(failure(), rules, Sources({}.get), [])) == order
+    assert "".join(each.rule[-1] for each in diagnose(failure(), rules, Sources({}.get))) == order
 
 
 def test_better_evidence_comes_before_any_precedence() -> None:
     rules = [rule("p/a"), rule("p/b", "p/a", confidence=Confidence.NEARBY)]
-    assert [each.rule for each in diagnose(failure(), rules, Sources({}.get), [])] == ["p/a", "p/b"]
+    assert [each.rule for each in diagnose(failure(), rules, Sources({}.get))] == ["p/a", "p/b"]
 
 
 def test_unknown_ids_and_circles_are_told(tmp_path: Path) -> None:
@@ -77,11 +77,11 @@ def test_shipped_rules_declare_a_precedence_that_holds() -> None:
 
 def test_candidates_that_another_rule_makes_too_are_rejected_with_its_name() -> None:
     before = b"a = 1\n"
-    change = Change("Do it", "safe", (Edit("m.py", 1, before, b"a = 2\n"),))
+    change = Change("Do it", Safety.SAFE, (Edit("m.py", 1, before, b"a = 2\n"),))
     rules = {each.id: each for each in (rule("p/a", changes=(change,)), rule("p/b", changes=(change,)))}
     diagnoses = [Diagnosis(name, "", failure(), Finding(0, "")) for name in rules]
     rejected: list[Rejected] = []
-    kept = list(propose(diagnoses, rules, Sources({"m.py": before}.get), [], rejected=rejected))
+    kept = list(propose(diagnoses, rules, Sources({"m.py": before}.get), rejected=rejected))
     assert [each.rule for each in kept] == ["p/a"]
     assert [(each.patch.rule, each.reason) for each in rejected] == [
         ("p/b", "the same change as that of p/a, which comes first")
@@ -90,33 +90,35 @@ def test_candidates_that_another_rule_makes_too_are_rejected_with_its_name() -> 
 
 def test_a_rules_candidates_beyond_the_limit_are_rejected() -> None:
     edits = [Edit("m.py", 1, b"a = 1\n", b"a = %d\n" % number) for number in range(2, 40)]
-    many = rule("p/a", changes=tuple(Change(f"Try {number}", "safe", (edit,)) for number, edit in enumerate(edits)))
+    many = rule(
+        "p/a", changes=tuple(Change(f"Try {number}", Safety.SAFE, (edit,)) for number, edit in enumerate(edits))
+    )
     rejected: list[Rejected] = []
     diagnoses = [Diagnosis("p/a", "", failure(), Finding(0, ""))]
-    assert len(list(propose(diagnoses, {"p/a": many}, Sources({"m.py": b"a = 1\n"}.get), [], rejected=rejected))) == 16
+    assert len(list(propose(diagnoses, {"p/a": many}, Sources({"m.py": b"a = 1\n"}.get), rejected=rejected))) == 16
     assert [each.reason for each in rejected] == ["only the first 16 candidates of a rule are taken"]
 
 
 def test_candidates_that_were_never_run_are_told_with_what_they_lost_to() -> None:
     run = Run(World("simulated", 1), (), Outcome.CLEAN, 0, 0.1)
-    held = CandidateResult(replace(patch(), rule="p/a", rank=(1, 0)), {}, run, Verdict("holds"))
+    held = CandidateResult(replace(patch(), rule="p/a", rank=(1, 0)), {}, run, Verdict("verified"))
     left = [
         replace(patch(), rule=name, rank=rank) for name, rank in (("p/a", (1, 1)), ("p/b", (1, 0)), ("p/c", (2, 0)))
     ]
-    assert [each.reason for each in _untried(held, [], left, [])] == [
+    assert [each.reason for each in _never_run(held, [], left, [])] == [
         "not tried: an earlier candidate of the rule holds",
         "not tried: p/a takes precedence, and its candidate holds",
         "not tried: p/a has stronger evidence, and its candidate holds",
     ]
-    (limit,) = _untried(None, [held] * 24, left[:1], [])
+    (limit,) = _never_run(None, [held] * 24, left[:1], [])
     assert limit.reason == "not tried: 24 candidates were tried before it, and no more are"
 
 
 def test_the_json_lists_every_rejected_candidate_with_its_reason() -> None:
     whole = report()
-    lost = Patch("p/z", "Lose", "", "safe", (Edit("model.py", 7, b"a\n", b"b\n"),))
+    lost = Patch("p/z", "Lose", "", Safety.SAFE, (Edit("model.py", 7, b"a\n", b"b\n"),))
     repairs = (replace(whole.repairs[0], untried=(Rejected(lost, "not tried: why"),)), *whole.repairs[1:])
-    rejected = read(write(replace(whole, repairs=repairs))).rejected
+    rejected = read(write(replace(whole, repairs=repairs))).not_kept
     assert [each.tried for each in rejected] == [True, False, True]
     assert asdict(rejected[1]) == {
         "failure": 0, "rule": "p/z", "title": "Lose", "path": "model.py", "line": 7, "tried": False,

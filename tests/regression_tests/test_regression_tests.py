@@ -230,7 +230,7 @@ def test_what_a_suite_finds_is_guarded_by_the_suite(tmp_path: Path) -> None:
     report = repaired(tmp_path, files, "pytest test_ops.py")
     repair = report.repairs[0]
     assert repair.regression_test is None
-    assert repair.no_test_reason == "the suite's own test guards it: pytest --gpus 1 test_ops.py::test_shifted"
+    assert repair.no_test_reason == "an existing test covers it: pytest --gpus 1 test_ops.py::test_shifted"
     assert len(report.commits) == 1
 
 

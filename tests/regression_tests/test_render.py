@@ -10,6 +10,7 @@ import pytest
 from waiting import HANGS
 
 from devfix.model import Argument, Call, Edit, Failure, Frame, Recipe, SourceLocation, Target, World
+from devfix.notes import Notes
 from devfix.regression_tests import candidates, find_home, program
 from devfix.regression_tests.builder import (
     TestCodeBuilder as CodeBuilder,  # pytest takes what begins with Test for tests
@@ -125,11 +126,11 @@ def test_calls_inside_of_what_was_mended_are_left_out() -> None:
     target = Target(Path(), "", ("python", "main.py"), Path("python"), World("simulated", 1), 60)
 
     def tried(line: int) -> set[str]:
-        return {each.drives for each in candidates(failure, [Edit("m.py", line, source, source)], target, [])}
+        return {each.drives for each in candidates(failure, [Edit("m.py", line, source, source)], target, Notes())}
 
     assert tried(2) == {"calls `outer`"}
     assert tried(7) == {"calls `inner`", "calls `outer`"}
-    assert {each.gpus for each in candidates(failure, [], target, [])} == {1}
+    assert {each.gpus for each in candidates(failure, [], target, Notes())} == {1}
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def test_calls_inside_of_what_was_mended_are_left_out() -> None:
 )
 def test_a_program_is_run_as_it_was_started(command: tuple[str, ...], said: str) -> None:
     target = Target(Path(), "", command, Path("python"), World("simulated", 2), 60, subfolder="sub")
-    reasons: list[str] = []
+    reasons = Notes()
     found = list(program(target, 1.0, reasons))
     assert bool(found) == bool(said)
     assert bool(reasons) != bool(said)
@@ -156,7 +157,7 @@ def test_a_program_is_run_as_it_was_started(command: tuple[str, ...], said: str)
         compile(text, "test", "exec")
         assert said in text
         assert 'cwd=ROOT / "sub"' in text and "parents[2]" in text
-    assert list(program(target, 2 * HANGS, [])) == []
+    assert list(program(target, 2 * HANGS, Notes())) == []
 
 
 NOTHING = {"README.md": b""}

@@ -9,7 +9,7 @@ from sample_report import HOSTILE, SIMULATED, failure, patch, report
 from devfix.model import Fix, Verdict
 from devfix.report.render.commit_message import commit_message
 
-FIX = Fix(patch(), Verdict("holds", {"cpu": "clean", "cuda x1": "clean"}, 3, 4), "diff")
+FIX = Fix(patch(), Verdict("verified", {"cpu": "clean", "cuda x1": "clean"}, 3, 4), "diff")
 
 
 def test_the_message_has_rule_reason_command_before_and_after() -> None:

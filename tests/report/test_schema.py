@@ -63,7 +63,7 @@ def test_json_has_the_members_that_were_promised() -> None:
     assert (ids["name"], ids["device"], ids["dtype"], ids["shape"]) == ("x", "cpu", "float32", [2, 16])
     assert (ids["creation"]["path"], ids["creation"]["line"]) == ("train.py", 3)
     assert data["fixes"][0]["verdict"]["transfers"] == {"before": 3, "after": 4}
-    assert [fix["failure"] for fix in data["dropped"]] == [0, 1]
+    assert [fix["failure"] for fix in data["rejected"]] == [0, 1]
 
 
 def test_a_later_failure_quotes_the_source_with_the_fixes_before_it() -> None:

@@ -57,8 +57,8 @@ def test_a_stranger_finds_everything_to_check() -> None:
 
 def test_a_world_that_failed_before_the_fix_too_is_none_that_it_broke() -> None:
     worlds = {"cuda x1": "clean", "cpu": "failed"}
-    assert "failed, as before" in text(judged(outcome="holds", worlds=worlds, before={"cpu": "failed"}))
-    broken = text(judged(outcome="holds", worlds=worlds, before={"cpu": "clean"}))
+    assert "failed, as before" in text(judged(outcome="verified", worlds=worlds, before={"cpu": "failed"}))
+    broken = text(judged(outcome="verified", worlds=worlds, before={"cpu": "clean"}))
     assert "failed" in broken and "as before" not in broken
 
 
@@ -97,7 +97,7 @@ def test_an_ending_without_a_failure_is_told(outcome: Outcome, words: str) -> No
 
 def test_the_first_line_says_what_came_out() -> None:
     assert shown(EMPTY).startswith("Nothing to repair: the program ran without device failures.\npython train.py  on a")
-    assert "in an installed dependency" in shown(replace(EMPTY, outcome="not-yours"))
+    assert "in an installed dependency" in shown(replace(EMPTY, outcome="dependency-fault"))
     assert "on 2 simulated GPUs, cuda:1 current" in shown(replace(EMPTY, world=World("simulated", 2, 1)))
     assert "on a machine without GPUs" in shown(replace(EMPTY, world=World("cpu")))
     assert text(failed("", "no repository")).startswith("Error: no repository")
@@ -137,7 +137,7 @@ def test_installed_files_are_named_from_their_package_on() -> None:
 
 
 def test_a_fix_that_only_comes_further_and_its_equals_are_told_apart() -> None:
-    data = judged(outcome="moved")
+    data = judged(outcome="progressed")
     words = text(data)
     assert "fixed; next failure below" in words
     assert "1 equivalent candidate rejected (--verbose lists them)" in words and "Move the model back" not in words
@@ -146,7 +146,7 @@ def test_a_fix_that_only_comes_further_and_its_equals_are_told_apart() -> None:
 
 def test_of_many_candidates_some_are_shown() -> None:
     data = record(report(), lines)
-    data = replace(data, dropped=data.dropped[:1] * 20)
+    data = replace(data, rejected=data.rejected[:1] * 20)
     words = text(data)
     assert words.count("Move the model back") == 8
     assert "and 12 more (--verbose lists them)" in words

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import libcst as cst
 
-from devfix.model import Edit
+from devfix.model import Edit, Safety
 from devfix.sdk import Change, File, joined
 from devfix.sdk.changes import change
 
 
-def made(path: str, safety: str, reason: str = "") -> Change:
+def made(path: str, safety: Safety, reason: str = "") -> Change:
     found = change(File(path, b"model.cuda()\n"), cst.parse_module("model.to(device)\n"), "…", safety, reason)
     assert found is not None
     return found
 
 
 def test_joined_changes_tell_all_reasons_once_and_the_least_safety() -> None:
-    one, two = made("a.py", "likely", "It is so."), made("b.py", "unsure", "It may be.")
-    found = joined("Move the model", one, two, made("c.py", "safe", "It is so."), made("d.py", "safe"))
+    one, two = made("a.py", Safety.LIKELY, "It is so."), made("b.py", Safety.UNSURE, "It may be.")
+    found = joined("Move the model", one, two, made("c.py", Safety.SAFE, "It is so."), made("d.py", Safety.SAFE))
     assert found is not None
     assert (found.title, found.safety, found.reason) == ("Move the model", "unsure", "It is so. It may be.")
     assert [edit.path for edit in found.edits] == ["a.py", "b.py", "c.py", "d.py"]
 
 
 def test_what_is_likely_is_less_safe_than_what_is_safe() -> None:
-    found = joined("…", made("a.py", "safe"), made("b.py", "likely"))
+    found = joined("…", made("a.py", Safety.SAFE), made("b.py", Safety.LIKELY))
     assert found is not None and found.safety == "likely"
 
 
 def test_nothing_is_joined_where_one_is_missing_or_none_is_given() -> None:
-    assert joined("…", made("a.py", "safe"), None) is None
+    assert joined("…", made("a.py", Safety.SAFE), None) is None
     assert joined("…") is None
 
 
@@ -37,6 +37,6 @@ def test_what_changes_nothing_or_does_not_compile_is_no_change() -> None:
     file = File("m.py", b"x = 1\n")
     assert change(file, None, "…") is None
     assert change(file, cst.parse_module("x = 2\n"), "Two") == Change(
-        "Two", "safe", (Edit("m.py", 1, b"x = 1\n", b"x = 2\n"),)
+        "Two", Safety.SAFE, (Edit("m.py", 1, b"x = 1\n", b"x = 2\n"),)
     )
     assert change(file, file.module, "…") is None

@@ -87,13 +87,13 @@ def bench() -> Iterator[Bench]:
 )
 def test_no_candidate_reads_a_name_of_another_comprehension(source: str, wanted: str, bench: Bench) -> None:
     before = {PROGRAM: dedent(source).encode()}
-    world, notes = World("simulated", 1), list[str]()
+    world = World("simulated", 1)
     failure = bench.failure(Case("comprehension", 0, world, {}, before, {}, "", None, ()))
     assert failure is not None
     rules = {each.id: each for each in map(rule_at, rule_files(RULES))}
     sources = Sources(before.get)
-    patches = list(propose(diagnose(failure, rules.values(), sources, notes), rules, sources, notes))
-    assert patches and not notes
+    patches = list(propose(diagnose(failure, rules.values(), sources), rules, sources))
+    assert patches and not sources.notes
     edited = [patch.edits[0].after.decode() for patch in patches]
     assert not [text for text in edited if "x.device" in text.replace("max.device", "")]
     for text in edited[:2]:

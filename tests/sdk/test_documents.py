@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from rules_and_sdk import RULES, SDK, fill, index, split_docstring  # noqa: E402
 
 sys.path.remove(str(ROOT / "scripts"))
-MEND = "run: python scripts/rules_and_sdk.py"
+HINT = "run: python scripts/rules_and_sdk.py"
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def names() -> Iterator[dict[str, Any]]:
         failure = bench.failure(case)
     assert failure is not None
     source = Sources(before.get)
-    (diagnosis,) = diagnose(failure, [rule], source, [])
+    (diagnosis,) = diagnose(failure, [rule], source)
     ctx = Context(failure, source, diagnosis.finding)
     public = {name: getattr(sdk, name) for name in sdk.__all__}
     yield {**public, "cst": cst, "failure": failure, "diagnosis": diagnosis, "source": source, "ctx": ctx}
@@ -87,11 +87,11 @@ def test_examples_behind_the_public_names_are_true(package: ModuleType, names: d
 
 def test_the_reference_is_made_from_the_docstrings() -> None:
     page = SDK.read_text("utf-8")
-    assert page == fill(page), MEND
+    assert page == fill(page), HINT
 
 
 def test_the_index_is_made_from_the_pages() -> None:
-    assert RULES.read_text("utf-8") == index(), MEND
+    assert RULES.read_text("utf-8") == index(), HINT
 
 
 def test_the_script_tells_drift() -> None:

@@ -1,4 +1,4 @@
-"""The module that a tensor belongs to: how much of it lies astray, where it was made, and a move of the whole."""
+"""The module that a tensor belongs to: how much of it lies misplaced, where it was made, and a move of the whole."""
 
 from __future__ import annotations
 

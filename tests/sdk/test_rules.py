@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import meeting, place, tensor
 
-from devfix.model import Confidence, Event, Finding, ModuleOwner, ScopeVariable
+from devfix.model import Confidence, Event, Finding, ModuleOwner, Safety, ScopeVariable
 from devfix.sdk import (
     Change,
     Context,
@@ -164,7 +164,7 @@ def test_a_rule_that_reads_the_source_blames_nothing_where_it_finds_nothing() ->
 def test_a_device_source_is_looked_for_where_owned_code_placed_the_operand() -> None:
     class Named(DeviceSourceRule):
         def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
-            yield Change(found[0].file.code(found[0].call), "safe", ())
+            yield Change(found[0].file.code(found[0].call), Safety.SAFE, ())
 
     class OnGpu(Named):
         only_on = "cuda"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from devfix.diagnosis.resolve_temporaries import with_given
+from devfix.diagnosis.resolve_temporaries import resolve_temporaries
 from devfix.model import Event, Failure, Frame, NameRef, Operand, ScopeVariable, SourceLocation
 from devfix.source import Sources
 
@@ -30,7 +30,7 @@ def failure(given: str) -> tuple[Failure, Sources]:
 
 
 def test_a_name_in_the_failing_expression_stands_for_it() -> None:
-    operand = with_given(*failure("valid")).operands[0]
+    operand = resolve_temporaries(*failure("valid")).operands[0]
     assert operand.names == (NameRef(1, "valid"),)
     assert operand.history == (BORN,)
 
@@ -47,12 +47,12 @@ def test_of_several_names_one_of_its_shape_and_a_short_one_stands_for_it() -> No
 
 def seen(told: Failure, source: Sources, *scope: ScopeVariable) -> Operand:
     frames = (told.frames[0], replace(told.frames[1], scope=scope), told.frames[2])
-    return with_given(replace(told, frames=frames), source).operands[0]
+    return resolve_temporaries(replace(told, frames=frames), source).operands[0]
 
 
 def test_a_factory_in_the_call_stands_for_it_where_no_name_does() -> None:
     told, source = failure("torch.zeros(4, 1)")
-    operand = with_given(told, source).operands[0]
+    operand = resolve_temporaries(told, source).operands[0]
     birth = operand.creation
     assert birth is not None and birth.op == "aten::zeros" and not operand.names
     assert birth.places[0].function == "<module>" and birth.places[1:] == BORN.places
@@ -62,7 +62,7 @@ def test_a_factory_in_the_call_stands_for_it_where_no_name_does() -> None:
 
 def test_what_another_call_in_it_was_given_does_not() -> None:
     told, source = failure("mix(torch.zeros(4, 1))")
-    assert with_given(told, source) == told
+    assert resolve_temporaries(told, source) == told
 
 
 def test_a_tensor_with_a_name_or_born_elsewhere_stays() -> None:
@@ -73,25 +73,25 @@ def test_a_tensor_with_a_name_or_born_elsewhere_stays() -> None:
     nowhere = replace(told.operands[0], history=(replace(BORN, places=()),))
     for each in (born, named, moved, nowhere, replace(named, history=())):
         elsewhere = replace(told, operands=(each, told.operands[1]))
-        assert with_given(elsewhere, source) == elsewhere
+        assert resolve_temporaries(elsewhere, source) == elsewhere
     owned = replace(told, frames=told.frames[:2])
-    assert with_given(owned, source) == owned
+    assert resolve_temporaries(owned, source) == owned
 
 
 def test_a_factory_that_names_a_device_or_makes_something_on_a_gpu_does_not() -> None:
     told, source = failure("torch.zeros(4, 1, device=d)")
-    assert with_given(told, source) == told
+    assert resolve_temporaries(told, source) == told
     told, source = failure("torch.zeros(4, 1)")
     operands = (replace(told.operands[0], device="cuda:0"), told.operands[1])
     gpu = replace(told, operands=operands, frames=(told.frames[0], Frame(told.frames[1].place), told.frames[2]))
-    assert with_given(gpu, source) == gpu
+    assert resolve_temporaries(gpu, source) == gpu
 
 
 def test_what_cannot_be_read_stays() -> None:
     told, _ = failure("valid")
-    assert with_given(told, Sources({}.get)) == told
+    assert resolve_temporaries(told, Sources({}.get)) == told
     place = SourceLocation("main.py", 4, "<module>", owned=True)
     lost = replace(told.operands[0], history=(replace(told.operands[0].history[0], places=(place,)),))
     frames = (told.frames[0], Frame(place, told.frames[1].scope), told.frames[2])
     lost_told = replace(told, operands=(lost, told.operands[1]), frames=frames)
-    assert with_given(lost_told, Sources({"main.py": b"x = 1\n\n\n\n"}.get)) == lost_told
+    assert resolve_temporaries(lost_told, Sources({"main.py": b"x = 1\n\n\n\n"}.get)) == lost_told

@@ -88,7 +88,7 @@ def test_gives_no_file_for_foreign_and_excluded_places() -> None:
     assert sources.file(SourceLocation("a.py", 1)) is None
     assert sources.file(SourceLocation("c.py", 1, owned=True)) is None
     assert sources.file(SourceLocation("b.py", 1, owned=True)) is None
-    assert "b.py" in sources.notes[0]
+    assert "b.py" in next(iter(sources.notes))
 
 
 LAID_OUT = """def f(x, y):

@@ -1,4 +1,4 @@
-"""A change that takes numbers too, out of one that was dropped for code that gives numbers."""
+"""A change that takes numbers too, out of one that was rejected for code that gives numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from sample_report import patch
 
 from devfix.model import Edit, Outcome, Patch, Run, Verdict, World
-from devfix.pipeline.accept_numbers import converted, with_numbers
+from devfix.pipeline.accept_numbers import accept_numbers, with_numbers
 from devfix.verification.candidate import CandidateResult
 
 HEAD = "import torch\n\n\n"
@@ -18,7 +18,7 @@ def patch_of(before: str, after: str, head: str = HEAD) -> Patch:
     return replace(patch(), edits=(Edit("main.py", 4, (head + before).encode(), (head + after).encode()),))
 
 
-def trial_of(given: Patch, numbers: tuple[str, ...], outcome: str = "worse") -> CandidateResult:
+def trial_of(given: Patch, numbers: tuple[str, ...], outcome: str = "regressed") -> CandidateResult:
     run = Run(World("simulated", 1), (), Outcome.CLEAN, 0, 0.1)
     return CandidateResult(given, {}, run, Verdict(outcome), numbers=numbers)  # type: ignore[arg-type]
 
@@ -35,7 +35,7 @@ def test_a_move_becomes_a_conversion(after: str, expected: str) -> None:
     found = with_numbers(patch_of("f(x, n)\n", f"{after}\n"), ["n"])
     assert found is not None
     assert found.edits[0].after.decode() == f"{HEAD}{expected}\n"
-    assert "`n` may be given as numbers too" in found.reason
+    assert "passes numbers for `n`" in found.reason
 
 
 @pytest.mark.parametrize("after", ["f(x, n.to(x.device, torch.half))", "f(x, m.to(x.device))"])
@@ -58,9 +58,9 @@ def test_what_was_dropped_for_numbers_alone_is_tried_again() -> None:
 
     def attempt(given: Patch) -> CandidateResult:
         tried.append(given)
-        return trial_of(given, (), "holds")
+        return trial_of(given, (), "verified")
 
     moved = patch_of("f(x, n)\n", "f(x, n.cpu())\n")
-    assert converted([trial_of(moved, ())], attempt) is None and not tried
-    found = converted([trial_of(moved, ("n",))], attempt)
+    assert accept_numbers([trial_of(moved, ())], attempt) is None and not tried
+    found = accept_numbers([trial_of(moved, ("n",))], attempt)
     assert found is not None and found.patch is tried[0]

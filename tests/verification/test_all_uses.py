@@ -1,10 +1,10 @@
-"""A change that mends every use of a tensor, out of candidates that mend one use each."""
+"""A change that fixes every use of a tensor, out of candidates that fix one use each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from devfix.model import Edit, Failure, Outcome, Patch, Run, Verdict, World
+from devfix.model import Edit, Failure, Outcome, Patch, Run, Safety, Verdict, World
 from devfix.pipeline.all_uses import EVERYWHERE, extend_to_all_uses, with_later
 from devfix.verification.candidate import CandidateResult
 
@@ -12,55 +12,57 @@ WORLD = World("simulated", 1)
 USES = 3
 
 
-def text(mended: int) -> bytes:
-    return b"".join(b"moved\n" if number < mended else b"use\n" for number in range(USES))
+def text(fixed: int) -> bytes:
+    return b"".join(b"moved\n" if number < fixed else b"use\n" for number in range(USES))
 
 
 def patch_of(before: int, after: int) -> Patch:
     edit = Edit("main.py", before + 1, text(before), text(after))
-    return Patch("placement/input-not-moved", "Move `gn` to `box.device`", "…", "safe", (edit,), (3, 0))
+    return Patch("placement/input-not-moved", "Move `gn` to `box.device`", "…", Safety.SAFE, (edit,), (3, 0))
 
 
 def attempt(patch: Patch) -> CandidateResult:
     """A program that uses a tensor three times: it fails at the first use that the patch leaves as it was."""
     after = patch.edits[0].after
-    mended = after.count(b"moved")
-    failure = None if mended == USES else Failure("device-mismatch", "RuntimeError", "…", operations=10 + mended)
-    outcome = "holds" if failure is None else "same"
-    reason = "" if failure is None else f"it only moves the crash to main.py:{mended + 1}: same cause"
+    fixed = after.count(b"moved")
+    failure = None if fixed == USES else Failure("device-mismatch", "RuntimeError", "…", operations=10 + fixed)
+    outcome = "verified" if failure is None else "same-failure"
+    reason = "" if failure is None else f"it only moves the crash to main.py:{fixed + 1}: same cause"
     verdict = Verdict(outcome, reason=reason, next_failure=failure)
     run = Run(WORLD, (), Outcome.CLEAN if failure is None else Outcome.FAILED, 0, 0.1, failure=failure)
     return CandidateResult(patch, {"main.py": after}, run, verdict)
 
 
-def following(trial: CandidateResult) -> Iterator[Patch]:
-    mended = trial.files["main.py"].count(b"moved")
-    yield patch_of(mended, mended + 1)
+def following(candidate: CandidateResult) -> Iterator[Patch]:
+    fixed = candidate.files["main.py"].count(b"moved")
+    yield patch_of(fixed, fixed + 1)
 
 
 def test_every_use_is_mended_by_one_change() -> None:
     found = extend_to_all_uses([attempt(patch_of(0, 1))], following, attempt)
-    assert found is not None and found.verdict.outcome == "holds"
+    assert found is not None and found.verdict.outcome == "verified"
     (edit,) = found.patch.edits
     assert (edit.before, edit.after, edit.line) == (text(0), text(USES), 1)
     assert found.patch.title == f"Move `gn` to `box.device`{EVERYWHERE}"
 
 
 def test_what_ends_where_it_began_is_not_carried_on() -> None:
-    trial = attempt(patch_of(0, 1))
-    stuck = CandidateResult(trial.patch, trial.files, trial.run, Verdict("same", reason="the same failure comes again"))
+    candidate = attempt(patch_of(0, 1))
+    stuck = CandidateResult(
+        candidate.patch, candidate.files, candidate.run, Verdict("same-failure", reason="the same failure comes again")
+    )
     assert extend_to_all_uses([stuck], following, attempt) is None
 
 
 def test_a_use_without_a_candidate_ends_it() -> None:
-    assert extend_to_all_uses([attempt(patch_of(0, 1))], lambda trial: iter(()), attempt) is None
+    assert extend_to_all_uses([attempt(patch_of(0, 1))], lambda candidate: iter(()), attempt) is None
 
 
 def test_a_candidate_that_does_not_get_further_ends_it() -> None:
     asked = []
 
-    def again(trial: CandidateResult) -> Iterator[Patch]:
-        asked.append(trial)
+    def again(candidate: CandidateResult) -> Iterator[Patch]:
+        asked.append(candidate)
         yield patch_of(1, 1)
 
     assert extend_to_all_uses([attempt(patch_of(0, 1))], again, attempt) is None
@@ -68,6 +70,6 @@ def test_a_candidate_that_does_not_get_further_ends_it() -> None:
 
 
 def test_a_later_patch_of_another_file_is_an_edit_of_its_own() -> None:
-    other = Patch("r", "t", "b", "safe", (Edit("other.py", 4, b"x\n", b"y\n"),))
+    other = Patch("r", "t", "b", Safety.SAFE, (Edit("other.py", 4, b"x\n", b"y\n"),))
     edits = {edit.path: (edit.before, edit.after) for edit in with_later(patch_of(0, 1), other).edits}
     assert edits == {"main.py": (text(0), text(1)), "other.py": (b"x\n", b"y\n")}

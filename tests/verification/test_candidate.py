@@ -1,4 +1,4 @@
-"""How a trial stands beside another that holds."""
+"""How a candidate stands beside another that holds."""
 
 from __future__ import annotations
 
@@ -6,45 +6,57 @@ from dataclasses import replace
 
 from verifier_cases import CPU, FIRST, HOME, SOURCE, failure, patch, told
 
-from devfix.model import Edit, Patch, Run, SourceLocation, Transfer, Verdict
-from devfix.verification.candidate import CandidateResult, copies_in_loop, dropped, in_vain, is_no_better, spread, where
+from devfix.model import Edit, Patch, Run, Safety, SourceLocation, Transfer, Verdict
+from devfix.verification.candidate import (
+    CandidateResult,
+    copies_in_loop,
+    diversify,
+    is_not_better_than,
+    mark_superseded,
+    reject,
+    where,
+)
 
 
-def trial(outcome: str = "holds", copies: int = 1, lame: int = 0, rank: tuple[int, ...] = (1, 0)) -> CandidateResult:
+def candidate(
+    outcome: str = "verified", copies: int = 1, worlds_still_failing: int = 0, rank: tuple[int, ...] = (1, 0)
+) -> CandidateResult:
     given = replace(patch(b"new\n" + SOURCE), rank=rank)
-    return CandidateResult(given, {}, told(HOME, copies=copies), Verdict(outcome), lame)
+    return CandidateResult(given, {}, told(HOME, copies=copies), Verdict(outcome), worlds_still_failing)
 
 
 def test_fewer_copies_are_better_where_the_evidence_is_as_good() -> None:
-    assert is_no_better(trial(copies=3), trial(copies=3)) and is_no_better(trial(copies=4), trial(copies=3))
-    assert not is_no_better(trial(copies=2), trial(copies=3))
-    assert is_no_better(trial(copies=2, rank=(2, 0)), trial(copies=3, rank=(1, 5)))
-    assert not is_no_better(trial(copies=2, rank=(1, 9)), trial(copies=3, rank=(1, 5)))
+    assert is_not_better_than(candidate(copies=3), candidate(copies=3)) and is_not_better_than(
+        candidate(copies=4), candidate(copies=3)
+    )
+    assert not is_not_better_than(candidate(copies=2), candidate(copies=3))
+    assert is_not_better_than(candidate(copies=2, rank=(2, 0)), candidate(copies=3, rank=(1, 5)))
+    assert not is_not_better_than(candidate(copies=2, rank=(1, 9)), candidate(copies=3, rank=(1, 5)))
 
 
 def test_worlds_come_before_copies() -> None:
-    assert not is_no_better(trial(copies=9, rank=(9, 9)), trial(lame=1))
-    assert is_no_better(trial(copies=0, lame=1), trial(copies=9))
-    assert is_no_better(trial(copies=0, lame=1), trial(copies=9, lame=1))
-    assert not is_no_better(trial(copies=9, lame=1), trial(lame=2))
+    assert not is_not_better_than(candidate(copies=9, rank=(9, 9)), candidate(worlds_still_failing=1))
+    assert is_not_better_than(candidate(copies=0, worlds_still_failing=1), candidate(copies=9))
+    assert is_not_better_than(candidate(copies=0, worlds_still_failing=1), candidate(copies=9, worlds_still_failing=1))
+    assert not is_not_better_than(candidate(copies=9, worlds_still_failing=1), candidate(worlds_still_failing=2))
 
 
 def test_what_is_told_of_a_trial_beside_the_one_that_is_kept() -> None:
-    held = in_vain(trial()).verdict
+    held = mark_superseded(candidate()).verdict
     assert (held.outcome, held.reason) == (
-        "not needed",
-        "another candidate that holds makes fewer copies, or holds in more worlds",
+        "superseded",
+        "another verified candidate makes fewer copies, or runs in more worlds",
     )
-    moved = trial("moved")
-    assert in_vain(moved) is moved
-    led = in_vain(replace(moved, verdict=replace(moved.verdict, next_failure=failure(4, 2, 10)))).verdict
+    moved = candidate("progressed")
+    assert mark_superseded(moved) is moved
+    led = mark_superseded(replace(moved, verdict=replace(moved.verdict, next_failure=failure(4, 2, 10)))).verdict
     assert (led.outcome, led.reason) == (
-        "same",
-        "it only moves the crash to m.py:4: same cause, the fix kept mends both",
+        "same-failure",
+        "it only moves the crash to m.py:4: same cause, the fix kept fixes both",
     )
-    broken = trial("broken")
-    assert in_vain(broken) is broken
-    assert dropped(moved, "why").verdict == replace(moved.verdict, outcome="not needed", reason="why")
+    broken = candidate("broken")
+    assert mark_superseded(broken) is broken
+    assert reject(moved, "why").verdict == replace(moved.verdict, outcome="superseded", reason="why")
 
 
 def copying(line: int, count: int) -> Run:
@@ -54,7 +66,7 @@ def copying(line: int, count: int) -> Run:
 
 
 def test_a_copy_in_a_loop_is_one_that_an_edited_line_makes_again() -> None:
-    given = trial()
+    given = candidate()
     for line, count, loops in ((1, 2, True), (1, 1, False), (2, 2, False), (2, 1, False)):
         assert copies_in_loop(replace(given, run=copying(line, count))) is loops
 
@@ -66,12 +78,12 @@ def test_where_a_failure_is() -> None:
 def test_other_lines_come_before_more_of_the_same() -> None:
     lines = [4, 4, 9, 4, 2, 9]
     edits = [Edit("m.py", line, b"", b"x") for line in lines]
-    patches = [Patch("p/r", str(number), "", "safe", (edit,)) for number, edit in enumerate(edits)]
-    assert [patch.title for patch in spread(patches)] == ["0", "2", "4", "1", "5", "3"]
+    patches = [Patch("p/r", str(number), "", Safety.SAFE, (edit,)) for number, edit in enumerate(edits)]
+    assert [patch.title for patch in diversify(patches)] == ["0", "2", "4", "1", "5", "3"]
 
 
 def test_another_tensor_that_is_blamed_counts_as_another_line() -> None:
     blamed = ["mask", "mask", "total", "mask"]
-    patches = [Patch("p/r", str(at), why, "safe", (Edit("m.py", 4, b"", b"x"),)) for at, why in enumerate(blamed)]
-    assert [patch.title for patch in spread(patches)] == ["0", "2", "1", "3"]
-    assert [patch.title for patch in spread(patches[1:], patches[:1])] == ["2", "1", "3"]
+    patches = [Patch("p/r", str(at), why, Safety.SAFE, (Edit("m.py", 4, b"", b"x"),)) for at, why in enumerate(blamed)]
+    assert [patch.title for patch in diversify(patches)] == ["0", "2", "1", "3"]
+    assert [patch.title for patch in diversify(patches[1:], patches[:1])] == ["2", "1", "3"]

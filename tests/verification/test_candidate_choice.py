@@ -31,31 +31,34 @@ def test_no_more_runs_at_once_than_there_are_jobs(jobs: int) -> None:
         return plainly(world) if files["m.py"] == SOURCE else told(world)
 
     verifier = Verifier(busy, told(HOME, FIRST), FILES, [HOME, CPU, TWO, THREE], plainly, jobs)
-    trial = verifier.select_best([patch(FIX)], [DIAGNOSIS])[0]
-    assert trial is not None and most[0] <= jobs
+    candidate = verifier.select_best([patch(FIX)], [DIAGNOSIS])[0]
+    assert candidate is not None and most[0] <= jobs
     most[0], waits[0] = 0, True  # now there is more to run than there are jobs
-    verifier.confirm(trial)
+    verifier.confirm(candidate)
     assert most == [jobs]
 
 
 def test_of_those_that_hold_the_one_with_the_fewest_lame_worlds() -> None:
-    """Without a patch the line fails with two GPUs too; each candidate mends it in more worlds than the last."""
+    """Without a patch the line fails with two GPUs too; each candidate fixes it in more worlds than the last."""
     fails = {b"none": (TWO, THREE), b"two": (THREE,), b"all": ()}
 
     def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         data = files["m.py"]
-        lame = world != CPU if data == SOURCE else world in fails[data.split(b"\n")[0]]
-        return told(world, FIRST if lame and data == SOURCE else failure(4, 1, 10) if lame else None)
+        worlds_still_failing = world != CPU if data == SOURCE else world in fails[data.split(b"\n")[0]]
+        return told(
+            world,
+            FIRST if worlds_still_failing and data == SOURCE else failure(4, 1, 10) if worlds_still_failing else None,
+        )
 
     verifier = Verifier(
         run, told(HOME, FIRST), FILES, [HOME, CPU, TWO, THREE], lambda world: run(world, FILES, False, ())
     )
     patches = [patch(name + b"\n" + SOURCE) for name in fails]
-    kept, dropped = verifier.select_best(patches, [DIAGNOSIS])
-    assert kept is not None and kept.patch is patches[2] and kept.lame == 0
-    assert [trial.lame for trial in dropped] == [2, 1] and len(dropped) == 2
-    said = "another candidate that holds makes fewer copies, or holds in more worlds"
-    assert {trial.verdict.reason for trial in dropped} == {said}
+    kept, rejected = verifier.select_best(patches, [DIAGNOSIS])
+    assert kept is not None and kept.patch is patches[2] and kept.worlds_still_failing == 0
+    assert [candidate.worlds_still_failing for candidate in rejected] == [2, 1] and len(rejected) == 2
+    said = "another verified candidate makes fewer copies, or runs in more worlds"
+    assert {candidate.verdict.reason for candidate in rejected} == {said}
 
 
 def test_no_more_candidates_are_made_than_can_be_tried() -> None:
@@ -77,9 +80,9 @@ def test_what_is_said_of_one_that_is_not_needed() -> None:
         return plainly(world) if files["m.py"] == SOURCE else told(world, copies=9)
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME], plainly)
-    kept, dropped = verifier.select_best([patch(b"1\n" + SOURCE), patch(b"2\n" + SOURCE)], [DIAGNOSIS])
-    assert kept is not None and [(each.verdict.outcome, each.verdict.reason) for each in dropped] == [
-        ("not needed", "another candidate that holds makes no more copies or stands nearer")
+    kept, rejected = verifier.select_best([patch(b"1\n" + SOURCE), patch(b"2\n" + SOURCE)], [DIAGNOSIS])
+    assert kept is not None and [(each.verdict.outcome, each.verdict.reason) for each in rejected] == [
+        ("superseded", "another verified candidate makes no more copies or is nearer")
     ]
 
 
@@ -93,10 +96,10 @@ def test_one_that_gets_further_stands_before_one_that_holds_on_weaker_evidence(w
     first = replace(patch(b"further\n" + SOURCE), rank=(1, 0))
     second = replace(patch(b"holds\n" + SOURCE), rank=(2 if weaker else 1, 0))
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly)
-    kept, dropped = verifier.select_best([first, second], [DIAGNOSIS])
+    kept, rejected = verifier.select_best([first, second], [DIAGNOSIS])
     assert kept is not None and kept.patch is (first if weaker else second)
-    assert [trial.patch for trial in dropped] == [second if weaker else first]
-    assert dropped[0].verdict.outcome == ("holds" if weaker else "same")
+    assert [candidate.patch for candidate in rejected] == [second if weaker else first]
+    assert rejected[0].verdict.outcome == ("verified" if weaker else "same-failure")
 
 
 def test_after_one_that_gets_further_other_lines_come_first() -> None:
@@ -124,5 +127,5 @@ def test_nothing_is_kept_once_the_failure_has_been_seen_to_be_flaky() -> None:
         return told(world, failure(5, 3, 11) if world == HOME and files["m.py"].startswith(b"further") else None)
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly, 1)
-    kept, dropped = verifier.select_best([patch(b"further\n" + SOURCE), patch(b"holds\n" + SOURCE)], [DIAGNOSIS])
-    assert verifier.is_flaky and kept is None and len(dropped) == 2
+    kept, rejected = verifier.select_best([patch(b"further\n" + SOURCE), patch(b"holds\n" + SOURCE)], [DIAGNOSIS])
+    assert verifier.is_flaky and kept is None and len(rejected) == 2

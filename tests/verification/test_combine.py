@@ -1,4 +1,4 @@
-"""Fixes with one cause become one: the parts of a batch, mended one after the other."""
+"""Fixes with one cause become one: the parts of a batch, fixed one after the other."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from devfix.model import (
     Operand,
     Patch,
     Repair,
+    Safety,
     SourceLocation,
     Verdict,
 )
@@ -26,9 +27,9 @@ LINES = [b"batch = make()\n", b"a = f(x)\n", b"b = f(y)\n", b"c = f(z)\n"]
 RULE = "placement/input-not-moved"
 
 
-def content(mended: int) -> bytes:
+def content(fixed: int) -> bytes:
     return b"".join(
-        line.replace(b")", b".to(d))") if 0 < number <= mended else line for number, line in enumerate(LINES)
+        line.replace(b")", b".to(d))") if 0 < number <= fixed else line for number, line in enumerate(LINES)
     )
 
 
@@ -40,8 +41,12 @@ def repair(number: int, name: str, rule: str = RULE, source: int = 1, path: str 
     frames = (Frame(SourceLocation("main.py", number + 1, "f", owned=True)),)
     failure = Failure("device-mismatch", "RuntimeError", "…", "aten::mm", frames, (operand,))
     edit = Edit(path, number + 1, content(number - 1), content(number))
-    patch = Patch(rule, f"Move `{name}` to `d`", f"`{name}` is on cpu.", "safe" if number == 1 else "unsure", (edit,))
-    verdict = Verdict("moved" if number < 3 else "holds", {"cuda x1": "failed" if number < 3 else "clean"}, number, 9)
+    patch = Patch(
+        rule, f"Move `{name}` to `d`", f"`{name}` is on cpu.", Safety.SAFE if number == 1 else Safety.UNSURE, (edit,)
+    )
+    verdict = Verdict(
+        "progressed" if number < 3 else "verified", {"cuda x1": "failed" if number < 3 else "clean"}, number, 9
+    )
     fix = Fix(patch, verdict, "diff")
     return Repair(failure, (Diagnosis(rule, "…", failure, Finding(0, "…")),), fix)
 
@@ -59,7 +64,7 @@ def test_the_parts_of_a_batch_have_one_fix() -> None:
     assert whole.fix.patch.title == "Move `x`, `y` and `z` to `d`"
     assert whole.fix.patch.reason.startswith("`x` is on cpu. `y` came with it, and failed next at main.py:3.")
     assert whole.fix.patch.safety == "unsure"
-    assert whole.fix.verdict.outcome == "holds" and whole.fix.verdict.worlds == {"cuda x1": "clean"}
+    assert whole.fix.verdict.outcome == "verified" and whole.fix.verdict.worlds == {"cuda x1": "clean"}
     assert whole.fix.verdict.transfers_before == 1
 
 

@@ -1,4 +1,4 @@
-"""Changes that move more than the tensor that failed: dropped where another of those tensors is missed on the host."""
+"""Changes that move more than the tensor that failed: rejected where another of those tensors is missed on the host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from check_cases import DIAGNOSIS, plainly
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, failure, patch, told
 
 from devfix.model import CountRequest, Event, Failure, Operand, Patch, Run, SourceLocation, World
-from devfix.verification.edit_map import astray
+from devfix.verification.edit_map import involves_moved_tensor
 from devfix.verification.verifier import Verifier
 
 BATCH = b"batch\n" + SOURCE
@@ -40,19 +40,19 @@ def joint(content: bytes) -> Patch:
 
 @pytest.mark.parametrize(("line", "lost"), [(1, True), (4, False)])
 def test_a_tensor_that_an_edited_line_moved_is_told_in_the_next_failure(line: int, lost: bool) -> None:
-    assert astray(moved_at(line), patch(BATCH).edits) is lost
+    assert involves_moved_tensor(moved_at(line), patch(BATCH).edits) is lost
 
 
 def test_one_whose_other_tensors_fail_next_is_dropped() -> None:
-    kept, dropped = verifier({BATCH: moved_at(1)}, {}).select_best([joint(BATCH)], [DIAGNOSIS])
+    kept, rejected = verifier({BATCH: moved_at(1)}, {}).select_best([joint(BATCH)], [DIAGNOSIS])
     assert kept is None
-    assert [each.verdict.outcome for each in dropped] == ["broken"]
-    assert "it moves more than what failed, and one of the others fails" in dropped[0].verdict.reason
+    assert [each.verdict.outcome for each in rejected] == ["broken"]
+    assert "it moves more than what failed, and one of the others fails" in rejected[0].verdict.reason
 
 
 def test_the_same_change_of_one_tensor_alone_gets_further() -> None:
     kept, _ = verifier({BATCH: moved_at(1)}, {}).select_best([patch(BATCH)], [DIAGNOSIS])
-    assert kept is not None and kept.verdict.outcome == "moved"
+    assert kept is not None and kept.verdict.outcome == "progressed"
 
 
 def test_one_that_moves_a_single_tensor_and_holds_stands_before_it() -> None:

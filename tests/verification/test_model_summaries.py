@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from devfix.model import Edit
-from devfix.verification.checks.model_summaries import registered, tells_of_children
+from devfix.verification.checks.model_summaries import differs_by_children, registered
 
 MODEL = "Net(\n  (trunk): Linear(in_features=4)\n)\nloss 0.25\n"
 TABLE = """┏━━━┳━━━━━━━┳━━━━━━━━┓
@@ -44,8 +44,8 @@ val_acc 0.265
 def test_a_summary_may_tell_of_what_was_registered_and_nothing_else_may_change(
     before: str, after: str, is_summary: bool
 ) -> None:
-    assert tells_of_children(before, after, ["heads", "heads_modules"]) is is_summary
-    assert not tells_of_children(before, after, [])
+    assert differs_by_children(before, after, ["heads", "heads_modules"]) is is_summary
+    assert not differs_by_children(before, after, [])
 
 
 def test_the_containers_of_a_patch_are_found() -> None:

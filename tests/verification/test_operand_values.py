@@ -147,8 +147,8 @@ def test_which_runs_a_verdict_asks_for(moves: bool) -> None:
 
     verifier = Verifier(run, before, FILES, [HOME], lambda world: before)
     assert before.failure is not None
-    trial = verifier.run_on_failing_world(patch(FIX), blaming(before.failure))
-    assert (trial.verdict.outcome, trial.verdict.reason, trial.run) == ("differs", SAID, after)
+    candidate = verifier.run_on_failing_world(patch(FIX), blaming(before.failure))
+    assert (candidate.verdict.outcome, candidate.verdict.reason, candidate.run) == ("behaviour-changed", SAID, after)
     place = (SourceLocation("m.py", 3, "f", end_line=3, owned=True),)
     assert asked == [
         (HOME, FIX, False, CountRequest(place, (ONE, TWO))),
@@ -162,7 +162,7 @@ def test_what_is_no_repair_anyhow_is_asked_nothing_more() -> None:
     runs = [replace(before, operator_counts=visited(False).operator_counts)]
     verifier = Verifier(lambda *each: runs.pop(), before, FILES, [HOME], lambda world: before)
     assert before.failure is not None
-    assert verifier.run_on_failing_world(patch(FIX), blaming(before.failure)).verdict.outcome == "same"
+    assert verifier.run_on_failing_world(patch(FIX), blaming(before.failure)).verdict.outcome == "same-failure"
 
 
 PROGRAM = """

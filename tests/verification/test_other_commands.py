@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from check_cases import DIAGNOSIS, FIX
 from sample_report import report as sample_report
-from verdict_programs import PROGRAM, dropped, rules_that
+from verdict_programs import PROGRAM, rejected, rules_that
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, failure, patch, told
 
 import devfix
@@ -18,7 +18,7 @@ from devfix.model import CountRequest, Edit, OperatorTotals, OtherRun, Others, O
 from devfix.report.render.json import read, write
 from devfix.report.render.summary import summary
 from devfix.report.render.text import text
-from devfix.verification.checks.stdout import numbers_apart
+from devfix.verification.checks.stdout import differing_numbers
 from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.compare import compare_runs
 from devfix.verification.verifier import Verifier
@@ -41,7 +41,7 @@ EDITS = (Edit("m.py", 3, SOURCE, SOURCE.replace(b"\n", b"\n", 1)),)
         (told(CPU, stdout="1\n"), told(CPU, stdout="2\n"), "worse"),
         (OTHER, OTHER, "as before"),
         (OTHER, replace(OTHER, stderr="TypeError: other"), "worse"),
-        (told(CPU, FIRST), told(CPU, FIRST), "not mended"),
+        (told(CPU, FIRST), told(CPU, FIRST), "not fixed"),
         (told(CPU, failure(9, 1, 1)), told(CPU, failure(9, 1, 1)), "as before"),
     ],
 )
@@ -105,11 +105,11 @@ STRONG, WEAK = Objection("strong", "it breaks"), Objection("weak", "it may break
 
 def test_a_candidate_against_which_nothing_speaks_is_preferred() -> None:
     assert reviewed({}) == (b"1", [])
-    assert reviewed({b"1": [STRONG]}) == (b"2", ["worse"])
+    assert reviewed({b"1": [STRONG]}) == (b"2", ["regressed"])
     assert reviewed({b"1": [WEAK]})[0] == b"2"
     assert reviewed({b"1": [WEAK], b"2": [WEAK]})[0] == b"1"
-    assert reviewed({b"1": [WEAK], b"2": [STRONG]}) == (b"1", ["worse"])
-    assert reviewed({b"1": [STRONG], b"2": [STRONG]}) == (None, ["worse", "worse"])
+    assert reviewed({b"1": [WEAK], b"2": [STRONG]}) == (b"1", ["regressed"])
+    assert reviewed({b"1": [STRONG], b"2": [STRONG]}) == (None, ["regressed", "regressed"])
 
 
 LIB = "def total(weight, bias):\n    return (weight * 2 + bias).sum()\n"
@@ -131,7 +131,7 @@ def test_a_fix_that_breaks_another_script_is_dropped(tmp_path: Path, budget: flo
         assert report.others.ran == () and report.others.left_out == (("python number.py", "as asked, none are run"),)
         return
     assert report.outcome == "unrepaired" and not report.branch
-    assert "worse: `python number.py`" in dropped(report)[0] and "AttributeError" in dropped(report)[0]
+    assert "regressed: `python number.py`" in rejected(report)[0] and "AttributeError" in rejected(report)[0]
     data = read(write(report))
     assert {"worse"} == {each.comparison for each in data.others.ran}
     assert "would fix it, but was rejected: `python number.py`" in " ".join(text(data).split()[:40])
@@ -189,9 +189,9 @@ def test_a_candidate_with_which_a_gpu_prints_what_the_cpu_does_is_preferred() ->
 )
 def test_other_numbers_on_a_gpu_drop_a_patch(there: str, here: str, expected: str) -> None:
     runs = [told(HOME, stdout=f"batch 64\n{there}\n")] * 2
-    assert numbers_apart(told(HOME, FIRST, "batch 64\n"), runs, told(CPU, stdout=f"batch 32\n{here}\n")) == expected
+    assert differing_numbers(told(HOME, FIRST, "batch 64\n"), runs, told(CPU, stdout=f"batch 32\n{here}\n")) == expected
 
 
 def test_numbers_that_are_drawn_on_a_gpu_say_nothing() -> None:
     drawn = replace(told(HOME, None, "loss 3.9\n"), operator_totals=(OperatorTotals("aten::dropout", 0, 3),))
-    assert numbers_apart(told(HOME, FIRST, ""), [drawn, drawn], told(CPU, None, "loss 0.6\n")) == ""
+    assert differing_numbers(told(HOME, FIRST, ""), [drawn, drawn], told(CPU, None, "loss 0.6\n")) == ""

@@ -21,40 +21,42 @@ def verdict(home: Failure | None, two: Failure | None = None, cpu: str = "1\n", 
         return told(world, {HOME: home, TWO: two}.get(world), stdout=cpu if world == CPU else "1\n")
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU, TWO], lambda world: run(world, FILES, False, ()))
-    kept, dropped = verifier.select_best([patch(b"a = make()\nb = 2\nuse(a)\nuse(b)\n")], [DIAGNOSIS])
-    return kept.verdict if kept else dropped[0].verdict
+    kept, rejected = verifier.select_best([patch(b"a = make()\nb = 2\nuse(a)\nuse(b)\n")], [DIAGNOSIS])
+    return kept.verdict if kept else rejected[0].verdict
 
 
 def test_of_one_that_holds() -> None:
     found = verdict(None)
-    assert (found.outcome, found.reason) == ("holds", "")
+    assert (found.outcome, found.reason) == ("verified", "")
     assert found.worlds == {HOME.name: "clean", CPU.name: "clean", TWO.name: "clean"}
     assert found.before == {HOME.name: "failed", CPU.name: "clean"}, "the others are run only where a patch fails"
 
 
 def test_of_one_that_is_worse() -> None:
     found = verdict(None, two=FIRST)
-    assert found.outcome == "worse" and found.reason.startswith(f"{TWO.name} ran before, now it failed: RuntimeError")
+    assert found.outcome == "regressed" and found.reason.startswith(
+        f"{TWO.name} ran before, now it failed: RuntimeError"
+    )
     assert found.worlds[TWO.name] == "failed" and found.before == {HOME.name: "failed"}
 
 
 @pytest.mark.parametrize(("cpu", "plain"), [("0\n", "1\n"), ("2\n", "1\n")])
 def test_of_one_that_prints_something_else(cpu: str, plain: str) -> None:
-    assert verdict(None, cpu=cpu, plain=plain).outcome == "differs"
+    assert verdict(None, cpu=cpu, plain=plain).outcome == "behaviour-changed"
 
 
 @pytest.mark.parametrize(
     ("after", "outcome", "said"),
     [
-        (FIRST, "same", "the same failure comes again"),
-        (replace(FIRST, operations=11), "same", "it only moves the crash to m.py:3: same cause"),
-        (replace(FIRST, operations=9), "same", "it only moves the crash to m.py:3: same cause"),
-        (failure(4, 1, 10), "same", "it only moves the crash to m.py:4: same cause"),
-        (failure(4, 2, 10), "moved", "the next failure has a cause of its own, at m.py:4"),
+        (FIRST, "same-failure", "the same failure comes again"),
+        (replace(FIRST, operations=11), "same-failure", "it only moves the crash to m.py:3: same cause"),
+        (replace(FIRST, operations=9), "same-failure", "it only moves the crash to m.py:3: same cause"),
+        (failure(4, 1, 10), "same-failure", "it only moves the crash to m.py:4: same cause"),
+        (failure(4, 2, 10), "progressed", "the next failure has a cause of its own, at m.py:4"),
         (failure(4, 2, 9), "broken", "it fails earlier, at m.py:4"),
         (
             replace(failure(4, 2, 10), frames=()),
-            "moved",
+            "progressed",
             "the next failure has a cause of its own, at an unknown place",
         ),
     ],
@@ -71,5 +73,5 @@ def test_of_a_failure_without_a_place_or_a_trace() -> None:
         assert reach == CountRequest()
         return replace(told(world), outcome=Outcome.FAILED, stderr="lost\n")
 
-    trial = Verifier(run, told(HOME, nowhere), FILES, [HOME], run).run_on_failing_world(patch(b"one"), DIAGNOSIS)  # type: ignore[arg-type]
-    assert (trial.verdict.outcome, trial.verdict.reason) == ("broken", "the program failed: lost")
+    candidate = Verifier(run, told(HOME, nowhere), FILES, [HOME], run).run_on_failing_world(patch(b"one"), DIAGNOSIS)  # type: ignore[arg-type]
+    assert (candidate.verdict.outcome, candidate.verdict.reason) == ("broken", "the program failed: lost")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devfix.model import Edit, Patch
+from devfix.model import Edit, Patch, Safety
 from devfix.verification.rebase import rebase
 
 
@@ -15,7 +15,7 @@ def after(patch: Patch | None) -> list[str] | None:
 
 
 def patch_of(*edits: Edit) -> Patch:
-    return Patch("a/b", "title", "because", "safe", edits)
+    return Patch("a/b", "title", "because", Safety.SAFE, edits)
 
 
 def test_a_line_put_in_beside_a_changed_one_stands_without_it() -> None:

@@ -29,7 +29,7 @@ bias = torch.full((3,), 2.0, device={bias})
 x = torch.ones(3, device=device) * scale
 print((x + bias).sum().item())
 """
-# Rules of one line each: what fails in an operator is mended by a text in the place of another.
+# Rules of one line each: what fails in an operator is fixed by a text in the place of another.
 RULE = '''\
 """A rule of the tests."""
 
@@ -76,8 +76,8 @@ def test_a_fix_that_a_later_one_makes_needless_is_taken_back(tmp_path: Path) -> 
     repair = report.repairs[0]
     assert repair.failure.op == "aten::mul"
     assert repair.fix is not None and repair.fix.patch.rule == "acme/later"
-    assert repair.fix.verdict.outcome == "holds"
-    assert [each.verdict.outcome for each in repair.rejected] == ["same"]
+    assert repair.fix.verdict.outcome == "verified"
+    assert [each.verdict.outcome for each in repair.rejected] == ["same-failure"]
     shown = git(Path(report.root), "show", f"{report.branch}:main.py")
     assert shown == PROGRAM.format(bias="place").replace('place = "cpu"', "place = device").strip()
 
@@ -102,15 +102,15 @@ def test_weaker_evidence_that_holds_is_the_way_where_the_stronger_leads_nowhere(
 
 @pytest.mark.parametrize(("last", "fixes"), [(None, 1), (FIRST, 2)])
 def test_a_run_that_ends_in_a_failure_takes_no_fix_back(last: Failure | None, fixes: int) -> None:
-    every = [Fix(patch(name + SOURCE), Verdict("moved"), "") for name in (b"a = 1\n", b"b = 2\n")]
-    every[1] = Fix(replace(every[1].patch, edits=(Edit("n.py", 1, b"a\n", b"b\n"),)), Verdict("holds"), "")
+    every = [Fix(patch(name + SOURCE), Verdict("progressed"), "") for name in (b"a = 1\n", b"b = 2\n")]
+    every[1] = Fix(replace(every[1].patch, edits=(Edit("n.py", 1, b"a\n", b"b\n"),)), Verdict("verified"), "")
     loop = Search.__new__(Search)
     loop.session = cast(Session, SimpleNamespace(files={}))
-    loop.repairs, loop.is_stuck, loop._again, loop._baselines = [], False, 6, {}
+    loop.repairs, loop.is_stuck, loop._simplifications_left, loop._baselines = [], False, 6, {}
     loop.repairs = [Repair(FIRST, (), fix) for fix in every]
     loop._repair_from = lambda run: run  # type: ignore[method-assign]  # as for a failure that does not come again
-    trial = CandidateResult(every[1].patch, {}, told(HOME, last), Verdict("moved"))
-    step = Attempt((), lambda chosen: Repair(FIRST, (), every[1]), lambda confirmed: confirmed, lambda again: trial)
+    candidate = CandidateResult(every[1].patch, {}, told(HOME, last), Verdict("progressed"))
+    step = Attempt((), lambda chosen: Repair(FIRST, (), every[1]), lambda confirmed: confirmed, lambda again: candidate)
     clean = told(HOME)
-    assert loop._drop_redundant_fixes(step, 0, {}, clean) is (trial.run if fixes == 1 else clean)
+    assert loop._drop_redundant_fixes(step, 0, {}, clean) is (candidate.run if fixes == 1 else clean)
     assert len(loop.fixes) == fixes

@@ -1,4 +1,4 @@
-"""Wrong patches of which nothing that is printed tells: each is dropped in a real repair."""
+"""Wrong patches of which nothing that is printed tells: each is rejected in a real repair."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from probe_programs import run_program
-from verdict_programs import dropped, judged
+from verdict_programs import judged, rejected
 
 from devfix.execution.prefork import PreforkServer
 
@@ -44,12 +44,12 @@ def silent(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     right = (WEIGHTS, f"{WEIGHTS}.to(device)")
     report = judged(tmp_path_factory.mktemp("silent"), *SILENT.values(), right, program=TRAIN)
     assert report.outcome == "repaired" and f"+{right[1]}\n" in report.diff
-    return dict(zip(SILENT, dropped(report), strict=True))
+    return dict(zip(SILENT, rejected(report), strict=True))
 
 
 @pytest.mark.parametrize("name", SILENT)
 def test_what_is_computed_otherwise_is_dropped(name: str, silent: dict[str, str]) -> None:
-    assert silent[name].startswith("differs: the program computes something else in the world cpu: aten::")
+    assert silent[name].startswith("behaviour-changed: the program computes something else in the world cpu: aten::")
 
 
 BIAS, SUM = "bias = torch.ones(3)", "    return (first + bias).sum()"
@@ -68,9 +68,9 @@ APART = (
 def test_what_takes_the_work_off_the_gpu_or_works_there_alone_is_dropped(tmp_path: Path) -> None:
     report = judged(tmp_path, *AWAY.values(), APART, (BIAS, f"{BIAS}.to(device)"))
     assert report.outcome == "repaired" and f"+{BIAS}.to(device)\n" in report.diff
-    *away, apart = dropped(report)
+    *away, apart = rejected(report)
     assert len(away) == len(AWAY) and all(said.startswith("broken: it takes the work off the GPU") for said in away)
-    assert apart == "differs: its lines compute on the GPU what they do not without one: aten::mul"
+    assert apart == "behaviour-changed: its lines compute on the GPU what they do not without one: aten::mul"
 
 
 OTHERS = {
@@ -89,12 +89,12 @@ def handed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What is said of changes that hand on something else where there is a GPU, tried in one repair."""
     report = judged(tmp_path_factory.mktemp("handed"), *OTHERS.values(), (BIAS, f"{BIAS}.to(device)"))
     assert report.outcome == "repaired" and f"+{BIAS}.to(device)\n" in report.diff
-    return dict(zip(OTHERS, dropped(report), strict=True))
+    return dict(zip(OTHERS, rejected(report), strict=True))
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_is_handed_on_in_place_of_the_tensor_is_seen(name: str, handed: dict[str, str]) -> None:
-    assert handed[name] == "differs: where it failed aten::add is given other values than it was"
+    assert handed[name] == "behaviour-changed: where it failed aten::add is given other values than it was"
 
 
 PRINTS = """import torch
@@ -105,7 +105,7 @@ print((x + torch.arange(2)).sum())
 
 def test_what_torch_itself_computes_to_print_a_gpu_tensor_is_no_matter(tmp_path: Path) -> None:
     report = judged(tmp_path, ("torch.arange(2)", "torch.arange(2, device=x.device)"), program=PRINTS)
-    assert report.outcome == "repaired", dropped(report)
+    assert report.outcome == "repaired", rejected(report)
 
 
 LAST = """import torch
@@ -122,7 +122,7 @@ def test_of_two_that_hold_the_one_that_holds_in_more_worlds_is_kept(tmp_path: Pa
     wrong = [(bias, f'{bias}.to("cuda:0" if count else "cpu")'), (bias, f"{bias}.cuda() if count else {bias[7:]}")]
     report = judged(tmp_path, *wrong, (bias, f"{bias}.to(device)"), program=LAST)
     assert f"+{bias}.to(device)\n" in report.diff
-    assert all("holds in more worlds" in said for said in dropped(report)) and len(dropped(report)) == 2
+    assert all("runs in more worlds" in said for said in rejected(report)) and len(rejected(report)) == 2
 
 
 NUMPY = """import torch
@@ -137,7 +137,7 @@ def test_a_way_to_numpy_that_is_skipped_is_dropped(tmp_path: Path) -> None:
     skipped = (call, "y = x.tolist() if x.is_cuda else x.numpy()")
     report = judged(tmp_path, (call, instead), skipped, (call, "y = x.cpu().numpy()"), program=NUMPY)
     assert report.outcome == "repaired" and "+y = x.cpu().numpy()\n" in report.diff
-    said = dropped(report)
+    said = rejected(report)
     assert len(said) == 2 and all("torch.Tensor.numpy does not run any more" in each for each in said)
 
 
@@ -145,7 +145,7 @@ def test_a_program_without_a_seed_is_repaired(tmp_path: Path) -> None:
     program = TRAIN.replace("torch.manual_seed(0)\n", "")
     report = judged(tmp_path, SILENT["learns nothing"], (WEIGHTS, f"{WEIGHTS}.to(device)"), program=program)
     assert report.outcome == "repaired" and f"+{WEIGHTS}.to(device)\n" in report.diff
-    assert "runs 0 times" in dropped(report)[0], "how often an operator runs is compared all the same"
+    assert "runs 0 times" in rejected(report)[0], "how often an operator runs is compared all the same"
 
 
 def test_what_the_probe_counts(tmp_path: Path, warm: PreforkServer) -> None:
@@ -188,7 +188,7 @@ def test_a_copy_of_what_is_written_to_is_dropped_where_others_hold_the_tensor(tm
     made = "counts = torch.from_numpy(store)"
     report = judged(tmp_path, (made, f"{made}.to(device)"), program=COUNTS)
     assert report.outcome == "unrepaired"
-    assert dropped(report) == ["differs: on a GPU the program prints 0.0, and 3.0 without one"]
+    assert rejected(report) == ["behaviour-changed: on a GPU the program prints 0.0, and 3.0 without one"]
 
 
 LEAF = """import torch
@@ -211,4 +211,4 @@ def test_a_copy_of_what_an_optimizer_trains_is_dropped(tmp_path: Path) -> None:
     right = (made, "torch.zeros(2, device=device, requires_grad=True)")
     report = judged(tmp_path, (loop, f"prompt = prompt.to(device)\n{loop}"), right, program=LEAF)
     assert report.outcome == "repaired" and "zeros(2, device=device" in report.diff
-    assert dropped(report)[0].startswith("differs: on a GPU the program prints 1.000, and 0.")
+    assert rejected(report)[0].startswith("behaviour-changed: on a GPU the program prints 1.000, and 0.")

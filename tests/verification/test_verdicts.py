@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from git_repositories import fingerprint, git, make_repository
-from verdict_programs import PROGRAM, RIGHT, dropped, judged, project, rules_that
+from verdict_programs import PROGRAM, RIGHT, judged, project, rejected, rules_that
 
 import devfix
 
@@ -38,9 +38,12 @@ HIDING = {
     "left out": ((SUM, "    return (first + bias if not first.is_cuda else first).sum()"), "does not run any more"),
 }
 WRONG = {
-    "moves the crash": ((SUM, "    first.sum()\n    return (first * 1 + bias).sum()"), "same"),
-    "breaks the world without a GPU": (("bias = torch.ones(3)", 'bias = torch.ones(3, device="cuda")'), "worse: cpu"),
-    "computes something else": (("bias = torch.ones(3)", "bias = torch.ones(3).to(device) * 3"), "differs"),
+    "moves the crash": ((SUM, "    first.sum()\n    return (first * 1 + bias).sum()"), "same-failure"),
+    "breaks the world without a GPU": (
+        ("bias = torch.ones(3)", 'bias = torch.ones(3, device="cuda")'),
+        "regressed: cpu",
+    ),
+    "computes something else": (("bias = torch.ones(3)", "bias = torch.ones(3).to(device) * 3"), "behaviour-changed"),
     "fails earlier": (
         ("weight = torch.ones(3).to(device)", "weight = torch.ones(3).to(device) + torch.ones(3)"),
         "broken: it fails earlier",
@@ -66,7 +69,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     assert report.outcome == "repaired", report.notes
     assert report.diff.count("\n+") == 2 and "+bias = torch.ones(3).to(device)\n" in report.diff
     assert git(folder / "project", "show", "--format=", report.branch).startswith("diff --git a/main.py b/main.py")
-    said = dropped(report)
+    said = rejected(report)
     assert len(said) == len(wrong)
     return dict(zip(wrong, said, strict=True))
 
@@ -113,7 +116,7 @@ def test_one_that_breaks_a_world_which_ran_is_dropped(fails: int, breaks: str, t
     right = ("bias = torch.ones(3)", "bias = torch.ones(3).to(home)")
     report = judged(tmp_path, wrong, right, program=GATED.format(fails=fails), gpus=fails)
     assert report.outcome == "repaired"
-    assert dropped(report)[0].startswith(f"worse: {breaks} ran before")
+    assert rejected(report)[0].startswith(f"regressed: {breaks} ran before")
 
 
 FLAKY = """import os, torch
@@ -155,7 +158,7 @@ def test_lines_that_repeat_are_compared_though_others_do_not(tmp_path: Path) -> 
     wrong = ("bias = torch.ones(3)", "bias = torch.ones(3).to(device) * 3")
     report = judged(tmp_path, wrong, RIGHT, program=program)
     assert report.outcome == "repaired" and "* 3" not in report.diff
-    assert dropped(report)[0].startswith("differs")
+    assert rejected(report)[0].startswith("behaviour-changed")
     assert any("only the lines that repeat" in note for note in report.notes)
 
 

@@ -28,8 +28,8 @@ def choose(
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU, TWO], lambda world: program(world, SOURCE))
     diagnosis = Diagnosis("p/r", "", FIRST, Finding(1, ""))
-    kept, dropped = verifier.select_best([patch(after) for after in afters], [diagnosis])
-    return (kept and kept.patch.title.encode()), [(each.verdict.outcome, each.verdict.reason) for each in dropped]
+    kept, rejected = verifier.select_best([patch(after) for after in afters], [diagnosis])
+    return (kept and kept.patch.title.encode()), [(each.verdict.outcome, each.verdict.reason) for each in rejected]
 
 
 def test_keeps_the_first_that_holds_in_every_world() -> None:
@@ -40,9 +40,9 @@ def test_drops_one_that_breaks_the_world_without_a_gpu() -> None:
     def program(world: World, data: bytes) -> Run:
         return told(world, failure(1, 1, 1) if world == CPU and data == b"one" else None)
 
-    kept, dropped = choose(program, b"one", b"two")
+    kept, rejected = choose(program, b"one", b"two")
     assert kept == b"two"
-    assert dropped[0][0] == "worse" and "cpu ran before" in dropped[0][1]
+    assert rejected[0][0] == "regressed" and "cpu ran before" in rejected[0][1]
 
 
 def test_forgives_a_world_that_failed_before() -> None:
@@ -53,16 +53,16 @@ def test_drops_one_that_breaks_two_gpus() -> None:
     def program(world: World, data: bytes) -> Run:
         return told(world, FIRST if world == TWO and data == b"one" else None)
 
-    kept, dropped = choose(program, b"one", b"two")
-    assert kept == b"two" and dropped[0][0] == "worse"
+    kept, rejected = choose(program, b"one", b"two")
+    assert kept == b"two" and rejected[0][0] == "regressed"
 
 
 def test_drops_one_that_prints_something_else_on_the_cpu() -> None:
     def program(world: World, data: bytes) -> Run:
         return told(world, stdout="2\n" if world == CPU and data == b"one" else "1\n")
 
-    kept, dropped = choose(program, b"one", b"two")
-    assert kept == b"two" and dropped[0][0] == "differs"
+    kept, rejected = choose(program, b"one", b"two")
+    assert kept == b"two" and rejected[0][0] == "behaviour-changed"
 
 
 def test_does_not_compare_what_changes_from_run_to_run() -> None:
@@ -78,13 +78,13 @@ def test_drops_one_that_holds_only_once() -> None:
         again = world == HOME and data == b"one" and seen.count(b"one") > 1
         return told(world, FIRST if again else None)
 
-    kept, dropped = choose(program, b"one", b"two")
-    assert kept == b"two" and "does not repeat" in dropped[0][1]
+    kept, rejected = choose(program, b"one", b"two")
+    assert kept == b"two" and "does not repeat" in rejected[0][1]
 
 
 def test_leaves_a_flaky_failure_alone() -> None:
-    kept, dropped = choose(lambda world, data: told(world), b"one", b"two", fails_always=False)
-    assert kept is None and len(dropped) == 1 and "flaky" in dropped[0][1]
+    kept, rejected = choose(lambda world, data: told(world), b"one", b"two", fails_always=False)
+    assert kept is None and len(rejected) == 1 and "flaky" in rejected[0][1]
 
 
 def test_rejects_one_that_only_moves_the_crash_of_the_same_tensor() -> None:
@@ -92,9 +92,9 @@ def test_rejects_one_that_only_moves_the_crash_of_the_same_tensor() -> None:
         moved = world == HOME and data != b"good"
         return told(world, failure(4, 1, 11) if moved else None)
 
-    kept, dropped = choose(program, b"a = make()\nb = other()\nuse(a.to(d))\nuse(b)\n", b"good")
+    kept, rejected = choose(program, b"a = make()\nb = other()\nuse(a.to(d))\nuse(b)\n", b"good")
     assert kept == b"good"
-    assert dropped[0][0] == "same" and "same cause" in dropped[0][1]
+    assert rejected[0][0] == "same-failure" and "same cause" in rejected[0][1]
 
 
 def test_keeps_one_that_gets_to_a_failure_with_another_cause() -> None:
@@ -108,9 +108,9 @@ def test_rejects_one_whose_next_failure_is_mended_by_one_that_holds() -> None:
     def program(world: World, data: bytes) -> Run:
         return told(world, failure(4, 2, 11) if world == HOME and data == b"moves" else None)
 
-    kept, dropped = choose(program, b"moves", b"holds")
-    assert kept == b"holds"
-    assert dropped[0] == ("same", "it only moves the crash to m.py:4: same cause, the fix kept mends both")
+    kept, rejected = choose(program, b"moves", b"verified")
+    assert kept == b"verified"
+    assert rejected[0] == ("same-failure", "it only moves the crash to m.py:4: same cause, the fix kept fixes both")
 
 
 def test_tells_two_equal_births_apart_after_lines_have_shifted() -> None:
@@ -121,17 +121,17 @@ def test_tells_two_equal_births_apart_after_lines_have_shifted() -> None:
 
 
 def test_drops_one_that_fails_earlier() -> None:
-    kept, dropped = choose(lambda world, data: told(world, failure(1, 2, 3)), b"one")
-    assert kept is None and dropped[0][0] == "broken" and "earlier" in dropped[0][1]
+    kept, rejected = choose(lambda world, data: told(world, failure(1, 2, 3)), b"one")
+    assert kept is None and rejected[0][0] == "broken" and "earlier" in rejected[0][1]
 
 
 def test_prefers_fewer_copies_over_one_in_a_loop() -> None:
     def program(world: World, data: bytes) -> Run:
         return told(world, copies=9 if data == b"loop" else 1)
 
-    kept, dropped = choose(program, b"loop", b"once", b"last")
+    kept, rejected = choose(program, b"loop", b"once", b"last")
     assert kept == b"once"
-    assert "no more copies" in dropped[-1][1] or dropped
+    assert "no more copies" in rejected[-1][1] or rejected
 
 
 def test_what_repeats_exactly_is_not_called_flaky() -> None:
@@ -140,8 +140,8 @@ def test_what_repeats_exactly_is_not_called_flaky() -> None:
         return told(world, FIRST if plain and world == HOME else None, stdout="1\n" if plain else "2\n")
 
     verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], lambda world: run(world, FILES, False, ()))
-    kept, dropped = verifier.select_best([patch(b"one")], [Diagnosis("p/r", "", FIRST, Finding(1, ""))])
-    assert kept is None and dropped[0].verdict.outcome == "differs" and verifier.flaky == []
+    kept, rejected = verifier.select_best([patch(b"one")], [Diagnosis("p/r", "", FIRST, Finding(1, ""))])
+    assert kept is None and rejected[0].verdict.outcome == "behaviour-changed" and verifier.flaky == []
 
 
 def test_a_limit_is_told_as_the_reason() -> None:
@@ -157,8 +157,8 @@ def test_a_limit_is_told_as_the_reason() -> None:
         )
         return ended if data == b"one" else told(world)
 
-    kept, dropped = choose(program, b"one", b"two")
-    assert kept == b"two" and dropped[0][1].endswith("devfix ended the program: memory")
+    kept, rejected = choose(program, b"one", b"two")
+    assert kept == b"two" and rejected[0][1].endswith("devfix ended the program: memory")
 
 
 def test_where_operators_are_counted_is_where_the_failure_stands_after_the_edit() -> None:
@@ -194,10 +194,10 @@ def test_of_those_that_copy_in_a_loop_the_one_with_the_fewest_copies_is_kept() -
     def program(world: World, data: bytes) -> Run:
         return told(world, copies=9 - MANY.index(data) if data in MANY else 9, line=2)
 
-    kept, dropped = choose(program, *MANY[:7])
-    assert kept == MANY[6] and len(dropped) == 6
-    kept, dropped = choose(lambda world, data: told(world, copies=1 + (data == MANY[0]), line=2), *MANY[:7])
-    assert kept == MANY[1] and len(dropped) == 2, "one that copies once a run is enough; two are tried at once"
+    kept, rejected = choose(program, *MANY[:7])
+    assert kept == MANY[6] and len(rejected) == 6
+    kept, rejected = choose(lambda world, data: told(world, copies=1 + (data == MANY[0]), line=2), *MANY[:7])
+    assert kept == MANY[1] and len(rejected) == 2, "one that copies once a run is enough; two are tried at once"
 
 
 def test_the_last_word_of_a_run() -> None:

@@ -15,15 +15,15 @@ LINE = b"a = make()\nb = other()\nuse(a.to(d))\nuse(b)\n"
 
 
 def verdict(given: Asked, after: bytes = FIX) -> tuple[str, str]:
-    kept, dropped = given.verifier.select_best([patch(after)], [DIAGNOSIS])
-    found = kept or dropped[0]
-    assert (kept is None) is (found.verdict.outcome not in ("holds", "moved"))
+    kept, rejected = given.verifier.select_best([patch(after)], [DIAGNOSIS])
+    found = kept or rejected[0]
+    assert (kept is None) is (found.verdict.outcome not in ("verified", "progressed"))
     return found.verdict.outcome, found.verdict.reason
 
 
 def test_which_runs_are_asked_for() -> None:
     given = asked()
-    assert verdict(given) == ("holds", "") and given.verifier.is_flaky is False and given.verifier.flaky == []
+    assert verdict(given) == ("verified", "") and given.verifier.is_flaky is False and given.verifier.flaky == []
     edited, place = (("m.py", 1, 1),), (("m.py", 3, 3),)
     assert given.calls[0] == (HOME, False, False, place)
     assert sorted(given.calls[1:], key=repr) == sorted(
@@ -40,15 +40,15 @@ def test_which_runs_are_asked_for() -> None:
 
 def test_one_that_fails_is_run_nowhere_else() -> None:
     given = asked(lambda world: told(world, FIRST))
-    kept, (dropped,) = given.verifier.select_best([patch(FIX)], [DIAGNOSIS])
+    kept, (rejected,) = given.verifier.select_best([patch(FIX)], [DIAGNOSIS])
     assert kept is None and len(given.calls) == 1
-    assert (dropped.verdict.worlds, dropped.verdict.next_failure) == ({HOME.name: "failed"}, FIRST)
+    assert (rejected.verdict.worlds, rejected.verdict.next_failure) == ({HOME.name: "failed"}, FIRST)
 
 
 def test_copies_are_told_of_one_that_was_dropped_too() -> None:
     given = asked(lambda world: told(world, FIRST, copies=5), transfers=told(HOME, copies=3).transfers)
-    _, (dropped,) = given.verifier.select_best([patch(FIX)], [DIAGNOSIS])
-    assert (dropped.verdict.transfers_before, dropped.verdict.transfers_after) == (3, 5)
+    _, (rejected,) = given.verifier.select_best([patch(FIX)], [DIAGNOSIS])
+    assert (rejected.verdict.transfers_before, rejected.verdict.transfers_after) == (3, 5)
 
 
 FAILED_HERE = {"operator_counts": (OperatorCount("aten::add", 0, 1),)}
@@ -63,15 +63,15 @@ def test_what_hides_is_broken_whether_it_ends_well_or_fails_later() -> None:
             return replace(told(world, later if world == HOME else None), operator_counts=OTHER_WORK)
 
         assert verdict(asked(fixed, **FAILED_HERE), LINE) == ("broken", HIDES)
-        assert verdict(asked(fixed, **FAILED_HERE))[0] in ("holds", "moved"), "the line is as it was, and works"
+        assert verdict(asked(fixed, **FAILED_HERE))[0] in ("verified", "progressed"), "the line is as it was, and works"
 
 
 def test_what_is_caught_is_known_by_the_tensor() -> None:
     caught = "it hides the failure: it is raised as before, and caught"
     given = asked(lambda world: replace(told(world), handled=(failure(4, 1, 11),)))
     assert verdict(given) == ("broken", caught)
-    assert verdict(asked(lambda world: replace(told(world), handled=(failure(4, 2, 11),)))) == ("holds", "")
-    for born, outcome in ((1, "broken"), (2, "moved")):
+    assert verdict(asked(lambda world: replace(told(world), handled=(failure(4, 2, 11),)))) == ("verified", "")
+    for born, outcome in ((1, "broken"), (2, "progressed")):
 
         def fails(world: World, born: int = born) -> Run:
             return replace(told(world, failure(4, 2, 11) if world == HOME else None), handled=(failure(4, born, 11),))
@@ -94,7 +94,7 @@ def test_what_takes_the_work_off_the_gpu_is_broken_whether_it_ends_well_or_fails
 def test_without_a_failure_or_operands_nothing_is_blamed() -> None:
     for before in (told(HOME), told(HOME, replace(FIRST, operands=()))):
         given = Asked(plainly, told, before)
-        assert given.verifier.run_on_failing_world(patch(FIX), DIAGNOSIS).verdict.outcome == "holds"
+        assert given.verifier.run_on_failing_world(patch(FIX), DIAGNOSIS).verdict.outcome == "verified"
 
 
 def only(where: World, there: Run) -> Callable[[World], Run]:
@@ -105,11 +105,11 @@ def test_what_edited_lines_do_on_the_gpu_alone() -> None:
     new = b"new\n" + SOURCE
     apart = only(HOME, replace(told(HOME), operator_counts=(OperatorCount("aten::mul", 1, 0, device=1),)))
     said = "its lines compute on the GPU what they do not without one: aten::mul"
-    assert verdict(asked(apart), new) == ("differs", said)
+    assert verdict(asked(apart), new) == ("behaviour-changed", said)
     both = asked(lambda world: replace(told(world), operator_counts=(OperatorCount("aten::mul", 1, 0, device=1),)))
-    assert verdict(both, new) == ("holds", "")
+    assert verdict(both, new) == ("verified", "")
     one = asked(lambda world: both.fixed(world) if world in (HOME, CPU) else told(world))
-    assert verdict(one, new) == ("holds", ""), "it is asked of the world without a GPU alone"
+    assert verdict(one, new) == ("verified", ""), "it is asked of the world without a GPU alone"
 
 
 ADD = OperatorTotals("aten::add", 3, 0, 10.0, 12.0)
@@ -124,10 +124,10 @@ def test_what_is_computed_without_a_gpu() -> None:
 
     given = asked(fixed, plain)
     said = "the program computes something else in the world cpu: aten::add runs 2 times, before 3 times"
-    assert verdict(given) == ("differs", said)
+    assert verdict(given) == ("behaviour-changed", said)
     assert given.calls.count((CPU, True, False, ())) == 2 and given.verifier.flaky == []
     same = asked(lambda world: replace(told(world), operator_totals=(ADD,)), plain)
-    assert verdict(same) == ("holds", "") and (CPU, True, False, ()) not in same.calls
+    assert verdict(same) == ("verified", "") and (CPU, True, False, ()) not in same.calls
 
 
 def test_what_only_seemed_to_repeat() -> None:
@@ -139,7 +139,7 @@ def test_what_only_seemed_to_repeat() -> None:
         )
 
     given = asked(lambda world: replace(told(world), operator_totals=(replace(ADD, total=7.0),)), plain)
-    assert verdict(given) == ("holds", ""), "two runs of it were equal by chance"
+    assert verdict(given) == ("verified", ""), "two runs of it were equal by chance"
 
 
 def test_what_nothing_is_seen_of() -> None:
@@ -147,12 +147,12 @@ def test_what_nothing_is_seen_of() -> None:
         return lambda world: replace(plainly(world), torch=torch)
 
     said = "nothing is seen of the program any more in the world cpu"
-    assert verdict(asked(told, plain("2.6"))) == ("differs", said)
-    assert verdict(asked(lambda world: replace(told(world), torch="2.6"), plain("2.6"))) == ("holds", "")
-    assert verdict(asked(told, plain(""))) == ("holds", "")
+    assert verdict(asked(told, plain("2.6"))) == ("behaviour-changed", said)
+    assert verdict(asked(lambda world: replace(told(world), torch="2.6"), plain("2.6"))) == ("verified", "")
+    assert verdict(asked(told, plain(""))) == ("verified", "")
     fails_without = only(CPU, replace(told(CPU, failure(1, 2, 1)), torch="2.6"))
     given = asked(told, lambda world: fails_without(world) if world != HOME else plainly(world))
-    assert verdict(given) == ("holds", ""), "what failed there before has nothing to compare"
+    assert verdict(given) == ("verified", ""), "what failed there before has nothing to compare"
 
 
 def test_what_changes_from_run_to_run() -> None:
@@ -161,7 +161,7 @@ def test_what_changes_from_run_to_run() -> None:
         lambda world: told(world, stdout=f"a{next(count)}\n"),
         lambda world: plainly(world) if world == HOME else told(world, stdout=f"b{next(count)}\n"),
     )
-    assert verdict(given) == ("holds", "")
+    assert verdict(given) == ("verified", "")
     said = "what the program prints in the world cpu changes from run to run: only the lines that repeat are compared"
     assert given.verifier.flaky == [said]
     assert given.calls.count((CPU, True, False, ())) == 2 and given.calls.count((CPU, False, False, ())) == 1
@@ -172,14 +172,14 @@ def test_all_worlds_are_told_and_the_first_that_speaks_against_it_gives_the_reas
         return lambda world: told(world, failure(1, 2, 3) if world in worlds else None)
 
     for worlds in ((CPU, TWO), (TWO, THREE)):
-        kept, (dropped,) = asked(failing(*worlds)).verifier.select_best([patch(FIX)], [DIAGNOSIS])
-        assert kept is None and dropped.verdict.reason.startswith(f"{worlds[0].name} ran before, now it failed")
-        assert list(dropped.verdict.worlds) == [HOME.name, CPU.name, TWO.name, THREE.name]
-        assert [name for name, said in dropped.verdict.worlds.items() if said == "failed"] == [
+        kept, (rejected,) = asked(failing(*worlds)).verifier.select_best([patch(FIX)], [DIAGNOSIS])
+        assert kept is None and rejected.verdict.reason.startswith(f"{worlds[0].name} ran before, now it failed")
+        assert list(rejected.verdict.worlds) == [HOME.name, CPU.name, TWO.name, THREE.name]
+        assert [name for name, said in rejected.verdict.worlds.items() if said == "failed"] == [
             each.name for each in worlds
         ]
     differs = asked(lambda world: told(world, failure(1, 2, 3) if world == TWO else None, stdout="2\n"))
-    assert verdict(differs) == ("differs", "the program prints something else in the world cpu")
+    assert verdict(differs) == ("behaviour-changed", "the program prints something else in the world cpu")
     later = iter([None, Outcome.OTHER])
 
     def once(world: World) -> Run:
@@ -192,7 +192,7 @@ def test_what_is_told_of_a_flaky_failure() -> None:
     given = asked(told, told)
     assert verdict(given) == ("broken", "the failure is flaky: without the patch the program ran clean as well")
     assert given.verifier.is_flaky is True
-    said = "the failure is flaky: a later run of the same program was clean; it is left alone"
+    said = "the failure is flaky: a later run of the same program was clean; it is skipped"
     assert given.verifier.flaky == [said]
 
 
@@ -204,5 +204,5 @@ def test_where_one_that_moves_on_was_before() -> None:
 
 def test_one_that_was_passed_over_is_confirmed() -> None:
     given = asked()
-    trial = given.verifier.confirm(given.verifier.run_on_failing_world(patch(FIX), DIAGNOSIS))
-    assert trial.verdict.outcome == "holds" and len(trial.verdict.worlds) == 4
+    candidate = given.verifier.confirm(given.verifier.run_on_failing_world(patch(FIX), DIAGNOSIS))
+    assert candidate.verdict.outcome == "verified" and len(candidate.verdict.worlds) == 4

@@ -77,7 +77,7 @@ def test_a_clone_that_lacks_files_is_refused_with_the_remedy(simple: Path, tmp_p
 def test_a_repository_that_has_lost_a_file_is_refused(simple: Path) -> None:
     blob = git(simple, "rev-parse", "HEAD:train.py")
     (simple / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    with pytest.raises(UserError, match=r"git lacks files of the commit .*git fsck tells more"):
+    with pytest.raises(UserError, match=r"git lacks files of the commit .*git fsck shows more"):
         taken(simple)
 
 

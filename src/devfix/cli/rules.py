@@ -72,7 +72,7 @@ def _record(rule: Rule) -> dict[str, Any]:
     from devfix.rule_testing.page import PageError, read_page
 
     try:
-        safety = read_page(rule.page).safety
+        safety = str(read_page(rule.page).safety)
     except PageError:
         safety = ""
     return {

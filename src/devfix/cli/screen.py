@@ -37,7 +37,7 @@ def _live(console: Console) -> Iterator[Progress]:
         """The current state at each refresh."""
 
         def __rich__(self) -> Text:
-            return Text(one_line(f"{duration(shown.elapsed)}: {shown.told()}", max(20, 3 * console.width - 4)))
+            return Text(one_line(f"{duration(shown.elapsed)}: {shown.summary()}", max(20, 3 * console.width - 4)))
 
     with console.status(Now()):
         yield shown
@@ -64,7 +64,7 @@ def _lines(console: Console) -> Iterator[Progress]:
                 begun.clear()
                 interval = QUIET
             elif not ended.is_set():
-                line(f"{duration(shown.elapsed)}: {shown.told()}")
+                line(f"{duration(shown.elapsed)}: {shown.summary()}")
                 interval = min(2 * interval, LONGEST)
 
     repeater = threading.Thread(target=wait, daemon=True)

@@ -1,4 +1,4 @@
-"""Distributions: whose file is it, which releases exist, how is one pinned, which ones does a repository declare."""
+"""Distributions: the owner of a file, available releases, version pins, and declared dependencies."""
 
 from devfix.dependencies.declared import Declared, declared, distribution_for, usual_name
 from devfix.dependencies.distributions import Distribution, distribution_of

@@ -1,4 +1,4 @@
-"""The dependencies that a repository declares: under which name, in which file and line."""
+"""The dependencies that a repository declares: name, file and line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAME = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
 _LINE = re.compile(rf"\s*({_NAME})\s*(?:\[[^\]]*\])?\s*(?:[<>=!~;@#(]|$)")
 _CONDA = re.compile(rf"\s*-\s+(?:[\w-]+::)?({_NAME})\s*(?:\[[^\]]*\])?\s*(?:[<>=!~;@#]|$)")
 _QUOTED = re.compile(rf"[\"']({_NAME})\s*(?:\[[^\]\"']*\])?\s*(?:[<>=!~;@(][^\"'\n]*)?[\"']")
-# Names under which a distribution is imported, where they have little in common with its own.
+# Import names that differ from the distribution's name.
 _IMPORTED_AS = {
     "attr": "attrs", "bs4": "beautifulsoup4", "Crypto": "pycryptodome", "cv2": "opencv-python",
     "dateutil": "python-dateutil", "docx": "python-docx", "dotenv": "python-dotenv", "faiss": "faiss-cpu",
@@ -44,7 +44,7 @@ _AFFIXES = re.compile(
 
 @dataclass(frozen=True)
 class Declared:
-    """A dependency as a repository declares it: the distribution's name, and the file and line where it stands."""
+    """A declared dependency: the distribution's name, and the file and line of the declaration."""
 
     name: str
     path: str
@@ -64,7 +64,7 @@ def declared(paths: Iterable[str], read: Callable[[str], bytes | None]) -> list[
 
 
 def distribution_for(module: str, known: Iterable[Declared]) -> Declared | None:
-    """Return the declared dependency that a top-level import name belongs to, None where none fits.
+    """Return the declared dependency that provides a top-level import name; None if there is none.
 
     >>> distribution_for("cv2", [Declared("opencv-python-headless", "requirements.txt", 3)]).line
     3
@@ -81,7 +81,7 @@ def usual_name(module: str) -> str:
 
 
 def _stem(name: str) -> str:
-    """Return a name without the parts that tell builds and languages apart: "opencv" of "opencv-python-headless"."""
+    """Return a name without affixes for builds and languages: "opencv" of "opencv-python-headless"."""
     return _AFFIXES.sub("", _AFFIXES.sub("", normalised(name)))
 
 
@@ -121,7 +121,7 @@ def option_requirements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _quoted(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the strings that stand in lists of requirements in setup.py."""
+    """Yield the strings in lists of requirements in setup.py."""
     inside = 0
     for number, line in enumerate(text.splitlines(), 1):
         if re.search(r"requires?\b|requirements|extras", line):
@@ -132,7 +132,7 @@ def _quoted(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _project(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the dependencies of a pyproject.toml or Pipfile, with the line on which each first stands."""
+    """Yield the dependencies of a pyproject.toml or Pipfile, with the line of the first occurrence of each."""
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""A foreign file -> the distribution that it was installed with."""
+"""Find the distribution that installed a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SITES = ("site-packages", "dist-packages")
 
 @dataclass(frozen=True)
 class Distribution:
-    """An installed distribution: `site` is the folder it lies in, `package` the top-level package or module there."""
+    """An installed distribution: `site` is its folder, `package` its top-level package or module there."""
 
     name: str
     version: str
@@ -21,7 +21,7 @@ class Distribution:
 
 
 def distribution_of(path: str) -> Distribution | None:
-    """The distribution that installed the file at an absolute path; None for the standard library and loose files."""
+    """Return the distribution that installed the file at an absolute path; None if no distribution did."""
     parts = PurePath(path).parts
     index = next((i for i in range(len(parts) - 1, 0, -1) if parts[i] in SITES), None)
     if index is None or index + 1 >= len(parts):
@@ -30,7 +30,7 @@ def distribution_of(path: str) -> Distribution | None:
     package = parts[index + 1]
     relative = PurePath(*parts[index + 1 :]).as_posix()
     found = list(metadata.distributions(path=[str(site)]))
-    # Reading what every distribution has installed takes a second; most are named as their package is.
+    # Reading the files of every distribution takes a second; most distributions have the name of their package.
     found.sort(key=lambda each: normalised(each.name) != normalised(package.removesuffix(".py")))
     for each in found:
         if any(file.as_posix() == relative for file in each.files or ()):
@@ -39,5 +39,5 @@ def distribution_of(path: str) -> Distribution | None:
 
 
 def normalised(name: str) -> str:
-    """A distribution's name as package indexes compare it."""
+    """Return a distribution's name in the normalized form that package indexes compare."""
     return re.sub(r"[-_.]+", "-", name or "").lower()

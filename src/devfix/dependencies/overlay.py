@@ -1,4 +1,4 @@
-"""A copy of an installed package with files changed, to be put in front of it; what is installed stays as it is."""
+"""Overlay an installed package by a copy with some files changed; the installed files stay unchanged."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from devfix.dependencies.distributions import Distribution
 
 
 def laid_over(distribution: Distribution, files: Mapping[str, bytes], folder: Path) -> Path:
-    """Fill `folder` with the distribution's package: links to what is installed, and `files` (paths below its site).
+    """Fill `folder` with the distribution's package: links to the installed files, and `files` (paths below its site).
 
-    Returns the folder, for the front of PYTHONPATH.
+    Returns the folder, to be put first on PYTHONPATH.
     """
     source = distribution.site / distribution.package
     if source.is_dir():

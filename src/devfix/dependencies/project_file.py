@@ -1,4 +1,4 @@
-"""Where a pyproject.toml or a Pipfile names dependencies, for each tool that reads one."""
+"""Locate the dependencies in a pyproject.toml or a Pipfile, for each tool that reads one."""
 
 from __future__ import annotations
 

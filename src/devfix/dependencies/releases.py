@@ -1,4 +1,4 @@
-"""Which releases of a distribution exist, and one of them installed into a folder of its own."""
+"""List the releases of a distribution, and install one of them into a folder of its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PATIENCE = 300.0  # seconds for pip to answer or install
 
 
 def releases(python: Path, name: str) -> list[str]:
-    """The final releases of a distribution that the interpreter's pip can install, newest first, [] if unknown."""
+    """Return the final releases of a distribution that the interpreter's pip can install, newest first; [] if none."""
     command = [str(python), "-m", "pip", "index", "versions", name, "--disable-pip-version-check"]
     done = run(command, Path("/"), _environment(), PATIENCE)
     match = re.search(r"^Available versions:\s*(.+)$", done.stdout, re.MULTILINE)
@@ -22,18 +22,18 @@ def releases(python: Path, name: str) -> list[str]:
 
 
 def install(python: Path, name: str, version: str, folder: Path) -> str:
-    """Install one release, without what it needs, into `folder`; returns "" or, in a line, why that failed."""
+    """Install one release without its dependencies into `folder`; return "" or one line saying why it failed."""
     options = ["--quiet", "--no-deps", "--no-compile", "--disable-pip-version-check", "--target", str(folder)]
     command = [str(python), "-m", "pip", "install", *options, f"{name}=={version}"]
     done = run(command, Path("/"), _environment(), PATIENCE)
     if done.exit_code == 0:
         return ""
-    said = (done.trouble or done.stderr).strip().splitlines()
+    said = (done.internal_error or done.stderr).strip().splitlines()
     return said[-1] if said else "pip failed and said nothing"
 
 
 def _environment() -> dict[str, str]:
-    return {**child_environment(), "PYTHONIOENCODING": "utf-8"}  # what pip says is read as UTF-8
+    return {**child_environment(), "PYTHONIOENCODING": "utf-8"}  # pip's output is decoded as UTF-8
 
 
 def _version(text: str) -> Version | None:

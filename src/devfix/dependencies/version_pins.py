@@ -1,4 +1,4 @@
-"""A release pinned in the requirements that a repository has."""
+"""Pin a release in the requirements of a repository."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MARKER = re.compile(r"\s*;.*|$", re.DOTALL)
 
 @dataclass(frozen=True)
 class Pin:
-    """A release that runs clean, and the edits that ask for it."""
+    """A release that runs clean, and the edits that require it."""
 
     name: str
     version: str
@@ -48,7 +48,7 @@ def pinned(name: str, version: str, paths: Iterable[str], read: Callable[[str], 
 
 
 def _in_lines(text: str, name: str, version: str) -> str:
-    """Pin in a file with a requirement a line."""
+    """Pin in a file with one requirement per line."""
     return "".join(_in_line(line, name, version) for line in text.splitlines(keepends=True))
 
 
@@ -71,25 +71,25 @@ def _in_line(line: str, name: str, version: str) -> str:
 
 
 def _pinned(asked: str, name: str, version: str) -> str | None:
-    """A requirement with the version; None where it is none, or one of another name. Its marker stays as written.
+    """Return a requirement with the version; None if it is invalid or has another name. Its marker is unchanged.
 
     >>> _pinned("Diffusers[torch] ~= 0.30 ; python_version > '3'", "diffusers", "1.0")
     "Diffusers[torch]==1.0 ; python_version > '3'"
     """
     try:
         requirement = Requirement(asked)
-    except InvalidRequirement:  # also one with options behind it (`--hash`), which hold for one file of one version
+    except InvalidRequirement:  # or it has options (`--hash`) that are valid for one file of one version
         return None
     spelled = _NAME.match(asked)
     if normalised(requirement.name) != normalised(name) or spelled is None:
         return None
-    # The address of a requirement may have a semicolon, so that of its marker has a space in front.
+    # A URL requirement may contain a semicolon, so its marker must be preceded by a space.
     marker = re.search(r"\s;.*|$", asked) if requirement.url else _MARKER.search(asked)
     return f"{spelled[0]}=={version}{marker[0] if marker else ''}"
 
 
 def _is_repository_of(address: str, name: str) -> bool:
-    """Whether an address in place of a name has it: `git+https://github.com/owner/name.git@main`."""
+    """Return whether a URL is that of a repository of this name: `git+https://github.com/owner/name.git@main`."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -99,8 +99,8 @@ def _is_repository_of(address: str, name: str) -> bool:
 
 
 def _in_project(text: str, name: str, version: str) -> str:
-    """Pin in a pyproject.toml, all else of which stays as it is written."""
-    # Importing it takes 30 ms, and only a fault of an installed package asks for it.
+    """Pin in a pyproject.toml and preserve everything else."""
+    # Imported here because it takes 30 ms and is rarely needed.
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -119,7 +119,7 @@ def _in_project(text: str, name: str, version: str) -> str:
 
 
 def _pin_key(table: Any, key: str, version: str) -> None:
-    """Pin a key of Poetry's: its value is a version, or a table that has one."""
+    """Pin a key of Poetry, whose value is a version or a table that contains one."""
     value = table[key]
     if isinstance(value, str):
         table[key] = _quoted_alike(value, f"=={version}")
@@ -128,7 +128,7 @@ def _pin_key(table: Any, key: str, version: str) -> None:
 
 
 def _quoted_alike(old: Any, new: str) -> Any:
-    """A string of TOML in the quotes of the one that it replaces."""
+    """Return a TOML string with the same quotes as the one it replaces."""
     import tomlkit
 
     return tomlkit.string(new, literal=old.as_string().startswith("'") and "'" not in new)

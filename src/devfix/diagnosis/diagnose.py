@@ -1,4 +1,4 @@
-"""Failure -> diagnoses: ask every rule, best evidence first."""
+"""Diagnose a failure with every rule."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from devfix.registry.precedence import by_precedence
 from devfix.registry.timeout import raised, within
 from devfix.sdk import Context, Sources
 
-SECONDS = 60.0  # milliseconds are usual, and a rule may have a file of ten thousand lines parsed
+SECONDS = 60.0  # usually milliseconds, but a rule may parse a file of ten thousand lines
 
 
-def diagnose(
-    failure: Failure, rules: Iterable[Rule], sources: Sources, notes: list[str], seconds: float = SECONDS
-) -> list[Diagnosis]:
-    """What the rules say of a failure, best evidence first; a rule that raises or speaks nonsense is named in `notes`.
+def diagnose(failure: Failure, rules: Iterable[Rule], sources: Sources, seconds: float = SECONDS) -> list[Diagnosis]:
+    """Return the findings of the rules for a failure, best evidence first.
 
-    Of those with equally good evidence one that supersedes another comes first, and else they come by their ids.
-    A rule that takes longer than `seconds` is named too; the others go on.
+    With equal evidence, a rule comes before those that it supersedes; otherwise rules are sorted by id. A rule that
+    raises, returns something else than a finding, or takes longer than `seconds` is skipped, with a note in `sources`.
     """
     diagnoses = []
     for rule in by_precedence(rules):
         try:
             finding = within(seconds, partial(rule.diagnose, Context(failure, sources)))
         except Exception as error:
-            notes.append(f"rule {rule.id} set aside: diagnose {raised(error)}")
+            sources.notes.add(f"rule {rule.id} disabled: diagnose {raised(error)}")
             continue
         if finding is None:
             continue
         if not _fits(finding, failure):
-            notes.append(f"rule {rule.id} set aside: diagnose gave {finding!r}, which is no Finding of this failure")
+            sources.notes.add(
+                f"rule {rule.id} disabled: diagnose returned {finding!r}, expected a Finding of this failure"
+            )
             continue
         diagnoses.append(Diagnosis(rule.id, rule.title, failure, finding))
     return sorted(diagnoses, key=lambda each: each.finding.confidence)

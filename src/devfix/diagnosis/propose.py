@@ -1,19 +1,18 @@
-"""Diagnoses -> patches, best first: what each rule would change, without repetition."""
+"""Turn diagnoses into patches: the changes that each rule proposes, without duplicates."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import cast
 
 from devfix.errors import RuleError
-from devfix.model import Diagnosis, Edit, Patch, Rejected, SourceLocation
-from devfix.model.patch import Safety
+from devfix.model import Diagnosis, Edit, Patch, Rejected, Safety, SourceLocation
+from devfix.notes import Notes
 from devfix.registry import Rule
 from devfix.registry.suppressions import ignored, touched
 from devfix.registry.timeout import raised, within
-from devfix.sdk import SAFETIES, Change, Context, Sources
+from devfix.sdk import Change, Context, Sources
 
 CHANGES_A_RULE = 16
 SECONDS = 60.0  # LibCST needs seconds for the positions in a file of ten thousand lines
@@ -23,29 +22,28 @@ def propose(
     diagnoses: Sequence[Diagnosis],
     rules: Mapping[str, Rule],
     source: Sources,
-    notes: list[str],
     seconds: float = SECONDS,
     rejected: list[Rejected] | None = None,
 ) -> Iterator[Patch]:
     """Yield every candidate once, in the order of the diagnoses and, within one, of the rule.
 
-    A rule that raises, yields nonsense or works longer than `seconds` is named in `notes`, and the next one is asked.
-    Candidates that are left out, for another rule has the same or a rule has too many, are added to `rejected`.
+    A rule that raises, yields something else than a change, or takes longer than `seconds` is skipped, with a note in
+    `source`. Candidates that are not tried, because another rule proposed the same or a rule has too many, are added to
+    `rejected`.
     """
     seen: dict[tuple[tuple[str, bytes], ...], str] = {}
     rejected = [] if rejected is None else rejected
     for diagnosis in diagnoses:
-        if _is_ignored(diagnosis, source, notes):
+        if _is_ignored(diagnosis, source):
             continue
-        for number, change in enumerate(_changes(rules[diagnosis.rule], diagnosis, source, notes, seconds)):
+        for number, change in enumerate(_changes(rules[diagnosis.rule], diagnosis, source, seconds)):
             key = tuple(sorted((edit.path, edit.after) for edit in change.edits))
             reason = " ".join(filter(None, (diagnosis.finding.reason, change.reason)))
             rank = (int(diagnosis.finding.confidence), number)
-            safety = cast("Safety", change.safety)  # `_nonsense` lets no other pass
-            patch = Patch(diagnosis.rule, change.title, reason, safety, change.edits, rank, change.joint)
+            patch = Patch(diagnosis.rule, change.title, reason, change.safety, change.edits, rank, change.joint)
             if number >= CHANGES_A_RULE:
                 rejected.append(Rejected(patch, f"only the first {CHANGES_A_RULE} candidates of a rule are taken"))
-            elif any(_kept_away(edit, diagnosis.rule, notes) for edit in change.edits):
+            elif any(_is_suppressed(edit, diagnosis.rule, source.notes) for edit in change.edits):
                 rejected.append(Rejected(patch, "a comment at the line asks the rule to leave it alone"))
             elif key in seen:
                 if seen[key] != diagnosis.rule:
@@ -55,29 +53,29 @@ def propose(
                 yield patch
 
 
-def _changes(rule: Rule, diagnosis: Diagnosis, source: Sources, notes: list[str], seconds: float) -> Iterator[Change]:
+def _changes(rule: Rule, diagnosis: Diagnosis, source: Sources, seconds: float) -> Iterator[Change]:
     spent = 0.0
     ctx = Context(diagnosis.failure, source, diagnosis.finding)
     try:
         changes = iter(within(seconds, partial(rule.propose, ctx)))
-        for _ in range(CHANGES_A_RULE + 1):  # one more, to tell of it
+        for _ in range(CHANGES_A_RULE + 1):  # one more than allowed, so that the excess is reported
             began = time.monotonic()
             change = within(max(0.001, seconds - spent), partial(next, changes, None))
             spent += time.monotonic() - began
             if change is None:
                 return
-            if wrong := _nonsense(change) or _misplaced(change, source):
+            if wrong := _invalid(change) or _misplaced(change, source):
                 raise RuleError(f"yielded {wrong}")
             yield change
     except Exception as error:
-        notes.append(f"rule {rule.id} set aside: propose {raised(error)}")
+        source.notes.add(f"rule {rule.id} disabled: propose {raised(error)}")
 
 
-def _nonsense(change: object) -> str:
-    """What is wrong with what a rule yielded; "" where it is a change."""
+def _invalid(change: object) -> str:
+    """Return what is wrong with a value that a rule yielded; "" if it is a valid change."""
     if not isinstance(change, Change):
         return f"{type(change).__name__}, which is no Change"
-    if not isinstance(change.title, str) or not change.title or change.safety not in SAFETIES:
+    if not isinstance(change.title, str) or not change.title or not isinstance(change.safety, Safety):
         return f"a Change whose title is {change.title!r} and whose safety is {change.safety!r}"
     if (
         not isinstance(change.edits, tuple)
@@ -90,7 +88,7 @@ def _nonsense(change: object) -> str:
 
 
 def _misplaced(change: Change, source: Sources) -> str:
-    """What is wrong with where a change edits; "" where each edit begins with an editable file as it stands."""
+    """Return what is wrong with the files of a change; "" if each edit starts from an editable file's current state."""
     for edit in change.edits:
         file = source.file(SourceLocation(edit.path, max(1, edit.line), owned=True))
         if file is None:
@@ -100,8 +98,8 @@ def _misplaced(change: Change, source: Sources) -> str:
     return ""
 
 
-def _is_ignored(diagnosis: Diagnosis, source: Sources, notes: list[str]) -> bool:
-    """Whether a comment at the failing line, or at the blamed tensor's birth, keeps the rule away."""
+def _is_ignored(diagnosis: Diagnosis, source: Sources) -> bool:
+    """Return whether a comment at the failing line, or where the blamed tensor is created, suppresses the rule."""
     operands = diagnosis.failure.operands
     birth = operands[diagnosis.finding.operand].creation if operands else None
     for place in (diagnosis.failure.at, birth.owned_place if birth else None):
@@ -110,18 +108,18 @@ def _is_ignored(diagnosis: Diagnosis, source: Sources, notes: list[str]) -> bool
             continue
         lines = ignored(file.data, diagnosis.rule)
         if place.line in lines:
-            notes.append(_told(diagnosis.rule, place.path, place.line, lines[place.line]))
+            source.notes.add(_suppression_note(diagnosis.rule, place.path, place.line, lines[place.line]))
             return True
     return False
 
 
-def _kept_away(edit: Edit, rule: str, notes: list[str]) -> bool:
+def _is_suppressed(edit: Edit, rule: str, notes: Notes) -> bool:
     lines = ignored(edit.before, rule)
     line = next((line for line in touched(edit) if line in lines), 0) if lines else 0
     if line:
-        notes.append(_told(rule, edit.path, line, lines[line]))
+        notes.add(_suppression_note(rule, edit.path, line, lines[line]))
     return bool(line)
 
 
-def _told(rule: str, path: str, line: int, reason: str) -> str:
-    return f"{path}:{line}: left alone by rule {rule}, as a comment there asks: {reason or '(it gives no reason)'}"
+def _suppression_note(rule: str, path: str, line: int, reason: str) -> str:
+    return f"{path}:{line}: rule {rule} is suppressed by a comment: {reason or '(no reason given)'}"

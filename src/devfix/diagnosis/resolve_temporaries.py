@@ -1,7 +1,7 @@
-"""Operands that an operator made for itself: what it was given in their place, as the owned code names it.
+"""Replace operator-internal temporaries by the user-visible tensors they came from.
 
-`binary_cross_entropy_with_logits` computes `1 - target` before it meets the input, and that fails; its own temporary
-has neither a name nor a birth that an edit could reach.
+`binary_cross_entropy_with_logits` computes `1 - target` before it combines it with the input, which fails. That
+temporary has neither a name nor a creation that an edit could change.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from devfix.source import File, Sources, last_name
 from devfix.source.edits.expressions import argument
 
 
-def with_given(failure: Failure, source: Sources) -> Failure:
-    """The failure with what the failing expression was given in the place of what the operator made for itself.
+def resolve_temporaries(failure: Failure, source: Sources) -> Failure:
+    """Return the failure with the arguments of the failing expression in place of the operator's own temporaries.
 
-    Where several tensors that it was given lie on that device, one of the operand's shape comes first.
+    If several of its tensor arguments are on that device, one of the operand's shape comes first.
 
-    >>> with_given(failure, source) == failure
+    >>> resolve_temporaries(failure, source) == failure
     True
     """
     if not any(_is_own(failure, each) for each in failure.operands):
         return failure
     frame = max(number for number, each in enumerate(failure.frames) if each.place == failure.at)
-    found = [_given(failure, frame, each, source) if _is_own(failure, each) else each for each in failure.operands]
+    found = [_arguments(failure, frame, each, source) if _is_own(failure, each) else each for each in failure.operands]
     return replace(failure, operands=tuple(found))
 
 
 def _is_own(failure: Failure, operand: Operand) -> bool:
-    """Whether an operand was made where it failed, and deeper in the stack than that: nobody has a name for it."""
+    """Return whether an operand was created by the failing call itself, so that owned code has no name for it."""
     birth = operand.creation
     if operand.names or operand.transfers or birth is None:
         return False
     return birth.places[:1] == (failure.at,) and not failure.frames[-1].place.owned
 
 
-def _given(failure: Failure, frame: int, operand: Operand, source: Sources) -> Operand:
+def _arguments(failure: Failure, frame: int, operand: Operand, source: Sources) -> Operand:
     place = failure.frames[frame].place
     file = source.file(place)
     root = file.root_at(place) if file is not None else None
@@ -53,13 +53,13 @@ def _given(failure: Failure, frame: int, operand: Operand, source: Sources) -> O
     ]
     found: list[ScopeVariable] = sorted(every, key=lambda each: (each.shape != operand.shape, len(each.expression)))
     if not found:
-        return _made_there(operand, file, root, place.function)
+        return _creation_in(operand, file, root, place.function)
     names = (NameRef(frame, found[0].expression),)
     return replace(operand, names=names, history=found[0].history, shape=found[0].shape)
 
 
-def _made_there(operand: Operand, file: File, root: cst.CSTNode, function: str) -> Operand:
-    """The operand as made by the first factory without a device among what the failing expression is given."""
+def _creation_in(operand: Operand, file: File, root: cst.CSTNode, function: str) -> Operand:
+    """Return the operand as created by the first factory without a device among the failing expression's arguments."""
     birth = operand.history[0]
     for node in file.within(root) if operand.device == "cpu" else ():
         if isinstance(node, cst.Call) and node is not root and _is_factory(node) and _is_given(file, root, node):
@@ -73,6 +73,6 @@ def _is_factory(call: cst.Call) -> bool:
 
 
 def _is_given(file: File, root: cst.CSTNode, node: cst.CSTNode) -> bool:
-    """Whether a node is an argument of an expression itself, and of no other call in it."""
+    """Return whether a node is an argument of an expression itself, and not of another call in it."""
     around = list(file.ancestors(node))
     return not any(isinstance(each, cst.Call | cst.Lambda) for each in around[: around.index(root)])

@@ -1,6 +1,6 @@
-"""Fix -> advice: where else the file, or a copy of it, has the same fault.
+"""Find other code in the file, or in copies of it, with the same fault as a fix.
 
-Advice is shown with its diff and never applied, since no run has shown those places to fail.
+Such sites are shown with their diff and never edited, since no run has shown them to fail.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from devfix.model import Edit, Patch, SourceLocation
 from devfix.sdk import FACTORIES, File, add_keyword, argument, is_bound, is_local, is_move, last_name, remove_keyword
 from devfix.source import SourceError
 
-PLACES = 20  # shown for one fix; the sample's worst file had eleven
-FILES = 200  # parsed for copies of the faulty line
-NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\w)(?!\s*=[^=])")  # no attribute, and no keyword
+PLACES = 20  # at most, for one fix
+FILES = 200  # at most, parsed for copies of the faulty line
+NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\w)(?!\s*=[^=])")  # not an attribute, and not a keyword
 Line = tuple[str, str]
 
 
-def advise(
+def similar_sites(
     patch: Patch, read: Callable[[str], bytes | None], containing: Callable[[Sequence[str]], Iterable[str]]
 ) -> Iterator[Edit]:
-    """Yield an edit for each other place that reads as the patched one did; `before` is the state after the patch.
+    """Yield an edit for each other place that reads as the fixed one did; `before` is the state after the patch.
 
-    `read` gives the contents after the patch, None where a file must not be edited; `containing` the paths of the files
-    that have one of some texts. Only where every name that the new line needs is bound is there anything to yield.
+    `read` returns the contents after the patch, or None if a file must not be edited. `containing` returns the paths of
+    the files that contain one of some texts. A place is skipped unless every name that the new line uses is bound
+    there.
     """
     faulty = [old for edit in patch.edits for old, _ in _pairs(edit)]
     every = sorted(path for path in containing(faulty) if path.endswith(".py"))[:FILES]
@@ -47,14 +48,14 @@ def _advice(edit: Edit, read: Callable[[str], bytes | None], paths: Iterable[str
 
 
 def _pairs(edit: Edit) -> list[Line]:
-    """The lines that an edit replaced one by one, as (old, new) without their indentation."""
+    """Return the lines that an edit replaced one by one, as (old, new) without their indentation."""
     old, new = (each.decode("utf-8", "replace").splitlines() for each in (edit.before, edit.after))
     pairs = []
     for tag, old_from, old_to, new_from, new_to in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "replace" and old_to - old_from == new_to - new_from:
             lines = zip(old[old_from:old_to], new[new_from:new_to], strict=True)
             pairs += [(before.strip(), after.strip()) for before, after in lines]
-    # A bracket or a bare name stands everywhere; it says nothing of the fault.
+    # A bracket or a bare name occurs everywhere and does not identify the fault.
     return [pair for pair in pairs if "(" in pair[0] and len(pair[0]) > 8]
 
 
@@ -79,7 +80,7 @@ def _elsewhere(path: str, data: bytes, pairs: list[Line]) -> Iterator[Edit]:
 
 
 def _binds(file: File, line: int, names: set[str]) -> bool:
-    """Whether every name is bound before a line runs, in its function or in the module."""
+    """Return whether every name is bound before a line runs, in its function or in the module."""
     node = file.root_at(SourceLocation(file.path, line, owned=True))
     return node is not None and all(_knows(file, node, name) for name in names)
 
@@ -92,7 +93,7 @@ def _knows(file: File, node: cst.CSTNode, name: str) -> bool:
 
 
 def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
-    """Calls in the patched file that lack the keyword which the patch added to one of their kind."""
+    """Yield the calls in the fixed file without the keyword that the patch added to a call of the same kind."""
     try:
         before, file = File(edit.path, edit.before), File(edit.path, data)
     except SourceError:
@@ -117,6 +118,6 @@ def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
 
 
 def _follows(file: File, call: cst.Call) -> bool:
-    """Whether what a factory makes lies where another tensor does, or is moved at once."""
+    """Return whether the result of a factory follows the device of another tensor, or is moved at once."""
     name, outer = last_name(call.func), file.parent(file.parent(call) or call)
     return name.endswith("_like") or name.startswith("new_") or (outer is not None and is_move(outer))

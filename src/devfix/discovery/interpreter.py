@@ -102,7 +102,7 @@ def examine(python: Path, cwd: Path) -> Interpreter:
     done = run((str(python), "-c", _EXAMINE), cwd, environment, timeout=120)
     line = next((line for line in done.stdout.splitlines() if line.startswith("devfix-interpreter ")), "")
     if not line:
-        last = (done.trouble or done.stderr.strip() or f"exit code {done.exit_code}").splitlines()[-1]
+        last = (done.internal_error or done.stderr.strip() or f"exit code {done.exit_code}").splitlines()[-1]
         raise UserError(f"{python} does not work as a Python interpreter ({last}); choose another with --python")
     data = json.loads(line.partition(" ")[2])
     if tuple(data["python"][:2]) < OLDEST_PYTHON:

@@ -1,4 +1,4 @@
-"""The worlds in which a fix has to hold."""
+"""The worlds in which a fix is verified."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from devfix.model.world import WorldKind
 
 
 def worlds_to_verify(home: World, python_sees: int) -> list[World]:
-    """Every world in which a fix must be no worse: none, one, two GPUs, and two of which the second is current.
+    """Return the worlds in which a fix must be no worse: no, one and two GPUs, and two with the second one current.
 
-    Real GPUs are used as far as there are any; worlds with more are simulated.
+    Real GPUs are used as far as available; worlds with more are simulated.
     """
 
     def gpus(count: int, current: int = 0) -> World:

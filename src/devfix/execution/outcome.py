@@ -1,4 +1,4 @@
-"""Traces and the end of a process -> one run: which failure explains it, and what was copied."""
+"""Combine the traces and the end of a process into a run: the failure that explains it, and its copies."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def read_run(
     unseen: tuple[str, ...] = (),
     include_handled: bool = False,
 ) -> Run:
-    """The run that a process's end and its traces tell of.
+    """Return the run described by a process's end and its traces.
 
-    `tree` is the path to leave out of its output, `unseen` names the processes in which there was no probe. With
-    `include_handled` a program that catches a device failure has failed by it.
+    `tree` is the path to remove from its output; `unseen` names the processes without a probe. With `include_handled` a
+    device failure that the program catches counts as its failure.
     """
     failure, loud = _failure(traces)
     if failure is not None and tree and failure.kind == "other":
@@ -45,7 +45,7 @@ def read_run(
         outcome=outcome,
         exit_code=done.exit_code,
         seconds=done.seconds,
-        # Each run has a worktree of its own, so its name would make equal outputs differ.
+        # Each run has its own worktree, whose path would make equal outputs differ.
         stdout=done.stdout.replace(tree, "."),
         stderr=done.stderr.replace(tree, "."),
         failure=failure if outcome in (Outcome.FAILED, Outcome.OTHER) else None,
@@ -65,7 +65,7 @@ def read_run(
             *unseen,
             *trouble,
             *(note for trace in traces for note in trace.internal_errors),
-            *filter(None, [done.trouble]),
+            *filter(None, [done.internal_error]),
         ),
     )
 
@@ -73,7 +73,7 @@ def read_run(
 def _outcome(done: Completed, failure: Failure | None, loud: bool) -> Outcome:
     if done.timed_out:
         return Outcome.TIMEOUT
-    if done.trouble and done.exit_code is None and not done.signal:
+    if done.internal_error and done.exit_code is None and not done.signal:
         return Outcome.NOT_STARTED
     if done.signal:
         return Outcome.SIGNAL
@@ -83,21 +83,23 @@ def _outcome(done: Completed, failure: Failure | None, loud: bool) -> Outcome:
 
 
 def _failure(traces: list[Trace]) -> tuple[Failure | None, bool]:
-    """The failure that explains the run, and whether it was loud: nobody caught it.
+    """Return the failure that explains the run, and whether it was uncaught.
 
-    An uncaught device failure explains more than any other exception, since a parent often dies of its child's; one
-    that was caught explains a failing run only where no other exception does.
+    An uncaught device failure takes precedence over other exceptions, since a parent often dies of its child's failure.
+    A caught one explains a failing run only if there is no other exception.
     """
-    told = [(trace.failure, trace.failure.uncaught, trace.process.pid) for trace in traces if trace.failure is not None]
-    order = sorted(told, key=lambda each: (not (each[1] and each[0].kind != "other"), not each[1], each[2]))
+    failures = [
+        (trace.failure, trace.failure.uncaught, trace.process.pid) for trace in traces if trace.failure is not None
+    ]
+    order = sorted(failures, key=lambda each: (not (each[1] and each[0].kind != "other"), not each[1], each[2]))
     return (order[0][0], order[0][1]) if order else (None, False)
 
 
 def _gpus_asked(world: World, traces: list[Trace], failure: Failure | None) -> int:
-    """Return how many GPUs the program needs where the world has fewer, else 0.
+    """Return how many GPUs the program needs if the world has fewer, else 0.
 
-    A number that does not exist counts where the program failed by it; processes of NCCL count in any case. Real GPUs
-    have no probe that knows the number: there it is one more than there are.
+    A GPU index that does not exist counts if the program failed by it; processes of NCCL always count. For real GPUs
+    the index is not recorded: one more than there are is assumed.
     """
     asked = max((trace.asked.processes for trace in traces), default=0)
     if failure is not None and failure.kind == "invalid-ordinal" and world.kind != "cpu":
@@ -106,7 +108,7 @@ def _gpus_asked(world: World, traces: list[Trace], failure: Failure | None) -> i
 
 
 def _handled(traces: list[Trace]) -> tuple[Failure, ...]:
-    """Return the device failures that the processes have caught, those of the first process first."""
+    """Return the device failures that the processes caught, those of the first process first."""
     found: list[Failure] = []
     for trace in sorted(traces, key=lambda each: each.process.pid):
         for failure in (*trace.handled, *filter(None, [trace.failure])):
@@ -116,7 +118,7 @@ def _handled(traces: list[Trace]) -> tuple[Failure, ...]:
 
 
 def _is_printed(failure: Failure, done: Completed) -> bool:
-    """Say whether the program printed the message: it tells of the failure, and does not just try something else."""
+    """Return whether the program printed the failure's message, so that it reported it and did not only fall back."""
     words = failure.message.strip().split("\n")[0][:80]
     return bool(words) and (words in done.stderr or words in done.stdout)
 

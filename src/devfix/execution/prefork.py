@@ -1,4 +1,4 @@
-"""Run scripts in children forked from a process that has imported torch, each as a fresh interpreter would run it."""
+"""Run scripts in children forked from a process that has imported torch, as a fresh interpreter would run them."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from devfix.process.output_buffer import BoundedOutput
 
 _SERVER = Path(__file__).parents[1] / "probe" / "prefork" / "server.py"
 _START_SECONDS, _GRACE = 600.0, 60.0
-# What an interpreter or its libraries read when they start: a process that has started cannot take another value.
+# Variables that an interpreter or its libraries read at start; a running process cannot adopt other values.
 _READ_AT_START = re.compile(r"(PYTHON|LD_|DYLD_|OMP_|MKL_|KMP_|OPENBLAS_|GOMP_|MALLOC_|TORCH|LC_|LANG).*")
 _AT_START = ("sitecustomize", "usercustomize")
-_ENTRY = Path(__file__).resolve().parents[1] / "probe" / "entry"  # the warm process runs this one for each program
+_ENTRY = Path(__file__).resolve().parents[1] / "probe" / "entry"  # run by the server for each program
 _TAKEN_OVER = frozenset({"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"})
 
 
 class PreforkError(Exception):
-    """The warm process cannot run this program, or has died: run it in a fresh one."""
+    """The server cannot run this program, or has died: run it in a fresh process."""
 
 
 class PreforkServer:
-    """A process in the target's interpreter that has imported `modules`, and forks a child for each run.
+    """A process of the target's interpreter that has imported `modules`, and forks a child for each run.
 
-    It starts at once and in the background; `run` waits for it, may be called from several threads, and raises
-    PreforkError where a fresh process must be used. `close` ends it with all that it started.
+    It starts in the background; `run` waits for it, may be called from several threads, and raises PreforkError if a
+    fresh process must be used. `close` ends it and everything that it started.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class PreforkServer:
         modules: Sequence[str] = ("torch",),
         limits: ResourceLimits | None = None,
     ) -> None:
-        """Start the process with this environment; it dies when all that run in it break the limits together."""
+        """Start the process with this environment; it is ended if its runs together exceed the limits."""
         self._output = (limits or ResourceLimits()).output_limit
         self._environment = {name: value for name, value in environment.items() if name != "DEVFIX_PROBE"}
         self._lock = threading.Lock()
@@ -153,7 +153,7 @@ class PreforkServer:
         return f"the warm process has died ({error})" + (f": {said[-500:]}" if said else "")
 
     def _listen(self, program: SupervisedProcess) -> None:
-        """Read what the server itself prints, so that it never waits for a reader."""
+        """Read the output of the server itself, so that it never blocks."""
         with selectors.DefaultSelector() as selector:
             try:
                 for stream in (program.stdout, program.stderr):
@@ -173,7 +173,7 @@ class PreforkServer:
         timed_out = not _drain(captures, began + timeout)
         seconds = time.monotonic() - began
         if timed_out:
-            ours.shutdown(socket.SHUT_WR)  # the server sees its end close, and sweeps
+            ours.shutdown(socket.SHUT_WR)  # the server sees the end of the stream, and ends its children
             _drain(captures, time.monotonic() + _GRACE)
         stdout, stderr, status = (captures[each] for each in (out, err, ours.fileno()))
         truncated = bool(stdout.dropped or stderr.dropped)
@@ -188,7 +188,7 @@ class PreforkServer:
 
 
 def _drain(captures: Mapping[int, BoundedOutput], deadline: float) -> bool:
-    """Read until all streams close; False when the deadline passes first."""
+    """Read until all streams are closed; return False if the deadline passes first."""
     with selectors.DefaultSelector() as selector:
         for stream in captures:
             selector.register(stream, selectors.EVENT_READ)

@@ -1,4 +1,4 @@
-"""The configuration of the probe (docs/reference/trace-format.md), and the environment that passes it."""
+"""The configuration of the probe (docs/reference/trace-format.md), and the environment variable that passes it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from devfix.model import NO_COUNTS, CountRequest, SourceLocation, World
 from devfix.process import child_environment
 
 DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
-SEED = 0  # for programs that draw random numbers without one
+SEED = 0  # for programs that draw random numbers without a seed
 ENTRY = Path(__file__).resolve().parents[1] / "probe" / "entry"
 
 
@@ -26,7 +26,7 @@ def probe_config(
     tally: bool = False,
     seed: int | None = None,
 ) -> Mapping[str, object]:
-    """The order of a run whose traces come to a folder; places are below `owned`, the program's worktree."""
+    """Return the configuration of a run that writes its traces to a folder; `owned` is the program's worktree."""
     return {
         "world": {"kind": world.kind, "gpus": world.gpus, "current": world.current},
         "traces": str(traces),
@@ -48,9 +48,9 @@ def probe_config(
 def environment_for(
     world: World, order: Mapping[str, object], given: Mapping[str, str] | None = None, overlay: Path | None = None
 ) -> dict[str, str]:
-    """What the program sees: its own environment without secrets (or `given`, whole), and the order.
+    """Return the environment of the program: the user's without secrets (or `given`), and the configuration.
 
-    `CUDA_VISIBLE_DEVICES` is as the user has it, where that shows all GPUs of a simulated world, else it is not set.
+    `CUDA_VISIBLE_DEVICES` is the user's if it shows all GPUs of a simulated world; otherwise it is not set.
     """
     environment = dict(child_environment() if given is None else given)
     environment["DEVFIX_PROBE"] = json.dumps(order)

@@ -1,4 +1,4 @@
-"""Target -> runs: start the program in a world and read what the probe tells."""
+"""Run a target: start the program in a world and read the traces of the probe."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from devfix.trace import read_all
 
 
 class Tree(Protocol):
-    """A folder with the program's files, in which it may do what it likes."""
+    """A folder with the program's files, which the program may change."""
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """The path of the folder."""
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Write contents until the tree is handed back."""
+        """Write files, until the tree is returned to its pool."""
 
 
 class WorktreePool(Protocol):
-    """Hands out trees, from several threads: the worktrees of a repository, or the folders of a test bench."""
+    """A pool of trees for several threads: the worktrees of a repository, or the folders of a rule's cases."""
 
     def take(self) -> Tree:
-        """Wait for a free one, in its first state."""
+        """Wait for a free tree and return it in its initial state."""
 
     def give(self, tree: Any, /) -> None:
-        """Hand it back, in whatever state it is."""
+        """Return a tree to the pool, in whatever state it is."""
 
 
 class TracedRunner:
-    """Runs one target's program, each time in a clean worktree; safe to call from several threads."""
+    """Runs one target's program, each time in a clean worktree; may be called from several threads."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Processes of a program that used torch where the probe was not: nothing of what they did was seen."""
+"""Find processes of a program that used torch without a probe, so that nothing of them was recorded."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 from devfix.process import Completed, TorchProcess
 
 _WITH_VALUE = frozenset({"-W", "-X", "--check-hash-based-pycs"})
-_MARK_LIMIT = 4_000  # bytes of a mark, and marks of a run
+_MARK_LIMIT = 4_000  # bytes of a mark file, and mark files of a run
 
 
 def unobserved(done: Completed, traces: Path) -> tuple[str, ...]:
-    """Return a sentence for each process that loaded torch without the probe, or in which the probe could not begin.
+    """Return a sentence for each process that loaded torch without the probe, or in which the probe could not start.
 
-    The entry of the probe leaves a mark in `traces` before torch is imported (docs/reference/trace-format.md).
+    The entry of the probe writes a mark to `traces` before torch is imported (docs/reference/trace-format.md).
     """
     images, troubles = _marks(traces)
     said = [
-        f"`{_shown(each)}` (process {each.pid}) imported torch without devfix's probe: {_why(each)}"
+        f"`{_command_text(each)}` (process {each.pid}) imported torch without devfix's probe: {_why(each)}"
         for each in done.with_torch
         if each.image not in images
     ]
@@ -29,7 +29,7 @@ def unobserved(done: Completed, traces: Path) -> tuple[str, ...]:
 
 
 def _marks(folder: Path) -> tuple[set[str], list[str]]:
-    """Return the program images with a probe, and why one could not begin."""
+    """Return the program images with a probe, and why others have none."""
     images, troubles = set(), []
     for path in sorted(folder.glob("*.begun"))[:_MARK_LIMIT]:
         try:
@@ -43,7 +43,7 @@ def _marks(folder: Path) -> tuple[set[str], list[str]]:
 
 
 def _text(path: Path) -> str:
-    # A program may put a pipe or a link there, which must not be waited for or followed.
+    # A program may create a pipe or a link there; neither is read.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -51,7 +51,7 @@ def _text(path: Path) -> str:
         return file.read(_MARK_LIMIT).decode("utf-8", "replace")
 
 
-def _shown(process: TorchProcess) -> str:
+def _command_text(process: TorchProcess) -> str:
     shown = shlex.join(process.command)
     return shown if len(shown) <= 120 else f"{shown[:119]}…"
 

@@ -23,8 +23,8 @@ IsTest = Callable[[SourceLocation], bool]
 
 def explained(failure: Failure, rules: Sequence[Rule], sources: Sources) -> tuple[Diagnosis, ...]:
     """Return the diagnoses of the rule that explains a failure: the first that finds something to change."""
-    diagnoses = diagnose(failure, rules, sources, [])
-    patch = next(propose(diagnoses, {rule.id: rule for rule in rules}, sources, []), None)
+    diagnoses = diagnose(failure, rules, sources)
+    patch = next(propose(diagnoses, {rule.id: rule for rule in rules}, sources), None)
     return tuple(each for each in diagnoses if patch is not None and each.rule == patch.rule)
 
 

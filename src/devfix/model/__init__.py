@@ -1,13 +1,13 @@
-"""Every record that flows through devfix, from the target to the report.
+"""The records that devfix passes from one package to the next, from the target to the report.
 
-All records are frozen and made of the standard library alone. Paths of owned files are relative to the repository and
-use forward slashes; paths of foreign files are absolute. Lines count from 1, columns from 0 in UTF-8 bytes, as in
-`code.co_positions()`. Devices are strings as `str(torch.device)` gives them: "cpu", "cuda:0".
+All records are frozen and only use the standard library. Paths of owned files are relative to the repository, with
+forward slashes; other paths are absolute. Lines count from 1, columns from 0 in UTF-8 bytes, as in
+`code.co_positions()`. Devices are strings as `str(torch.device)` returns them: "cpu", "cuda:0".
 """
 
 from devfix.model.failure import Argument, Call, Failure, Frame, Recipe
 from devfix.model.obstacle import Lack, Obstacle
-from devfix.model.patch import Confidence, Diagnosis, Edit, Finding, Patch, Rejected, Verdict, VerdictOutcome
+from devfix.model.patch import Confidence, Diagnosis, Edit, Finding, Patch, Rejected, Safety, Verdict, VerdictOutcome
 from devfix.model.report import DependencyFault, Fix, OtherRun, Others, RegressionTest, Repair, Report
 from devfix.model.running import NO_COUNTS, CountRequest, OperatorCount, OperatorTotals, Outcome, Run, Target, Transfer
 from devfix.model.tensors import Checksum, Event, ModuleOwner, NameRef, Operand, ScopeVariable
@@ -46,6 +46,7 @@ __all__ = [
     "Repair",
     "Report",
     "Run",
+    "Safety",
     "ScopeVariable",
     "SourceLocation",
     "Target",

@@ -1,4 +1,4 @@
-"""A failure: its stack, what met there, and the calls from which a test can make it again."""
+"""A failure: its stack, its operands, and the calls from which a test can reproduce it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 from devfix.model.tensors import Operand, ScopeVariable
 from devfix.model.world import SourceLocation
 
-# docs/reference/trace-format.md has the message of each; "other" is an exception that does not speak of devices.
+# docs/reference/trace-format.md has the message of each; "other" is an exception unrelated to devices.
 FailureKind = Literal[
     "device-mismatch",
     "index-device",
@@ -48,13 +48,13 @@ class Frame:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a value of the program is made again in source; `kind` "unknown" is one that cannot be (`text`: its type).
+    """How source code can recreate a value of the program; `kind` "unknown" is one that cannot be (`text`: its type).
 
-    "literal": `text` is Python; "name": what `module` has as `text`; "parameters": those of the argument `text`;
-    "list", "tuple", "set", "dict" (keys and values in turn): `items`; "device": `text`; "made": the class `text` of
+    "literal": `text` is Python. "name": the name `text` of `module`. "parameters": those of the argument `text`.
+    "list", "tuple", "set", "dict" (alternating keys and values): `items`. "device": `text`. "made": the class `text` of
     `module` is called with `items` and `keywords`, then gets `dtype` and `moves` (a part, "" for the whole, and its
-    device). "tensor": `text` says what it holds ("values", "zeros", "ones", "full", "arange", "integers", "flags",
-    "unit", "normal"), `numbers` which ones, as Python.
+    device). "tensor": `text` is its content ("values", "zeros", "ones", "full", "arange", "integers", "flags", "unit",
+    "normal"), and `numbers` the values, as Python.
     """
 
     kind: RecipeKind
@@ -101,12 +101,12 @@ class Call:
 
 @dataclass(frozen=True)
 class Failure:
-    """What went wrong in a run: the exception, the operator, its operands, the stack (outermost frame first).
+    """The failure of a run: the exception, the operator, its operands, the stack (outermost frame first).
 
-    `operations` counts the operators that had run in the process before it, so that two runs can be held side by side;
-    `scopes` has what a second look recorded at places that are no longer on the stack, `calls` the calls on it that a
-    test could make, innermost first, and `test` is what pytest calls the test that failed.
-    `uncaught`: it ended the process, a test or a thread.
+    `operations` counts the operators that the process had run before it, to compare two runs. `scopes` has what a
+    second run recorded at locations that are no longer on the stack, `calls` the calls on the stack that a test could
+    make, innermost first, and `test` the pytest id of the test that failed. `uncaught`: it ended the process, a test or
+    a thread.
     """
 
     kind: FailureKind
@@ -121,15 +121,15 @@ class Failure:
     scopes: tuple[tuple[SourceLocation, tuple[ScopeVariable, ...]], ...] = ()
     calls: tuple[Call, ...] = ()
     test: str = ""
-    uncaught: bool = field(default=False, compare=False)  # of one failure in two processes, one may catch it
+    uncaught: bool = field(default=False, compare=False)  # of two processes, one may catch it
 
     @property
     def owned_frames(self) -> tuple[Frame, ...]:
-        """The frames that lie in the repository, outermost first."""
+        """The frames in the repository, outermost first."""
         return tuple(frame for frame in self.frames if frame.place.owned)
 
     @property
     def at(self) -> SourceLocation | None:
-        """Where the repository handed the tensors over: its deepest frame, else the deepest frame of all."""
+        """Where the failure is in the repository: its deepest frame there, else the deepest frame."""
         frames = self.owned_frames or self.frames
         return frames[-1].place if frames else None

@@ -1,4 +1,4 @@
-"""Why a program cannot run here, where that has nothing to do with its devices."""
+"""Why a program cannot run on this machine, for a reason unrelated to devices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Lack(Enum):
-    """What a program misses on this machine."""
+    """What a program lacks on this machine."""
 
     PACKAGE = "missing-package"
     MODULE = "missing-module"  # of the repository itself
@@ -22,7 +22,7 @@ class Lack(Enum):
 
 @dataclass(frozen=True)
 class Obstacle:
-    """What a program misses: `message` says in one line what and where, `advice` what can be done."""
+    """What a program lacks: `message` is one line with the location, `advice` how to provide it."""
 
     lack: Lack
     message: str

@@ -1,35 +1,51 @@
-"""From what a rule says of a failure to a patch, and what running it showed."""
+"""Findings, patches, and the verdicts on them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import Enum, IntEnum
 from types import MappingProxyType
 from typing import Literal
 
 from devfix.model.failure import Failure
 
-Safety = Literal["safe", "likely", "unsure"]
-# What running a patch showed.
-VerdictOutcome = Literal["holds", "moved", "same", "worse", "differs", "broken", "not needed"]
+# The result of verifying a patch; `Verdict` describes each.
+VerdictOutcome = Literal[
+    "verified", "progressed", "same-failure", "regressed", "behaviour-changed", "broken", "superseded"
+]
+
+
+class Safety(str, Enum):
+    """How safe a change is, safest first."""
+
+    SAFE = "safe"  # it fixes the failure and cannot change the results of a correct run
+    LIKELY = "likely"  # it fixes the failure and changes nothing that matters
+    UNSURE = "unsure"  # a guess that only a run can verify
+
+    __str__ = str.__str__
+
+    @property
+    def risk(self) -> int:
+        """0 for the safest, more for others."""
+        return list(type(self)).index(self)
 
 
 class Confidence(IntEnum):
-    """How good the evidence of a finding is; the candidates of better evidence are tried first."""
+    """How good the evidence of a finding is; candidates of better evidence are tried first."""
 
     DIRECT = 1  # the trace or the source shows the mistake itself
-    NEARBY = 2  # the tensor was made in reach of code that knew the right device
-    INDIRECT = 3  # nobody moved the tensor, and it came from elsewhere
-    REMOTE = 4  # what put it there is over, or far away
-    GUESS = 5  # two tensors met, and one of them has to follow
+    NEARBY = 2  # the tensor was created where code could have known the right device
+    INDIRECT = 3  # the tensor was never moved, and comes from elsewhere
+    REMOTE = 4  # the code that placed it has returned, or is far away
+    GUESS = 5  # two tensors met, and one of them has to be moved
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a rule says of a failure: which operand is wrong (its index), and why, in one sentence.
+    """A rule's statement about a failure: which operand is wrong (its index), and why, in one sentence.
 
-    `device` is where the operand should be, "" for where its peer is.
+    `device` is where the operand should be; "" stands for its peer's device.
     """
 
     operand: int
@@ -40,7 +56,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A rule's blame, with the failure it speaks of."""
+    """A rule's finding, with its failure."""
 
     rule: str
     title: str
@@ -50,7 +66,7 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Edit:
-    """New contents of one file; `path` is relative to the repository, `line` the first line that changes."""
+    """New contents of one file; `path` is relative to the repository, `line` is the first changed line."""
 
     path: str
     line: int
@@ -60,9 +76,9 @@ class Edit:
 
 @dataclass(frozen=True)
 class Patch:
-    """A candidate: edits that belong together, why, and how safe they are ("safe", "likely", "unsure").
+    """A candidate: edits that belong together, the reason, and how safe they are.
 
-    `joint`: it moves other tensors than the one that failed as well.
+    `joint`: it also moves other tensors than the one that failed.
     """
 
     rule: str
@@ -84,13 +100,13 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What running a patch showed.
+    """The result of verifying a patch.
 
-    `outcome` is "holds", "moved" (another failure came instead), "same" (the same failure), "worse" (a world that ran
-    before fails now), "differs" (the CPU output changed), "broken", or "not needed" (it holds, and another candidate
-    that holds was kept). `worlds` maps world names to outcomes, and `before` to those without the patch, where they are
-    known; `against` is what else speaks against the patch: other commands of the repository, and code that no run has
-    reached. `transfers` is the number of copies between host and devices before and after.
+    `outcome` is "verified", "progressed" (to a failure with another cause), "same-failure", "regressed" (a world that
+    ran before fails now), "behaviour-changed" (other values or output), "broken", or "superseded" (verified, but
+    another candidate was kept). `worlds` maps world names to outcomes, `before` to those without the patch as far as
+    known. `objections` is further evidence against the patch: other commands of the repository, and code that no run
+    has reached. `transfers_before` and `transfers_after` count copies between host and devices.
     """
 
     outcome: VerdictOutcome

@@ -1,4 +1,4 @@
-"""What comes of a repair."""
+"""Result of a repair."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from devfix.model.patch import Diagnosis, Edit, Patch, Rejected, Verdict
 from devfix.model.running import Outcome, Run
 from devfix.model.world import GpusNeeded, World
 
-ReportOutcome = Literal["repaired", "clean", "partial", "unrepaired", "not-yours", "error"]
+ReportOutcome = Literal["repaired", "clean", "partial", "unrepaired", "dependency-fault", "error"]
 
 
 @dataclass(frozen=True)
 class OtherRun:
-    """What another command of the repository did in a world before a fix and with it; `told` says it in a word."""
+    """The runs of another command of the repository in a world, before and with a fix; `comparison` is the effect."""
 
     command: str
     origin: str
     world: str
     before: str
     after: str
-    comparison: Literal["as before", "better", "worse", "not mended"]
+    comparison: Literal["as before", "better", "worse", "not fixed"]
 
 
 @dataclass(frozen=True)
 class Others:
-    """The other commands that reach the fixes: what they did, those that were left out and why, and the budget."""
+    """The other commands that reach the fixes: their runs, those left out with the reasons, and the time budget."""
 
     seconds: float
     ran: tuple[OtherRun, ...] = ()
@@ -39,7 +39,7 @@ class Others:
 
 @dataclass(frozen=True)
 class Fix:
-    """A patch that was tried, and its verdict; `neighbours` are edits for the same fault elsewhere, not applied."""
+    """A patch that was run, and its verdict; `similar_sites` are edits for the same fault elsewhere, not applied."""
 
     patch: Patch
     verdict: Verdict
@@ -51,8 +51,9 @@ class Fix:
 class RegressionTest:
     """A test that fails without a fix and passes with it: a new file of the repository.
 
-    `drives` says in words what it runs. `worlds` maps world names to what the test did before the fix and after it;
-    `since` is the index, among the fixes, of the one with which it passes: its own, or a later one of the chain.
+    `exercises` describes what it runs. `worlds` maps world names to the test's result before the fix and after it;
+    `passes_after_fix` is the index, among the fixes, of the one with which it passes: its own, or a later one of the
+    chain.
     """
 
     path: str
@@ -64,10 +65,10 @@ class RegressionTest:
 
 @dataclass(frozen=True)
 class Repair:
-    """One failure, what was tried against it, and the fix that was kept (None when none held).
+    """One failure, its candidates, and the fix that was kept (None if none was verified).
 
-    `dropped` are the candidates that were run and not kept, `untried` those that were never run.
-    `guard` is the test that guards the fix; where there is none, `unguarded` says why, or what guards it already.
+    `rejected` are the candidates that were run and not kept, `untried` those that were never run. `regression_test` is
+    the test of the fix; if there is none, `no_test_reason` says why, or names an existing test that covers it.
     """
 
     failure: Failure
@@ -81,10 +82,10 @@ class Repair:
 
 @dataclass(frozen=True)
 class DependencyFault:
-    """A fault in code that is not the user's: whose it is, where, why, and the change that made a copy of it run.
+    """A fault in an installed distribution: location, reason, and the change with which a copy of it runs.
 
-    `path` is relative to the folder of installed packages. `pin` is the newest release that runs clean ("" where none
-    was looked for or found), `pin_edits` what asks for it in the repository's requirements; neither is applied.
+    `path` is relative to the folder of installed packages. `pin` is the newest release that runs clean ("" if none was
+    searched for or found), `pin_edits` the edits that require it; neither is applied.
     """
 
     distribution: str
@@ -99,14 +100,13 @@ class DependencyFault:
 
 @dataclass(frozen=True)
 class Report:
-    """The result of `devfix repair`; `outcome` is repaired, clean, partial, unrepaired, not-yours or error.
+    """The result of `devfix repair`.
 
-    "partial": fixes were kept, and a failure remains behind them.
-
-    `others` tells of the other commands that reach the fixes.
-    A program that is repaired may fail for a reason of its own behind the fixes: `last_run` tells, see `behind`.
-    `subfolder` is the folder of the repository in which the command ran, "" for its top. `gpus_needed` is there where
-    the program asked for more GPUs than it was given at first, `obstacle` where the last run shows what it misses here.
+    `outcome` is repaired, clean, partial (fixes were kept, and a later failure remains), unrepaired, dependency-fault
+    or error. `others` has the runs of other commands that reach the fixes. A repaired program may still fail for a
+    reason unrelated to devices, see `remaining_failure`. `subfolder` is the folder of the repository in which the
+    command ran, "" for its root. `gpus_needed` is set if the program asked for more GPUs than it had at first,
+    `obstacle` if the last run shows what it lacks on this machine.
     """
 
     outcome: ReportOutcome
@@ -128,7 +128,7 @@ class Report:
     obstacle: Obstacle | None = None
 
     @property
-    def behind(self) -> Run | None:
-        """The last run of a repaired program that fails for a reason of its own, as it does without a GPU."""
+    def remaining_failure(self) -> Run | None:
+        """The last run of a repaired program, if that fails for a reason unrelated to devices."""
         is_own = self.last_run is not None and self.last_run.outcome is Outcome.OTHER
         return self.last_run if self.outcome == "repaired" and is_own else None

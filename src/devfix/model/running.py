@@ -1,4 +1,4 @@
-"""A program, and what one run of it showed."""
+"""A program, and the results of running it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from devfix.model.world import SourceLocation, World
 
 @dataclass(frozen=True)
 class Target:
-    """What is to be repaired: a commit of a repository, and how its program is run."""
+    """The program to repair: a commit of a repository, and how the program is run."""
 
     root: Path
     commit: str
@@ -42,7 +42,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class CountRequest:
-    """Where a run counts what operators do, and for which values it looks there: those that one of them was given."""
+    """The locations at which a run counts operators, and the operand checksums that it looks for there."""
 
     locations: tuple[SourceLocation, ...] = ()
     expected_values: tuple[Checksum, ...] = ()
@@ -53,11 +53,11 @@ NO_COUNTS = CountRequest()
 
 @dataclass(frozen=True)
 class OperatorCount:
-    """What an operator did at the places asked for: how often it ran to its end there, and how often it failed.
+    """What an operator did at the requested locations: how often it ended there, and how often it failed.
 
-    `works` says whether it works on values and was called there by the program itself, and not by a function of torch;
-    others make, move, cut, join or view tensors. `device` counts the results on a device. `same` says whether it was
-    once given all the values that were looked for (`Reach.given`).
+    `is_compute`: it computes values, and the program called it there itself, not through a function of torch; other
+    operators create, move, index, join or view tensors. `device` counts the results on a device. `saw_expected_values`:
+    it was once given all of `CountRequest.expected_values`.
     """
 
     op: str
@@ -70,10 +70,10 @@ class OperatorCount:
 
 @dataclass(frozen=True)
 class OperatorTotals:
-    """What an operator computed in a run: how often its results lay on the host and on devices, and their values.
+    """What an operator computed in a run: how often its results were on the host and on devices, and their values.
 
-    `total` is a weighted sum over the values of all results, `size` that of its parts without their signs; both are
-    known in the CPU world alone.
+    `total` is a weighted sum over the values of all results, `size` the sum of their magnitudes; both are only known in
+    the CPU world.
     """
 
     op: str
@@ -84,26 +84,25 @@ class OperatorTotals:
 
 
 class Outcome(Enum):
-    """What a run of the program said."""
+    """How a run of the program ended."""
 
     CLEAN = "clean"
-    FAILED = "failed"  # a device failure: `Run.failure` tells it
+    FAILED = "failed"  # a device failure: `Run.failure`
     OTHER = "failed otherwise"  # another exception, or an exit code without one
     TIMEOUT = "timed out"
     SIGNAL = "killed by a signal"
     NOT_STARTED = "did not start"
-    UNOBSERVED = "not observed"  # it ended well, but devfix was not in every process that used torch
+    UNOBSERVED = "not observed"  # it ended well, but without a probe in every process that used torch
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the program in one world; trouble with our own traces is data in `trouble`.
+    """One run of the program in one world; errors of devfix itself are in `internal_errors`.
 
-    `handled` are the device failures that a program which ended well has caught, in their order, and `logged` the first
-    of them whose message it printed. `unobserved` says which processes used torch without being observed, and why.
-    `unseeded` names the generators ("torch", "random", "numpy") from which it drew before it had seeded them.
-    `gpus_asked` is how many GPUs the program asked for where the world has fewer, 0 where they were enough.
-    `obstacle` is what the program misses here, where somebody has looked for it.
+    `handled` are the device failures that a program caught before it ended well, and `logged` the first of them whose
+    message it printed. `unobserved` says which processes used torch without a probe, and why. `unseeded` names the
+    generators ("torch", "random", "numpy") from which it drew before seeding them. `gpus_asked` is how many GPUs the
+    program asked for if the world has fewer, else 0. `obstacle` is what the program lacks on this machine, if known.
     """
 
     world: World
@@ -131,7 +130,7 @@ class Run:
 
     @property
     def caught(self) -> tuple[str, ...]:
-        """A sentence for each device failure that the program has caught at a place that is known."""
+        """A sentence for each device failure that the program caught at a known location."""
         return tuple(
             f"the program catches a device failure at {each.at.path}:{each.at.line} and goes on"
             f" ({each.message.strip().splitlines()[0][:120]})"

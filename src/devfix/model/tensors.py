@@ -1,4 +1,4 @@
-"""What is known of a tensor: where it was born and moved, what held it, and where it met others."""
+"""What is known about a tensor: its creation and moves, the objects that hold it, and its operations."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ OwnerKind = Literal["parameter", "buffer", "attribute"]
 
 @dataclass(frozen=True)
 class Event:
-    """What happened to a tensor or module: a birth, a move or a derivation.
+    """An event in the history of a tensor or module: a creation, a move or a derivation.
 
     `kind` is "factory", "constant", "random", "load", "numpy", "parameter", "made" (a module), "move", "view", "op",
-    "class" (where an object's class is defined) or "unknown"; `op` is the qualified operator ("aten::arange") or
-    function; `device` is where the result lies. `places` has the innermost frame outside of torch first and goes
-    outward, owned frames included.
+    "class" (where an object's class is defined) or "unknown". `op` is the qualified operator ("aten::arange") or
+    function, `device` the device of the result. `places` starts with the innermost frame outside of torch and goes
+    outward.
     """
 
     kind: EventKind
@@ -33,21 +33,21 @@ class Event:
 
     @property
     def owned_place(self) -> SourceLocation | None:
-        """The innermost place that lies in the repository, if any does."""
+        """The innermost location in the repository, if there is one."""
         return next((place for place in self.places if place.owned), None)
 
 
 @dataclass(frozen=True)
 class ScopeVariable:
-    """An expression in scope at a place, and the device of what it holds.
+    """An expression in scope at a location, and the device of its value.
 
     `kind` is "tensor", "module", "device" (a torch.device), "string" (one that names a device), "index" (an integer
-    called `device`, `gpu`, `rank` or the like), "optimizer", "object" (a plain object that holds one of these; its
-    history says where its class stands), or "instance" (another object, of a class that is not Python's own).
-    `device` is "mixed" for a module that lies on several devices, "" where it holds nothing. `type` is the class
-    name, "Property" of a device that a property gives. `tensors` counts, in a device map, a module's parameters and
-    buffers on each device. `classes` has, for a module or object, the full names of its class and that one's bases,
-    without Python's and torch's own ("accelerate.accelerator.Accelerator"); of torch, its loaders are told.
+    named `device`, `gpu`, `rank` or similar), "optimizer", "object" (a plain object that holds one of these; its
+    history has the definition of its class), or "instance" (another object, of a class that is not Python's own).
+    `device` is "mixed" for a module on several devices, "" if it holds nothing. `type` is the class name, or "Property"
+    for a device that a property returns. `tensors` counts, in a device map, a module's parameters and buffers on each
+    device. `classes` has, for a module or object, the full names of its class and base classes
+    ("accelerate.accelerator.Accelerator"), without those of Python and of torch, except torch's data loaders.
     """
 
     expression: str
@@ -65,8 +65,8 @@ class ScopeVariable:
 class NameRef:
     """A name for an operand in a frame of the failure.
 
-    `relation` is "same" where the expression holds the operand itself, "source" where the operand was derived from it
-    without a move (a view, a cast), "storage" where both share memory.
+    `relation` is "same" if the expression holds the operand itself, "source" if the operand was derived from it without
+    a move (a view, a cast), "storage" if both share memory.
     """
 
     frame: int
@@ -76,9 +76,9 @@ class NameRef:
 
 @dataclass(frozen=True)
 class ModuleOwner:
-    """The module that holds an operand: `kind` is "parameter", "buffer" or "attribute" (which `.to()` does not see).
+    """The module that holds an operand: `kind` is "parameter", "buffer" or "attribute" (which `.to()` does not move).
 
-    `root` is the outermost module in the frame that registers all that leads to `expression`: moving it moves both.
+    `root` is the outermost module in the frame whose registered submodules lead to `expression`: moving it moves both.
     """
 
     expression: str
@@ -91,7 +91,7 @@ class ModuleOwner:
 
 @dataclass(frozen=True)
 class Checksum:
-    """The values of a tensor in short: a weighted sum, and that of its parts without their signs."""
+    """A summary of a tensor's values: a weighted sum, and the sum of their magnitudes."""
 
     total: float
     size: float
@@ -99,11 +99,11 @@ class Checksum:
 
 @dataclass(frozen=True)
 class Operand:
-    """A tensor argument of the failing operator, with its history (oldest event first: the birth).
+    """A tensor argument of the failing operator, with its history (oldest event first: the creation).
 
     `owner` is the module that holds it as the deepest frame sees it, `holders` as each frame sees it, deepest first.
-    `copy` is where somebody last made a copy of it, or of what it derives from, on another device. `values` are known
-    where the operator does not write to it.
+    `copy` is where a copy of it, or of its source, was last made on another device. `values` are known if the operator
+    does not write to it.
     """
 
     argument: str
@@ -119,7 +119,7 @@ class Operand:
 
     @property
     def creation(self) -> Event | None:
-        """The oldest event known, if any is."""
+        """The oldest known event, if any."""
         return self.history[0] if self.history else None
 
     @property

@@ -1,4 +1,4 @@
-"""The machine that a program sees, and places in its source."""
+"""The world that a program sees, and locations in its source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WorldKind = Literal["cpu", "real", "simulated"]
 
 
 class WorldChoice(str, Enum):
-    """The world that somebody asks for; "auto" is real GPUs where there are any, else simulated ones."""
+    """The selected world; "auto" uses real GPUs if there are any, otherwise simulated ones."""
 
     AUTO = "auto"
     REAL = "real"
@@ -20,9 +20,9 @@ class WorldChoice(str, Enum):
 
 @dataclass(frozen=True)
 class World:
-    """The machine that a program sees: no GPU, real GPUs, or simulated ones.
+    """The device configuration that a program sees: no GPU, real GPUs, or simulated ones.
 
-    `kind` is "cpu", "real" or "simulated"; `current` is the device index that is current when the program starts.
+    `kind` is "cpu", "real" or "simulated"; `current` is the index of the current device when the program starts.
     """
 
     kind: WorldKind
@@ -31,7 +31,7 @@ class World:
 
     @property
     def name(self) -> str:
-        """The name under which verdicts list this world: "cpu", "cuda x1", "cuda x2, current 1"."""
+        """The name of this world in verdicts: "cpu", "cuda x1", "cuda x2, current 1"."""
         if self.kind == "cpu":
             return "cpu"
         return f"cuda x{self.gpus}" + (f", current {self.current}" if self.current else "")
@@ -39,9 +39,9 @@ class World:
 
 @dataclass(frozen=True)
 class GpusNeeded:
-    """That a program asked for more GPUs than it was `given`: how many it needs, and what shows it, in words.
+    """A program asked for more GPUs than it was `given`: how many it needs, and the evidence.
 
-    `met`: it ran with as many then. Otherwise somebody else had decided how many there are, or they are too many.
+    `met`: it was then run with as many. Otherwise the number was set by the user, or too many are needed.
     """
 
     given: int

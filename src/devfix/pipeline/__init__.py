@@ -1,4 +1,4 @@
-"""The order of the stages: one run of a program, and the loop that repairs it."""
+"""Pipelines over the packages below: a repair, and a single run of a program."""
 
 from devfix.pipeline.options import RepairOptions
 from devfix.pipeline.repair import repair

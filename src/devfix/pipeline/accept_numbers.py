@@ -1,4 +1,4 @@
-"""A change that takes numbers too: a move of what is a tensor here, and a number or a list of them elsewhere."""
+"""Adapt a candidate to callers that pass numbers: use `torch.as_tensor`, which takes tensors and numbers alike."""
 
 from __future__ import annotations
 
@@ -16,27 +16,33 @@ TRIES = 2
 HOST = '"cpu"'
 
 
-def converted(trials: Iterable[CandidateResult], attempt: Callable[[Patch], CandidateResult]) -> CandidateResult | None:
-    """Return a trial of a change that converts where a dropped candidate moved, and holds; None where none does.
+def accept_numbers(
+    candidates: Iterable[CandidateResult], attempt: Callable[[Patch], CandidateResult]
+) -> CandidateResult | None:
+    """Return the first verified candidate that converts where a rejected one moved; None if there is none.
 
-    Such a candidate was dropped for code that gives numbers where it calls a method of a tensor.
+    Those candidates were rejected because some code passes numbers where they call a method of a tensor.
     """
-    patches = [patch for trial in trials if trial.numbers and (patch := with_numbers(trial.patch, trial.numbers))]
+    patches = [
+        patch
+        for candidate in candidates
+        if candidate.numbers and (patch := with_numbers(candidate.patch, candidate.numbers))
+    ]
     for patch in patches[:TRIES]:
-        trial = attempt(patch)
-        if trial.verdict.outcome in ("holds", "moved"):
-            return trial
+        candidate = attempt(patch)
+        if candidate.verdict.outcome in ("verified", "progressed"):
+            return candidate
     return None
 
 
 def with_numbers(patch: Patch, names: Iterable[str]) -> Patch | None:
-    """Return a patch with `torch.as_tensor(x, device=…)` in the place of each new `x.to(…)`; None where it has none."""
+    """Return a patch with `torch.as_tensor(x, device=…)` for each new `x.to(…)`; None if it has no such move."""
     names = list(names)
     edits = [_converting(edit, names) for edit in patch.edits]
     if edits == list(patch.edits):
         return None
-    told = " and ".join(f"`{name}`" for name in names)
-    reason = f"{patch.reason} {told} may be given as numbers too, which `torch.as_tensor` takes."
+    listed = " and ".join(f"`{name}`" for name in names)
+    reason = f"{patch.reason} Some code passes numbers for {listed}, which `torch.as_tensor` accepts."
     return replace(patch, title=f"{patch.title}, numbers too", reason=reason, edits=tuple(edits))
 
 
@@ -58,7 +64,7 @@ def _converting(edit: Edit, names: Iterable[str]) -> Edit:
 
 
 def _moves(file: File, name: str) -> list[tuple[cst.Call, str]]:
-    """The calls that move an expression and do no more, each with the device."""
+    """Return the calls that move an expression and do nothing else, each with its device."""
     found = []
     for node in file.within(file.module):
         if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
@@ -69,7 +75,7 @@ def _moves(file: File, name: str) -> list[tuple[cst.Call, str]]:
 
 
 def _device(file: File, call: cst.Call) -> str:
-    """The device to which a call moves, "" where it does not, or does more than that."""
+    """Return the device that a call moves to; "" if it does not move, or does more than that."""
     method = last_name(call.func)
     if method == "cpu" and not call.args:
         return HOST

@@ -1,4 +1,4 @@
-"""One change for every use of a tensor: where a candidate mends one use, and the same tensor fails at the next."""
+"""Extend a candidate to every use of a tensor, if it fixes one use and the same tensor fails at the next."""
 
 from __future__ import annotations
 
@@ -10,58 +10,58 @@ from devfix.model import Patch
 from devfix.verification.candidate import CandidateResult
 from devfix.verification.rebase import merge_edits
 
-USES = 6  # of one tensor, mended by one change
-TRIES = 2  # candidates tried at each of them
-FIRST = 3  # candidates of the failure itself that are carried on
+USES = 6  # uses of one tensor that one change fixes
+TRIES = 2  # candidates tried at each use
+FIRST = 3  # candidates for the first failure that are extended
 EVERYWHERE = ", at every use"
 
 
 def extend_to_all_uses(
-    trials: Sequence[CandidateResult],
-    proposed: Callable[[CandidateResult], Iterable[Patch]],
+    candidates: Sequence[CandidateResult],
+    propose_next: Callable[[CandidateResult], Iterable[Patch]],
     attempt: Callable[[Patch], CandidateResult],
 ) -> CandidateResult | None:
-    """Return a trial of a change that mends every use of the tensor; None where none holds or gets further.
+    """Return a candidate that fixes every use of the tensor; None if none is verified or reaches another failure.
 
-    `trials` are those of candidates that did not; `proposed` gives what could be changed, in the files to which a trial
-    leads, against the failure with which it ended, `attempt` runs a patch against the first failure.
+    `candidates` are those that did neither. `propose_next` yields patches for the failure that a candidate ended with,
+    against the files that it leads to. `attempt` runs a patch against the first failure.
     """
-    for first in [trial for trial in trials if _goes_on(trial, None)][:FIRST]:
-        trial = first
+    for first in [candidate for candidate in candidates if _goes_on(candidate, None)][:FIRST]:
+        candidate = first
         for _ in range(USES):
-            following = _next(trial, proposed, attempt)
+            following = _next(candidate, propose_next, attempt)
             if following is None:
                 break
-            if following.verdict.outcome in ("holds", "moved"):
+            if following.verdict.outcome in ("verified", "progressed"):
                 return following
-            trial = following
+            candidate = following
     return None
 
 
 def _next(
-    trial: CandidateResult,
-    proposed: Callable[[CandidateResult], Iterable[Patch]],
+    candidate: CandidateResult,
+    propose_next: Callable[[CandidateResult], Iterable[Patch]],
     attempt: Callable[[Patch], CandidateResult],
 ) -> CandidateResult | None:
-    for patch in islice(proposed(trial), TRIES):
-        following = attempt(with_later(trial.patch, patch))
-        if following.verdict.outcome in ("holds", "moved") or _goes_on(following, trial):
+    for patch in islice(propose_next(candidate), TRIES):
+        following = attempt(with_later(candidate.patch, patch))
+        if following.verdict.outcome in ("verified", "progressed") or _goes_on(following, candidate):
             return following
     return None
 
 
-def _goes_on(trial: CandidateResult, before: CandidateResult | None) -> bool:
-    """Whether a trial ended with a failure of the same cause further on than another; `before` is None at first."""
-    failure = trial.verdict.next_failure
-    if trial.verdict.outcome != "same" or failure is None or trial.patch.joint:
+def _goes_on(candidate: CandidateResult, before: CandidateResult | None) -> bool:
+    """Return whether a candidate fails of the same cause, but further on than the one `before` (None at first)."""
+    failure = candidate.verdict.next_failure
+    if candidate.verdict.outcome != "same-failure" or failure is None or candidate.patch.joint:
         return False
     known = before.verdict.next_failure if before is not None else None
     if known is not None:
         return failure.operations > known.operations
-    return trial.verdict.reason.startswith("it only moves the crash")
+    return candidate.verdict.reason.startswith("it only moves the crash")
 
 
 def with_later(patch: Patch, later: Patch) -> Patch:
-    """Return a patch that does what one does, and then another, which begins with the files to which it leads."""
+    """Return both patches as one; `later` starts from the files that `patch` leads to."""
     title = patch.title if patch.title.endswith(EVERYWHERE) else f"{patch.title}{EVERYWHERE}"
     return replace(patch, title=title, edits=merge_edits(patch.edits, later.edits))

@@ -1,4 +1,4 @@
-"""One failure -> what mends it: looked at closely, diagnosed, and every candidate run."""
+"""Repair one failure: collect its scopes, diagnose it, and run every candidate."""
 
 from __future__ import annotations
 
@@ -10,81 +10,90 @@ from itertools import islice
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.diagnosis.similar_code import advise
+from devfix.diagnosis.similar_code import similar_sites
 from devfix.execution.device_matrix import worlds_to_verify
 from devfix.model import CountRequest, Diagnosis, Failure, Fix, Patch, Rejected, Repair, Run, World
-from devfix.pipeline.accept_numbers import converted
+from devfix.pipeline.accept_numbers import accept_numbers
 from devfix.pipeline.all_uses import extend_to_all_uses
 from devfix.pipeline.other_commands import OtherCommands
 from devfix.pipeline.session import Session
 from devfix.registry import Rule
 from devfix.sdk import Sources
 from devfix.sdk.trace.sites import locations_without_scope
-from devfix.verification.candidate import CandidateResult, dropped, in_vain
+from devfix.verification.candidate import CandidateResult, mark_superseded, reject
 from devfix.verification.objections.code import Code
 from devfix.verification.objections.collect import Objection, objections
 from devfix.verification.verifier import CANDIDATES, Verifier
 
-MOMENT, MOST = 2.0, 200  # seconds, and candidates, for the list of those that were not tried
-Baseline = Callable[[World], Run]  # how the program does in a world before the patch in question
+MOMENT, MOST = 2.0, 200  # limits of the list of untried candidates: seconds, and how many
+Baseline = Callable[[World], Run]  # runs the program in a world without the patch
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What was found for one failure: the trials to go on with, best first, and how each is told.
+    """The candidates for one failure that the search may continue from, best first.
 
-    `confirm` judges one of them in the other worlds, `attempt` a patch that no rule has proposed for this failure.
+    `summarize` returns the record of the failure if one of them, or None, is kept. `confirm` verifies one of them in
+    the other worlds. `attempt` runs a patch that no rule has proposed for this failure.
     """
 
-    ways: tuple[CandidateResult, ...]
-    told: Callable[[CandidateResult | None], Repair]
+    candidates: tuple[CandidateResult, ...]
+    summarize: Callable[[CandidateResult | None], Repair]
     confirm: Callable[[CandidateResult], CandidateResult]
     attempt: Callable[[Patch], CandidateResult]
 
 
 class AttemptBuilder:
-    """Finds the steps of one repair."""
+    """Builds the attempts of one repair."""
 
     def __init__(self, session: Session, rules: Sequence[Rule], baseline: Baseline) -> None:
         self.session, self.rules, self._baseline = session, rules, baseline
         self.others = OtherCommands(session, session.other_seconds)
 
     def build(self, run: Run) -> Attempt | None:
-        """Find what mends the failure of a run; None where it does not come again."""
+        """Return the attempt to fix the failure of a run; None if the failure does not occur again."""
         session = self.session
-        session.progress("looking closer at where the tensors come from")
+        session.progress("collecting the origins of the tensors")
         with session.timed("look"):
             looked = self._second_look(run)
         if looked is None or looked.failure is None:
             return None
         sources = session.sources()
-        diagnoses = diagnose(looked.failure, self.rules, sources, session.notes)
+        diagnoses = diagnose(looked.failure, self.rules, sources)
         rejected: list[Rejected] = []
         known = {rule.id: rule for rule in self.rules}
-        patches = propose(diagnoses, known, sources, session.notes, rejected=rejected)
+        patches = propose(diagnoses, known, sources, rejected=rejected)
         worlds = worlds_to_verify(run.world, session.gpus_seen)
         given = (session.run, looked, session.files, worlds, self._baseline)
-        review, tell = self._review(looked.failure), session.progress.candidates
-        verifier = Verifier(*given, seeded=session.run_seeded, review=review, tell=tell)
+        review, report_progress = self._review(looked.failure), session.progress.candidates
+        verifier = Verifier(*given, seeded=session.run_seeded, review=review, report_progress=report_progress)
         session.progress("trying candidates" if diagnoses else "no rule knows this failure")
         with session.timed("verify"):
             kept, rest = verifier.select_best(patches, diagnoses)
             if kept is None and not verifier.is_flaky:
-                kept = self._extended(verifier, rest, diagnoses) or self._converted(verifier, rest, diagnoses)
+                kept = self._extend(verifier, rest, diagnoses) or self._accept_numbers(verifier, rest, diagnoses)
         with session.timed("list"):
-            untried = tuple(_untried(kept, rest, [*verifier.untried, *_within_time(patches)], rejected))
-        session.notes += [*verifier.flaky, *sources.notes]
-        ways = [trial for trial in rest if kept and _is_other_way(trial, kept)]
-        ways.sort(key=lambda trial: trial.verdict.outcome != "holds")
+            untried = tuple(_never_run(kept, rest, [*verifier.untried, *_within_time(patches)], rejected))
+        session.notes.add(*verifier.flaky)
+        alternatives = [candidate for candidate in rest if kept and _is_alternative(candidate, kept)]
+        alternatives.sort(key=lambda candidate: candidate.verdict.outcome != "verified")
 
-        def told(chosen: CandidateResult | None) -> Repair:
+        def summarize(chosen: CandidateResult | None) -> Repair:
             every = [*filter(None, [kept]), *rest]
-            beside = [trial if chosen is None else _beside(chosen, trial) for trial in every if trial is not chosen]
+            beside = [
+                candidate if chosen is None else _rejected_for(chosen, candidate)
+                for candidate in every
+                if candidate is not chosen
+            ]
             return Repair(
                 looked.failure or run.failure,  # type: ignore[arg-type]
                 tuple(_confirmed_findings(diagnoses, every)),
                 self._fix(chosen, True) if chosen else None,
-                tuple(self._fix(trial) for trial in beside if chosen is None or trial.patch is not chosen.patch),
+                tuple(
+                    self._fix(candidate)
+                    for candidate in beside
+                    if chosen is None or candidate.patch is not chosen.patch
+                ),
                 untried=untried,
             )
 
@@ -92,7 +101,7 @@ class AttemptBuilder:
             known = next((each for each in diagnoses if each.rule == patch.rule), diagnoses[0])
             return verifier.run_on_failing_world(patch, known)
 
-        return Attempt((kept, *ways) if kept else (), told, verifier.confirm, attempt)
+        return Attempt((kept, *alternatives) if kept else (), summarize, verifier.confirm, attempt)
 
     def _review(self, failure: Failure) -> Callable[[Patch, Mapping[str, bytes]], list[Objection]]:
         session = self.session
@@ -100,92 +109,91 @@ class AttemptBuilder:
         def review(patch: Patch, files: Mapping[str, bytes]) -> list[Objection]:
             found = objections(patch, failure, Code(files, session.repository.content, session.repository.containing))
             if any(each.strength == "strong" for each in found):
-                return found  # nothing that runs could save it
+                return found  # strong evidence in the source: other commands need not run
             ran = [*self.others.objections(patch, files, failure), *found]
             return sorted(ran, key=lambda each: each.strength)
 
         return review
 
-    def _extended(
-        self, verifier: Verifier, trials: Sequence[CandidateResult], diagnoses: Sequence[Diagnosis]
+    def _extend(
+        self, verifier: Verifier, candidates: Sequence[CandidateResult], diagnoses: Sequence[Diagnosis]
     ) -> CandidateResult | None:
-        """A change that mends every use of the tensor, where each candidate only moved the crash to the next use."""
+        """Return a candidate that fixes every use of the tensor, if those tried only moved the crash to the next."""
         session, rules = self.session, {rule.id: rule for rule in self.rules}
         known = {each.rule: each for each in diagnoses}
 
-        def proposed(trial: CandidateResult) -> Iterator[Patch]:
-            failure, rule = trial.verdict.next_failure, rules[trial.patch.rule]
-            sources = Sources(partial(session.read, trial.files), session.repository.containing)
-            found = diagnose(failure, [rule], sources, session.notes) if failure is not None else []
-            return propose(found, rules, sources, session.notes)
+        def propose_next(candidate: CandidateResult) -> Iterator[Patch]:
+            failure, rule = candidate.verdict.next_failure, rules[candidate.patch.rule]
+            sources = Sources(partial(session.read, candidate.files), session.repository.containing, session.notes)
+            found = diagnose(failure, [rule], sources) if failure is not None else []
+            return propose(found, rules, sources)
 
         found = extend_to_all_uses(
-            trials, proposed, lambda patch: verifier.run_on_failing_world(patch, known[patch.rule])
+            candidates, propose_next, lambda patch: verifier.run_on_failing_world(patch, known[patch.rule])
         )
         confirmed = verifier.confirm(found) if found is not None else None
-        return confirmed if confirmed is not None and confirmed.verdict.outcome in ("holds", "moved") else None
+        return confirmed if confirmed is not None and confirmed.verdict.outcome in ("verified", "progressed") else None
 
-    def _converted(
-        self, verifier: Verifier, trials: Sequence[CandidateResult], diagnoses: Sequence[Diagnosis]
+    def _accept_numbers(
+        self, verifier: Verifier, candidates: Sequence[CandidateResult], diagnoses: Sequence[Diagnosis]
     ) -> CandidateResult | None:
-        """A change that takes numbers too, where all that speaks against a move is that some code gives them."""
+        """Return a candidate that also takes numbers, if the only objection to one is that some code passes them."""
         known = {each.rule: each for each in diagnoses}
-        found = converted(trials, lambda patch: verifier.run_on_failing_world(patch, known[patch.rule]))
+        found = accept_numbers(candidates, lambda patch: verifier.run_on_failing_world(patch, known[patch.rule]))
         confirmed = verifier.confirm(found) if found is not None else None
-        return confirmed if confirmed is not None and confirmed.verdict.outcome in ("holds", "moved") else None
+        return confirmed if confirmed is not None and confirmed.verdict.outcome in ("verified", "progressed") else None
 
     def _second_look(self, run: Run) -> Run | None:
-        """The same run once more, recording the scopes that the first look could not see.
-
-        It also shows whether the failure comes again: None for one that does not, which is flaky and left alone.
-        """
+        """Run the program again, recording the scopes that the first run did not; None if the failure is flaky."""
         assert run.failure is not None
         watch = list(locations_without_scope(run.failure))
         reach = CountRequest((run.failure.at,) if run.failure.at else ())
         again = self.session.observer.run(
             run.world, self.session.files, watch=watch, reach=reach, fresh=False, calls=self.session.writes_tests
         )
-        told = again.failure
-        if told is None or (told.kind, told.op) != (run.failure.kind, run.failure.op):
-            said = f"a second run of the same program {again.outcome.value}"
-            self.session.notes.append(f"the failure is flaky: {said}; it is left alone")
+        failure = again.failure
+        if failure is None or (failure.kind, failure.op) != (run.failure.kind, run.failure.op):
+            second = f"a second run of the same program {again.outcome.value}"
+            self.session.notes.add(f"flaky failure, skipped: {second}")
             return None
-        run = replace(run, failure=replace(run.failure, calls=told.calls, test=told.test))
+        run = replace(run, failure=replace(run.failure, calls=failure.calls, test=failure.test))
         assert run.failure is not None
         failure = replace(run.failure, scopes=again.watched)
         return replace(
             run, failure=failure, operator_counts=again.operator_counts, operator_totals=again.operator_totals
         )
 
-    def _fix(self, trial: CandidateResult, kept: bool = False) -> Fix:
-        session, patch = self.session, trial.patch
+    def _fix(self, candidate: CandidateResult, kept: bool = False) -> Fix:
+        session, patch = self.session, candidate.patch
         before = {edit.path: edit.before for edit in patch.edits}
         diff = session.worktrees.diff(before, {edit.path: edit.after for edit in patch.edits})
         if not kept:
-            return Fix(patch, trial.verdict, diff)
-        neighbours = advise(patch, partial(session.read, trial.files), session.repository.containing)
-        return Fix(patch, trial.verdict, diff, tuple(neighbours))
+            return Fix(patch, candidate.verdict, diff)
+        similar = similar_sites(patch, partial(session.read, candidate.files), session.repository.containing)
+        return Fix(patch, candidate.verdict, diff, tuple(similar))
 
 
-def _is_other_way(trial: CandidateResult, kept: CandidateResult) -> bool:
-    """Whether a trial beside one that only got further holds, or got further by an edit at another place."""
-    places = [{(edit.path, edit.line) for edit in each.patch.edits} for each in (trial, kept)]
-    if kept.verdict.outcome != "moved":
+def _is_alternative(candidate: CandidateResult, kept: CandidateResult) -> bool:
+    """Return whether a candidate is verified although `kept` is not, or progressed by an edit at another place."""
+    places = [{(edit.path, edit.line) for edit in each.patch.edits} for each in (candidate, kept)]
+    if kept.verdict.outcome != "progressed":
         return False
-    return trial.verdict.outcome == "holds" or (trial.verdict.outcome == "moved" and places[0].isdisjoint(places[1]))
+    return candidate.verdict.outcome == "verified" or (
+        candidate.verdict.outcome == "progressed" and places[0].isdisjoint(places[1])
+    )
 
 
-def _beside(chosen: CandidateResult, trial: CandidateResult) -> CandidateResult:
-    """A trial as it is told beside the one that was chosen."""
-    if chosen.verdict.outcome == "holds":
-        return in_vain(trial)
-    if trial.verdict.outcome == "holds":
-        return dropped(trial, "another has stronger evidence, and what it leads to has a fix of its own")
-    return trial
+def _rejected_for(chosen: CandidateResult, candidate: CandidateResult) -> CandidateResult:
+    """Return a candidate with its verdict beside the chosen one."""
+    if chosen.verdict.outcome == "verified":
+        return mark_superseded(candidate)
+    if candidate.verdict.outcome == "verified":
+        return reject(candidate, "another has stronger evidence, and what it leads to has a fix of its own")
+    return candidate
 
 
 def _within_time(patches: Iterator[Patch]) -> Iterator[Patch]:
-    """Yield the candidates that are left, to be told of: as many as come in a moment."""
+    """Yield the candidates that are left, as many as the rules produce within the time limit."""
     deadline = time.monotonic() + MOMENT
     for patch in islice(patches, MOST):
         yield patch
@@ -193,15 +201,15 @@ def _within_time(patches: Iterator[Patch]) -> Iterator[Patch]:
             return
 
 
-def _untried(
+def _never_run(
     kept: CandidateResult | None, rest: Sequence[CandidateResult], left: Sequence[Patch], rejected: Sequence[Rejected]
 ) -> Iterator[Rejected]:
     """Yield the candidates that were never run, each with the reason."""
-    tried = [trial.patch for trial in (*filter(None, [kept]), *rest)]
+    tried = [candidate.patch for candidate in (*filter(None, [kept]), *rest)]
     for patch in left:
         if any(patch is each for each in tried):
             continue
-        if kept is None or kept.verdict.outcome != "holds" or len(tried) >= CANDIDATES:
+        if kept is None or kept.verdict.outcome != "verified" or len(tried) >= CANDIDATES:
             yield Rejected(patch, f"not tried: {len(tried)} candidates were tried before it, and no more are")
         elif patch.rank[:1] > kept.patch.rank[:1]:
             yield Rejected(patch, f"not tried: {kept.patch.rule} has stronger evidence, and its candidate holds")
@@ -212,7 +220,7 @@ def _untried(
     yield from rejected
 
 
-def _confirmed_findings(diagnoses: Sequence[Diagnosis], trials: Sequence[CandidateResult]) -> list[Diagnosis]:
-    """The diagnoses for which the source had something to change; all where it had nothing for any."""
-    tried = {trial.patch.rule for trial in trials}
+def _confirmed_findings(diagnoses: Sequence[Diagnosis], candidates: Sequence[CandidateResult]) -> list[Diagnosis]:
+    """Return the diagnoses with a candidate in the source; all of them if none has one."""
+    tried = {candidate.patch.rule for candidate in candidates}
     return [each for each in diagnoses if each.rule in tried] or list(diagnoses)

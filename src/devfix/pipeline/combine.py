@@ -1,4 +1,4 @@
-"""Fixes with one cause are one fix: the parts of a batch, which failed and were mended one after the other."""
+"""Combine fixes that have one cause, such as the tensors of a batch that failed one after the other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from devfix.model import Fix, Operand, Repair, SourceLocation
-from devfix.sdk import SAFETIES
 from devfix.sdk.trace.operands import describe
 from devfix.verification.edit_map import location_before
 from devfix.verification.rebase import merge_edits
@@ -18,11 +17,11 @@ MOVE = re.compile(r"Move (?P<what>.+?) to (?P<where>`[^`]+`)")
 
 
 def combine_fixes(repairs: Sequence[Repair], diff: Differ) -> list[Repair]:
-    """Return the repairs, those in a row with one cause as one; `diff` shows files before and after.
+    """Return the repairs, with consecutive ones of the same cause combined; `diff` shows files before and after.
 
-    They have one cause where the blamed tensors came back from one call, or out of one loop, and one rule made their
-    fixes, or one function the tensors; and the fixes edit the same files. What the last of them was seen to do is what
-    all of them do together.
+    Two repairs have the same cause if the misplaced tensors were returned by one call or yielded by one loop, one rule
+    made both fixes or one function created both tensors, and the fixes edit the same files. The verdict of the last one
+    holds for the combined fix.
     """
     result: list[Repair] = []
     for repair in repairs:
@@ -39,7 +38,7 @@ def _has_one_cause(one: Repair, other: Repair) -> bool:
     if one.fix is None or other.fix is None or wrongs[0] is None or wrongs[1] is None:
         return False
     same_rule = one.fix.patch.rule == other.fix.patch.rule
-    if one.fix.verdict.outcome != "moved" or not (same_rule or _is_made_alike(wrongs[0], wrongs[1])):
+    if one.fix.verdict.outcome != "progressed" or not (same_rule or _is_made_alike(wrongs[0], wrongs[1])):
         return False
     if {edit.path for edit in one.fix.patch.edits} != {edit.path for edit in other.fix.patch.edits}:
         return False
@@ -49,7 +48,7 @@ def _has_one_cause(one: Repair, other: Repair) -> bool:
 
 
 def _is_made_alike(one: Operand, other: Operand) -> bool:
-    """Whether one function made both tensors; in a constructor each has a reason of its own."""
+    """Return whether one function created both tensors; constructors do not count."""
     places = [each.creation.places[0] for each in (one, other) if each.creation is not None and each.creation.places]
     made = {(place.path, place.function) for place in places if place.owned}
     return len(places) == 2 and len(made) == 1 and not places[0].function.endswith("__init__")
@@ -63,7 +62,7 @@ def _blamed(repair: Repair) -> Operand | None:
 
 
 def _sources(repair: Repair, operand: Operand) -> set[SourceLocation]:
-    """The calls in owned code that gave a tensor out, and the loops that did; not those that still run."""
+    """Return the calls in owned code that returned a tensor, and the loops that yielded it; not calls still running."""
     running = {_plain(frame.place) for frame in repair.failure.frames}
     places = {
         place
@@ -87,7 +86,7 @@ def _together(one: Repair, first: Fix, other: Repair, second: Fix, diff: Differ)
         first.patch,
         title=_title(first.patch.title, second.patch.title),
         reason=reason,
-        safety=max(first.patch.safety, second.patch.safety, key=SAFETIES.index),
+        safety=max(first.patch.safety, second.patch.safety, key=lambda each: each.risk),
         edits=edits,
     )
     verdict = replace(second.verdict, transfers_before=first.verdict.transfers_before, before=first.verdict.before)
@@ -100,7 +99,7 @@ def _together(one: Repair, first: Fix, other: Repair, second: Fix, diff: Differ)
 
 
 def _title(one: str, other: str) -> str:
-    """What both do, in the words of the first: "Move `x` and `y` to `device`"."""
+    """Return the title of both in the words of the first: "Move `x` and `y` to `device`"."""
     first, second = MOVE.match(one), MOVE.match(other)
     if one == other:
         return one

@@ -1,4 +1,4 @@
-"""The first look at a program: which of its commands fails on a device, and on how many GPUs."""
+"""Find the command of a program that fails on a device, and the number of GPUs that it needs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from devfix.pipeline.session import Session
 
 
 def first_run(session: Session) -> Run:
-    """Run the commands, cheapest first, until one fails on a device; the target is that command from then on.
+    """Run the commands, cheapest first, until one fails on a device; it becomes the target of the session.
 
-    A command that asks for more GPUs than there are runs in a world that has them; the next one starts with the first.
+    A command that asks for more GPUs runs in a world that has them; the next command starts with the first world again.
     """
     first = session.target
     tried = []
@@ -26,10 +26,10 @@ def first_run(session: Session) -> Run:
         if len(session.commands) > 1:
             obstacle = obstacle_of(session, run)
             why = f", {obstacle.message}" if obstacle else ""
-            session.notes.append(f"tried `{command.shown}` ({command.origin}): {run.outcome.value}{why}")
+            session.notes.add(f"tried `{command.shown}` ({command.origin}): {run.outcome.value}{why}")
         if run.outcome is Outcome.FAILED:
             return run
-    # Of several commands that do not fail on a device, one that runs says more than one that lacks an argument.
+    # If no command fails on a device, one that runs clean is preferred to one that lacks an argument.
     best = next((each for each in tried if each[0].outcome is Outcome.CLEAN), tried[0])
     run, command, session.observer.target, session.gpus_needed = best
     session.command_text = command.shown

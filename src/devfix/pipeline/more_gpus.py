@@ -1,4 +1,4 @@
-"""Programs that ask for more GPUs than there are: run in the smallest world that has enough."""
+"""Run programs that ask for more GPUs in the smallest world that has enough."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from devfix.model import GpusNeeded, Outcome, Run, World
 from devfix.pipeline.session import Session
 from devfix.verification.checks.stdout import last_line
 
-MOST = 8  # GPUs that are given without being asked for on the command line: those of one common machine
-# A program's own check: what it says when there are too few names GPUs and a number, or reads their count.
+MOST = 8  # GPUs given without --gpus: those of one common machine
+# A program's own check: its message names GPUs and a number, or its source reads their count.
 _GPUS = re.compile(r"\b(gpus?|cuda devices?|nproc[_-]per[_-]node|world[ _-]size)\b|device_count", re.IGNORECASE)
 _NUMBER = re.compile(
     r"\b([2-8]|two|three|four|six|eight|multiple|multi|several|more|enough)\b|device_count", re.IGNORECASE
@@ -19,10 +19,10 @@ _WORDS = {"two": 2, "three": 3, "four": 4, "six": 6, "eight": 8}
 
 
 def run_with_enough_gpus(session: Session, run: Run, files: Mapping[str, bytes]) -> Run:
-    """Return the run in a world with as many GPUs as the program asks for, or `run` where those it has are enough.
+    """Return the run in a world with as many GPUs as the program asks for; `run` itself if it has enough.
 
-    The session's world becomes the larger one, and its `gpus_needed` tells of it. Where the number of GPUs was asked
-    for by a person, or no world of up to eight is enough, only the latter is done.
+    The larger world becomes the session's, and `gpus_needed` records the reason. If the user has set the number of
+    GPUs, or eight GPUs are not enough, only `gpus_needed` is set.
     """
     given = run.world.gpus
     if run.world.kind == "cpu":
@@ -32,7 +32,7 @@ def run_with_enough_gpus(session: Session, run: Run, files: Mapping[str, bytes])
             session.gpus_needed = GpusNeeded(given, run.gpus_asked, _because(run), False)
         return run
     wider, tried = run, set[int]()
-    while gpus := next((count for count in _wanted(session, wider) if count not in tried), 0):
+    while gpus := next((count for count in _likely_counts(session, wider) if count not in tried), 0):
         tried.add(gpus)
         if gpus > MOST:
             break
@@ -50,11 +50,11 @@ def run_with_enough_gpus(session: Session, run: Run, files: Mapping[str, bytes])
 
 
 def larger(world: World, gpus: int, seen: int) -> World:
-    """Return a world like `world` with so many GPUs: real ones as far as the interpreter sees as many."""
+    """Return a world like `world` with `gpus` GPUs: real ones if the interpreter sees that many."""
     return World("real" if world.kind == "real" and gpus <= seen else "simulated", gpus)
 
 
-def _wanted(session: Session, run: Run) -> Iterator[int]:
+def _likely_counts(session: Session, run: Run) -> Iterator[int]:
     """Yield numbers of GPUs with which the program may run, the likeliest first."""
     if run.gpus_asked:
         yield run.gpus_asked
@@ -70,7 +70,7 @@ def _wanted(session: Session, run: Run) -> Iterator[int]:
 
 
 def _says_otherwise(before: Run, run: Run) -> bool:
-    """Whether a run in a larger world ends another way than by asking for more GPUs."""
+    """Return whether a run in a larger world ends otherwise than by asking for more GPUs."""
     return before.gpus_asked > 0 or (run.outcome, _last_words(run)) != (before.outcome, _last_words(before))
 
 
@@ -79,7 +79,7 @@ def _last_words(run: Run) -> str:
 
 
 def _failing_line(session: Session, run: Run) -> str:
-    """Return the line of the repository at which the program ended; it is the check where that has no words."""
+    """Return the line of the repository at which the program ended: the check itself, if it has no message."""
     at = run.failure.at if run.failure else None
     content = session.content(at.path) if at is not None and at.owned else None
     lines = content.decode("utf-8", "replace").splitlines() if content else []
@@ -87,7 +87,7 @@ def _failing_line(session: Session, run: Run) -> str:
 
 
 def _because(run: Run) -> str:
-    """Say what shows that there are too few GPUs."""
+    """Return the evidence that there are too few GPUs."""
     failure = run.failure
     if failure is not None and failure.kind == "invalid-ordinal":
         where = f" at {failure.at.path}:{failure.at.line}" if failure.at else ""

@@ -1,4 +1,4 @@
-"""What a program misses on this machine, told from its last run and from what the repository declares."""
+"""Find what a program lacks on this machine, from its last run and from what the repository declares."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _INSTALLED = ("site-packages", "dist-packages")
 
 
 def obstacle_of(session: Session, run: Run) -> Obstacle | None:
-    """Return what kept a run from working that has nothing to do with devices; None where nothing shows it."""
+    """Return what kept a run from working for a reason unrelated to devices; None if there is no evidence of that."""
     return hindrance(run, _around(session.target, session.repository))
 
 
 def with_obstacle(run: Run, target: Target) -> Run:
-    """Return a run that went on where its target lies, with what kept it from working beside it.
+    """Return a run of the target in place, with its obstacle.
 
-    Its output passed through, so the traceback that the probe tells is all there is to read.
+    The output of the run went to the terminal, so only the traceback that the probe recorded can be read.
     """
     if run.failure is None:
         return run
@@ -47,7 +47,7 @@ def _around(target: Target, repository: Repository) -> Surroundings:
 
 
 def _from_root(traceback: str, target: Target) -> str:
-    """Write the files of the repository as they are in a run of a worktree: "./" and the path from its root."""
+    """Return the traceback with paths as in a run of a worktree: "./" and the path from the root of the repository."""
 
     def written(found: re.Match[str]) -> str:
         path = Path(found[2])

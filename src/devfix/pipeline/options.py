@@ -1,4 +1,4 @@
-"""What a person asks of a repair, from the command line or from Python."""
+"""Options of a repair, from the command line or from Python."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ OTHERS = 120.0  # seconds for the repository's other commands
 
 @dataclass(frozen=True)
 class RepairOptions:
-    """What a repair is asked for; None, empty and "auto" mean: as configured, else the default.
+    """Options of a repair. None, empty and "auto" select the configured value, or else the default.
 
-    `run` is the command that runs the program. `gpus` (default 1) is the size of the `world`, `timeout` (default 600)
-    counts seconds for one run. `exclude` has patterns of files that are never edited. `dry_run` leaves no `branch`.
-    `rules` names folders of local rules, which are code and run in this process. `resources` says what the program may
-    take of the machine, and whether it runs in a sandbox. `include_handled` repairs device failures that the program
-    catches, too. `test` writes a regression test for each fix, where the repository has tests that pytest runs.
-    `others` (default 120) counts seconds for the repository's other commands that reach a fix, each run before and with
-    it; 0 runs none. `partial` keeps proven fixes where a failure behind them has none: the outcome is then "partial".
-    `find_working_version` searches for a release of a dependency at fault that works.
+    `run` is the command that runs the program. `gpus` (default 1) is the size of the `world`. `timeout` (default 600)
+    is the limit for one run, in seconds. `exclude` has patterns of files that are never edited. With `dry_run` no
+    `branch` is created. `rules` names folders of local rules, which are code and run in this process. `resources`
+    limits what the program may use, and selects the sandbox. `include_handled` also repairs device failures that the
+    program catches. `test` adds a regression test for each fix, if the repository has tests that pytest runs. `others`
+    (default 120) is the budget in seconds for running the repository's other commands that reach a fix, each without
+    and with it; 0 runs none. `partial` keeps verified fixes although a later failure has none: the outcome is then
+    "partial". `find_working_version` searches for a release without the fault if a dependency is at fault.
     """
 
     run: str | None = None
@@ -47,26 +47,26 @@ class RepairOptions:
     resources: ResourceOptions = field(default_factory=ResourceOptions)
 
     def world_in(self, config: Config) -> WorldChoice:
-        """Return the world that is asked for, here or in the configuration."""
+        """Return the selected or configured world."""
         return config.world or WorldChoice.AUTO if self.world is WorldChoice.AUTO else self.world
 
     def gpus_in(self, config: Config) -> int | None:
-        """Return how many GPUs a person has asked for, None where nobody has."""
+        """Return the selected or configured number of GPUs; None if there is none."""
         return self.gpus or config.gpus
 
     def timeout_in(self, config: Config) -> float:
-        """Return how many seconds one run of the program may take."""
+        """Return the time limit for one run of the program, in seconds."""
         return self.timeout or config.timeout or TIMEOUT
 
     def max_fixes_in(self, config: Config) -> int:
-        """Return after how many fixes a repair stops."""
+        """Return the maximum number of fixes of a repair."""
         return self.max_fixes or config.max_fixes or MAX_FIXES
 
     def others_in(self, config: Config) -> float:
-        """Return the seconds for the repository's other commands that reach a fix."""
+        """Return the budget for the repository's other commands that reach a fix, in seconds."""
         given = config.others if self.others is None else self.others
         return OTHERS if given is None else given
 
     def tests_in(self, config: Config) -> bool:
-        """Say whether fixes are to get regression tests."""
+        """Return whether fixes get regression tests."""
         return self.test and config.test is not False

@@ -1,4 +1,4 @@
-"""Runs the repository's other commands that reach a patch, before it and with it, within a budget."""
+"""Run the repository's other commands that reach a patch, without it and with it, within a time budget."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ State = tuple[tuple[str, bytes], ...]
 
 
 class OtherCommands:
-    """Judges patches by the other commands of one repository; `told` is what came of it."""
+    """Judges patches by the other commands of one repository."""
 
     def __init__(self, session: Session, seconds: float) -> None:
-        """Run commands of the session's repository for as many `seconds` in all."""
+        """Run commands of the session's repository for at most `seconds` in all."""
         self.session, self.seconds = session, seconds
         self._spent = 0.0
         self._known: dict[tuple[tuple[str, ...], World, State], Run] = {}
         self._ran: dict[Patch, dict[tuple[str, str], OtherRun]] = {}
         self._left_out: dict[str, str] = {}
 
-    def told(self, patches: Sequence[Patch]) -> Others | None:
-        """Return what ran with some patches, the last ones first to count, and what was left out; None for nothing.
+    def summary(self, patches: Sequence[Patch]) -> Others | None:
+        """Return what ran with some patches, the last patch first, and what was left out; None if there is nothing.
 
-        Without any patch it is what ran with all that were looked at.
+        Without patches, return what ran with any patch.
         """
         ran: dict[tuple[str, str], OtherRun] = {}
         for patch in patches or self._ran:
@@ -44,7 +44,7 @@ class OtherCommands:
         )
 
     def objections(self, patch: Patch, files: Mapping[str, bytes], failure: Failure) -> Iterator[Objection]:
-        """Yield what gets worse with a patch, and what it should mend and does not."""
+        """Yield what gets worse with a patch, and what it should fix and does not."""
         commands = list(self._commands(patch))
         if commands and self.seconds > 0:
             self.session.progress(f"running {len(commands)} other commands that reach the patch")
@@ -55,18 +55,18 @@ class OtherCommands:
                     break
                 before, after = pair
                 again = partial(self._again, command, world, files)
-                told, how = compare_runs(before, after, failure, patch.edits, again)
+                effect, how = compare_runs(before, after, failure, patch.edits, again)
                 where = f"on {world.name}" if world != CPU else "without a GPU"
                 self._ran.setdefault(patch, {})[command.shown, world.name] = OtherRun(
-                    command.shown, command.origin, world.name, before.outcome.value, after.outcome.value, told
+                    command.shown, command.origin, world.name, before.outcome.value, after.outcome.value, effect
                 )
-                if told == "worse":
+                if effect == "worse":
                     yield Objection("strong", f"`{command.shown}` {where} {how}")
-                elif told == "not mended":
+                elif effect == "not fixed":
                     yield Objection("weak", f"`{command.shown}` {where} {how}")
 
     def _commands(self, patch: Patch) -> Iterator[Command]:
-        """Yield the commands that reach an edited file, but for the one under repair."""
+        """Yield the commands that reach an edited file, except the one under repair."""
         target, below = self.session.target, self.session.target.subfolder
         prefix = f"{below}/" if below else ""
         tracked = frozenset(
@@ -78,7 +78,7 @@ class OtherCommands:
                 yield command
 
     def _pair(self, command: Command, world: World, files: Mapping[str, bytes]) -> tuple[Run, Run] | None:
-        """Return a command's runs without and with a patch; None where it is left out."""
+        """Return a command's runs without and with a patch; None if it is left out."""
         if self._spent >= self.seconds or command.shown in self._left_out:
             why = f"the budget of {self.seconds:g} s was spent" if self.seconds else "as asked, none are run"
             self._left_out.setdefault(command.shown, why)
@@ -114,5 +114,5 @@ class OtherCommands:
 
 
 def _runs_the_same(words: Sequence[str], command: Sequence[str]) -> bool:
-    """Whether both run the same script, or the same module, with the arguments that one of them lacks."""
+    """Return whether both run the same script or module, with the same arguments as far as both have some."""
     return len(words) > 1 and tuple(command[: len(words)]) == tuple(words)

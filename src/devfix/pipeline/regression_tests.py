@@ -1,4 +1,4 @@
-"""Fixes -> the tests that guard them, each seen to fail without its fix and to pass with it."""
+"""Add regression tests for fixes: each is verified to fail without its fix and to pass with it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from devfix.execution import TracedRunner
 from devfix.execution.device_matrix import worlds_to_verify
 from devfix.execution.prefork import PreforkServer
 from devfix.model import Failure, Fix, RegressionTest, Repair, Run, World
+from devfix.notes import Notes
 from devfix.pipeline.session import Session
 from devfix.process import child_environment
 from devfix.regression_tests import (
@@ -32,7 +33,7 @@ TIMEOUT = 60.0  # seconds for a run of one test
 
 
 def add_regression_tests(session: Session, repairs: Sequence[Repair], seconds: float) -> list[Repair]:
-    """Return the repairs, each fix with its test, or why it has none; `seconds` is how long the program runs."""
+    """Return the repairs, each fix with its test or the reason for having none; the program runs for `seconds`."""
     below = f"{session.target.subfolder}/" if session.target.subfolder else ""
     tracked = [path for path in session.observer.tracked if path.startswith(below) or "/" not in path]
     home = find_home(tracked, session.target.subfolder, session.repository.content) if session.wants_tests else None
@@ -42,25 +43,25 @@ def add_regression_tests(session: Session, repairs: Sequence[Repair], seconds: f
         why = f"{session.target.python} has no pytest"
         return [replace(repair, no_test_reason=why) if repair.fix else repair for repair in repairs]
     with _runner(session) as (observer, overlay):
-        return list(_Guarding(session, home, observer, overlay).repairs(repairs, seconds))
+        return list(_TestFinder(session, home, observer, overlay).repairs(repairs, seconds))
 
 
 @contextmanager
 def _runner(session: Session) -> Iterator[tuple[TracedRunner, Path]]:
-    """Give what runs tests, in a warm process where there can be one, and the folder from which they import devfix."""
+    """Return what runs tests, in a prefork server if possible, and the folder from which they import devfix."""
     observer = copy(session.observer)
     warm = None
     if observer.warm is None and observer.sandboxed is None and not observer.read_only:
         environment = {**child_environment(), "TMPDIR": str(observer.scratch or session.worktrees.scratch)}
         warm = observer.warm = PreforkServer(session.target.python, environment, limits=observer.limits.times(2))
     try:
-        yield observer, _ourselves(session.worktrees.scratch)
+        yield observer, _import_folder(session.worktrees.scratch)
     finally:
         if warm is not None:
             warm.close()
 
 
-class _Guarding:
+class _TestFinder:
     """Finds the test for each fix of one repair."""
 
     def __init__(self, session: Session, home: TestLayout, observer: TracedRunner, overlay: Path) -> None:
@@ -69,7 +70,7 @@ class _Guarding:
         self._known: dict[tuple[str, ...], str] = {}
 
     def repairs(self, repairs: Sequence[Repair], seconds: float) -> Iterator[Repair]:
-        """Yield the repairs with their tests; a fix's index counts the fixes alone."""
+        """Yield the repairs with their tests; the index of a fix counts only repairs that have one."""
         states: list[dict[str, bytes]] = [{}]
         fixes = [repair.fix for repair in repairs if repair.fix]
         for fix in fixes:
@@ -80,10 +81,10 @@ class _Guarding:
                 yield repair
                 continue
             around = (states[number], states[number + 1], states[-1])
-            yield self._guarded(repair, repair.fix, around, number, len(fixes), seconds)
+            yield self._with_test(repair, repair.fix, around, number, len(fixes), seconds)
             number += 1
 
-    def _guarded(
+    def _with_test(
         self,
         repair: Repair,
         fix: Fix,
@@ -100,13 +101,13 @@ class _Guarding:
         worlds = worlds_to_verify(session.world, session.gpus_seen)
         judge = RegressionTestVerifier(self.run, failure, states, worlds, path, self._home.typed)
         if failure.test and judge.own([failure.test], session.world):
-            return replace(repair, no_test_reason=self._own([failure.test]))
-        reasons: list[str] = []
+            return replace(repair, no_test_reason=self._existing([failure.test]))
+        reasons = Notes()
         kept = judge.choose(self._candidates(failure, fix, seconds, reasons))
         if kept is None and (words := own_words(session.target, failure.test)) and judge.own(words, session.world):
-            return replace(repair, no_test_reason=self._own(words))
+            return replace(repair, no_test_reason=self._existing(words))
         if kept is None:
-            why = judge.why or next(iter(reasons), "no call of the mended code can be written down")
+            why = judge.why or next(iter(reasons), "no call of the fixed code can be written down")
             return replace(repair, no_test_reason=why)
         if (known := self._known.get(kept.candidate.body.lines)) is not None:
             return replace(repair, no_test_reason=f"{known}, the test of a fix before, fails without this one too")
@@ -117,18 +118,18 @@ class _Guarding:
             repair, regression_test=RegressionTest(path, kept.text, kept.candidate.drives, kept.worlds, since)
         )
 
-    def _own(self, words: Sequence[str]) -> str:
+    def _existing(self, words: Sequence[str]) -> str:
         gpus = self._session.world.gpus
-        told = ["pytest", *(["--gpus", str(gpus)] if gpus else []), *words]
-        return f"the suite's own test guards it: {shlex.join(told)}"
+        command = ["pytest", *(["--gpus", str(gpus)] if gpus else []), *words]
+        return f"an existing test covers it: {shlex.join(command)}"
 
-    def _candidates(self, failure: Failure, fix: Fix, seconds: float, reasons: list[str]) -> Iterator[Candidate]:
+    def _candidates(self, failure: Failure, fix: Fix, seconds: float, reasons: Notes) -> Iterator[Candidate]:
         target = self._session.target
         yield from candidates(failure, fix.patch.edits, target, reasons)
         yield from program(target, seconds, reasons)
 
     def _path(self, fix: Fix) -> str | None:
-        """Where the test goes: a new file, which git does not ignore."""
+        """Return the path of a new test file that git does not ignore; None if there is none."""
         session, edited = self._session, fix.patch.edits[0].path
         folder = self._home.place(edited)
         for name in self._home.names(edited):
@@ -139,7 +140,7 @@ class _Guarding:
         return None
 
     def run(self, world: World, files: Mapping[str, bytes], words: Sequence[str], held: bool) -> Run:
-        """Run tests (paths from the top of the repository, or what pytest calls them) by plain pytest."""
+        """Run tests, given as paths from the root of the repository or as pytest ids, with plain pytest."""
         below = self._session.target.subfolder
         launched = f"{below}/{LAUNCHER}" if below else LAUNCHER
         inner = [word.removeprefix(f"{below}/") if below else word for word in words]
@@ -148,8 +149,8 @@ class _Guarding:
         return observer.run(world, everything, fresh=False, overlay=self._overlay, tests="held" if held else "marked")
 
 
-def _ourselves(scratch: Path) -> Path:
-    """Make a folder from which an interpreter that has no devfix imports this one, and nothing else."""
+def _import_folder(scratch: Path) -> Path:
+    """Create a folder from which an interpreter without devfix can import this devfix and nothing else."""
     folder = scratch / "devfix"
     folder.mkdir(exist_ok=True)
     link = folder / "devfix"

@@ -1,4 +1,4 @@
-"""The repair loop: run, diagnose, propose, verify, keep; until the program runs clean, is stuck, or enough is done."""
+"""Repair a program: open a session, search for fixes, add tests, and write a branch and a report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from devfix.report.render.commit_message import commit_message, test_message
 def repair(
     path: str | Path, options: RepairOptions | None = None, progress: Callable[[str], None] | None = None
 ) -> Report:
-    """Find, prove and fix the device failures of the program in the repository at `path`.
+    """Find and fix the device failures of the program in the repository at `path`, and verify the fixes.
 
     `progress` is called with each step as it begins. Raises UserError for wrong usage, before anything is run.
     """
@@ -32,30 +32,28 @@ def repair(
     options = options or RepairOptions()
     with open_session(path, options, progress) as session:
         catalog = rules_for(session.config, tuple(map(Path, options.rules)))
-        session.notes += catalog.troubles
+        session.notes.add(*catalog.troubles)
         loop = Search(session, options.max_fixes_in(session.config), catalog.rules)
         final = loop.repair()
         loop.repairs = combine_fixes(loop.repairs, session.worktrees.diff)
-        session.notes += [f"{told}; to repair that too: --include-handled" for told in final.caught[:3]]
+        session.notes.add(*(f"{failure}; to repair that too: --include-handled" for failure in final.caught[:3]))
         if final.logged is not None:
             loop.repairs.append(Repair(final.logged, (), None))
         foreign = (
             find_dependency_fault(session, final, loop.rules, options.find_working_version) if loop.is_stuck else None
         )
         with session.timed("doubt"):
-            session.notes += confirmed_warnings(session, catalog.rules, final)
+            session.notes.add(*confirmed_warnings(session, catalog.rules, final))
         keeps = bool(loop.fixes) and (options.partial or not loop.is_stuck)
         if keeps:
             with session.timed("guard"):
                 loop.repairs = add_regression_tests(session, loop.repairs, final.seconds)
         if loop.fixes and not keeps:
             count = f"{len(loop.fixes)} fix{'es' if len(loop.fixes) > 1 else ''}"
-            session.notes.append(
-                f"nothing is kept, since a failure remains; --partial keeps the {count} proven before it"
-            )
+            session.notes.add(f"nothing is kept, since a failure remains; --partial keeps the {count} proven before it")
         commits: list[str] = []
         name = ""
-        # A fix that only led to a failure which nothing mends is proven for its own failure alone: who wants it asks.
+        # A fix that leads to a failure without a fix is verified for its own failure only: --partial keeps it.
         if keeps and not options.dry_run:
             with session.timed("branch"):
                 commits, name = _publish(session, loop, options.branch)
@@ -71,7 +69,7 @@ def repair(
             commits=tuple(commits),
             diff=session.diff(),
             seconds=dict(session.seconds),
-            notes=tuple(dict.fromkeys(session.notes)),
+            notes=tuple(session.notes),
             last_run=final,
             dependency_fault=foreign,
             subfolder=session.target.subfolder,
@@ -85,20 +83,20 @@ def _outcome(loop: Search, final: Run, is_foreign: bool, partial: bool) -> Repor
     if loop.is_stuck and loop.fixes and partial:
         return "partial"
     if is_foreign:
-        return "not-yours"
+        return "dependency-fault"
     if final.outcome is Outcome.CLEAN:
         if final.logged is not None:
             return "unrepaired"
         return "repaired" if loop.fixes else "clean"
-    if final.outcome is Outcome.OTHER and loop.fixes and loop.fixes[-1].verdict.outcome == "holds":
-        return "repaired"  # what is left behind it fails without a GPU too
+    if final.outcome is Outcome.OTHER and loop.fixes and loop.fixes[-1].verdict.outcome == "verified":
+        return "repaired"  # the remaining failure also occurs without a GPU
     if final.outcome in (Outcome.TIMEOUT, Outcome.SIGNAL, Outcome.NOT_STARTED, Outcome.UNOBSERVED):
         return "error"
     return "unrepaired"
 
 
 def _publish(session: Session, loop: Search, branch: str | None) -> tuple[list[str], str]:
-    """Write one commit for each fix and bring them into the repository as a branch."""
+    """Write one commit for each fix and create the branch in the repository."""
     commits = []
     for repair in loop.repairs:
         if repair.fix:
@@ -112,7 +110,7 @@ def _publish(session: Session, loop: Search, branch: str | None) -> tuple[list[s
 
 
 def _tests(repairs: Sequence[Repair], fix: int) -> Iterator[tuple[RegressionTest, Fix]]:
-    """Yield the tests that pass from a fix on, each with the fix that it guards."""
+    """Yield the tests that pass from a fix on, each with the fix that it tests."""
     for repair in repairs:
         if repair.fix and repair.regression_test and repair.regression_test.passes_after_fix == fix:
             yield repair.regression_test, repair.fix

@@ -1,4 +1,4 @@
-"""What a program may take and touch: as asked, as configured, else the defaults."""
+"""Limits on what a program may use: as selected, as configured, or the defaults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GIGABYTE, MEGABYTE = 1_000_000_000, 1_000_000
 
 @dataclass(frozen=True)
 class ResourceOptions:
-    """What the caller asked for; None means: as configured, else the default.
+    """Limits that the caller selected; None selects the configured value, or else the default.
 
     `memory` and `file_size` count gigabytes, `output_limit` megabytes of each stream.
     """
@@ -37,7 +37,7 @@ class ResourceOptions:
         )
 
     def is_sandboxed(self, config: Config) -> bool:
-        """Say whether the program runs in a sandbox; raise UserError where that was asked for and cannot be."""
+        """Return whether the program runs in a sandbox. Raises UserError if that was selected and is not possible."""
         wanted = config.sandbox if self.sandbox is None else self.sandbox
         if wanted and (why := why_no_sandbox()):
             where = f"{config.source}: sandbox" if self.sandbox is None else "--sandbox"
@@ -50,6 +50,6 @@ def _bytes(number: float | None, unit: int) -> int:
 
 
 def needed_in_sandbox(python: Path, root: Path) -> tuple[Path, ...]:
-    """Return what a program reads wherever it lies: its environment, the user's data, and devfix: probe and plugin."""
+    """Return what a program reads outside the repository: its environment, the user's data, probe and plugin."""
     devfix = Path(__file__).resolve().parents[1]
     return (python.parent.parent, python.resolve().parent.parent, root, devfix)

@@ -1,4 +1,4 @@
-"""One run of a command in a world, where it stands: nothing is copied, edited or repaired."""
+"""Run a command once in a world, in place: nothing is copied, edited or repaired."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(
     timeout: float | None = None,
     device_map: bool = False,
 ) -> Run:
-    """Run `command` in `cwd` in a world of `gpus` GPUs (default 1), its input and output passed through as they come.
+    """Run `command` in `cwd` in a world of `gpus` GPUs (default 1), passing its input and output through.
 
     The run's `stdout` and `stderr` are therefore empty. `timeout` counts seconds (default 600). Raises UserError for
     wrong usage.
@@ -39,7 +39,7 @@ def run(
     if not words:
         raise UserError("give a command behind --, for example: devfix run -- python train.py")
     path = interpreter(folder, python)
-    told = examine(path, folder)
+    python_info = examine(path, folder)
     root = _root(folder)
     found = discover(folder, frozenset(), shlex.join(words), path, "the command")[0]
     target = Target(
@@ -47,7 +47,7 @@ def run(
         commit="",
         command=found.words,
         python=path,
-        world=world_for(WorldChoice(world), gpus or 1, told.gpus),
+        world=world_for(WorldChoice(world), gpus or 1, python_info.gpus),
         timeout=timeout or TIMEOUT,
         subfolder=os.path.relpath(folder, root),
     )
@@ -55,7 +55,7 @@ def run(
 
 
 def _root(folder: Path) -> Path:
-    """The repository around a folder, else the folder itself: all below it is the user's own code."""
+    """Return the repository around a folder, or the folder itself; everything below it counts as the user's code."""
     try:
         return Repository.open(folder).root
     except UserError:

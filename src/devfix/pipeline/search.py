@@ -1,4 +1,4 @@
-"""The loop: one failure after another, each with the fix that was kept; back where a fix leads nowhere."""
+"""Depth-first search over failures: fix one, run again, and backtrack if a fix leads to a failure without a fix."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from devfix.verification.rebase import rebase
 
 CPU = World("cpu")
 WITHOUT_GPU = ("no-device", "deserialize", "invalid-ordinal")
-DETOURS = 3  # other fixes tried in one repair, where those that were kept led to a failure that nothing mends
-AGAIN = 6  # later fixes tried in one repair in the place of an earlier one
+MAX_ALTERNATIVES = 3  # per repair: other fixes tried after the kept ones led to a failure without a fix
+MAX_SIMPLIFICATIONS = 6  # per repair: later fixes tried in place of an earlier one
 
 
 class Search:
-    """Repairs one failure after another; `repairs` tells of each."""
+    """Repairs one failure after another; `repairs` records each."""
 
     def __init__(self, session: Session, limit: int, rules: Sequence[Rule]) -> None:
         self.session, self.limit, self.rules = session, limit, rules
         self.repairs: list[Repair] = []
         self.is_stuck = False
-        self._detours, self._again = DETOURS, AGAIN
-        self._steps = AttemptBuilder(session, rules, self._baseline)
+        self._alternatives_left, self._simplifications_left = MAX_ALTERNATIVES, MAX_SIMPLIFICATIONS
+        self._attempts = AttemptBuilder(session, rules, self._baseline)
         self._baselines: dict[World, Future[Run]] = {}
 
     @property
     def others(self) -> Others | None:
-        """What the other commands that reach the fixes did; where nothing was fixed, those that reach candidates."""
-        return self._steps.others.told([fix.patch for fix in self.fixes])
+        """Return what the other commands that reach the fixes did; without fixes, those that reach candidates."""
+        return self._attempts.others.summary([fix.patch for fix in self.fixes])
 
     @property
     def fixes(self) -> list[Fix]:
-        """The fixes that were kept, in order."""
+        """The kept fixes, in order."""
         return [each.fix for each in self.repairs if each.fix]
 
     def repair(self) -> Run:
-        """Repair until nothing fails or nothing helps; returns the last run in the failing world."""
+        """Repair until nothing fails or nothing helps. Returns the last run in the failing world."""
         with ThreadPoolExecutor(2) as pool:
             self._pool = pool
-            if len(self.session.commands) == 1:  # else it is not known yet which of them is repaired
+            if len(self.session.commands) == 1:  # with several commands it is not known yet which one is repaired
                 self._baseline_soon(CPU)
             with self.session.timed("observe"):
                 run = first_run(self.session)
@@ -55,42 +55,42 @@ class Search:
             return final
 
     def _note_failure_without_gpu(self, run: Run) -> None:
-        """Say of a program that runs on GPUs that it does not without one: to mend that is for who asks for it."""
+        """Note that the program works on GPUs but fails without one; it is fixed only with --world cpu."""
         failure = run.failure
         if run.outcome is Outcome.FAILED and failure is not None and failure.kind in WITHOUT_GPU and failure.at:
-            told = failure.message.split("\n")[0][:120]
+            message = failure.message.split("\n")[0][:120]
             where = f"{failure.at.path}:{failure.at.line}"
-            self.session.notes.append(f"without a GPU the program fails at {where}, {told}; to mend that: --world cpu")
+            self.session.notes.add(f"without a GPU the program fails at {where}, {message}; to fix that: --world cpu")
 
     def _repair_from(self, run: Run) -> Run:
-        """Repair a run and what comes behind it; `is_stuck` says whether a failure is left that nothing mends."""
+        """Repair the failure of a run, and those after it; `is_stuck` becomes true if one is left without a fix."""
         self.is_stuck = False
-        if self.fixes:  # the first run was asked already
+        if self.fixes:  # more GPUs were already given to the first run
             run = run_with_enough_gpus(self.session, run, self.session.files)
         if run.outcome is not Outcome.FAILED or run.failure is None:
             return run
         if len(self.fixes) >= self.limit:
             self.repairs.append(Repair(run.failure, (), None))
-            self.session.notes.append(f"stopped after {self.limit} fixes, as --max-fixes asks; a failure remains")
+            self.session.notes.add(f"stopped after {self.limit} fixes, as --max-fixes asks; a failure remains")
             return run
-        step = self._steps.build(run)
-        if step is None:
+        attempt = self._attempts.build(run)
+        if attempt is None:
             self.repairs.append(Repair(run.failure, (), None))
             return run
         mark, files = len(self.repairs), self.session.files
         first: tuple[Run, list[Repair], dict[str, bytes]] | None = None
-        for way in step.ways:
-            trial = way if first is None else self._try_alternative(step, way, files)
-            if trial is None:
+        for candidate in attempt.candidates:
+            kept = candidate if first is None else self._try_alternative(attempt, candidate, files)
+            if kept is None:
                 continue
-            self.repairs[mark:] = [step.told(trial)]
-            self._restore_files(dict(trial.files))
-            final = self._repair_from(trial.run)
+            self.repairs[mark:] = [attempt.summarize(kept)]
+            self._restore_files(dict(kept.files))
+            final = self._repair_from(kept.run)
             if not self.is_stuck:
-                return self._drop_redundant_fixes(step, mark, files, final)
+                return self._drop_redundant_fixes(attempt, mark, files, final)
             first = first or (final, self.repairs[mark:], self.session.files)
         if first is None:
-            self.repairs.append(step.told(None))
+            self.repairs.append(attempt.summarize(None))
             self.is_stuck = True
             return run
         final, self.repairs[mark:], self.session.files = first
@@ -98,21 +98,21 @@ class Search:
         return final
 
     def _try_alternative(
-        self, step: Attempt, trial: CandidateResult, files: dict[str, bytes]
+        self, attempt: Attempt, candidate: CandidateResult, files: dict[str, bytes]
     ) -> CandidateResult | None:
-        """Another way, confirmed in all worlds; None where enough were tried or it does not hold there."""
-        if self._detours == 0:
+        """Return another candidate, verified in all worlds; None if the limit is reached or it is not verified."""
+        if self._alternatives_left == 0:
             return None
-        self._detours -= 1
-        self.session.progress("that way leads nowhere: trying another")
+        self._alternatives_left -= 1
+        self.session.progress("backtracking: trying the next candidate")
         self._restore_files(files)
-        confirmed = step.confirm(trial)
-        return confirmed if confirmed.verdict.outcome == trial.verdict.outcome else None
+        confirmed = attempt.confirm(candidate)
+        return confirmed if confirmed.verdict.outcome == candidate.verdict.outcome else None
 
-    def _drop_redundant_fixes(self, step: Attempt, mark: int, files: dict[str, bytes], before: Run) -> Run:
-        """Try each later fix in the place of the one at `mark`, which it may have made needless.
+    def _drop_redundant_fixes(self, attempt: Attempt, mark: int, files: dict[str, bytes], before: Run) -> Run:
+        """Try each later fix in place of the one at `mark`, which may have become redundant.
 
-        The last run is returned: that of fewer fixes where they lead as far as all did, else the one `before`.
+        Returns the last run with fewer fixes if they lead as far as all did, otherwise the run `before`.
         """
         if before.outcome is Outcome.FAILED:
             return before
@@ -120,18 +120,18 @@ class Search:
         fixes = [each.fix for each in known if each.fix]
         for number in range(1, len(fixes)):
             patch = rebase(fixes[number].patch, [edit for fix in fixes[:number] for edit in fix.patch.edits])
-            if patch is None or self._again == 0:
+            if patch is None or self._simplifications_left == 0:
                 continue
-            self._again -= 1
+            self._simplifications_left -= 1
             self._restore_files(files)
-            trial = step.attempt(patch)
-            if trial.verdict.outcome in ("holds", "moved"):
-                trial = step.confirm(trial)
-            if trial.verdict.outcome in ("holds", "moved"):
-                self.repairs[mark:] = [step.told(trial)]
-                self._restore_files(dict(trial.files))
-                final = self._repair_from(trial.run)
-                # A failure that comes and goes is left alone, and nothing is stuck by it: the run tells.
+            candidate = attempt.attempt(patch)
+            if candidate.verdict.outcome in ("verified", "progressed"):
+                candidate = attempt.confirm(candidate)
+            if candidate.verdict.outcome in ("verified", "progressed"):
+                self.repairs[mark:] = [attempt.summarize(candidate)]
+                self._restore_files(dict(candidate.files))
+                final = self._repair_from(candidate.run)
+                # A flaky failure is skipped and does not count as stuck, so the outcomes of the runs are compared.
                 if final.outcome is before.outcome and sum(bool(each.fix) for each in self.repairs[mark:]) < len(fixes):
                     return final
             self.is_stuck, self.repairs[mark:] = False, known
@@ -149,5 +149,5 @@ class Search:
         return self._baselines[world]
 
     def _baseline(self, world: World) -> Run:
-        """How the program does in a world before the patch in question."""
+        """Return a run of the program in a world without the patch in question."""
         return self._baseline_soon(world).result()

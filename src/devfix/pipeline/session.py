@@ -1,4 +1,4 @@
-"""What a repair needs at hand: the repository, its worktrees, the program, and everything learnt so far."""
+"""The state of one repair: the repository, its worktrees, the program, and what is known so far."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from fnmatch import fnmatch
 from functools import partial
 
 from devfix.config import Config
-from devfix.diagnosis.resolve_temporaries import with_given
+from devfix.diagnosis.resolve_temporaries import resolve_temporaries
 from devfix.discovery import Command
 from devfix.execution import SEED, TracedRunner
 from devfix.model import NO_COUNTS, CountRequest, GpusNeeded, Run, Target, World
+from devfix.notes import Notes
 from devfix.progress import Progress
 from devfix.sdk import Sources
 from devfix.workspace import Repository, Worktrees
@@ -24,8 +25,8 @@ class Session:
     """One repair in progress; `files` holds the contents of every file changed so far.
 
     `other_seconds` is the budget for running the repository's other commands that reach a fix.
-    `wants_tests`: fixes get tests, where the repository turns out to have some, and its interpreter `has_pytest`.
-    `has_fixed_gpus`: a person has said how many GPUs the program gets. `gpus_needed` is filled where it asks for more.
+    `wants_tests`: fixes get tests if the repository has some and its interpreter `has_pytest`.
+    `has_fixed_gpus`: the user has set the number of GPUs. `gpus_needed` is set if the program asks for more.
     """
 
     repository: Repository
@@ -37,7 +38,7 @@ class Session:
     progress: Progress
     command_text: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    notes: Notes = field(default_factory=Notes)
     seconds: dict[str, float] = field(default_factory=dict)
     wants_tests: bool = False
     has_pytest: bool = False
@@ -61,36 +62,36 @@ class Session:
         return self.target.world
 
     def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
-        """Run the program with `files` changed: what `verify` is handed."""
+        """Run the program with `files` changed."""
         return self._named(self.observer.run(world, files, fresh=fresh, reach=reach), files)
 
     def run_seeded(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
-        """Run the program as `run` does, its generators seeded: two such runs draw the same numbers."""
+        """Run the program as `run` does with seeded random generators, so that two runs draw the same numbers."""
         run = self.observer.run(world, files, fresh=fresh, reach=reach, seed=SEED)
         return self._named(run, files)
 
     def _named(self, run: Run, files: Mapping[str, bytes]) -> Run:
-        """The run with a failure that speaks of what the repository handed over."""
+        """Return the run with operator-internal temporaries of its failure replaced by the tensors they came from."""
         if run.failure is None:
             return run
-        return replace(run, failure=with_given(run.failure, Sources(partial(self.read, files))))
+        return replace(run, failure=resolve_temporaries(run.failure, Sources(partial(self.read, files))))
 
     def sources(self) -> Sources:
-        """The editable files as they stand now."""
-        return Sources(self.content, self.repository.containing)
+        """Return the editable files in their current state."""
+        return Sources(self.content, self.repository.containing, self.notes)
 
     def content(self, path: str) -> bytes | None:
-        """A file as it stands now; None where it must not be edited."""
+        """Return the current contents of a file; None if it must not be edited."""
         return self.read(self.files, path)
 
     def read(self, files: Mapping[str, bytes], path: str) -> bytes | None:
-        """A file's contents where `files` has changed some; None where it must not be edited."""
+        """Return the contents of a file after the changes in `files`; None if it must not be edited."""
         if path not in self.observer.tracked or any(fnmatch(path, glob) for glob in self.target.exclude):
             return None
         return files[path] if path in files else self.repository.content(path)
 
     def may_make(self, path: str) -> bool:
-        """Say whether a new file may come into the repository: neither git nor --exclude leaves it out."""
+        """Return whether a new file may be created at a path: neither git nor --exclude excludes it."""
         excluded = any(fnmatch(path, glob) for glob in self.target.exclude)
         return not excluded and not self.repository.ignores(path)
 
@@ -104,7 +105,7 @@ class Session:
             self.seconds[step] = round(self.seconds.get(step, 0.0) + time.monotonic() - began, 3)
 
     def diff(self) -> str:
-        """Every change so far as git prints it."""
+        """Return all changes so far as a git diff."""
         first = {path: self.repository.content(path) for path in self.files}
         return self.worktrees.diff(first, self.files) if self.files else ""
 

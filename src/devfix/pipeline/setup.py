@@ -1,4 +1,4 @@
-"""Open a session: check what was asked for, before anything of the repository is run."""
+"""Open a session: check the options before anything of the repository is run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from devfix.process.tempdirs import scratch_folder
 from devfix.progress import Progress
 from devfix.workspace import Repository
 
-JOBS = 2  # runs at once; each is given a worktree of its own
+JOBS = 2  # concurrent runs, each in a worktree of its own
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def open_session(
     options: RepairOptions,
     progress: Callable[[str], None] | None,
 ) -> Iterator[Session]:
-    """Open everything that a repair needs; all of it is gone when the block is left.
+    """Open everything that a repair needs, and remove it on leaving the block.
 
     Raises UserError for wrong usage.
     """
@@ -43,8 +43,8 @@ def open_session(
     limits, sandboxed = options.resources.limits(config), options.resources.is_sandboxed(config)
     written_in = config.source.parent if config.source and not options.python else None
     python = interpreter(folder, options.python or config.python, written_in)
-    told = examine(python, folder)
-    world = world_for(options.world_in(config), options.gpus_in(config) or 1, told.gpus)
+    python_info = examine(python, folder)
+    world = world_for(options.world_in(config), options.gpus_in(config) or 1, python_info.gpus)
     tracked = repository.tracked()
     prefix = f"{repository.subfolder}/" if repository.subfolder else ""
     below = frozenset(name.removeprefix(prefix) for name in tracked if name.startswith(prefix))
@@ -73,21 +73,21 @@ def open_session(
         )
         shown = progress if isinstance(progress, Progress) else Progress(progress or _silent)
         observer.progress = shown
-        session = Session(repository, config, worktrees, observer, commands, told.gpus, shown)
+        session = Session(repository, config, worktrees, observer, commands, python_info.gpus, shown)
         session.has_fixed_gpus = options.gpus_in(config) is not None or (options.world_in(config) is WorldChoice.REAL)
-        session.notes += _notes(repository)
+        session.notes.add(*_notes(repository))
         session.other_seconds = options.others_in(config)
         if options.tests_in(config):
-            session.wants_tests, session.has_pytest = True, told.pytest
+            session.wants_tests, session.has_pytest = True, python_info.pytest
         if borrowed and not protected:
-            session.notes.append(_unprotected(borrowed))
+            session.notes.add(_unprotected(borrowed))
         session.seconds["open"] = round(time.monotonic() - began, 3)
         yield session
 
 
 @contextmanager
 def _warm(target: Target, temporary: Path, limits: ResourceLimits, sandboxed: bool) -> Iterator[PreforkServer | None]:
-    """A warm process for the program, where one can run it; what it leaves in its temporary folder goes with that."""
+    """Start a prefork server for the program if it can run it; None otherwise."""
     if sandboxed or not _is_plain_script(target):
         yield None
         return
@@ -99,7 +99,7 @@ def _warm(target: Target, temporary: Path, limits: ResourceLimits, sandboxed: bo
 
 
 def _silent(step: str) -> None:
-    """Show nothing."""
+    """Ignore a step."""
 
 
 def _notes(repository: Repository) -> Iterator[str]:
@@ -117,7 +117,7 @@ def _unprotected(borrowed: Sequence[Path]) -> str:
 
 
 def world_for(choice: WorldChoice, gpus: int, seen: int) -> World:
-    """Return the world that was asked for, where the interpreter sees `seen` real GPUs."""
+    """Return the selected world, given that the interpreter sees `seen` real GPUs."""
     if choice is WorldChoice.CPU:
         return World("cpu")
     if choice is WorldChoice.SIMULATED or (choice is WorldChoice.AUTO and seen < gpus):
@@ -130,6 +130,6 @@ def world_for(choice: WorldChoice, gpus: int, seen: int) -> World:
 
 
 def _is_plain_script(target: Target) -> bool:
-    """Whether the command is `python script.py …`, which a warm process can run."""
+    """Return whether the command is `python script.py …`, which a prefork server can run."""
     command = target.command
     return len(command) > 1 and command[0] == str(target.python) and command[1].endswith(".py")

@@ -1,7 +1,7 @@
-"""A failure that nothing in the repository mends: find the installed distribution at fault, and a release that is not.
+"""Find the installed distribution that causes a failure, and a release of it that does not.
 
-The distribution's files are taken as if they were owned, the same rules are asked, and what they propose is tried on a
-copy that is laid over what is installed.
+The distribution's files are treated as owned, and what the rules propose for them is tried on a patched copy that is
+overlaid on the installed one.
 """
 
 from __future__ import annotations
@@ -26,28 +26,30 @@ from devfix.verification.candidate import CandidateResult
 from devfix.verification.checks.stdout import last_line
 from devfix.verification.verifier import Verifier
 
-RELEASES = 24  # tried at the most, newest first
+RELEASES = 24  # at most, newest first
 
 
 def find_dependency_fault(
     session: Session, run: Run, rules: Sequence[Rule], find_working_version: bool
 ) -> DependencyFault | None:
-    """Find the distribution at fault, proven by a change to a copy of it that gets the program further."""
+    """Return the distribution at fault, verified by a change to a copy of it that gets the program further."""
     for distribution in suspected_distributions(run.failure):
         session.progress(f"looking into {distribution.name} {distribution.version}")
-        trial = PatchedDistribution(session, distribution).repaired(run, rules)
-        if trial is None:
+        candidate = PatchedDistribution(session, distribution).first_fix(run, rules)
+        if candidate is None:
             continue
-        edit = trial.patch.edits[0]
-        before = {each.path: each.before for each in trial.patch.edits}
-        diff = session.worktrees.diff(before, {each.path: each.after for each in trial.patch.edits})
-        found = DependencyFault(distribution.name, distribution.version, edit.path, edit.line, trial.patch.reason, diff)
+        edit = candidate.patch.edits[0]
+        before = {each.path: each.before for each in candidate.patch.edits}
+        diff = session.worktrees.diff(before, {each.path: each.after for each in candidate.patch.edits})
+        found = DependencyFault(
+            distribution.name, distribution.version, edit.path, edit.line, candidate.patch.reason, diff
+        )
         return _with_pin(session, found, run.world) if find_working_version else found
     return None
 
 
 def suspected_distributions(failure: Failure | None) -> list[Distribution]:
-    """The distributions that made the operands, or that failed, torch itself excepted; the births first."""
+    """Return the distributions that created the operands or that failed, except torch; those of creations first."""
     if failure is None:
         return []
     births = [place for operand in failure.operands for event in operand.history for place in event.places[:1]]
@@ -58,25 +60,24 @@ def suspected_distributions(failure: Failure | None) -> list[Distribution]:
 
 
 class PatchedDistribution:
-    """A distribution in a copy that may be changed, laid over what is installed for each run."""
+    """An installed distribution as an editable copy, overlaid on the installed one for each run."""
 
     def __init__(self, session: Session, distribution: Distribution) -> None:
         self.session, self.distribution = session, distribution
 
-    def repaired(self, run: Run, rules: Sequence[Rule]) -> CandidateResult | None:
-        """The first change to the distribution that holds in the world that failed."""
-        run = self._adopted(run, ())
+    def first_fix(self, run: Run, rules: Sequence[Rule]) -> CandidateResult | None:
+        """Return the first change to the distribution that is verified in the world that failed."""
+        run = self._as_owned(run, ())
         if run.failure is None:
             return None
         watch = list(locations_without_scope(run.failure))
         again = self.session.observer.run(run.world, self.session.files, watch=self._installed(watch), fresh=False)
-        again = self._adopted(again, ())
+        again = self._as_owned(again, ())
         failure = replace(run.failure, scopes=again.watched)
         run = replace(run, failure=failure)
-        notes: list[str] = []
         sources = Sources(self._read)
-        diagnoses = diagnose(failure, rules, sources, notes)
-        patches = propose(diagnoses, {rule.id: rule for rule in rules}, sources, notes)
+        diagnoses = diagnose(failure, rules, sources)
+        patches = propose(diagnoses, {rule.id: rule for rule in rules}, sources)
         seeded = partial(self._run, seed=SEED)
         verifier = Verifier(self._run, run, {}, [run.world], lambda world: run, seeded=seeded)
         return verifier.select_best(patches, diagnoses)[0]
@@ -87,7 +88,7 @@ class PatchedDistribution:
         with tempfile.TemporaryDirectory(prefix=f"devfix-overlay-{os.getpid()}-") as name:
             folder = laid_over(self.distribution, files, Path(name).resolve())
             run = self.session.observer.run(world, self.session.files, fresh=fresh, overlay=folder, seed=seed)
-            return self._adopted(run, (str(folder),))
+            return self._as_owned(run, (str(folder),))
 
     def _read(self, path: str) -> bytes | None:
         if not path.startswith(self.distribution.package):
@@ -98,13 +99,13 @@ class PatchedDistribution:
             return None
 
     def _installed(self, places: Sequence[SourceLocation]) -> list[SourceLocation]:
-        """The places where they are installed: an absolute path is watched as it is."""
+        """Return locations with the absolute path of the installed file, which is watched as it is."""
         inside = self.distribution.package
         site = self.distribution.site
         return [replace(each, path=str(site / each.path)) if each.path.startswith(inside) else each for each in places]
 
-    def _adopted(self, run: Run, folders: Sequence[str]) -> Run:
-        """The run as if the distribution's files were owned, their paths relative to where packages are installed."""
+    def _as_owned(self, run: Run, folders: Sequence[str]) -> Run:
+        """Return the run as if the distribution's files were owned, with paths relative to the installation folder."""
         roots = tuple(f"{folder}/" for folder in (str(self.distribution.site), *folders))
 
         def place(each: SourceLocation) -> SourceLocation:
@@ -127,23 +128,23 @@ def _mapped(failure: Failure, place: Callable[[SourceLocation], SourceLocation])
 
 
 def _with_pin(session: Session, found: DependencyFault, world: World) -> DependencyFault:
-    """The same with the newest other release in which the program runs clean, and the edits that pin it."""
+    """Return the fault with the newest other release in which the program runs clean, and the edits that pin it."""
     python = session.target.python
-    for version in _others(releases(python, found.distribution), found.version):
+    for version in _other_versions(releases(python, found.distribution), found.version):
         session.progress(f"trying {found.distribution} {version}")
         with tempfile.TemporaryDirectory(prefix=f"devfix-release-{os.getpid()}-") as name:
             if trouble := install(python, found.distribution, version, Path(name)):
-                session.notes.append(f"{found.distribution} {version} was not tried: {trouble}")
+                session.notes.add(f"{found.distribution} {version} was not tried: {trouble}")
                 continue
             run = session.observer.run(world, session.files, overlay=Path(name).resolve())
         clean = run.outcome is Outcome.CLEAN
         how = "runs clean" if clean else f"{run.outcome.value}: {last_line(run)}"
-        session.notes.append(f"with {found.distribution} {version} the program {how}")
+        session.notes.add(f"with {found.distribution} {version} the program {how}")
         if clean:
             pin = pinned(found.distribution, version, session.observer.tracked, session.content)
             return replace(found, pin=version, pin_edits=pin.edits)
     return found
 
 
-def _others(versions: Sequence[str], installed: str) -> Iterator[str]:
+def _other_versions(versions: Sequence[str], installed: str) -> Iterator[str]:
     yield from [version for version in versions if version != installed][:RELEASES]

@@ -1,4 +1,4 @@
-"""What rules warn of in files that no failure leads to: a run that passes there confirms it, or nothing is said."""
+"""Warnings of rules about code without a failure; only those that a run confirms are reported."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from devfix.registry.timeout import raised, within
 from devfix.sdk import CodeWarning
 from devfix.source import File, SourceError
 
-FILES = 40  # parsed; a repository has few that hold the text of a warning
-LINES = 2_000  # watched in one run
-SECONDS = 10.0  # for a rule to look at one file
+FILES = 40  # at most, parsed for one rule
+LINES = 2_000  # at most, watched in one run
+SECONDS = 10.0  # for one rule and one file
 
 
 def confirmed_warnings(session: Session, rules: Sequence[Rule], final: Run) -> Iterator[str]:
-    """Yield a sentence for each warning that one more run confirms. Nothing is run where no rule warns of anything."""
+    """Yield a sentence for each warning that one more run confirms. Without warnings there is no run."""
     if final.outcome not in (Outcome.CLEAN, Outcome.FAILED):
         return
     found = [(rule, each) for rule in rules for each in _warnings(session, rule)]
@@ -40,20 +40,20 @@ def _warnings(session: Session, rule: Rule) -> Iterator[CodeWarning]:
         if data is None:
             continue
         try:
-            yield from within(SECONDS, partial(_asked, rule, File(path, data)))
+            yield from within(SECONDS, partial(_collect, rule, File(path, data)))
         except SourceError:
             continue
         except Exception as error:
-            session.notes.append(f"rule {rule.id} set aside: warnings {raised(error)}")
+            session.notes.add(f"rule {rule.id} disabled: warnings {raised(error)}")
             return
 
 
-def _asked(rule: Rule, file: File) -> list[CodeWarning]:
+def _collect(rule: Rule, file: File) -> list[CodeWarning]:
     return list(rule.warnings(file))
 
 
 def _is_device(scope: tuple[ScopeVariable, ...], expression: str) -> bool:
-    """Whether an expression is a torch.device: itself, or as the `device` of a tensor or a module."""
+    """Return whether an expression is a torch.device: by itself, or as the `device` of a tensor or a module."""
     owner = expression.removesuffix(".device")
     return any(
         (each.expression == expression and each.kind == "device")

@@ -1,1 +1,1 @@
-"""Run inside the user's process, see its tensors, and write one letter home; torch and the standard library only."""
+"""Runs inside the user's process, records its tensors, and writes a trace; only uses torch and the standard library."""

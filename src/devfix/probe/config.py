@@ -1,4 +1,4 @@
-"""What the probe is told to do: the environment variable `DEVFIX_PROBE` (docs/reference/trace-format.md)."""
+"""The configuration of the probe: the environment variable `DEVFIX_PROBE` (docs/reference/trace-format.md)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ProbeConfig:
 
 
 def read(text: str | None = None) -> ProbeConfig | None:
-    """Read the order from the environment (or from `text`); None where there is none or it is no JSON object."""
+    """Parse the configuration in the environment (or `text`); None if there is none or it is not a JSON object."""
     try:
         raw = json.loads(os.environ.get("DEVFIX_PROBE", "") if text is None else text)
         world = raw.get("world") or {}

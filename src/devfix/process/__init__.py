@@ -1,4 +1,4 @@
-"""Programs: started, bounded in time and output, and ended with every process they have started."""
+"""Run programs with limits on time and output, and end every process that they start."""
 
 from devfix.process.environment import child_environment
 from devfix.process.limits import ResourceLimits, default_limits

@@ -1,7 +1,7 @@
-"""Hold a program and all its processes to limits; used by the supervisor, so it needs the standard library only.
+"""Enforce limits on a program and all its processes; part of the supervisor, so it only uses the standard library.
 
-The kernel bounds the size of each file. Memory, the number of processes and the space left on the disk are looked at
-again and again: no limit of the kernel counts a program with its children, but for control groups, which need rights.
+The kernel limits the size of each file. Memory, the number of processes and free disk space are polled: no limit of the
+kernel covers a program with its children, except control groups, which need privileges.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import os
 import resource
 import time
 
-PERIOD = 0.1  # seconds between two looks, which cost 5 ms where 500 processes run
+PERIOD = 0.1  # seconds between two checks, each of which costs 5 ms with 500 processes
 _PAGE = resource.getpagesize()
 
 
 def bound(file_size: int) -> None:
-    """Bound, for the program that this process becomes, the bytes of one file; it leaves no core either."""
+    """Limit the bytes of one file for the program that this process becomes, and disable core dumps."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if file_size:
         _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -25,25 +25,25 @@ def bound(file_size: int) -> None:
 
 
 class LimitMonitor:
-    """Looks whether a program keeps its limits; 0 stands for none."""
+    """Checks whether a program keeps its limits; 0 stands for no limit."""
 
     def __init__(self, limits: str) -> None:
-        """Read "MEMORY,PROCESSES,FILE_SIZE,RESERVE", numbers of bytes but for the second."""
+        """Parse "MEMORY,PROCESSES,FILE_SIZE,RESERVE", numbers of bytes except the second."""
         self.memory, self.processes, self.file_size, reserve = map(int, limits.split(","))
         self._folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)  # the program may remove or rename it
-        self.reserve = reserve if self._free() > reserve else 0  # a disk that was full before is not its doing
+        self.reserve = reserve if self._free() > reserve else 0  # not if the disk was full before
         self.next = time.monotonic() + PERIOD
 
     @property
     def wait(self) -> float | None:
-        """The seconds until the next look; None where there is nothing to look at."""
+        """Return the seconds until the next check; None if there are no limits to check."""
         return max(0.0, self.next - time.monotonic()) if self.memory or self.processes or self.reserve else None
 
     def broken(self, pids: set[int]) -> str:
-        """Say which limit a program (its process ids) has broken; "" for none."""
+        """Return which limit a program (its process ids) has exceeded; "" for none."""
         began = time.monotonic()
         said = self._look(pids)
-        # Where a look takes long (thousands of processes), looks are rarer: at most a twentieth of the time.
+        # If a check takes long (thousands of processes), checks are rarer: at most a twentieth of the time.
         self.next = time.monotonic() + max(PERIOD, 20 * (time.monotonic() - began))
         return said
 
@@ -62,7 +62,7 @@ class LimitMonitor:
 
 
 def _private(pid: int) -> int:
-    """Return the bytes that a process holds, without what files give it."""
+    """Return the bytes of memory of a process, without file-backed pages."""
     with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/statm", "rb") as file:
         numbers = file.read().split()
         return (int(numbers[1]) - int(numbers[2])) * _PAGE
@@ -70,7 +70,7 @@ def _private(pid: int) -> int:
 
 
 def _own_share(pid: int) -> int:
-    """Return the same with what forked processes share divided among them, which takes longer to find out."""
+    """Return the same with memory that forked processes share divided among them, which takes longer to read."""
     with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/smaps_rollup", "rb") as file:
         for line in file:
             if line.startswith(b"Pss_Anon:"):

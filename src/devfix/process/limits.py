@@ -1,4 +1,4 @@
-"""What a program may take of the machine."""
+"""Limits on the resources that a program may use."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from devfix.process.tempdirs import temporary
 
 @dataclass(frozen=True)
 class ResourceLimits:
-    """Bounds for one run of a program with all its processes; 0 stands for none.
+    """Limits for one run of a program with all its processes; 0 stands for no limit.
 
     `memory` counts bytes in use, `processes` those alive at once, `file_size` the bytes of each file it writes,
-    `output_limit` the bytes kept of each of its two streams, `reserve` the bytes that it must leave free on the disk.
+    `output_limit` the bytes kept of each of its two streams, `reserve` the bytes that must stay free on the disk.
     """
 
     memory: int = 0
@@ -25,14 +25,14 @@ class ResourceLimits:
     reserve: int = 0
 
     def times(self, count: int) -> ResourceLimits:
-        """Return the bounds for so many runs at once."""
+        """Return the limits for `count` runs at once."""
         return replace(self, memory=self.memory * count, processes=self.processes * count)
 
 
 def default_limits() -> ResourceLimits:
-    """Return bounds that keep a machine usable and that no honest program of its size meets.
+    """Return limits that keep the machine usable and that an ordinary program does not reach.
 
-    Nine tenths of the memory that this process may have, 1,000 processes, half of the free disk for one file, and a
+    Nine tenths of the memory available to this process, 1,000 processes, half of the free disk for one file, and a
     tenth of it (1 GB at most) left free.
     """
     free = shutil.disk_usage(temporary()).free
@@ -42,11 +42,11 @@ def default_limits() -> ResourceLimits:
 
 
 def _memory() -> int:
-    """Return the bytes of memory here: the machine's, or what a control group leaves of it."""
+    """Return the bytes of memory available: the machine's, or what a control group allows."""
     found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
             found = min(found, int(Path(path).read_text()))
-        except (OSError, ValueError):  # there is none, or it says "max"
+        except (OSError, ValueError):  # there is no control group, or its limit is "max"
             continue
     return found

@@ -1,6 +1,6 @@
-"""Keep a process and its children from changing files, by mounts that nobody else sees; Linux alone.
+"""Protect files from a process and its children by mounts that only they see; Linux only.
 
-Used by the supervisor, before the program starts: standard library only.
+Used by the supervisor before the program starts: standard library only.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ _RELATIME = 1 << 21
 
 
 def protect(paths: list[str], written: str) -> None:
-    """Keep these files and folders as they are; raise OSError where the system does not allow it.
+    """Protect files and folders from changes. Raises OSError if the system does not allow it.
 
-    What is written into a folder goes below the folder `written`, where the file systems can do that; else writing
-    fails, as it does for a file.
+    Writes into a folder go below the folder `written` if the file systems support that; otherwise they fail, as they do
+    for a file.
     """
     user, group = os.getuid(), os.getgid()
-    if user == 0:  # in a user namespace root would lose its right to files that belong to others
+    if user == 0:  # in a user namespace root would lose access to files of others
         _call("unshare", _NEW_MOUNTS)
     else:
         _call("unshare", _NEW_MOUNTS | _NEW_USER)
@@ -46,14 +46,14 @@ def _lay_over(path: str, written: str) -> None:
 
 
 def _has_mounts(path: str) -> bool:
-    """Say whether something is mounted inside: what is laid over a folder would hide it."""
+    """Return whether something is mounted inside, which an overlay on the folder would hide."""
     with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as lines:
         return any(line.split()[4].startswith(f"{path}/") for line in lines)
 
 
 def _make_read_only(path: bytes) -> None:
     _call("mount", path, path, None, _BIND | _RECURSIVE, None)
-    flags = os.statvfs(path).f_flag  # in a user namespace the flags that are there may not be taken away
+    flags = os.statvfs(path).f_flag  # in a user namespace existing flags must not be removed
     kept = flags & _KEPT | (_RELATIME if flags & os.ST_RELATIME else 0)
     _call("mount", None, path, None, _REMOUNT | _BIND | _READ_ONLY | kept, None)
 

@@ -1,4 +1,4 @@
-"""Start programs, bound their time and their output, and leave none of their processes behind.
+"""Run programs with limits on time and output, and leave none of their processes behind.
 
 Each program runs below a supervisor (supervised.py, supervisor.py) that ends all of its processes when the program
 ends, when its time is over, and when devfix itself is killed.
@@ -25,9 +25,9 @@ PLAIN = ResourceLimits()  # for what devfix itself starts
 
 @dataclass(frozen=True)
 class TorchProcess:
-    """A process that was seen to load torch: its command, and which variables of devfix it was started without.
+    """A process that loaded torch: its command, and the variables of devfix that it was started without.
 
-    `image` is common to it and its forks, and to no other started program.
+    `image` is the same for its forks, and different for every other started program.
     """
 
     pid: int
@@ -38,11 +38,11 @@ class TorchProcess:
 
 @dataclass(frozen=True)
 class Completed:
-    """How a program ended; `exit_code` is None where a signal, the time limit or `trouble` ended it.
+    """How a program ended; `exit_code` is None if a signal, the time limit or an `internal_error` ended it.
 
-    `signal` is a name ("SIGSEGV"), `seconds` the wall time, `trouble` what went wrong on our side ("cannot start 'x':
-    …"). Where a stream was longer than the limit its head and tail are kept, and `truncated` is true. `with_torch` are
-    the processes that were seen to load torch, where the environment orders a probe.
+    `signal` is a name ("SIGSEGV"), `seconds` the wall time, `internal_error` an error of devfix or the system ("cannot
+    start 'x': …"), or the limit that was exceeded. If a stream was longer than the limit, its head and tail are kept
+    and `truncated` is true. `with_torch` has the processes that loaded torch, if the environment requests a probe.
     """
 
     exit_code: int | None
@@ -52,7 +52,7 @@ class Completed:
     stdout: str
     stderr: str
     truncated: bool
-    trouble: str = ""
+    internal_error: str = ""
     with_torch: tuple[TorchProcess, ...] = ()
 
 
@@ -65,11 +65,11 @@ def run(
     read_only: Sequence[Path] = (),
     through: bool = False,
 ) -> Completed:
-    """Run a command to its end, or for `timeout` seconds, and tell how it ended; what the program does never raises.
+    """Run a command to its end, or for `timeout` seconds. Never raises because of what the program does.
 
-    A program that breaks `limits` is killed, and `trouble` says which. `read_only` are paths that the program cannot
-    change: what it writes there is lost or refused (`can_protect` asks whether the system can do that). With `through`
-    it has this process's own input and output, and `stdout` and `stderr` stay empty.
+    A program that exceeds `limits` is killed, and `internal_error` says which. `read_only` are paths that the program
+    cannot change: writes are lost or rejected (`can_protect` says whether the system supports that). With `through` the
+    program has this process's own input and output, and `stdout` and `stderr` stay empty.
     """
     began = time.monotonic()
     try:
@@ -87,22 +87,22 @@ def run(
             _drain(program, captures, time.monotonic() + GRACE)
     stdout, stderr, status = (capture.text() for capture in captures)
     truncated = bool(captures[0].dropped or captures[1].dropped)
-    exit_code, name, told, trouble = _ending(status)
+    exit_code, name, reported, trouble = _ending(status)
     with_torch = tuple(_with_torch(status))
-    if timed_out and told is None:
+    if timed_out and reported is None:
         return Completed(None, "", True, seconds, stdout, stderr, truncated, trouble, with_torch)
-    if told is None and not trouble:
+    if reported is None and not trouble:
         trouble = "the supervisor of the program was killed"
-    return Completed(exit_code, name, False, told or seconds, stdout, stderr, truncated, trouble, with_torch)
+    return Completed(exit_code, name, False, reported or seconds, stdout, stderr, truncated, trouble, with_torch)
 
 
 def can_protect(paths: Sequence[Path]) -> bool:
-    """Say whether programs can be kept from writing to these paths here; it takes a user namespace, or root."""
-    return not run([sys.executable, "-I", "-S", "-c", ""], Path("/"), os.environ, 60, read_only=paths).trouble
+    """Return whether programs can be kept from writing to these paths, which takes a user namespace, or root."""
+    return not run([sys.executable, "-I", "-S", "-c", ""], Path("/"), os.environ, 60, read_only=paths).internal_error
 
 
 def _drain(program: SupervisedProcess, captures: Sequence[BoundedOutput], deadline: float) -> bool:
-    """Read what comes until all three streams close; False when the deadline passes first."""
+    """Read until all three streams are closed; return False if the deadline passes first."""
     streams = dict(zip((program.stdout, program.stderr, program.status), captures, strict=True))
     with selectors.DefaultSelector() as selector:
         for stream in streams:
@@ -122,7 +122,7 @@ def _drain(program: SupervisedProcess, captures: Sequence[BoundedOutput], deadli
 
 
 def _ending(status: str) -> tuple[int | None, str, float | None, str]:
-    """Read the supervisor's lines: exit code, signal name, seconds (None when the program has not ended), trouble."""
+    """Parse the supervisor's lines: exit code, signal name, seconds (None if the program has not ended), error."""
     code, name, seconds, trouble = None, "", None, []
     for line in status.splitlines():
         word, _, rest = line.partition(" ")
@@ -149,9 +149,9 @@ def _with_torch(status: str) -> Iterator[TorchProcess]:
         word, _, rest = line.partition(" ")
         if word == "torch":
             try:
-                told = json.loads(rest)
-                yield TorchProcess(told["pid"], told["image"], tuple(told["command"]), tuple(told["lacks"]))
-            except ValueError:  # cut where the lines were too many
+                record = json.loads(rest)
+                yield TorchProcess(record["pid"], record["image"], tuple(record["command"]), tuple(record["lacks"]))
+            except ValueError:  # the last line was truncated
                 continue
 
 

@@ -1,4 +1,4 @@
-"""Run a program under bubblewrap: no network, nothing writable but what is named, no sockets, no secrets."""
+"""Run a program under bubblewrap: no network, only named paths writable, no sockets, no secrets."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 from devfix.process.running import run
 
-# A read-only folder does not keep a program from talking to a socket in it: a terminal multiplexer's, a container
-# service's or an agent's would run commands outside.
+# A program can connect to a socket in a read-only folder: that of a terminal multiplexer, a container service or an
+# agent would run commands outside.
 _EMPTIED = ("/tmp", "/var/tmp", "/run")
 _SECRETS = (
     *(".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".kaggle", ".mozilla", ".password-store", ".huggingface"),
@@ -22,9 +22,9 @@ _SECRETS = (
 
 @dataclass(frozen=True)
 class Sandbox:
-    """What a program may do: read everything but secrets, write to `writable`.
+    """What a program may access: it can read everything except secrets, and write to `writable`.
 
-    `needed` are what must be readable though it lies among what is emptied; `devices` gives it the machine's own.
+    `needed` paths stay readable although their parents are emptied; `devices` gives access to the machine's devices.
     """
 
     writable: Sequence[Path]
@@ -32,7 +32,7 @@ class Sandbox:
     devices: bool = False
 
     def around(self, command: Sequence[str], cwd: Path) -> list[str]:
-        """Return the command that runs `command` inside."""
+        """Return the command that runs `command` in the sandbox."""
         options = [*("bwrap", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--unshare-net")]
         options += ["--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"]
         options += ["--ro-bind", "/", "/", *(("--dev-bind", "/dev", "/dev") if self.devices else ("--dev", "/dev"))]
@@ -52,10 +52,10 @@ class Sandbox:
 
 
 def why_no_sandbox() -> str:
-    """Say why programs cannot be run in a sandbox here; "" where they can."""
+    """Return why programs cannot run in a sandbox here; "" if they can."""
     if shutil.which("bwrap") is None:
         return "bubblewrap is not there: install it (apt install bubblewrap)"
     done = run(Sandbox(()).around(["true"], Path("/")), Path("/"), os.environ, 60)
     if done.exit_code == 0:
         return ""
-    return f"bubblewrap cannot work here ({(done.stderr.strip() or done.trouble).splitlines()[-1][:200]})"
+    return f"bubblewrap cannot work here ({(done.stderr.strip() or done.internal_error).splitlines()[-1][:200]})"

@@ -1,4 +1,4 @@
-"""Start a program below a supervisor; the one place that starts processes."""
+"""Start programs below a supervisor; the only place that starts processes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from devfix.process.limits import ResourceLimits
 from devfix.process.tempdirs import remove
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
-GRACE = 60.0  # seconds for the supervisor to end everything; it gives up by itself ten after the last end
+GRACE = 60.0  # seconds for the supervisor to end everything; it gives up ten seconds after the last process ended
 
 
 class SupervisedProcess:
-    """A started program; leaving the `with` block ends every process it has started.
+    """A running program; leaving the `with` block ends every process that it has started.
 
-    `stdout` and `stderr` are the descriptors to read from, `status` one that closes when all is over. Raises OSError or
-    ValueError when the supervisor cannot start (no such folder); `status` tells of a command that cannot.
+    `stdout` and `stderr` are the descriptors to read from; `status` closes when everything has ended. Raises OSError or
+    ValueError if the supervisor cannot start (no such folder); a command that cannot start is reported in `status`.
     """
 
     def __init__(
@@ -37,8 +37,8 @@ class SupervisedProcess:
     ) -> None:
         """Start the command below a supervisor, with exactly this environment.
 
-        `read_only` are paths it cannot change: what it writes there is lost at its end, or refused where the system can
-        do no better. With `through` it has this process's own input and output. It is ended where it breaks `limits`.
+        `read_only` are paths it cannot change: writes are lost at its end, or rejected if the system supports no
+        overlay. With `through` it has this process's own input and output. It is ended if it exceeds `limits`.
         """
         if not command:
             raise ValueError("the command is empty")
@@ -47,8 +47,14 @@ class SupervisedProcess:
         self.status, status = os.pipe()
         supervisor = [sys.executable, "-I", "-S", str(_SUPERVISOR), str(life), str(status)]
         bounds = limits or ResourceLimits()
-        told = ",".join(map(str, (bounds.memory, bounds.processes, bounds.file_size, bounds.reserve)))
-        supervisor += [environment.get("LC_CTYPE", ""), told, str(len(read_only)), self._written, *map(str, read_only)]
+        limits_text = ",".join(map(str, (bounds.memory, bounds.processes, bounds.file_size, bounds.reserve)))
+        supervisor += [
+            environment.get("LC_CTYPE", ""),
+            limits_text,
+            str(len(read_only)),
+            self._written,
+            *map(str, read_only),
+        ]
         try:
             self.supervisor = subprocess.Popen(
                 [*supervisor, *command],
@@ -70,12 +76,12 @@ class SupervisedProcess:
             os.close(life)
             os.close(status)
         self.stdin = self.supervisor.stdin
-        # With `through` there is nothing to read, and -1 - n stands for no descriptor.
+        # With `through` there is nothing to read; -1 - n stands for a missing descriptor.
         self.stdout = self.supervisor.stdout.fileno() if self.supervisor.stdout else -1
         self.stderr = self.supervisor.stderr.fileno() if self.supervisor.stderr else -2
 
     def stop(self) -> None:
-        """Have every process of the program ended; return at once."""
+        """Request that every process of the program is ended; return at once."""
         if self._life >= 0:
             os.close(self._life)
             self._life = -1

@@ -1,11 +1,11 @@
-"""Keep one program: start it and, when it ends or devfix does, end every process it has started.
+"""Supervise one program: start it and, when it ends or devfix does, end every process it has started.
 
-A script of the standard library alone, run as `supervisor.py LIFE STATUS LC_CTYPE LIMITS N WRITTEN PATH... COMMAND...`
-between devfix and the program. LIFE is a pipe that devfix holds open: it closes when devfix wants the program ended,
-and also when devfix is killed. STATUS gets one line on how the program ended, and one for each
-program image that loads torch. LC_CTYPE is the program's own, LIMITS are
-those of limit_monitor.py; the N paths are kept from it: what it writes there goes to WRITTEN, if it can.
-As a subreaper the supervisor inherits daemons and orphans: nothing can leave it.
+A script of the standard library, run as `supervisor.py LIFE STATUS LC_CTYPE LIMITS N WRITTEN PATH... COMMAND...`
+between devfix and the program. LIFE is a pipe that devfix holds open: it is closed when devfix wants the program to
+end, and also when devfix is killed. STATUS gets one line on how the program ended, and one for each program image that
+loads torch. LC_CTYPE is the program's own. LIMITS are those of limit_monitor.py. The N paths are protected: what the
+program writes there goes to WRITTEN if possible. As a subreaper the supervisor inherits daemons and orphans, so that no
+process can escape it.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from collections.abc import Iterable
 
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 
-import limit_monitor  # type: ignore[import-not-found]  # beside this file, which is no part of a package here
+import limit_monitor  # type: ignore[import-not-found]  # beside this file, which is not part of a package here
 import witness  # type: ignore[import-not-found]
 
 SUBREAPER, PARENT_DEATH_SIGNAL = 36, 1  # the options of prctl(2)
-PATIENCE = 10.0  # seconds without any end after which killed processes are given up: a disk that hangs may hold them
+PATIENCE = 10.0  # seconds without a process ending until killed processes are given up, which a hanging disk may keep
 
 
 def control(option: int, value: int) -> None:
-    """Call prctl(2) where the platform has it."""
+    """Call prctl(2) if the platform has it."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def start(command: list[str], file_size: int) -> int:
-    """Start the program in a session of its own and return its process id; raise OSError when it cannot start."""
+    """Start the program in its own session and return its process id. Raises OSError if it cannot start."""
     report, failed = os.pipe()
     supervisor = os.getpid()
     pid = os.fork()
@@ -63,7 +63,7 @@ def start(command: list[str], file_size: int) -> int:
 
 
 def reap(ended: dict[int, int]) -> bool:
-    """Collect the dead children into `ended` (process id to wait status); say whether any child is left."""
+    """Collect the ended children into `ended` (process id to wait status); return whether any child is left."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -75,7 +75,7 @@ def reap(ended: dict[int, int]) -> bool:
 
 
 def descendants() -> set[int]:
-    """Return the process ids of all living descendants, as /proc tells them."""
+    """Return the process ids of all living descendants, from /proc."""
     parents = {}
     for name in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
         try:
@@ -92,14 +92,14 @@ def descendants() -> set[int]:
 
 
 def signal_all(pids: set[int], number: int) -> None:
-    """Send the signal to those that are still there and may be signalled."""
+    """Send the signal to those that still exist and may be signalled."""
     for pid in pids:
         with contextlib.suppress(OSError):
             os.kill(pid, number)
 
 
 def sweep(group: int, ended: dict[int, int]) -> int:
-    """Kill the program's group and all descendants; return how many would not die."""
+    """Kill the program's group and all descendants; return how many could not be killed."""
     with contextlib.suppress(OSError):
         os.killpg(group, signal.SIGKILL)
     known, deadline = -1, 0.0
@@ -109,7 +109,7 @@ def sweep(group: int, ended: dict[int, int]) -> int:
         elif time.monotonic() > deadline:
             break
         stopped: set[int] = set()
-        while fresh := descendants() - stopped:  # stopped before killed: what forks without end outruns the killing
+        while fresh := descendants() - stopped:  # stopped first, or endless forks would outrun it
             signal_all(fresh, signal.SIGSTOP)
             stopped |= fresh
         signal_all(stopped, signal.SIGKILL)
@@ -117,20 +117,20 @@ def sweep(group: int, ended: dict[int, int]) -> int:
     return len(descendants()) if reap(ended) else 0
 
 
-def tell(status: int, lines: Iterable[bytes]) -> None:
-    """Write the lines; nobody reads them any more where devfix was killed."""
+def report(status: int, lines: Iterable[bytes]) -> None:
+    """Write the lines; if devfix was killed there is no reader."""
     for line in lines:
         with contextlib.suppress(OSError):
             os.write(status, line)
 
 
-def told(status: int) -> str:
-    """Put a wait status in words: "exit CODE" or "signal NUMBER"."""
+def describe_status(status: int) -> str:
+    """Return a wait status in words: "exit CODE" or "signal NUMBER"."""
     return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
 
 
 def protect(paths: list[str], written: str) -> None:
-    """Keep the program from changing the paths; raise OSError where that cannot be."""
+    """Protect the paths from the program. Raises OSError if that is not possible."""
     if paths:
         import mounts  # type: ignore[import-not-found]  # beside this file too
 
@@ -138,7 +138,7 @@ def protect(paths: list[str], written: str) -> None:
 
 
 def keep(life: int, status: int, limits: str, protected: list[str], written: str, command: list[str]) -> None:
-    """Run the program until it ends or the life pipe closes, then sweep."""
+    """Run the program until it ends or the life pipe closes, then end all its processes."""
     wake, awaken = os.pipe()
     os.set_blocking(awaken, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -169,15 +169,15 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
             os.read(wake, 4096)
             reap(ended)
         if seen.wait == 0:
-            tell(status, seen.look(descendants()))
+            report(status, seen.look(descendants()))
         if watch.wait == 0 and program not in ended:
             over = watch.broken(descendants())
-    if seen.wait is not None:  # what the program leaves behind
-        tell(status, seen.look(descendants()))
+    if seen.wait is not None:  # processes that outlive the program
+        report(status, seen.look(descendants()))
     if over:
         os.write(status, f"limit {time.monotonic() - began:.6f} {over}\n".encode())
     if program in ended:
-        os.write(status, f"{told(ended[program])} {time.monotonic() - began:.6f}\n".encode())
+        os.write(status, f"{describe_status(ended[program])} {time.monotonic() - began:.6f}\n".encode())
     if left := sweep(program, ended):
         os.write(status, f"trouble {left} processes of the program would not die\n".encode())
 
@@ -185,7 +185,7 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
 if __name__ == "__main__":
     for descriptor in map(int, sys.argv[1:3]):
         os.set_inheritable(descriptor, False)
-    if not sys.argv[3]:  # in the C locale Python sets this for itself and for its children, who may not be Python
+    if not sys.argv[3]:  # in the C locale Python sets it for itself and its children
         os.environ.pop("LC_CTYPE", None)
     rest = 7 + int(sys.argv[5])
     keep(int(sys.argv[1]), int(sys.argv[2]), sys.argv[4], sys.argv[7:rest], sys.argv[6], sys.argv[rest:])

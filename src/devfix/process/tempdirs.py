@@ -1,4 +1,4 @@
-"""Temporary folders that a later run clears when this one was killed."""
+"""Temporary folders that a later run removes if this one is killed."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _NAME = re.compile(r"devfix-(?:[a-z]+-)?(\d+)-\w+")  # devfix-PROCESS-…, devfi
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Make a folder named after this process, clear what killed runs have left, and remove the folder at the end."""
+    """Create a folder named after this process, remove those of killed runs, and remove the folder at the end."""
     clear_stale()
-    # Its name is known before it is there, so that a signal at any moment finds what to remove.
+    # The name is chosen before the folder exists, so that a signal handler always knows what to remove.
     folder = temporary().resolve() / f"devfix-{os.getpid()}-{secrets.token_hex(8)}"
     lock = -1
     try:
         folder.mkdir(mode=0o700)
-        # The lock, not the process id, tells the living from the dead: ids are used again.
+        # The lock, not the process id, shows whether the owner is alive: ids are reused.
         lock = os.open(folder / "unlocked", os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
         os.rename(folder / "unlocked", folder / "lock")
@@ -42,7 +42,7 @@ def scratch_folder() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def temporary_folder(what: str, below: Path | None = None) -> Iterator[Path]:
-    """Make a folder named after its purpose and this process, and remove it at the end."""
+    """Create a folder named after its purpose and this process, and remove it at the end."""
     folder = (below or temporary()) / f"devfix-{what}-{os.getpid()}-{secrets.token_hex(8)}"
     try:
         folder.mkdir(mode=0o700)
@@ -54,13 +54,13 @@ def temporary_folder(what: str, below: Path | None = None) -> Iterator[Path]:
 def _remove_in_spite_of_signals(folder: Path) -> None:
     try:
         _remove_for_good(folder)
-    except BaseException:  # a signal that came while this was under way
+    except BaseException:  # including a signal that arrives meanwhile
         _remove_for_good(folder)
         raise
 
 
 def _remove_for_good(folder: Path) -> None:
-    """Remove a folder into which a program that is just ending may still write."""
+    """Remove a folder into which a program that is ending may still write."""
     for _ in range(20):
         remove(folder)
         if not folder.exists():
@@ -77,7 +77,7 @@ def clear_stale() -> None:
 
 
 def temporary() -> Path:
-    """Return the folder for temporary files; Python finds it by writing a file, which no signal may leave behind."""
+    """Return the folder for temporary files; Python writes a file to find it, which no signal may leave."""
     held = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     try:
         return Path(tempfile.gettempdir())
@@ -97,7 +97,7 @@ def _is_dead(folder: Path, process: int) -> bool:
     try:
         lock = os.open(folder / "lock", os.O_RDWR | os.O_NOFOLLOW)
     except OSError:
-        return not _is_alive(process)  # without a lock, or killed before it made one, or about to make it
+        return not _is_alive(process)  # without a lock it was killed before creating it, or is about to create it
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -118,14 +118,14 @@ def _is_alive(process: int) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a whole folder, closed folders in it included; links are removed, never followed."""
+    """Remove a file or a whole folder, including unreadable folders in it; links are removed, never followed."""
     if path.is_symlink() or not path.is_dir():
         path.unlink(missing_ok=True)
         return
     with contextlib.suppress(OSError):
         shutil.rmtree(path)
         return
-    # What is gone here another devfix has removed meanwhile: both clear up after one that died.
+    # Another devfix that cleans up after the same run may have removed it.
     with contextlib.suppress(FileNotFoundError):
         path.chmod(0o700)
     for folder, names, _ in os.walk(path):

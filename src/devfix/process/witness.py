@@ -1,6 +1,6 @@
-"""See which processes of a program use PyTorch; used by the supervisor, so it needs the standard library only.
+"""Detect which processes of a program use PyTorch; part of the supervisor, so it only uses the standard library.
 
-Importing torch takes longer than the time between two looks, so no process that does it can be missed.
+Importing torch takes longer than the time between two checks, so no process is missed.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 
-PERIOD = 0.1  # seconds between two looks
-_LIBRARY = b"/libtorch_python"  # the library that is loaded by `import torch`, and not by programs in C++
-_MOST = 200  # told of one program
+PERIOD = 0.1  # seconds between two checks
+_LIBRARY = b"/libtorch_python"  # the library that `import torch` loads, and that C++ programs do not load
+_MOST = 200  # reported for one program
 
 
 class Witness:
-    """Looks for processes that have loaded torch, where a probe is to be in every one of them."""
+    """Detects processes that have loaded torch, if every process is to have a probe."""
 
     def __init__(self) -> None:
-        """Watch only where the environment orders a probe."""
+        """Watch only if the environment requests a probe."""
         self._order = os.environ.get("DEVFIX_PROBE", "")
         self._entry = os.environ.get("PYTHONPATH", "").split(os.pathsep)[0]
         self._known: set[str] = set()
@@ -28,22 +28,22 @@ class Witness:
 
     @property
     def wait(self) -> float | None:
-        """The seconds until the next look; None where nothing is to be seen."""
+        """Return the seconds until the next check; None if there is nothing to detect."""
         return max(0.0, self.next - time.monotonic()) if self._order else None
 
     def look(self, pids: Iterable[int]) -> Iterator[bytes]:
-        """Yield a line for each program image that has loaded torch since the last look."""
+        """Yield a line for each program image that has loaded torch since the last check."""
         began = time.monotonic()
         for pid in pids:
             with contextlib.suppress(OSError, ValueError, IndexError):
                 image = image_of(pid)
                 if image and image not in self._known and len(self._known) < _MOST and _has_torch(pid):
                     self._known.add(image)
-                    yield b"torch " + json.dumps({"pid": pid, "image": image, **self._told(pid)}).encode() + b"\n"
-        # Where a look takes long (thousands of processes), looks are rarer, but never as rare as an import takes.
+                    yield b"torch " + json.dumps({"pid": pid, "image": image, **self._report(pid)}).encode() + b"\n"
+        # If a check takes long (thousands of processes), checks are rarer, but never as rare as an import takes.
         self.next = time.monotonic() + max(PERIOD, min(0.5, 10 * (time.monotonic() - began)))
 
-    def _told(self, pid: int) -> dict[str, object]:
+    def _report(self, pid: int) -> dict[str, object]:
         command = _strings(pid, "cmdline")
         given = dict(each.partition("=")[::2] for each in _strings(pid, "environ"))
         lacks = ["DEVFIX_PROBE"] if given.get("DEVFIX_PROBE") != self._order else []
@@ -53,9 +53,9 @@ class Witness:
 
 
 def image_of(pid: int) -> str:
-    """Return what a process and its forks have in common, and no other started program; "" where it is not told.
+    """Return an id that a process shares with its forks and with no other started program; "" if unavailable.
 
-    These are the places of the code, the stack, the arguments and the environment: the kernel chooses them by chance
+    It consists of the addresses of the code, the stack, the arguments and the environment, which the kernel randomizes
     when a program is started.
     """
     with open(f"/proc/{pid}/stat", "rb") as file:

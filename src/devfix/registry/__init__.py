@@ -1,4 +1,4 @@
-"""All rules: those of the installed packs, by entry point, and local ones that the user named."""
+"""Collect rules: those of installed packs, found by entry points, and local ones that the user names."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from devfix.errors import RuleError, UserError
+from devfix.notes import Notes
 from devfix.registry.loading import imports_torch, orphans, pack_rules, rule_at, rule_files, too_deep
 from devfix.registry.precedence import troubles_of
 from devfix.registry.rule import Rule, rule_from
@@ -20,13 +21,13 @@ GROUP = "devfix.rules"
 
 @dataclass(frozen=True)
 class Catalog:
-    """The rules, sorted by id, and what went wrong with those that were set aside, a line each."""
+    """The rules, sorted by id, and why others were skipped, one line each."""
 
     rules: tuple[Rule, ...]
     troubles: tuple[str, ...] = ()
 
     def find(self, identifier: str) -> Rule:
-        """The rule with an id. Raises UserError where there is none."""
+        """Return the rule with an id. Raises UserError if there is none."""
         for rule in self.rules:
             if rule.id == identifier:
                 return rule
@@ -41,30 +42,30 @@ def collect(
     ignore: Sequence[str] = (),
     options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Catalog:
-    """Collect the installed rules, and the local ones at `paths`; each gets its options.
+    """Collect the installed rules and the local ones at `paths`, with their options.
 
-    `select` and `ignore` hold ids or packs; `options` maps ids to what is configured for them. A module that is no rule
-    is told in `troubles`, the others go on. Raises UserError for a path without rules, a selected name that nothing
-    has, and options that a rule does not have.
+    `select` and `ignore` hold ids or packs; `options` maps ids to configured values. A module that is not a rule is
+    skipped, with a line in `troubles`. Raises UserError for a path without rules, a selected name that does not exist,
+    and options that a rule does not have.
     """
-    troubles: list[str] = []
+    troubles = Notes()
     every: dict[str, Rule] = {}
     # What somebody names comes before what is installed: it may be the next version of it.
     for rule in [*_local(paths, troubles), *_installed(troubles)]:
         known = every.setdefault(rule.id, rule)
         if known.path.resolve() != rule.path.resolve():
-            troubles.append(f"{rule.path}: set aside, since {known.origin} has a rule {rule.id} as well")
+            troubles.add(f"{rule.path}: set aside, since {known.origin} has a rule {rule.id} as well")
         elif known is rule and imports_torch(rule.path):
-            troubles.append(f"{rule.path}: imports torch, which devfix may not have and which slows every command")
+            troubles.add(f"{rule.path}: imports torch, which devfix may not have and which slows every command")
     _check(select, every, "select")
     chosen = [rule for rule in every.values() if (not select or _named(rule, select)) and not _named(rule, ignore)]
-    troubles += [f"options for {name}: there is no such rule" for name in options or {} if name not in every]
-    troubles += troubles_of(sorted(every.values(), key=lambda rule: rule.id))
+    troubles.add(*(f"options for {name}: there is no such rule" for name in options or {} if name not in every))
+    troubles.add(*troubles_of(sorted(every.values(), key=lambda rule: rule.id)))
     ready = (rule.with_options((options or {}).get(rule.id, {})) for rule in chosen)
     return Catalog(tuple(sorted(ready, key=lambda rule: rule.id)), tuple(troubles))
 
 
-def _installed(troubles: list[str]) -> Iterator[Rule]:
+def _installed(troubles: Notes) -> Iterator[Rule]:
     points = sorted(
         entry_points(group=GROUP), key=lambda point: (not point.value.startswith("devfix_rules."), point.name)
     )
@@ -72,17 +73,17 @@ def _installed(troubles: list[str]) -> Iterator[Rule]:
         yield from pack_rules(point, troubles)
 
 
-def _local(paths: Iterable[Path], troubles: list[str]) -> Iterator[Rule]:
+def _local(paths: Iterable[Path], troubles: Notes) -> Iterator[Rule]:
     paths = list(paths)
     for path in paths:
-        troubles += [f"{page}: the page of a rule without its module, {page.stem}.py" for page in orphans(path)]
-        deeper = "lies too deep to be read: name its folder"
-        troubles += [f"{file}: {deeper}" for file in too_deep(path) if file.parent not in paths]
+        troubles.add(*(f"{page}: the page of a rule without its module, {page.stem}.py" for page in orphans(path)))
+        deep = (file for file in too_deep(path) if file.parent not in paths)
+        troubles.add(*(f"{file}: lies too deep to be read: name its folder" for file in deep))
     for file in (file for path in paths for file in rule_files(path)):
         try:
             yield rule_at(file)
         except RuleError as error:
-            troubles.append(str(error))
+            troubles.add(str(error))
 
 
 def _named(rule: Rule, names: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Import rules: those of an installed pack, and those in a folder that the user named."""
+"""Import rules: those of an installed pack, and those in a folder that the user names."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from typing import TypeVar
 import tomlkit
 
 from devfix.errors import RuleError, UserError
+from devfix.notes import Notes
 from devfix.registry.rule import Rule, rule_from
 from devfix.registry.timeout import raised, within
 
@@ -28,8 +29,8 @@ IMPORT_SECONDS = 60.0  # a module of a rule takes milliseconds, its libraries se
 Loaded = TypeVar("Loaded")
 
 
-def pack_rules(point: EntryPoint, troubles: list[str]) -> Iterator[Rule]:
-    """Yield the rules of an installed pack; what cannot be imported or is no rule is named in `troubles`."""
+def pack_rules(point: EntryPoint, troubles: Notes) -> Iterator[Rule]:
+    """Yield the rules of an installed pack; modules that are not importable rules are added to `troubles`."""
     origin = point.dist.name if point.dist else point.value
     try:
         pack = _imported(point.load, f"pack {point.name!r} ({point.value}, from {origin})")
@@ -37,7 +38,7 @@ def pack_rules(point: EntryPoint, troubles: list[str]) -> Iterator[Rule]:
         if not folders:
             raise RuleError(f"pack {point.name!r} ({point.value}, from {origin}): is no package of rules")
     except RuleError as error:
-        troubles.append(str(error))
+        troubles.add(str(error))
         return
     for found in sorted(pkgutil.iter_modules(folders), key=lambda each: each.name):
         if found.name.startswith("_"):
@@ -46,13 +47,13 @@ def pack_rules(point: EntryPoint, troubles: list[str]) -> Iterator[Rule]:
         try:
             yield rule_from(_imported(partial(importlib.import_module, dotted), dotted), point.name, origin)
         except RuleError as error:
-            troubles.append(str(error))
+            troubles.add(str(error))
 
 
 def rule_files(path: Path) -> list[Path]:
-    """The modules of rules at a path: a module or page, a pack's folder, or a folder of packs.
+    """Return the modules of rules at a path: a module or page, a pack's folder, or a folder of packs.
 
-    Raises UserError where there is none.
+    Raises UserError if there is none.
     """
     if path.suffix in (".py", ".md"):
         module = path.with_suffix(".py")
@@ -106,7 +107,7 @@ def _is_page(path: Path) -> bool:
 
 
 def rule_at(file: Path) -> Rule:
-    """The rule in a module file; its pack is its folder. Raises RuleError where it cannot be imported or is none."""
+    """Return the rule in a module file; its pack is its folder. Raises RuleError if it is not an importable rule."""
     file = file.resolve()
     packages: list[str] = []
     folder = file.parent
@@ -132,7 +133,7 @@ def _pack_name(folder: Path) -> str:
 def _module(file: Path, root: Path, packages: list[str]) -> ModuleType:
     if not packages:
         return _loaded(f"devfix_local_rules.{file.parent.name}.{file.stem}", file)
-    # A module of a package may import its neighbours, so its packages come first.
+    # A module may import others of its package, so the packages are imported first.
     top = root / packages[0]
     if packages[0] not in sys.modules:
         sys.path.insert(0, str(root))
@@ -141,7 +142,7 @@ def _module(file: Path, root: Path, packages: list[str]) -> ModuleType:
         finally:
             sys.path.remove(str(root))
     elif str(top) not in map(str, getattr(sys.modules[packages[0]], "__path__", ())):
-        # Another copy of the package is imported, the installed one of a pack at work: this one gets a name of its own.
+        # Another copy of the package is imported, such as an installed pack's: this one gets its own name.
         packages = [f"devfix_local_{zlib.crc32(bytes(top)):08x}_{packages[0]}", *packages[1:]]
         if packages[0] not in sys.modules:
             _loaded(packages[0], top / "__init__.py")
@@ -153,7 +154,7 @@ def _loaded(name: str, file: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folder)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
+    sys.modules[name] = module  # dataclasses look up their module
     try:
         spec.loader.exec_module(module)
     except BaseException:
@@ -163,7 +164,7 @@ def _loaded(name: str, file: Path) -> ModuleType:
 
 
 def _imported(load: Callable[[], Loaded], what: str) -> Loaded:
-    """What `load` gives; whatever it raises, an exit included, and a loop without end, is a RuleError that names it."""
+    """Return the result of `load`. Raises RuleError, which names `what`, for any exception, an exit, and an endless loop."""
     try:
         return within(IMPORT_SECONDS, load)
     except Exception as error:

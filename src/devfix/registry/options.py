@@ -1,4 +1,4 @@
-"""A rule's options: a dataclass with defaults, filled from the configuration."""
+"""The options of a rule: a dataclass with defaults, filled from the configuration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec import Meta
 from devfix.config import decode_table
 from devfix.errors import RuleError
 
-# By the type of an option's default: what its values are decoded as.
+# Maps the type of an option's default to the type as which its values are decoded.
 KINDS: Mapping[type, Any] = {
     bool: Annotated[bool, Meta(description="true or false")],
     int: Annotated[int, Meta(description="a whole number")],
@@ -30,7 +30,7 @@ def defaults(options: type[Any]) -> dict[str, Any]:
 
 
 def check_options(options: object, path: Path) -> None:
-    """Raise RuleError where `Options` is no dataclass whose fields all have defaults of a kind that TOML can give."""
+    """Raise RuleError unless `Options` is a dataclass whose fields all have defaults that TOML can express."""
     if not isinstance(options, type) or not dataclasses.is_dataclass(options):
         raise RuleError(f"{path}: `Options` must be a dataclass")
     try:
@@ -46,18 +46,18 @@ def check_options(options: object, path: Path) -> None:
 
 
 def read_options(options: type[Any], values: Mapping[str, Any], rule: str) -> Any:
-    """Return the options with `values` from the configuration; UserError for an unknown name or a wrong type."""
+    """Return the options with `values` from the configuration. Raises UserError for an unknown name or a wrong type."""
     types = {name: KINDS[type(value)] for name, value in defaults(options).items()}
     return options(**decode_table(values, types, f"rule {rule}", "option"))
 
 
 def shown(options: type[Any]) -> Mapping[str, str]:
-    """Return each option's name and its default, as TOML writes them."""
+    """Return each option's name and its default in TOML syntax."""
     return MappingProxyType({_key(name): _toml(value) for name, value in defaults(options).items()})
 
 
 def _key(name: str) -> str:
-    """Return a field's name as configuration spells it."""
+    """Return a field's name as it is written in the configuration."""
     return name.replace("_", "-")
 
 

@@ -1,4 +1,4 @@
-"""Which of two rules with equally strong evidence is asked first: the one that declares to supersede the other."""
+"""Order rules with equally strong evidence: a rule comes before those that it declares to supersede."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from devfix.registry.rule import Rule
 
 
 def by_precedence(rules: Iterable[Rule]) -> list[Rule]:
-    """Return the rules in an order in which each stands before those that it supersedes, and else by their ids.
+    """Return the rules in an order in which each comes before those that it supersedes, and otherwise by id.
 
-    What a rule says of one that is not among them counts for nothing, nor does what leads round in a circle.
+    Names of other rules and circular declarations are ignored.
     """
     every = {rule.id: rule for rule in rules}
     later = {name: [each for each in rule.supersedes if each in every] for name, rule in every.items()}
@@ -33,7 +33,7 @@ def by_precedence(rules: Iterable[Rule]) -> list[Rule]:
 
 
 def troubles_of(rules: Sequence[Rule]) -> list[str]:
-    """Return what is wrong with the precedence that rules declare, a line each: unknown ids, and circles."""
+    """Return what is wrong with the declared precedence, one line each: unknown ids, and circles."""
     every = {rule.id: rule for rule in rules}
     found = [
         f"rule {rule.id} supersedes {name!r}, which is no rule: that counts for nothing"
@@ -41,20 +41,20 @@ def troubles_of(rules: Sequence[Rule]) -> list[str]:
         for name in rule.supersedes
         if name not in every
     ]
-    told: set[frozenset[str]] = set()
+    reported: set[frozenset[str]] = set()
     for rule in rules:
         circle = _circle(rule.id, every)
-        if circle and frozenset(circle) not in told:
-            told.add(frozenset(circle))
+        if circle and frozenset(circle) not in reported:
+            reported.add(frozenset(circle))
             found.append(f"rules supersede each other in a circle: {' > '.join([*circle, circle[0]])}; none counts")
     return found
 
 
 def _circle(start: str, rules: dict[str, Rule]) -> list[str]:
-    """Return the shortest way from a rule back to itself, [] where there is none."""
+    """Return the shortest path from a rule back to itself; [] if there is none."""
     ways = [[start]]
     seen: set[str] = set()
-    for way in ways:  # grows while it is read
+    for way in ways:  # the list grows during the iteration
         for name in rules[way[-1]].supersedes:
             if name == start:
                 return way

@@ -1,4 +1,4 @@
-"""A rule as devfix holds it: an object of the class in its module, a page, and where they come from."""
+"""A loaded rule: an object of the class in its module, its page, and its origin."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from devfix.sdk import Change, CodeWarning, Context, File
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule: its id ("placement/input-not-moved"), its title, where it comes from, its object, its module.
+    """A rule: its id ("placement/input-not-moved"), title, origin, object and module.
 
-    `origin` is the distribution that brought it, or the folder for a local rule.
+    `origin` is the distribution that contains it, or the folder of a local rule.
     """
 
     id: str
@@ -32,25 +32,25 @@ class Rule:
     module: ModuleType | None = None
 
     def diagnose(self, ctx: Context) -> Finding | None:
-        """What the rule says of a failure."""
+        """Return the rule's finding for a failure."""
         return self.implementation.diagnose(ctx)
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """The rule's changes for its finding, which the context has."""
+        """Return the rule's changes for the finding in the context."""
         return self.implementation.propose(ctx)
 
     def warnings(self, file: File) -> Iterator[CodeWarning]:
-        """What looks wrong to the rule in a file, without any failure."""
+        """Return the rule's warnings about a file."""
         return self.implementation.warnings(file)
 
     @property
     def warning_texts(self) -> tuple[str, ...]:
-        """The texts of which a file must have one for the rule to warn of anything in it; empty where it never does."""
+        """The texts of which a file must contain one for the rule to warn about it; empty if the rule never warns."""
         return _texts(self.implementation.warning_texts)
 
     @property
     def supersedes(self) -> tuple[str, ...]:
-        """The ids of the rules that come after this one where their evidence is equally good."""
+        """The ids of the rules that come after this one if their evidence is equally good."""
         return _texts(self.implementation.supersedes)
 
     @property
@@ -65,12 +65,12 @@ class Rule:
 
     @property
     def options(self) -> type[Any] | None:
-        """The dataclass `Options` of the module, whose defaults hold where nothing is configured; None without one."""
+        """The dataclass `Options` of the module, whose defaults apply without configuration; None without one."""
         found = getattr(self.module, "Options", None)
         return found if isinstance(found, type) else None
 
     def with_options(self, values: Mapping[str, Any]) -> Rule:
-        """The rule with options in force. Raises UserError for one that it does not have or whose type is wrong."""
+        """Return the rule with options. Raises UserError for an unknown option or a wrong type."""
         if not values and self.options is None:
             return self
         if self.options is None:
@@ -85,10 +85,10 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def rule_from(module: ModuleType, pack: str, origin: str) -> Rule:
-    """The rule in a module, with the defaults of its options.
+    """Return the rule in a module, with the defaults of its options.
 
-    Raises RuleError, naming the file, where it has no docstring, `Options` is none, or not one class derives from
-    `devfix.sdk.Rule` and has all of its methods.
+    Raises RuleError, naming the file, unless the module has a docstring, valid `Options` if any, and exactly one class
+    that derives from `devfix.sdk.Rule` and implements all of its methods.
     """
     path = Path(module.__file__ or "")
     implementation = _implementation(module, path)
@@ -103,7 +103,7 @@ def rule_from(module: ModuleType, pack: str, origin: str) -> Rule:
 
 
 def _implementation(module: ModuleType, path: Path) -> sdk.Rule:
-    """An object of the one class of a module that is a rule."""
+    """Return an object of the only class of a module that is a rule."""
     own = [each for each in vars(module).values() if inspect.isclass(each) and each.__module__ == module.__name__]
     classes = [each for each in own if issubclass(each, sdk.Rule)]
     if len(classes) != 1:

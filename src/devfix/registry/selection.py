@@ -1,7 +1,7 @@
-"""The rules that a user asked for: by the command line, by a repository's configuration, and by the user's own.
+"""Select the rules for a repository, from the command line and the configurations of the repository and the user.
 
-Rules are code that runs in devfix's own process. So a repository's configuration selects among what is installed, and
-never has anything loaded: only the command line and the user's own configuration name folders of local rules.
+Rules are code that runs in devfix's own process. So a repository's configuration only selects among installed rules;
+folders of local rules are named on the command line or in the user's own configuration.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ def user_folder() -> Path:
 
 
 def user_paths() -> list[Path]:
-    """The folders of local rules that the user's own configuration names; relative ones count from its folder."""
+    """Return the folders of local rules in the user's own configuration; relative ones start at its folder."""
     folder = user_folder()
     names = read_config(folder).rule_paths if folder.is_dir() else ()
     return [folder / Path(name).expanduser() for name in names]
 
 
 def rules_for(config: Config, paths: Iterable[Path] = ()) -> Catalog:
-    """The rules for a repository with a configuration, local ones at `paths` among them.
+    """Return the rules for a repository with a configuration, including local ones at `paths`.
 
-    Raises UserError where the configuration names a rule, a pack or an option that there is not.
+    Raises UserError if the configuration names a rule, a pack or an option that does not exist.
     """
     given = [*paths, *user_paths()]
     catalog = collect(given, config.select, config.ignore, config.rules)

@@ -1,4 +1,4 @@
-"""Comments by which people keep a rule away from a line: `# devfix: ignore[pack/name] reason`."""
+"""Comments that suppress rules at a line: `# devfix: ignore[pack/name] reason`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ COMMENT = re.compile(r"#\s*devfix:\s*ignore\[([^\]]*)\]\s*(.*)")
 
 
 def ignored(data: bytes, rule: str) -> dict[int, str]:
-    """The lines from which a file keeps a rule away, each with the reason that the comment gives ("" where none).
+    """Return the lines at which a file suppresses a rule, each with the comment's reason ("" if it has none).
 
-    A comment speaks of the statement it stands in, else of the next one; it names rules or packs, parted by commas.
+    A comment applies to the statement it is in, else to the next one. It names rules or packs, separated by commas.
     """
     if b"devfix:" not in data:
         return {}
@@ -47,7 +47,7 @@ def _statements(data: bytes) -> Iterator[tuple[int, int, list[str]]]:
 
 
 def touched(edit: Edit) -> Sequence[int]:
-    """The lines of the file before an edit that it changes, removes, or inserts something in front of."""
+    """Return the lines of the file before an edit that it changes, removes, or inserts something before."""
     old, new = edit.before.splitlines(), edit.after.splitlines()
     found: list[int] = []
     for tag, start, stop, _, _ in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():

@@ -1,4 +1,4 @@
-"""Call a function for at most so long: rules are other people's code, and one must not hold up the others."""
+"""Call a function with a time limit: rules are other people's code, and one must not block the others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LIBRARIES = tuple(
 
 
 class _Overtime(BaseException):
-    """Raised inside a function that is over its time; no `except Exception` of its own catches it."""
+    """Raised inside a function that exceeds its time; `except Exception` does not catch it."""
 
 
 class _Call(Generic[Given]):
@@ -38,10 +38,10 @@ class _Call(Generic[Given]):
 
 
 def within(seconds: float, function: Callable[[], Given]) -> Given:
-    """What a function returns or raises. Raises RuleError where it takes longer than `seconds`, or asks to exit.
+    """Return what a function returns, or raise what it raises. Raises RuleError if it takes too long, or exits.
 
-    It runs in a thread, which is told to end when its time is over; one that hangs in C code is left behind. What it
-    prints goes to standard error: standard output has the report.
+    It runs in a thread, in which an exception is raised when its time is over; one that hangs in C code is abandoned.
+    What it prints goes to standard error: standard output has the report.
     """
     call = _Call(function)
     thread = threading.Thread(target=call, name="devfix-rule", daemon=True)
@@ -59,7 +59,7 @@ def within(seconds: float, function: Callable[[], Given]) -> Given:
 
 
 def raised(error: Exception) -> str:
-    """What a rule did, in words: "took longer than 10 s", "raised KeyError: 'x' at acme/bias_left.py:12"."""
+    """Return what a rule did, in words: "took longer than 10 s", "raised KeyError: 'x' at acme/bias_left.py:12"."""
     return str(error) if isinstance(error, RuleError) else f"raised {type(error).__name__}: {error}{_place(error)}"
 
 

@@ -1,4 +1,4 @@
-"""Failure and fix -> a test that was seen to fail before the fix, and to pass with it."""
+"""Generate regression tests that are verified to fail before a fix and to pass with it."""
 
 from devfix.regression_tests.candidates import Candidate, candidates, program
 from devfix.regression_tests.existing_test import own_words

@@ -1,4 +1,4 @@
-"""Recipes -> the lines of a test that make the values again."""
+"""Generate the lines of a test that recreate values from their recipes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from devfix.model import Recipe
 
 _DEFAULTS = {"float32", "int64", "bool"}
 _BRACKETS = {"list": "[]", "set": "{}"}
-_WIDTH = 88  # what most formatters allow
+_WIDTH = 88  # the limit of most formatters
 
 
 class Unwritable(Exception):
-    """A value that no line of source makes; the text is a reason."""
+    """A value that source code cannot recreate; the message is the reason."""
 
 
 class TestCodeBuilder:
-    """The lines of a test, as they are written; `names` are taken by imports and variables."""
+    """Collects the lines of a test; `names` are those taken by imports and variables."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -27,7 +27,7 @@ class TestCodeBuilder:
         self._arguments: dict[str, str] = {}
 
     def variable(self, recipe: Recipe, name: str) -> str:
-        """Return an expression for a value; what is more than a literal is made in lines of its own, under `name`."""
+        """Return an expression for a value; anything but a literal is assigned to `name` in lines of its own first."""
         if recipe.kind not in ("tensor", "made"):
             return self.expression(recipe)
         argument, name = name, self._free(name)
@@ -40,7 +40,7 @@ class TestCodeBuilder:
         return name
 
     def expression(self, recipe: Recipe, moved_later: bool = False) -> str:
-        """Return Python for a value; Unwritable where there is none."""
+        """Return Python for a value. Raises Unwritable if there is none."""
         kind = recipe.kind
         if kind == "literal":
             return _double_quoted(recipe.text)
@@ -53,7 +53,7 @@ class TestCodeBuilder:
         if kind == "tensor":
             return self._tensor(recipe)
         if kind == "made":
-            return self._made(recipe, moved_later)
+            return self._construction(recipe, moved_later)
         if kind == "unknown":
             raise Unwritable(f"an argument is {_article(recipe.text or 'unknown')}, which cannot be written down")
         items = [self.expression(item) for item in recipe.items]
@@ -67,7 +67,7 @@ class TestCodeBuilder:
         return f"{_BRACKETS[kind][0]}{', '.join(items)}{_BRACKETS[kind][1]}"
 
     def imported(self, module: str, name: str) -> str:
-        """Return a name of a module, which the test then imports; those of torch are reached through it."""
+        """Return an expression for a name of a module, and import it; names of torch are reached through `torch`."""
         if module == "torch":
             return f"torch.{name}"
         first = name.split(".")[0]
@@ -83,7 +83,7 @@ class TestCodeBuilder:
             raise Unwritable(f"an optimizer comes before {name}, whose parameters it steps")
         return self._arguments[name]
 
-    def _made(self, recipe: Recipe, moved_later: bool) -> str:
+    def _construction(self, recipe: Recipe, moved_later: bool) -> str:
         if not moved_later and any(part for part, _ in recipe.moves):
             raise Unwritable(f"parts of a {recipe.text} lie on several devices")
         self.random = True
@@ -122,14 +122,14 @@ class TestCodeBuilder:
 
 
 def _natural(said: str) -> set[str]:
-    """The dtypes that need not be named, for what a tensor holds."""
+    """Return the dtypes that need not be written for a tensor with this content."""
     if said in ("zeros", "ones", "unit", "normal"):
         return {"float32"}
     return {"bool", "float32"} if said == "flags" else {"int64"} if said in ("integers", "arange") else set(_DEFAULTS)
 
 
 def _part(name: str, path: str) -> str:
-    """Write how a part of a module is reached: `model.layers[0]`."""
+    """Return the expression of a part of a module: `model.layers[0]`."""
     return name + "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in path.split("."))
 
 
@@ -142,7 +142,7 @@ def _article(name: str) -> str:
 
 
 def wrapped(line: str, indent: int = 4) -> list[str]:
-    """Break a line that is too long at the commas of its outermost brackets, as formatters do."""
+    """Split a line that is too long at the commas of its outermost brackets, as formatters do."""
     if len(line) + indent <= _WIDTH:
         return [line]
     start, pieces, end = _taken_apart(line)
@@ -153,7 +153,7 @@ def wrapped(line: str, indent: int = 4) -> list[str]:
 
 
 def _taken_apart(line: str) -> tuple[str, Sequence[str], str]:
-    """Part a line into what opens its first bracket, what stands between the commas in it, and the rest."""
+    """Split a line into the start up to its first bracket, the items between commas in it, and the rest."""
     at = next((place for place, letter in _outside_of_strings(line) if letter in "([{"), len(line))
     pieces, depth, begin = [], 0, at + 1
     for place, letter in _outside_of_strings(line):

@@ -1,4 +1,4 @@
-"""Failure and fix -> tests that may guard it, the smallest first: calls of what was mended, then the program itself."""
+"""Propose regression tests, the smallest first: calls of the fixed code, then the program itself."""
 
 from __future__ import annotations
 
@@ -8,55 +8,56 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from devfix.model import Call, Edit, Failure, Recipe, Target
+from devfix.notes import Notes
 from devfix.regression_tests.builder import Unwritable
 from devfix.regression_tests.program_test import body_of_program
 from devfix.regression_tests.render import Body, body_of_call, shown
 from devfix.regression_tests.shrink import smaller
 
-QUICK = 10.0  # seconds that a program may run to be run in a test
-CALLS = 3  # functions on the stack that are tried, innermost first
+QUICK = 10.0  # seconds; a program that takes longer is not run in a test
+CALLS = 3  # functions on the stack to try, innermost first
 _TESTS = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A test that may guard a fix: what it drives, in words, and what it does; `gpus` is how many it needs."""
+    """A possible regression test: a description of what it runs, its body, and how many GPUs it needs."""
 
     drives: str
     body: Body
     gpus: int
 
 
-def candidates(failure: Failure, edits: Sequence[Edit], target: Target, reasons: list[str]) -> Iterator[Candidate]:
-    """Yield tests, the smallest first; why there is none of a kind goes into `reasons`."""
+def candidates(failure: Failure, edits: Sequence[Edit], target: Target, reasons: Notes) -> Iterator[Candidate]:
+    """Yield tests, the smallest first; why there is none of a kind is added to `reasons`."""
     calls = list(_calls(failure, edits))
     if not calls:
-        reasons.append("nothing on the failure's stack can be called from a test")
+        reasons.add("nothing on the failure's stack can be called from a test")
     for call in calls[:CALLS]:
         words = f"calls `{shown(call)}`"
         for each in filter(None, (smaller(call), call)):
             try:
                 yield Candidate(words, body_of_call(each, shown(call)), _gpus(each, target.world.gpus))
             except Unwritable as error:
-                reasons.append(f"`{shown(call)}`: {error}")
+                reasons.add(f"`{shown(call)}`: {error}")
                 break
 
 
-def program(target: Target, seconds: float, reasons: list[str]) -> Iterator[Candidate]:
-    """Yield the tests that run the program which failed, where that is quick and its words mean something elsewhere."""
+def program(target: Target, seconds: float, reasons: Notes) -> Iterator[Candidate]:
+    """Yield tests that run the failing program, if it is quick and its command works on other machines."""
     if seconds > QUICK:
-        reasons.append(f"the program runs for {seconds:.0f} s, which is long for a test")
+        reasons.add(f"the program runs for {seconds:.0f} s, which is long for a test")
         return
     for aside in (False, True):
         body = body_of_program(target, aside)
         if body is not None:
             yield Candidate(f"runs {body.about}", body, target.world.gpus)
         elif not aside:
-            reasons.append("the command of the program cannot be written into a test")
+            reasons.add("the command of the program cannot be written into a test")
 
 
 def _gpus(call: Call, most: int) -> int:
-    """How many GPUs a call's values lie on; none, for a failure of a machine without."""
+    """Return how many GPUs the values of a call are on, at least one."""
     values = [each.value for each in call.arguments] + ([call.instance] if call.instance else [])
     devices = {device for value in values for device in _devices(value)}
     found = [int(device.partition(":")[2] or 0) + 1 for device in devices if device.startswith("cuda")]
@@ -72,7 +73,7 @@ def _devices(recipe: Recipe) -> Iterator[str]:
 
 
 def _calls(failure: Failure, edits: Sequence[Edit]) -> Iterator[Call]:
-    """Yield the calls that run what was mended, innermost first; all, where that is not on the stack."""
+    """Yield the calls on the stack that run the fixed code, innermost first; all calls if none does."""
     inner = [number for number, frame in enumerate(failure.frames) if _holds(frame.place.path, frame.place.line, edits)]
     deepest = max(inner, default=len(failure.frames))
     for call in failure.calls:
@@ -82,13 +83,13 @@ def _calls(failure: Failure, edits: Sequence[Edit]) -> Iterator[Call]:
 
 
 def _holds(path: str, line: int, edits: Sequence[Edit]) -> bool:
-    """Whether a frame's function is the innermost one around an edited line."""
+    """Return whether a frame's function is the innermost one around an edited line."""
     here = [edit for edit in edits if edit.path == path]
     return any(_function(edit.before, edit.line) == _function(edit.before, line) for edit in here)
 
 
 def _function(source: bytes, line: int) -> tuple[int, int] | None:
-    """The first and last line of the innermost function around a line."""
+    """Return the first and last line of the innermost function around a line."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The suite's own test that failed and the suite's options -> what pytest is told to run it alone."""
+"""Build the pytest arguments that run a failing test of the repository alone."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from devfix.model import Target
 
 
 def own_words(target: Target, test: str) -> list[str]:
-    """Return words for pytest; none where no test failed (`test` is ""), or where the suite was given no options.
+    """Return arguments for pytest; none if no test failed (`test` is ""), or the suite was run without options.
 
-    A suite may choose its device by an option of its own (`--device cuda`), and without it has no test of that name.
+    A suite may select its device by an option of its own (`--device cuda`), without which it has no test of that id.
     """
     here = target.root / target.subfolder
     options = [word for word in _words_of_pytest(target) if not (here / word.partition("::")[0]).exists()]
@@ -16,7 +16,7 @@ def own_words(target: Target, test: str) -> list[str]:
 
 
 def _words_of_pytest(target: Target) -> list[str]:
-    """The words of a command after `python -m pytest`; none of any other."""
+    """Return the arguments after `python -m pytest`; none for any other command."""
     words = list(target.command)
     for at in range(len(words) - 1):
         if words[at : at + 2] == ["-m", "pytest"]:

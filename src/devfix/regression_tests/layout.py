@@ -1,4 +1,4 @@
-"""Where a repository keeps its tests, and how it writes them."""
+"""Detect where a repository has its tests, and in which style they are written."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _SECTIONS = {
     "setup.cfg": rb"^\[tool:pytest\]",
     "pyproject.toml": rb"^\[tool\.pytest(?:\.ini_options)?\]",
 }
-_LOOKED_AT = 12  # test files that are read
+_LOOKED_AT = 12  # test files to read
 
 
 @dataclass(frozen=True)
 class TestLayout:
-    """A repository's tests: the files, how new ones are called, and whether their functions have types.
+    """A repository's tests: the files, the naming of new ones, and whether functions have type annotations.
 
-    `folder` is the subfolder in which the program under repair runs, "" for the top; every path begins there.
+    `folder` is the subfolder in which the program under repair runs, "" for the root; all paths start there.
     """
 
     folder: str
@@ -35,7 +35,7 @@ class TestLayout:
     typed: bool
 
     def place(self, edited: str) -> str:
-        """Return the folder for a test of an edited file: the one that lies most like it, else the outermost."""
+        """Return the folder for a test of an edited file: the one with the most similar path, else the outermost."""
         parts = set(PurePosixPath(edited).parent.parts)
         counts = Counter(str(PurePosixPath(path).parent) for path in self.files)
         if not counts:
@@ -57,7 +57,7 @@ class TestLayout:
 
 
 def find_home(tracked: Collection[str], folder: str, read: Read) -> TestLayout | None:
-    """Return where the tests are; None where the repository has no tests that pytest runs."""
+    """Return the layout of the tests; None if the repository has no tests that pytest runs."""
     prefix = f"{folder}/" if folder else ""
     files = sorted(path for path in tracked if path.startswith(prefix) and _TEST.search(path))
     shallow = sorted(files, key=lambda path: (path.count("/"), path))[:_LOOKED_AT]

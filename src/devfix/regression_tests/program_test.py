@@ -1,4 +1,4 @@
-"""The test that runs the program which failed, for a failure that no call in it can show alone."""
+"""A test that runs the failing program, for failures that no single call reproduces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 def body_of_program(target: Target, in_temporary_folder: bool = False) -> Body | None:
-    """Return the body of a test that runs the target's command; None where its words mean nothing elsewhere."""
+    """Return the body of a test that runs the target's command; None if the command depends on this machine."""
     words = list(target.command)
     settings = []
     if words[:1] == ["env"]:
@@ -33,7 +33,7 @@ def body_of_program(target: Target, in_temporary_folder: bool = False) -> Body |
         return None
     return Body(
         name=_name(rest) + "_runs",
-        about=f"`{_told(rest)}`",
+        about=f"`{_describe(rest)}`",
         lines=tuple(_lines(rest, settings, target.subfolder, in_temporary_folder)),
         top=("import subprocess", "import sys", *(["import os"] if settings else [])),
         fixtures=("tmp_path",) if in_temporary_folder else (),
@@ -56,12 +56,12 @@ def _lines(rest: Sequence[str], settings: Sequence[str], subfolder: str, in_temp
 
 
 def _is_plain(word: str) -> bool:
-    """Whether a word of the command means the same on another machine, and fits into a line."""
+    """Return whether a word of the command has the same meaning on another machine, and fits into a line."""
     inner = word.rpartition("=")[2]
     return word.isprintable() and len(word) <= 200 and not any(map(os.path.isabs, (word, inner)))
 
 
-def _told(rest: Sequence[str]) -> str:
+def _describe(rest: Sequence[str]) -> str:
     text = " ".join(["python", *rest])
     return "a console script" if rest[0] == "-c" else re.sub(r"[`\"\\]", "", text)[:60].strip()
 

@@ -1,11 +1,11 @@
-"""The file that runs one test as plain pytest would, and says by its exit code whether the test ran to its end."""
+"""A script that runs one test with plain pytest; its exit code says whether the test ran to its end."""
 
 from __future__ import annotations
 
 LAUNCHER = ".devfix_guard.py"
 WROTE = "devfix-guard wrote: "
 
-# Coverage that fails for a single test, or a quiet skip: pytest's own exit code says too little.
+# pytest's own exit code is not sufficient: coverage may fail for a single test, and a skip counts as success.
 _SOURCE = """\
 import os
 import sys
@@ -50,5 +50,5 @@ if __name__ == "__main__":
 
 
 def launcher() -> bytes:
-    """Return its contents."""
+    """Return the contents of the script."""
     return _SOURCE.encode()

@@ -1,4 +1,4 @@
-"""A test's parts -> the text of its file."""
+"""Render the file of a test."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from devfix.model import Argument, Call, Failure, Recipe
 from devfix.regression_tests.builder import TestCodeBuilder, wrapped
 
-LINES = 40  # of a whole file: a longer test is no small one
+LINES = 40  # of a whole file; a longer test is not useful
 _FIXTURES = {"monkeypatch": "pytest.MonkeyPatch", "tmp_path": "Path"}
 
 
 @dataclass(frozen=True)
 class Body:
-    """What a test does: the lines in its function, and what they need.
+    """The contents of a test: the lines of its function, and what they need.
 
-    `name` becomes the function's; `imports` are made in the function, which runs in the world that it asks for; `top`
-    are modules of Python's own. `root` is the folder from which the imports come, relative to the repository;
-    `fixtures` are pytest's that it takes, `above` is what stands before the function.
+    `name` becomes the function's name. `imports` are inside the function, which runs in the requested world; `top` are
+    modules of the standard library, imported at the top. `root` is the folder of the imports, relative to the
+    repository. `fixtures` are the pytest fixtures that it takes, `above` is the source before the function.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Body:
 
 
 def body_of_call(call: Call, shown: str) -> Body:
-    """Return the body of a test that makes a call; Unwritable where an argument cannot be written."""
+    """Return the body of a test that makes a call. Raises Unwritable if an argument cannot be written."""
     source = TestCodeBuilder()
     owner = ""
     if call.how in ("method", "property") and call.instance is not None:
@@ -69,7 +69,7 @@ def body_of_call(call: Call, shown: str) -> Body:
 
 
 def _in_order(call: Call, optimizers: Sequence[Argument]) -> Iterator[Argument]:
-    """Yield the arguments that are written, optimizers last: they need the modules whose parameters they step."""
+    """Yield the arguments to write, optimizers last: they need the modules whose parameters they update."""
     for each in (*(each for each in call.arguments if each not in optimizers), *optimizers):
         if not each.is_default or each.how == "positional":
             yield each
@@ -84,7 +84,7 @@ def _called(source: TestCodeBuilder, call: Call, owner: str) -> str:
 
 
 def text_of(body: Body, failure: Failure, gpus: int, path: str, typed: bool, on_path: bool) -> str:
-    """Return the file of a test at `path`; `on_path`: it puts the folder of its imports on Python's path itself."""
+    """Return the file of a test at `path`; `on_path`: it adds the folder of its imports to Python's path."""
     inserted = on_path and bool(body.imports)
     needed = (*body.fixtures, *(["monkeypatch"] if inserted else []))
     modules = {*body.top, *(["from pathlib import Path"] if inserted or body.needs_top else [])}
@@ -119,7 +119,7 @@ def _template() -> Template:
 
 
 def _last(lines: Sequence[str]) -> int:
-    """The index at which the last statement begins."""
+    """Return the index at which the last statement starts."""
     at = len(lines) - 1
     while at and lines[at].startswith((" ", ")", "]", "}")):
         at -= 1
@@ -127,7 +127,7 @@ def _last(lines: Sequence[str]) -> int:
 
 
 def _said(failure: Failure) -> list[str]:
-    """What the program failed with, as lines of a comment."""
+    """Return the program's failure as lines of a comment."""
     said = re.sub(r"\s+", " ", f"{failure.exception}: {failure.message}").strip()
     said = "".join(letter for letter in said if letter.isascii() and letter.isprintable())
     return textwrap.wrap(said, 80, max_lines=2, placeholder=" ...")
@@ -145,7 +145,7 @@ def _snake(name: str) -> str:
 
 
 def shown(call: Call) -> str:
-    """Return how people name what a call runs: `Decoder.forward`."""
+    """Return the name of what a call runs: `Decoder.forward`."""
     if call.how == "make" and call.instance is not None:
         return call.instance.text
     owner: Recipe | None = call.instance

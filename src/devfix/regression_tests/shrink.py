@@ -1,4 +1,4 @@
-"""A smaller call: sizes that nothing else depends on become small ones, and no tensor asks for its gradient."""
+"""Shrink a call: reduce sizes that nothing else depends on, and drop gradients."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from devfix.model import Call, Recipe
 
-_SMALL = 4  # sizes up to this stay as they are
+_SMALL = 4  # sizes up to this are kept
 
 
 def smaller(call: Call) -> Call | None:
-    """Return the call with smaller tensors; None where they are small already.
+    """Return the call with smaller tensors; None if they are small already.
 
-    A tensor that was computed is given as it is: as a leaf that asks for its gradient nothing could be written into it.
+    Computed tensors lose `requires_grad`: a leaf that requires a gradient cannot be written to.
     """
     every = [each.value for each in call.arguments] + ([call.instance] if call.instance else [])
     parts = [part for recipe in every for part in _parts(recipe)]

@@ -1,6 +1,6 @@
-"""Candidates -> the test that guards a fix: the first that fails without it as the program did, and passes with it.
+"""Select a regression test: the first that fails without the fix as the program did, and passes with it.
 
-The pipeline hands over the function that runs one test, so this stage knows nothing of processes or worktrees.
+The caller passes the function that runs one test, so this package is independent of processes and worktrees.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from devfix.regression_tests.candidates import Candidate
 from devfix.regression_tests.pytest_runner import WROTE
 from devfix.regression_tests.render import LINES, text_of
 
-# A world, the changed files, the words for pytest, and whether the test's own mark is kept from changing the world.
+# Arguments: world, changed files, pytest arguments, and whether the test's own marker must not change the world.
 Runner = Callable[[World, Mapping[str, bytes], Sequence[str], bool], Run]
-TRIES = 5  # candidates that are run for one fix
-LONG = 30.0  # seconds that no test may take, on a machine that may be busy
-SECONDS = 30.0  # after which no other candidate is begun
-PLAIN = World("cpu")  # a machine without GPUs, on which the test's mark gives it its own
+TRIES = 5  # candidates to run for one fix
+LONG = 30.0  # maximum seconds of a test, on a machine that may be busy
+SECONDS = 30.0  # no further candidate is started after this time
+PLAIN = World("cpu")  # a machine without GPUs, on which the test's marker simulates them
 _NOT_FOUND = re.compile(r"ModuleNotFoundError: No module named|ImportError: (?:cannot import name|attempted relative)")
 
 
 @dataclass(frozen=True)
 class VerifiedTest:
-    """A test that holds: its text, and what it did in each world before the fix and after it.
+    """A verified test: its text, and its result in each world before and after the fix.
 
-    `since` counts the states after which it was tried: 0 for the fix's own, 1 for that of all fixes.
+    `since` is the state with which it passes: 0 for the fix itself, 1 for all fixes.
     """
 
     candidate: Candidate
@@ -39,10 +39,10 @@ class VerifiedTest:
 
 
 class RegressionTestVerifier:
-    """Judges the candidates for one fix.
+    """Verifies the candidates for one fix.
 
-    `states` are changed files without the fix, with it, and with every fix of the repair; the first of `worlds` is the
-    one that failed.
+    `states` are the changed files without the fix, with it, and with every fix of the repair. The first of `worlds` is
+    the one that failed.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class RegressionTestVerifier:
         self._tries = 0
 
     def choose(self, candidates: Iterable[Candidate]) -> VerifiedTest | None:
-        """Return the first candidate that holds; None where none does, and then `why` says why not."""
+        """Return the first candidate that is verified; None if there is none, and then `why` has the reason."""
         for candidate in candidates:
             if self._tries >= TRIES or time.monotonic() - self._began > SECONDS:
                 break
@@ -73,9 +73,9 @@ class RegressionTestVerifier:
         return None
 
     def own(self, words: Sequence[str], home: World) -> bool:
-        """Say whether one of the suite's own tests fails without the fix and passes with it, in the world `home`.
+        """Return whether an existing test fails without the fix and passes with it, in the world `home`.
 
-        `words` are what pytest is told to run it.
+        `words` are the pytest arguments that run it.
         """
         if not self._is_same(self.run(home, self.before, words, False)):
             return False
@@ -114,10 +114,10 @@ class RegressionTestVerifier:
     def _elsewhere(
         self, candidate: Candidate, text: str, files: Mapping[str, bytes], since: int, plain: tuple[Run, Run]
     ) -> VerifiedTest | None:
-        """Judge in the other worlds a test that does on a machine without GPUs what it should."""
+        """Verify a test in the other worlds, after it was verified on a machine without GPUs."""
         found = {PLAIN.name: (plain[0].outcome.value, plain[1].outcome.value)}
         with ThreadPoolExecutor(2) as pool:
-            # A test that needs two GPUs has them from its mark where the world has fewer.
+            # A test that needs two GPUs gets them from its marker if the world has fewer.
             held = {world: world.gpus >= candidate.gpus for world in self.worlds}
             before = {world: pool.submit(self._run, world, self.before, text, held[world]) for world in self.worlds}
             after = {world: pool.submit(self._run, world, files, text, held[world]) for world in self.worlds}
@@ -140,16 +140,16 @@ class RegressionTestVerifier:
         return self.run(world, {**files, self.path: text.encode()}, [self.path], held)
 
     def _is_same(self, run: Run) -> bool:
-        """Whether a run fails as the program did: the same kind, operator and exception at the same place."""
-        told, known = run.failure, self.failure
-        if run.outcome is not Outcome.FAILED or told is None or told.at is None or known.at is None:
+        """Return whether a run fails as the program did: same kind, operator, exception and location."""
+        found, known = run.failure, self.failure
+        if run.outcome is not Outcome.FAILED or found is None or found.at is None or known.at is None:
             return False
-        place = (told.at.path, told.at.line) == (known.at.path, known.at.line)
-        return place and (told.kind, told.op, told.exception) == (known.kind, known.op, known.exception)
+        place = (found.at.path, found.at.line) == (known.at.path, known.at.line)
+        return place and (found.kind, found.op, found.exception) == (known.kind, known.op, known.exception)
 
 
 def _did(run: Run) -> str:
-    """Say in words what a test did."""
+    """Return a description of what a test did."""
     if run.outcome is Outcome.CLEAN:
         return "passes"
     if run.outcome is Outcome.FAILED and run.failure is not None:

@@ -53,7 +53,7 @@ class OperandRecord:
     device: str
     dtype: str
     shape: tuple[Count, ...]
-    held_as: OwnerKind | Literal[""] = ""
+    owner_kind: OwnerKind | Literal[""] = ""
     creation: EventRecord | None
     transfers: tuple[EventRecord, ...] = ()
 

@@ -13,15 +13,15 @@ from devfix.report.render.gpus import gpus_record, gpus_sentence
 from devfix.report.render.regression_test import test_record
 from devfix.report.render.source_lines import Lines, after, no_lines
 from devfix.report.types import (
-    BehindRecord,
     CopiesRecord,
     DependencyFaultRecord,
     EditRecord,
     ErrorRecord,
     FixRecord,
     LeftOutRecord,
+    NotKeptRecord,
     OthersRecord,
-    RejectedRecord,
+    RemainingFailureRecord,
     ReportRecord,
     RunRecord,
     VerdictRecord,
@@ -48,8 +48,8 @@ def record(report: Report, lines: Lines = no_lines) -> ReportRecord:
             for repair, seen in _with_lines(report.repairs, lines)
         ),
         fixes=_numbered(report, lambda repair: (repair.fix,) if repair.fix else ()),
-        dropped=_numbered(report, lambda repair: repair.rejected),
-        rejected=tuple(_rejected(report)),
+        rejected=_numbered(report, lambda repair: repair.rejected),
+        not_kept=tuple(_not_kept(report)),
         branch=report.branch,
         commits=report.commits,
         diff=report.diff,
@@ -57,7 +57,7 @@ def record(report: Report, lines: Lines = no_lines) -> ReportRecord:
         notes=(*((gpus_sentence(needed),) if needed else ()), *report.notes),
         last_run=_run(report.last_run) if report.last_run else None,
         others=_others(report.others) if report.others else None,
-        behind=_behind(report.behind) if report.behind else None,
+        remaining_failure=_remaining(report.remaining_failure) if report.remaining_failure else None,
         dependency_fault=_dependency_fault(report.dependency_fault) if report.dependency_fault else None,
         obstacle=report.obstacle,
         gpus_needed=needed,
@@ -78,7 +78,7 @@ def _with_lines(repairs: Sequence[Repair], lines: Lines) -> Iterator[tuple[Repai
             lines = after(lines, repair.fix.patch.edits)
 
 
-def _rejected(report: Report) -> Iterator[RejectedRecord]:
+def _not_kept(report: Report) -> Iterator[NotKeptRecord]:
     """Yield every candidate that was not kept, run or not, with the reason."""
     for index, repair in enumerate(report.repairs):
         for fix in repair.rejected:
@@ -88,9 +88,9 @@ def _rejected(report: Report) -> Iterator[RejectedRecord]:
             yield _candidate(index, each.patch, False, each.reason)
 
 
-def _candidate(failure: int, patch: Patch, tried: bool, reason: str) -> RejectedRecord:
+def _candidate(failure: int, patch: Patch, tried: bool, reason: str) -> NotKeptRecord:
     edit = patch.edits[0]
-    return RejectedRecord(
+    return NotKeptRecord(
         failure=failure,
         rule=patch.rule,
         title=patch.title,
@@ -153,11 +153,11 @@ def _others(others: Others) -> OthersRecord:
     return OthersRecord(seconds=others.seconds, ran=others.ran, left_out=left_out)
 
 
-def _behind(run: Run) -> BehindRecord:
+def _remaining(run: Run) -> RemainingFailureRecord:
     """Return how a repaired program ends: in a failure of its own, which is there without a GPU too."""
     failure = run.failure
     at = failure.at if failure is not None else None
-    return BehindRecord(
+    return RemainingFailureRecord(
         exit_code=run.exit_code,
         exception=failure.exception if failure is not None else "",
         message=failure.message if failure is not None else (run.stderr.strip().splitlines() or [""])[-1][:TAIL],

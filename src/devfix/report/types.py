@@ -35,7 +35,7 @@ class EditRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class CopiesRecord:
-    """How many copies between host and devices a program made without the patch and with it."""
+    """The number of copies between host and devices without the patch and with it."""
 
     before: Count
     after: Count
@@ -43,18 +43,18 @@ class CopiesRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictRecord:
-    """What running a patch showed."""
+    """The result of verifying a patch."""
 
     outcome: VerdictOutcome
     worlds: dict[str, str]
-    before: Annotated[dict[str, str], Meta(description="the worlds without the patch, where they were run")] = field(
-        default_factory=dict
+    before: Annotated[dict[str, str], Meta(description="results without the patch, of the worlds that were run")] = (
+        field(default_factory=dict)
     )
     transfers: CopiesRecord
     reason: str = ""
     objections: Annotated[
         tuple[str, ...],
-        Meta(description="what else speaks against it: other commands of the repository, code that no run has reached"),
+        Meta(description="further evidence against it: other commands of the repository, code that no run has reached"),
     ] = ()
 
 
@@ -68,7 +68,7 @@ class BeforeAfter:
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionTestRecord:
-    """A new file that guards the fix."""
+    """A new file with a test of the fix."""
 
     path: str
     text: str
@@ -89,14 +89,14 @@ class FixRecord:
     edits: tuple[EditRecord, ...]
     verdict: VerdictRecord
     regression_test: RegressionTestRecord | None = None
-    no_test_reason: Annotated[str, Meta(description="why there is no test, where tests were asked for")] = ""
+    no_test_reason: Annotated[str, Meta(description="why there is no test, if tests were requested")] = ""
     similar_sites: Annotated[
         tuple[EditRecord, ...], Meta(description="the same fault elsewhere, with an edit that was not applied")
     ] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class RejectedRecord:
+class NotKeptRecord:
     """A candidate that was not kept, run or not."""
 
     failure: FailureIndex
@@ -126,14 +126,14 @@ class OthersRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BehindRecord:
-    """The failure of its own, no device failure, in which a repaired program ends as it does without a GPU."""
+class RemainingFailureRecord:
+    """The failure, unrelated to devices, with which a repaired program ends as it does without a GPU."""
 
     exit_code: int | None
-    exception: Annotated[str, Meta(description="empty where the program ended without one")]
+    exception: Annotated[str, Meta(description="empty if there was none")]
     message: str
     at: PlaceRecord | None
-    text: Annotated[str, Meta(description="the end of what the program wrote to standard error, else to output")]
+    text: Annotated[str, Meta(description="the end of stderr, else of stdout")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +146,7 @@ class DependencyFaultRecord:
     line: Line
     reason: str
     diff: str
-    pin: Annotated[str, Meta(description="the newest release that runs clean, where one was looked for and found")]
+    pin: Annotated[str, Meta(description="the newest release that runs clean, if one was searched for and found")]
     pin_edits: tuple[EditRecord, ...]
 
 
@@ -166,47 +166,47 @@ class RunRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class GpusNeededRecord:
-    """How many GPUs the program asked for, where it was given fewer at first."""
+    """How many GPUs the program needs, if it was given fewer at first."""
 
     given: Count
     needed: Annotated[int, Meta(ge=1)]
-    reason: Annotated[str, Meta(description="what shows it")]
-    met: Annotated[bool, Meta(description="it ran with as many; otherwise --gpus gives as many")]
+    reason: Annotated[str, Meta(description="the evidence")]
+    met: Annotated[bool, Meta(description="it was then run with as many; otherwise use --gpus")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorRecord:
-    """Why devfix could not do its work."""
+    """An error of devfix, or wrong usage."""
 
     message: str
-    log: Annotated[str, Meta(description="a file ready to paste, empty where the usage was wrong")]
+    log: Annotated[str, Meta(description="a file for a bug report; empty for wrong usage")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportRecord:
-    """What devfix repair found and did."""
+    """The result of devfix repair."""
 
     schema: Literal["devfix-report/1"] = "devfix-report/1"
     outcome: ReportOutcome
     world: WorldRecord | None
-    command: Annotated[str, Meta(description="the command that was run, as a shell would take it")]
-    subfolder: Annotated[str, Meta(description="the folder in which it was run, empty for the repository's top")] = ""
+    command: Annotated[str, Meta(description="the command that was run, quoted for a shell")]
+    subfolder: Annotated[str, Meta(description="the folder in which it was run, empty for the repository's root")] = ""
     commit: CommitIdOrNone
     failures: tuple[FailureRecord, ...] = ()
-    fixes: Annotated[tuple[FixRecord, ...], Meta(description="what was kept, in the order of the commits")] = ()
-    dropped: Annotated[tuple[FixRecord, ...], Meta(description="candidates that were run and not kept")] = ()
-    rejected: Annotated[
-        tuple[RejectedRecord, ...],
-        Meta(description="every candidate that was not kept: those of `dropped`, and those that were never run"),
+    fixes: Annotated[tuple[FixRecord, ...], Meta(description="the kept fixes, in the order of the commits")] = ()
+    rejected: Annotated[tuple[FixRecord, ...], Meta(description="candidates that were run and not kept")] = ()
+    not_kept: Annotated[
+        tuple[NotKeptRecord, ...],
+        Meta(description="every candidate that was not kept: those of `rejected`, and those that were never run"),
     ] = ()
-    branch: Annotated[str, Meta(description="empty where none was made")] = ""
+    branch: Annotated[str, Meta(description="empty if none was created")] = ""
     commits: tuple[CommitId, ...] = ()
-    diff: Annotated[str, Meta(description="all fixes in one")] = ""
+    diff: Annotated[str, Meta(description="the diff of all fixes")] = ""
     seconds: dict[str, Seconds] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     last_run: RunRecord | None = None
     others: OthersRecord | None = None
-    behind: BehindRecord | None = None
+    remaining_failure: RemainingFailureRecord | None = None
     dependency_fault: DependencyFaultRecord | None = None
     gpus_needed: GpusNeededRecord | None = None
     obstacle: Obstacle | None = None
@@ -215,7 +215,7 @@ class ReportRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class ModuleRecord:
-    """A module of a device map; `device` is "mixed" where it lies on several."""
+    """A module of a device map; `device` is "mixed" on several devices."""
 
     expression: str
     type: str

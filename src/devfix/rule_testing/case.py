@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from devfix.model import World
+from devfix.model import Safety, World
 
 PROGRAM = "main.py"
 
@@ -58,5 +58,5 @@ class Page:
     path: Path
     text: str
     title: str
-    safety: str
+    safety: Safety
     cases: tuple[Case, ...]

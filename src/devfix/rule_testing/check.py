@@ -11,7 +11,7 @@ from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
 from devfix.execution import SEED, TracedRunner
 from devfix.execution.device_matrix import worlds_to_verify
-from devfix.model import NO_COUNTS, CountRequest, Diagnosis, Failure, Outcome, Patch, Run, World
+from devfix.model import NO_COUNTS, CountRequest, Diagnosis, Failure, Outcome, Patch, Run, Safety, World
 from devfix.registry import Rule
 from devfix.rule_testing.case import Case
 from devfix.rule_testing.format import differences, is_told, tell, tell_run
@@ -32,15 +32,15 @@ def check(rule: Rule, case: Case, observer: TracedRunner) -> Result:
         what = "does not fail on a device" if case.failure is not None else "has no `failure`, but does not run clean"
         return Result(rule.id, case, (Trouble(what, tell_run(run)),))
     told = tell(failure)
-    troubles, notes = list(_told(case, told)), list[str]()
-    run = replace(run, failure=looked(case, observer, failure))
+    troubles = list(_compare_failure(case, told))
+    run = replace(run, failure=second_look(case, observer, failure))
     assert run.failure is not None
     ready = rule.with_options(case.options)
     sources = _sources(case)
-    diagnoses = diagnose(run.failure, [ready], sources, notes)
-    patches = list(propose(diagnoses, {rule.id: ready}, sources, notes))
+    diagnoses = diagnose(run.failure, [ready], sources)
+    patches = list(propose(diagnoses, {rule.id: ready}, sources))
     if not troubles:  # what becomes of another failure than the page speaks of says nothing of the page
-        troubles = [*map(Trouble, notes), *_judged(case, observer, run, diagnoses, patches)]
+        troubles = [*map(Trouble, sources.notes), *_judged(case, observer, run, diagnoses, patches)]
     first = patches[0] if patches else None
     return Result(
         rule=rule.id,
@@ -48,7 +48,7 @@ def check(rule: Rule, case: Case, observer: TracedRunner) -> Result:
         troubles=tuple(troubles),
         told=told,
         after=_files(case, first) if first else None,
-        safety=first.safety if first and case.after is not None else "",
+        safety=first.safety if first and case.after is not None else None,
     )
 
 
@@ -59,7 +59,7 @@ def _sources(case: Case) -> Sources:
     return Sources(case.before.get, search)
 
 
-def _told(case: Case, told: str) -> Iterator[Trouble]:
+def _compare_failure(case: Case, told: str) -> Iterator[Trouble]:
     if not case.failure:
         yield Trouble("the failure is not told yet: --update writes it", told)
     elif not is_told(case.failure, told):
@@ -68,7 +68,7 @@ def _told(case: Case, told: str) -> Iterator[Trouble]:
         )
 
 
-def looked(case: Case, observer: TracedRunner, failure: Failure) -> Failure:
+def second_look(case: Case, observer: TracedRunner, failure: Failure) -> Failure:
     """The failure with the scopes that only a second look can see, as a repair has them."""
     watch = list(locations_without_scope(failure))
     if not watch:
@@ -99,10 +99,10 @@ def _judged(
     with ThreadPoolExecutor(1) as pool:
         verifier = _verifier(case, observer, run)
         for number, patch in enumerate(patches):
-            trial = verifier.run_on_failing_world(patch, diagnoses[0])
-            if not number and trial.verdict.outcome == "holds":
-                trial = verifier.verify_on_all_worlds(trial, pool)
-            yield from _verdict(case, patch, trial)
+            candidate = verifier.run_on_failing_world(patch, diagnoses[0])
+            if not number and candidate.verdict.outcome == "verified":
+                candidate = verifier.verify_on_all_worlds(candidate, pool)
+            yield from _verdict(case, patch, candidate)
 
 
 def _verifier(case: Case, observer: TracedRunner, run: Run) -> Verifier:
@@ -136,13 +136,13 @@ def _worlds(home: World) -> list[World]:
     return [world for world in every if world == home or world.kind == "cpu" or world.current]
 
 
-def _verdict(case: Case, patch: Patch, trial: CandidateResult) -> Iterator[Trouble]:
+def _verdict(case: Case, patch: Patch, candidate: CandidateResult) -> Iterator[Trouble]:
     # A change that a rule is unsure of is a guess that only a run can judge; a repair drops it, as it would here.
-    if trial.verdict.outcome == "holds" or patch.safety == "unsure":
+    if candidate.verdict.outcome == "verified" or patch.safety == Safety.UNSURE:
         return
     shown = differences(case.before, _files(case, patch), "before", "change")
-    ending = f"{tell_run(trial.run)}\n" if trial.run.outcome is not Outcome.CLEAN else ""
-    yield Trouble(f"a change does not hold: {patch.title}: {trial.verdict.reason}", f"{ending}{shown}")
+    ending = f"{tell_run(candidate.run)}\n" if candidate.run.outcome is not Outcome.CLEAN else ""
+    yield Trouble(f"a change does not hold: {patch.title}: {candidate.verdict.reason}", f"{ending}{shown}")
 
 
 def _files(case: Case, patch: Patch) -> dict[str, bytes]:

@@ -28,7 +28,7 @@ def lasting(told: str) -> str:
 def is_told(wanted: str, told: str) -> bool:
     """Whether each line of a page's failure occurs in what was told; `…` or `...` stands for anything.
 
-    Torch words its messages anew now and then, so a page quotes the part that lasts.
+    Torch words its messages again now and then, so a page quotes the part that lasts.
     """
     whole = " ".join(told.split())
     return all(_pattern(line).search(whole) for line in wanted.splitlines() if line.strip())

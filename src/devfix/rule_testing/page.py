@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from devfix.rule_testing.case import Page
 from devfix.rule_testing.headings import HEADINGS
 from devfix.rule_testing.reading import PageError, read_case
-from devfix.sdk import SAFETIES
+from devfix.sdk import Safety
 
 __all__ = ["PageError", "parse_page", "read_page"]
 
@@ -52,14 +52,14 @@ def parse_page(text: str, path: Path) -> Page:
     return Page(path, text, titles[0][1], safety, cases)
 
 
-def _safety(path: Path, section: tuple[int, str, int, list[Token]]) -> str:
+def _safety(path: Path, section: tuple[int, str, int, list[Token]]) -> Safety:
     _, _, line, body = section
     said = next((token.content for token in body if token.type == "inline"), "")
     word = (re.match(r"\w+(?=[.:,])", said) or [""])[0].lower()
-    if word not in SAFETIES:
-        words = ", ".join(f"`{each.capitalize()}.`" for each in SAFETIES)
+    if word not in [each.value for each in Safety]:
+        words = ", ".join(f"`{each.capitalize()}.`" for each in Safety)
         raise PageError(f"{path}:{line + 1}: the answer to `## {HEADINGS[2]}` begins with one of {words}")
-    return word
+    return Safety(word)
 
 
 def _outline(tokens: Sequence[Token]) -> Iterator[tuple[int, str, int, list[Token]]]:

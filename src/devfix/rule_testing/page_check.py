@@ -11,7 +11,6 @@ from devfix.rule_testing.page import PageError, read_page
 from devfix.rule_testing.results import Result, Trouble
 from devfix.rule_testing.runner import Bench
 from devfix.rule_testing.updating import updated
-from devfix.sdk import SAFETIES
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,10 @@ def judge(rules: Sequence[Rule], bench: Bench) -> Iterator[Judgement]:
 
 def _unsafe(page: Page, results: Sequence[Result]) -> Iterator[Trouble]:
     """Yield what contradicts the page's word on safety."""
-    told = [result.safety for result in results if result.safety]
-    worst = max(told, key=SAFETIES.index, default=page.safety)
+    found = [result.safety for result in results if result.safety]
+    worst = max(found, key=lambda each: each.risk, default=page.safety)
     if worst != page.safety:
-        yield Trouble(f"the page says `{page.safety.capitalize()}.`, while the least safe first change is {worst!r}")
+        yield Trouble(f"the page says `{page.safety.capitalize()}.`, while the least safe first change is '{worst}'")
 
 
 def update_page(rule: Rule, bench: Bench) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from devfix.model import Safety
 from devfix.rule_testing.case import Case
 
 
@@ -20,7 +21,7 @@ class Trouble:
 class Result:
     """How a case went: `told` is the failure seen, `after` what the rule's first change made of the files.
 
-    `safety` is that change's; "" where there was none, or should be none.
+    `safety` is that change's; None if there is none, or should be none.
     """
 
     rule: str
@@ -28,7 +29,7 @@ class Result:
     troubles: tuple[Trouble, ...]
     told: str = ""
     after: Mapping[str, bytes] | None = None
-    safety: str = ""
+    safety: Safety | None = None
 
     @property
     def name(self) -> str:

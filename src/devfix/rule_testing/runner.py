@@ -16,7 +16,7 @@ from devfix.model import Failure, Outcome, Target
 from devfix.process import child_environment, run
 from devfix.registry import Rule
 from devfix.rule_testing.case import PROGRAM, Case
-from devfix.rule_testing.check import check, looked
+from devfix.rule_testing.check import check, second_look
 from devfix.rule_testing.folders import Folders
 from devfix.rule_testing.results import Result, Trouble
 
@@ -29,7 +29,7 @@ def check_torch(python: Path) -> None:
     look = "import importlib.util; raise SystemExit(importlib.util.find_spec('torch') is None)"
     done = run((str(python), "-c", look), Path.cwd(), child_environment(), TIMEOUT)
     if done.exit_code != 0:
-        why = done.trouble or "it has no torch, which rules' cases need"
+        why = done.internal_error or "it has no torch, which rules' cases need"
         raise UserError(f"{python}: {why}; name an interpreter that has it: --python PATH")
 
 
@@ -53,7 +53,7 @@ class Bench:
         """How a case's program fails, with all that a rule may ask; None where it does not fail on a device."""
         observer = self._observer(case)
         run = observer.run(case.world, fresh=False)
-        return looked(case, observer, run.failure) if run.outcome is Outcome.FAILED and run.failure else None
+        return second_look(case, observer, run.failure) if run.outcome is Outcome.FAILED and run.failure else None
 
     def _observer(self, case: Case) -> TracedRunner:
         root = Path(self._folder.name)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from devfix.errors import RuleError, UserError
+from devfix.notes import Notes
 from devfix.registry import Catalog, Rule, collect
 from devfix.registry.loading import rule_at, rule_files
 
@@ -21,14 +22,14 @@ def chosen(targets: Sequence[str], catalog: Catalog) -> Catalog:
         return catalog
     known = {rule.path.resolve(): rule for rule in catalog.rules}
     found: dict[Path, Rule] = {}
-    troubles: list[str] = []
+    troubles = Notes()
     for target in targets:
         for rule in _named(target, catalog, known, troubles):
             found[rule.path.resolve()] = rule
     return Catalog(tuple(found.values()), tuple(troubles))
 
 
-def _named(target: str, catalog: Catalog, known: dict[Path, Rule], troubles: list[str]) -> Iterator[Rule]:
+def _named(target: str, catalog: Catalog, known: dict[Path, Rule], troubles: Notes) -> Iterator[Rule]:
     if not Path(target).exists():
         if target.endswith((".py", ".md")):
             raise UserError(f"{target}: no such file")
@@ -38,7 +39,7 @@ def _named(target: str, catalog: Catalog, known: dict[Path, Rule], troubles: lis
         try:
             yield known.get(file.resolve()) or rule_at(file)
         except RuleError as error:
-            troubles.append(str(error))
+            troubles.add(str(error))
 
 
 def rule_for_page(page: Path) -> Rule:

@@ -11,10 +11,11 @@ from devfix.model import (
     ModuleOwner,
     NameRef,
     Operand,
+    Safety,
     ScopeVariable,
     SourceLocation,
 )
-from devfix.sdk.changes import SAFETIES, Change, first_is_safe, joined, rewrite, with_safety
+from devfix.sdk.changes import Change, first_is_safe, joined, rewrite, with_safety
 from devfix.sdk.code_warning import CodeWarning, warning
 from devfix.sdk.fixes.device_expressions import device_names, is_bound, is_local
 from devfix.sdk.fixes.device_source import DeviceSource, is_passed_in, replace_device_name
@@ -68,7 +69,6 @@ __version__ = "2.0"
 
 __all__ = [
     "FACTORIES",
-    "SAFETIES",
     "CallSite",
     "Change",
     "CodeWarning",
@@ -92,6 +92,7 @@ __all__ = [
     "Operand",
     "OperandRule",
     "Rule",
+    "Safety",
     "ScopeVariable",
     "Site",
     "SourceLocation",

@@ -1,4 +1,4 @@
-"""What a rule yields: a change, made of edits to files."""
+"""Changes that rules yield, made of edits to files."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import TypeVar
 
 import libcst as cst
 
-from devfix.model import Edit
+from devfix.model import Edit, Safety
 from devfix.source import File
 
 Node = TypeVar("Node", bound=cst.CSTNode)
-SAFETIES = ("safe", "likely", "unsure")
 
 
 @dataclass(frozen=True)
 class Change:
     """A candidate edit.
 
-    `title` says in the imperative what it does; `reason` adds to the finding's reason where the place of the edit needs
-    one. `safety` is "safe" (it holds, and cannot change what a correct run computes), "likely" (it holds, and changes
-    nothing that counts), or "unsure" (a guess: only a run can say whether it holds). One that is `joint` moves other
-    tensors than the one that failed as well, and is not kept where the next failure is one of theirs.
+    `title` says in the imperative what it does. `reason` is added to the finding's reason if the place of the edit
+    needs one. A `joint` change also moves other tensors than the one that failed, and is rejected if the next failure
+    involves one of those.
     """
 
     title: str
-    safety: str
+    safety: Safety
     edits: tuple[Edit, ...]
     reason: str = ""
     joint: bool = False
 
 
-def change(file: File, module: cst.Module | None, title: str, safety: str = "safe", reason: str = "") -> Change | None:
-    """The change from `file` to `module`; None where nothing changes or the result would not compile.
+def change(
+    file: File, module: cst.Module | None, title: str, safety: Safety = Safety.SAFE, reason: str = ""
+) -> Change | None:
+    """Return the change from `file` to `module`; None if nothing changes or the result would not compile.
 
     >>> file = File("m.py", b"y = torch.zeros(3)\\n")
     >>> call = file.find(file.module, "torch.zeros(3)")[0]
@@ -46,7 +46,7 @@ def change(file: File, module: cst.Module | None, title: str, safety: str = "saf
 
 
 def joined(title: str, *changes: Change | None) -> Change | None:
-    """Changes of different files as one, as safe as the least safe; None where one is missing or two edit one file.
+    """Return changes of different files as one, as safe as the least safe; None if one is missing or two edit one file.
 
     >>> files = [File(name, b"model.cuda()\\n") for name in ("a.py", "b.py")]
     >>> each = [made for file in files for made in rewrite(file, cst.parse_module("model.to(device)\\n"), "…")]
@@ -60,20 +60,20 @@ def joined(title: str, *changes: Change | None) -> Change | None:
     if len(found) < len(changes) or not edits or len({edit.path for edit in edits}) < len(edits):
         return None
     reason = " ".join(dict.fromkeys(each.reason for each in found if each.reason))
-    return Change(title, max((each.safety for each in found), key=SAFETIES.index), edits, reason)
+    return Change(title, max((each.safety for each in found), key=lambda each: each.risk), edits, reason)
 
 
 def rewrite(
     file: File,
     edits: Mapping[Node, cst.CSTNode] | cst.Module | None,
     title: str,
-    safety: str = "safe",
+    safety: Safety = Safety.SAFE,
     reason: str = "",
     joint: bool = False,
 ) -> Iterator[Change]:
-    """Yield the change that replaces nodes of a file, or makes a module of it.
+    """Yield the change that replaces nodes of a file, or the whole module.
 
-    Yields nothing where there is nothing to replace, nothing changes, or the result would not compile.
+    Yields nothing if there is nothing to replace, nothing changes, or the result would not compile.
 
     >>> file = File("m.py", b"y = torch.zeros(3)\\n")
     >>> call = file.find(file.module, "torch.zeros(3)")[0]
@@ -90,24 +90,24 @@ def rewrite(
         yield replace(made, joint=joint)
 
 
-def with_safety(changes: Iterable[Change], safety: str) -> Iterator[Change]:
-    """Yield changes with another word for how safe they are.
+def with_safety(changes: Iterable[Change], safety: Safety) -> Iterator[Change]:
+    """Yield changes with another `safety`.
 
-    >>> [each.safety for each in with_safety([Change("Move it", "safe", ())], "likely")]
+    >>> [str(each.safety) for each in with_safety([Change("Move it", Safety.SAFE, ())], Safety.LIKELY)]
     ['likely']
     """
     return (replace(each, safety=safety) for each in changes)
 
 
 def first_is_safe(groups: Iterable[Iterable[Change]]) -> Iterator[Change]:
-    """Yield the changes of all groups; those behind the first group that has any are "unsure".
+    """Yield the changes of all groups; those after the first group that has any become unsure.
 
-    >>> each = Change("Move it", "safe", ())
-    >>> [each.safety for each in first_is_safe([[], [each, each], [each]])]
+    >>> each = Change("Move it", Safety.SAFE, ())
+    >>> [str(each.safety) for each in first_is_safe([[], [each, each], [each]])]
     ['safe', 'safe', 'unsure']
     """
     found = False
     for group in groups:
         changes = list(group)
-        yield from with_safety(changes, "unsure") if found else changes
+        yield from with_safety(changes, Safety.UNSURE) if found else changes
         found = found or bool(changes)

@@ -1,4 +1,4 @@
-"""What looks wrong in a file and makes nothing fail: it is told where a run bears it out, and never changed."""
+"""Warnings about code that does not fail: reported if a run confirms them, and never fixed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from devfix.source import File
 
 @dataclass(frozen=True)
 class CodeWarning:
-    """A suspicion at a line of a file, which holds where `expression` is a torch.device when its function runs.
+    """A warning about a line, valid if `expression` is a torch.device when its function runs.
 
     `first` and `last` are the lines of that function, or of the file.
 
@@ -29,7 +29,7 @@ class CodeWarning:
 
 
 def warning(file: File, node: cst.BaseExpression, reason: str) -> CodeWarning:
-    """The warning about an expression of a file.
+    """Return the warning about an expression of a file.
 
     >>> file = File("m.py", b"def f(x):\\n    return x.device == 'cpu'\\n")
     >>> warning(file, file.find(file.module, "x.device")[0], "It is never equal.").expression

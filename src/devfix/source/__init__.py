@@ -1,6 +1,7 @@
-"""Python files: ask them what stands at a place, and change them.
+"""Query and edit Python files.
 
-The only package that parses. LibCST keeps every byte; a file that does not print back as it was read is not editable.
+The only package that parses. LibCST preserves every byte; a file that does not print back as it was read is not
+editable.
 """
 
 from devfix.source.file import File

@@ -1,4 +1,4 @@
-"""One Python file: ask it what stands at a place, and change it."""
+"""A Python file: find nodes by location or text, and edit it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from devfix.source.text import first_difference, last_name, normalised
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 LOOPS = (cst.For, cst.While)
-# A comprehension evaluates in a loop of its own; moving something out of one is not a matter of statements.
+# A comprehension evaluates in its own loop; statements cannot be moved out of one.
 SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 
 class File(ParsedModule):
-    """A parsed file. Raises SourceError where it has a syntax error or does not print back as it was read."""
+    """A parsed file. Raises SourceError if it has a syntax error or does not print back as it was read."""
 
     def expressions_at(self, place: SourceLocation) -> list[cst.BaseExpression]:
-        """The expressions at a place: exact ones where columns are known, else all that start on the line.
+        """Return the expressions at a location: exact ones if columns are known, else all that start on the line.
 
-        A method call that spans lines is reported by Python from its attribute on, so equal ends count as well.
+        Python reports a method call that spans lines from its attribute on, so equal ends match as well.
         """
         if place.column is None or place.end_line is None or place.end_column is None:
             return self._on_line(place.line)
@@ -36,7 +36,7 @@ class File(ParsedModule):
 
     @cached_property
     def _ending(self) -> Mapping[int, list[tuple[int, cst.BaseExpression]]]:
-        """The expressions that end at an offset, and where each starts."""
+        """The expressions that end at an offset, each with its start."""
         found: dict[int, list[tuple[int, cst.BaseExpression]]] = {}
         for node, (start, stop) in self._spans.items():
             if isinstance(node, cst.BaseExpression):
@@ -47,9 +47,9 @@ class File(ParsedModule):
         return [node for node in self._spans if isinstance(node, cst.BaseExpression) and self.line_of(node) == line]
 
     def call_at(self, place: SourceLocation, names: Sequence[str] = ()) -> cst.Call | None:
-        """The call at a place; with `names`, only one whose last name is among them.
+        """Return the call at a location; with `names`, only one whose last name is among them.
 
-        None where there is none, or where only the line is known and it has several.
+        Returns None if there is none, or if only the line is known and it has several.
         """
         calls = [node for node in self.expressions_at(place) if isinstance(node, cst.Call)]
         if names:
@@ -59,7 +59,7 @@ class File(ParsedModule):
         return calls[0] if calls else None
 
     def root_at(self, place: SourceLocation) -> cst.CSTNode | None:
-        """What was being evaluated at a place: the expression, or the statement (`x += y` is none)."""
+        """Return what is evaluated at a location: the expression, or the statement if it is not one (`x += y`)."""
         expressions = self.expressions_at(place)
         if expressions and place.column is not None:
             return expressions[0]
@@ -72,7 +72,7 @@ class File(ParsedModule):
         return max(lines, key=lambda node: self._spans[node][0]) if lines else None
 
     def statement_of(self, node: cst.CSTNode) -> Statement | None:
-        """The statement line or compound statement around a node; None in a suite on one line (`if x: y`)."""
+        """Return the statement line or compound statement around a node; None in a suite on one line (`if x: y`)."""
         for candidate in (node, *self.ancestors(node)):
             if isinstance(candidate, cst.SimpleStatementSuite):
                 return None
@@ -81,16 +81,16 @@ class File(ParsedModule):
         return None
 
     def function_of(self, node: cst.CSTNode) -> cst.FunctionDef | None:
-        """The function around a node; None at module or class level and in a lambda."""
+        """Return the function around a node; None at module or class level and in a lambda."""
         scope = next((each for each in self.ancestors(node) if isinstance(each, SCOPES)), None)
         return scope if isinstance(scope, cst.FunctionDef) else None
 
     def class_of(self, node: cst.CSTNode) -> cst.ClassDef | None:
-        """The innermost class around a node."""
+        """Return the innermost class around a node."""
         return next((each for each in self.ancestors(node) if isinstance(each, cst.ClassDef)), None)
 
     def loops_around(self, node: cst.CSTNode) -> list[cst.BaseCompoundStatement]:
-        """The for and while statements around a node within its function, innermost first."""
+        """Return the for and while statements around a node within its function, innermost first."""
         loops: list[cst.BaseCompoundStatement] = []
         for ancestor in self.ancestors(node):
             if isinstance(ancestor, SCOPES):
@@ -100,28 +100,28 @@ class File(ParsedModule):
         return loops
 
     def find(self, root: cst.CSTNode, code: str) -> list[cst.BaseExpression]:
-        """The expressions below `root` whose text is `code`, in the order of the source."""
+        """Return the expressions below `root` whose text is `code`, in source order."""
         found = self._reading.get(normalised(code), ())
         inside = self._tree.extents.get(root, slice(0, 0))
         return [node for number, node in found if inside.start <= number < inside.stop]
 
     @cached_property
     def _reading(self) -> Mapping[str, list[tuple[int, cst.BaseExpression]]]:
-        """The expressions that read alike, by their text, with the number of each in the order of the source."""
+        """The expressions by their text, with the position of each in source order."""
         found: dict[str, list[tuple[int, cst.BaseExpression]]] = {}
         for number, node in enumerate(self._tree.nodes):
-            if isinstance(node, cst.BaseExpression) and (text := self._written(node)) is not None:
+            if isinstance(node, cst.BaseExpression) and (text := self._source_text(node)) is not None:
                 found.setdefault(normalised(text), []).append((number, node))
         return found
 
     def replaced(self, changes: Mapping[cst.CSTNode, cst.CSTNode]) -> cst.Module:
-        """The module with nodes replaced."""
+        """Return the module with nodes replaced."""
         result = self.module.visit(_Replace(changes))
         assert isinstance(result, cst.Module)
         return result
 
     def edit(self, module: cst.Module) -> Edit | None:
-        """The edit from this file to `module`; None where nothing changes or the result does not parse."""
+        """Return the edit from this file to `module`; None if nothing changes or the result does not parse."""
         after = module.bytes
         if after == self.data:
             return None

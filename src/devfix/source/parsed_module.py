@@ -1,4 +1,4 @@
-"""A parsed file: its nodes, where they stand, and what they are called."""
+"""A parsed file: its nodes, their positions and names."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from devfix.model import SourceLocation
 
 
 class SourceError(DevfixError):
-    """The file cannot be edited: the message says why."""
+    """The file cannot be edited; the message is the reason."""
 
 
 class ParsedModule:
-    """A parsed file. Raises SourceError where it has a syntax error or does not print back as it was read."""
+    """A parsed file. Raises SourceError if it has a syntax error or does not print back as it was read."""
 
     def __init__(self, path: str, data: bytes) -> None:
         self.path = path
@@ -70,11 +70,11 @@ class ParsedModule:
         return self._wrapper.resolve(ScopeProvider)
 
     def scope_of(self, node: cst.CSTNode) -> Scope | None:
-        """The scope in which a node runs: of a comprehension, a lambda, a function, a class or the module."""
+        """Return the scope of a node: of a comprehension, a lambda, a function, a class or the module."""
         return next((self._scopes[each] for each in (node, *self.ancestors(node)) if self._scopes.get(each)), None)
 
     def bindings_of(self, node: cst.CSTNode, name: str) -> list[tuple[Scope, cst.CSTNode]]:
-        """What gives a name its value as a node reads it, by Python's rules of scope; empty where nothing does.
+        """Return what binds a name as read by a node, by Python's scoping rules; empty if nothing does.
 
         >>> file = File("m.py", b"def f(xs):\\n    y = [x + 1 for x in xs]\\n    return y\\n")
         >>> inside, outside = file.find(file.module, "x + 1")[0], file.find(file.module, "y")[-1]
@@ -86,7 +86,7 @@ class ParsedModule:
         return [(each.scope, each.node) for each in found if isinstance(each, Assignment)]
 
     def is_bound_within(self, node: cst.CSTNode, name: str) -> bool:
-        """Whether a comprehension or lambda around a node binds a name, so that no statement can read it."""
+        """Return whether a comprehension or lambda around a node binds a name, so that no statement can read it."""
         return any(
             isinstance(scope, ComprehensionScope)
             or (isinstance(scope, FunctionScope) and isinstance(self._lambdas.get(scope), cst.Lambda))
@@ -94,13 +94,13 @@ class ParsedModule:
         )
 
     def binds_anywhere(self, name: str) -> bool:
-        """Whether any scope of the file binds a name."""
+        """Return whether any scope of the file binds a name."""
         scopes = {scope for scope in self._scopes.values() if scope is not None}
         return any(each.name == name for scope in scopes for each in scope.assignments if isinstance(each, Assignment))
 
     @cached_property
     def _lambdas(self) -> Mapping[Scope, cst.CSTNode]:
-        """The lambda that makes each scope that one makes."""
+        """The lambda of each scope that belongs to one."""
         found = {}
         for node in self._scopes:
             if isinstance(node, cst.Lambda):
@@ -114,49 +114,49 @@ class ParsedModule:
         return starts[min(line, len(starts)) - 1] + column
 
     def line_of(self, node: cst.CSTNode) -> int:
-        """The line on which a node starts."""
+        """Return the line on which a node starts."""
         return bisect_right(self._line_starts, self._spans[node][0])
 
     def code(self, node: cst.CSTNode) -> str:
-        """The text of a node, without the space around it."""
-        written = self._written(node)
-        # Lines after the first are indented as the block is in the file, and must not be where the text is parsed.
+        """Return the text of a node, without the whitespace around it."""
+        written = self._source_text(node)
+        # Lines after the first have the indentation of the file, with which the text would not parse.
         return self.module.code_for_node(node).strip() if written is None or "\n" in written else written
 
-    def _written(self, node: cst.CSTNode) -> str | None:
-        """An expression as it stands in the file; None for other nodes and those of no file."""
+    def _source_text(self, node: cst.CSTNode) -> str | None:
+        """Return an expression as it is written in the file; None for other nodes."""
         span = self._spans.get(node)
         if span is None or not isinstance(node, cst.BaseExpression):
             return None
         start, stop = span
-        if node.lpar:  # a span is that of what stands between the parentheses
+        if node.lpar:  # the span does not include the parentheses
             start, stop = self._spans[node.lpar[0]][0], self._spans[node.rpar[-1]][1]
         return self._text[start:stop].decode("utf-8").strip()
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """The node that holds this one; None for the module."""
+        """Return the parent of a node; None for the module."""
         return self._tree.parents.get(node)
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """The nodes around this one, innermost first."""
+        """Yield the nodes around a node, innermost first."""
         current = self._tree.parents.get(node)
         while current is not None:
             yield current
             current = self._tree.parents.get(current)
 
     def last_line_of(self, node: cst.CSTNode) -> int:
-        """The line on which a node ends."""
+        """Return the line on which a node ends."""
         return bisect_right(self._line_starts, max(self._spans[node][0], self._spans[node][1] - 1))
 
     def place_of(self, node: cst.CSTNode, function: str = "") -> SourceLocation:
-        """Where a node stands, as the interpreter would tell it of a running function; with columns on any Python."""
+        """Return the location of a node as the interpreter reports it for a running function, always with columns."""
         start, stop = self._spans[node]
         line, last = self.line_of(node), self.last_line_of(node)
         column, end = start - self._line_starts[line - 1], stop - self._line_starts[last - 1]
         return SourceLocation(self.path, line, function, last, column, end, owned=True)
 
     def within(self, root: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """A node and everything below it, outer nodes first."""
+        """Yield a node and everything below it, outer nodes first."""
         extent = self._tree.extents.get(root)
         if extent is not None:
             yield from self._tree.nodes[extent]
@@ -166,9 +166,9 @@ class ParsedModule:
                 yield from self.within(child)
 
     def qualified_name(self, node: cst.CSTNode) -> str:
-        """What a name or call means by the file's imports: "torch.nn.Linear" for `nn.Linear(…)`, "len" for a builtin.
+        """Return the full name of a name or call by the file's imports: "torch.nn.Linear" for `nn.Linear(…)`, or "len".
 
-        Empty where the name is made in the file itself.
+        Returns "" if the file itself defines the name.
 
         >>> file = File("m.py", b"from torch import nn as n\\nn.Linear(2, 2)\\n")
         >>> file.qualified_name(file.find(file.module, "n.Linear(2, 2)")[0])
@@ -181,9 +181,9 @@ class ParsedModule:
 
 
 class _Tree(cst.CSTVisitor):
-    """The nodes of a module, outer ones first: which part of them stands below each, and the parent of each.
+    """Collects the nodes of a module, outer ones first, with the parent of each and the nodes below each.
 
-    In one walk, since LibCST copies each node on it; ParentNodeProvider takes another, and a copy for each parent.
+    It does so in one pass. ParentNodeProvider would need another, and a copy for each parent.
     """
 
     def __init__(self) -> None:

@@ -5,27 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from devfix.model import SourceLocation
+from devfix.notes import Notes
 from devfix.source.file import File
 from devfix.source.parsed_module import SourceError
 
-_MOST = 200  # files parsed for one search
+_MOST = 200  # at most, parsed for one search
 
 
 class Sources:
-    """The files of one state of the repository, parsed when asked for.
+    """The files of one state of the repository, parsed on demand.
 
-    `read` gives a file's bytes, or None where it must not be edited (not tracked, ignored, excluded), `search` the
-    paths of the files that have one of some texts.
+    `read` returns a file's bytes, or None if it must not be edited (not tracked, ignored, excluded); `search` returns
+    the paths of the files that contain one of some texts. `notes` collects notes for the user, such as why a file could
+    not be parsed.
     """
 
     def __init__(
         self,
         read: Callable[[str], bytes | None],
         search: Callable[[Sequence[str]], Iterable[str]] = lambda texts: (),
+        notes: Notes | None = None,
     ) -> None:
         self._read, self._search = read, search
         self._files: dict[str, File | None] = {}
-        self.notes: list[str] = []
+        self.notes = notes if notes is not None else Notes()
 
     def file(self, place: SourceLocation) -> File | None:
         """The file of an owned place; None where it is foreign, excluded or not editable."""
@@ -48,5 +51,5 @@ class Sources:
         try:
             return File(path, data)
         except SourceError as error:
-            self.notes.append(str(error))
+            self.notes.add(str(error))
             return None

@@ -1,4 +1,4 @@
-"""Read what the probe wrote: JSON from a process that is not trusted -> records."""
+"""Read the traces of the probe, which come from an untrusted process."""
 
 from devfix.trace.reader import read_all
 from devfix.trace.records import Trace

@@ -1,4 +1,4 @@
-"""Bounds for the JSON of a trace, which may come from a hostile process: sizes, numbers and characters."""
+"""Limits for the JSON of a trace, which may come from a hostile process: sizes, numbers and characters."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from typing import Any
 
 from devfix.trace.text import printable
 
-TEXT_LIMIT = 4_096  # characters: as long as a path can be
+TEXT_LIMIT = 4_096  # characters: the maximum length of a path
 LONG_TEXTS = {"message": 20_000, "traceback": 200_000}
 ITEM_LIMIT = 4_000  # of one list
-RECORD_LIMIT = 200_000  # of one trace; the largest honest one seen, of 2 MB, has room for 40,000
+RECORD_LIMIT = 200_000  # of one trace; the largest valid one seen (2 MB) could have 40,000
 NUMBER_LIMIT = 1 << 53
 REAL_LIMIT = 1e300
 
 
 class TooMuch(Exception):
-    """The trace has more records than an honest one."""
+    """The trace has more records than allowed."""
 
 
 class Bounds:
-    """Brings the values of one trace into bounds; raises TooMuch, and RecursionError where it is nested too deep."""
+    """Applies the limits to one trace. Raises TooMuch, or RecursionError if it is nested too deep."""
 
     def __init__(self) -> None:
         self._left = RECORD_LIMIT
 
     def apply(self, value: Any, name: str = "") -> Any:
-        """Return a value of JSON, the member `name` of an object, with all that it holds in bounds."""
-        kind = type(value)  # of what json gives, which has no subclasses
+        """Return a JSON value, the member `name` of an object, with everything in it limited."""
+        kind = type(value)  # `json` returns no subclasses
         if kind is str:
             return printable(value, LONG_TEXTS.get(name, TEXT_LIMIT))
         if kind is dict:
@@ -35,7 +35,7 @@ class Bounds:
         if kind is list:
             return [self.apply(item, name) for item in value[:ITEM_LIMIT]]
         if kind is float:
-            return value if abs(value) < REAL_LIMIT else 0.0  # neither what is no number nor what is infinite
+            return value if abs(value) < REAL_LIMIT else 0.0  # replaces NaN and infinities
         if kind is int:
             return min(max(value, 0), NUMBER_LIMIT)
         return value

@@ -1,4 +1,4 @@
-"""The paths of a trace, made relative to the worktree where they are the repository's own."""
+"""Make the paths of a trace relative to the worktree if they are in the repository."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import TypeVar, cast
 from devfix.model import SourceLocation
 
 Record = TypeVar("Record")
-_PLAIN = frozenset({str, int, float, bool, type(None)})  # most values of a trace, which hold no location
+_PLAIN = frozenset({str, int, float, bool, type(None)})  # most values of a trace, which contain no location
 
 
 class Locations:
-    """Says which files are the repository's: those in `owned` that are among `tracked`.
+    """Decides which files are the repository's: those in `owned` that are among `tracked`.
 
-    `tracked` None: every file in `owned` counts, but for those of virtual environments.
+    With `tracked` None, every file in `owned` counts, except those of virtual environments.
     """
 
     def __init__(self, owned: Path, tracked: frozenset[str] | None) -> None:
@@ -28,7 +28,7 @@ class Locations:
         self._relative = cache(self._relative_to_owned)
 
     def relocate(self, record: Record) -> Record:
-        """Return a record with every source location in it relative to the repository, and known to be owned or not."""
+        """Return a record in which every owned source location is relative to the repository and marked as owned."""
         kind = type(record)
         if kind in _PLAIN:
             return record
@@ -45,7 +45,7 @@ class Locations:
 
     def _relocated(self, place: SourceLocation) -> SourceLocation:
         known = self._places.get(place)
-        if known is None:  # a trace names few places, most of them again and again
+        if known is None:  # a trace names few locations, most of them often
             path, owned = self._relative(place.path)
             known = self._places[place] = replace(place, path=path, owned=owned, line=max(1, place.line))
         return known

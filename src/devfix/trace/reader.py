@@ -1,4 +1,4 @@
-"""The traces of a run -> records; what cannot be read is said in a list, never raised."""
+"""Read the traces of a run into records; errors are returned in a list, never raised."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from devfix.trace.recipes import Recipes
 from devfix.trace.records import Trace
 from devfix.trace.text import printable
 
-SIZE_LIMIT = 16_000_000  # bytes; the largest honest trace seen has 2 MB, and JSON takes thirty times its size in memory
+SIZE_LIMIT = 16_000_000  # bytes; the largest valid trace seen has 2 MB, and JSON takes thirty times its size in memory
 TOTAL_LIMIT = 64_000_000  # bytes of all traces of a run
 TRACE_LIMIT = 4_000
-ERROR_LIMIT = 20  # traces that cannot be read, and errors of the probe itself
+ERROR_LIMIT = 20  # traces that cannot be read, and errors of the probe, that are reported
 
 
 def read_all(folder: Path, owned: Path, tracked: frozenset[str] | None) -> tuple[list[Trace], list[str]]:
-    """Read every trace in `folder`; a frame is owned when its file lies in `owned` and is among `tracked`.
+    """Read every trace in `folder`; a frame is owned if its file is in `owned` and among `tracked`.
 
-    `tracked` None: every file in `owned` counts, but for those of virtual environments.
+    With `tracked` None, every file in `owned` counts, except those of virtual environments.
     """
     traces: list[Trace] = []
     trouble: list[str] = []
@@ -42,10 +42,10 @@ def read_all(folder: Path, owned: Path, tracked: frozenset[str] | None) -> tuple
 
 
 def _read(data: bytes, locations: Locations) -> Trace:
-    """Return a trace of which every value has the type of its field; ValueError says which has not."""
-    import msgspec  # late, for `devfix --help` reads no trace
+    """Return a trace in which every value has the type of its field. Raises ValueError with the first that has not."""
+    import msgspec  # late, since `devfix --help` reads no trace
 
-    # Not msgspec's own parser: it refuses what Python writes for half of a surrogate pair, which programs print too.
+    # Not msgspec's parser: it rejects lone surrogates, which Python writes and programs print.
     trace = msgspec.convert(Bounds().apply(json.loads(data)), Trace)
     trace = locations.relocate(trace)
     recipes = Recipes(locations.owned)
@@ -64,7 +64,7 @@ def _with_calls(failure: Failure, recipes: Recipes) -> Failure:
 
 
 def _content(path: Path, limit: int) -> bytes:
-    # A pipe of that name would keep a reader waiting for ever, and a link could lead anywhere.
+    # A pipe of that name would block a reader forever, and a link could lead anywhere.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

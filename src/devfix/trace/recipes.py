@@ -1,7 +1,7 @@
-"""The calls of a trace, from which a test may be written: names that are none, and literals that are none, are dropped.
+"""Check the calls of a trace, which may become the source of a test.
 
-What a program says ends up in source that people merge. So nothing is taken over as it is: names must be names, and
-literals are read as Python's literals and written again.
+Users merge source that contains values of the program. So names must be valid names, literals are parsed and written
+again as Python literals, and everything else is dropped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAME_LIMIT, _LITERAL_LIMIT = 200, 2_000  # characters
 
 
 class Recipes:
-    """Checks the calls of one trace; `owned` is the folder of the repository's files, with a separator at its end."""
+    """Checks the calls of one trace; `owned` is the folder of the repository's files, with a trailing separator."""
 
     def __init__(self, owned: str) -> None:
         self._owned = owned
@@ -41,7 +41,7 @@ class Recipes:
         return tuple(checked)
 
     def call(self, call: Call) -> Call:
-        """Return a call that can be written, its root relative to the repository; ValueError where it cannot."""
+        """Return a call that can be written, its root relative to the repository. Raises ValueError if it cannot."""
         root = os.path.join(os.path.realpath(call.root or os.sep), "")
         if not root.startswith(self._owned):
             raise ValueError("no call of the repository's own")
@@ -59,7 +59,7 @@ class Recipes:
         return replace(argument, name=name, value=self.recipe(argument.value))
 
     def recipe(self, recipe: Recipe) -> Recipe:
-        """Return how a value is made; "unknown" where the trace does not say it, or says what cannot be."""
+        """Return how a value is created; "unknown" if the trace does not contain that, or it is invalid."""
         self._left -= 1
         try:
             return self._recipe(recipe) if self._left > 0 else _unknown(recipe)
@@ -67,7 +67,7 @@ class Recipes:
             return _unknown(recipe)
 
     def _recipe(self, recipe: Recipe) -> Recipe:
-        """Return the recipe with what its kind has, each part checked."""
+        """Return the recipe with the fields of its kind, each checked."""
         kind, text = recipe.kind, recipe.text
         if kind == "unknown":
             return _unknown(recipe)
@@ -133,7 +133,7 @@ def _device(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return a literal as Python writes it; of names only those of types are taken, and `float("inf")` and its like."""
+    """Return a literal as Python writes it; the only names allowed are types, and calls such as `float("inf")`."""
     if len(text) > _LITERAL_LIMIT:
         raise ValueError("longer than a literal can be")
     tree = ast.parse(text, mode="eval").body

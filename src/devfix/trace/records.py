@@ -1,4 +1,4 @@
-"""What a trace holds (docs/reference/trace-format.md): the types from which its JSON is decoded."""
+"""The records of a trace (docs/reference/trace-format.md), from which its JSON is decoded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from devfix.model import Failure, Frame, OperatorCount, OperatorTotals, ScopeVar
 
 @dataclass(frozen=True)
 class Process:
-    """The process that wrote a trace, its parent, and the version of its torch."""
+    """The process that wrote a trace, its parent, and its version of torch."""
 
     pid: int = 0
     parent: int = 0
@@ -19,7 +19,7 @@ class Process:
 
 @dataclass(frozen=True)
 class GpusAsked:
-    """How many GPUs a program asked for that its world does not have: by their numbers, and by processes of NCCL."""
+    """How many GPUs a program requested that its world does not have: by index, and by processes of NCCL."""
 
     ordinals: int = 0
     processes: int = 0
@@ -27,9 +27,9 @@ class GpusAsked:
 
 @dataclass(frozen=True)
 class Trace:
-    """One process's trace; after `read_all`, paths are relative to the worktree where they are owned.
+    """One process's trace; after `read_all`, owned paths are relative to the worktree.
 
-    `blind` says why the world could not be entered, "" where it was.
+    `blind` says why the world could not be entered, "" if it could.
     """
 
     schema: Literal["devfix-trace/1"]

@@ -1,4 +1,4 @@
-"""Text of a process that is not trusted, made fit to be shown."""
+"""Sanitize text of an untrusted process for display."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import unicodedata
 
 
 def printable(text: str, limit: int) -> str:
-    """Return at most `limit` characters, without those that cannot be shown."""
+    """Return at most `limit` characters, without those that cannot be displayed."""
     if len(text) <= limit and text.isprintable():
         return text
-    # A lone surrogate cannot be printed or written, an escape (also U+009B, its short form) could drive the reader's
-    # terminal, and a mark that turns the direction of writing could show a line as another than it is.
+    # A lone surrogate cannot be encoded, an escape character (also U+009B) could control the reader's terminal, and a
+    # bidirectional mark could change how a line reads.
     plain = text[:limit].encode("utf-8", "replace").decode("utf-8")
     return plain if plain.isprintable() else "".join(filter(_is_shown, plain))
 

@@ -1,1 +1,1 @@
-"""What a fix has to show, beyond that the failure is gone."""
+"""Verification of candidates: what a fix must satisfy besides removing the failure."""

@@ -1,4 +1,4 @@
-"""A patch that was tried: what it did, and how it stands beside another that holds."""
+"""A candidate that was run: its result, and how it compares with another one that is verified."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ from devfix.verification.edit_map import is_edited
 
 @dataclass(frozen=True)
 class CandidateResult:
-    """A patch, the files it leads to, what it did in the world that failed, and the verdict.
+    """A patch, the files it leads to, its run in the world that failed, and the verdict.
 
-    `lame` counts the worlds in which the line that was mended fails all the same, as it did there before, or the edit
-    itself fails. `is_reviewed`: what else speaks against the patch was looked for, and stands in the verdict. `numbers`
-    are the expressions that elsewhere hold numbers, and no tensor, where nothing else keeps the patch from being kept.
+    `worlds_still_failing` counts the other worlds in which the fixed line still fails as it did before, or the edit
+    itself fails. `is_reviewed`: objections were collected and are in the verdict. `numbers` are the expressions that
+    hold numbers elsewhere, if nothing else speaks against the patch.
     """
 
     patch: Patch
     files: Mapping[str, bytes]
     run: Run
     verdict: Verdict
-    lame: int = 0
+    worlds_still_failing: int = 0
     is_reviewed: bool = False
     numbers: tuple[str, ...] = ()
 
 
-def is_no_better(trial: CandidateResult, held: CandidateResult) -> bool:
-    """Whether a trial makes no fewer copies than one that holds, or has weaker evidence that its place is wrong.
+def is_not_better_than(candidate: CandidateResult, held: CandidateResult) -> bool:
+    """Return whether a candidate makes no fewer copies than the verified one, or has weaker evidence.
 
-    Where something else speaks against one of them alone, the other is better.
+    If there are objections to only one of them, the other one is better.
     """
-    if held.verdict.objections and not trial.is_reviewed:
+    if held.verdict.objections and not candidate.is_reviewed:
         return False
-    if trial.is_reviewed and bool(trial.verdict.objections) != bool(held.verdict.objections):
-        return bool(trial.verdict.objections)
-    if held.lame != trial.lame or held.lame:
-        return trial.lame >= held.lame
-    return trial.run.copies >= held.run.copies or trial.patch.rank[:1] > held.patch.rank[:1]
+    if candidate.is_reviewed and bool(candidate.verdict.objections) != bool(held.verdict.objections):
+        return bool(candidate.verdict.objections)
+    if held.worlds_still_failing != candidate.worlds_still_failing or held.worlds_still_failing:
+        return candidate.worlds_still_failing >= held.worlds_still_failing
+    return candidate.run.copies >= held.run.copies or candidate.patch.rank[:1] > held.patch.rank[:1]
 
 
-def dropped(trial: CandidateResult, reason: str, outcome: VerdictOutcome = "not needed") -> CandidateResult:
-    """The trial with another verdict."""
-    return replace(trial, verdict=replace(trial.verdict, outcome=outcome, reason=reason))
+def reject(candidate: CandidateResult, reason: str, outcome: VerdictOutcome = "superseded") -> CandidateResult:
+    """Return the candidate with the verdict that rejects it."""
+    return replace(candidate, verdict=replace(candidate.verdict, outcome=outcome, reason=reason))
 
 
-def spread(patches: Iterable[Patch], tried: Sequence[Patch] = ()) -> list[Patch]:
-    """Patches with those first that edit other lines than all before them and those tried, or blame another tensor.
+def diversify(patches: Iterable[Patch], tried: Sequence[Patch] = ()) -> list[Patch]:
+    """Sort patches so that those that edit other lines or blame another tensor than earlier ones come first.
 
-    Where one gets to the next failure, another in the same line will hardly hold; one nearer to the data's source may,
-    and so may one that moves what the blamed tensor met.
+    If one patch only reaches the next failure, another one in the same line will rarely do better. One nearer to the
+    origin of the data may, and so may one that moves the peer of the blamed tensor.
     """
     seen: Counter[tuple[str, tuple[tuple[str, int], ...]]] = Counter(map(_kind, tried))
     ranked = []
@@ -62,30 +62,35 @@ def spread(patches: Iterable[Patch], tried: Sequence[Patch] = ()) -> list[Patch]
 
 
 def _kind(patch: Patch) -> tuple[str, tuple[tuple[str, int], ...]]:
-    """What a patch blames, in the rule's own words, and the lines that it edits."""
+    """Return the reason of a patch, which identifies the blamed tensor, and the lines that it edits."""
     return patch.reason, tuple((edit.path, edit.line) for edit in patch.edits)
 
 
-def in_vain(trial: CandidateResult) -> CandidateResult:
-    """A trial beside the fix that was kept, which mends both failures where it led to another: they have one cause."""
-    if trial.verdict.outcome == "holds":
-        return dropped(trial, "another candidate that holds makes fewer copies, or holds in more worlds")
-    if trial.verdict.outcome != "moved" or trial.verdict.next_failure is None:
-        return trial
-    reason = f"it only moves the crash to {where(trial.verdict.next_failure)}: same cause, the fix kept mends both"
-    return dropped(trial, reason, "same")
+def mark_superseded(candidate: CandidateResult) -> CandidateResult:
+    """Mark a candidate as superseded if the kept fix also resolves the failure that it progressed to."""
+    if candidate.verdict.outcome == "verified":
+        return reject(candidate, "another verified candidate makes fewer copies, or runs in more worlds")
+    if candidate.verdict.outcome != "progressed" or candidate.verdict.next_failure is None:
+        return candidate
+    reason = f"it only moves the crash to {where(candidate.verdict.next_failure)}: same cause, the fix kept fixes both"
+    return reject(candidate, reason, "same-failure")
 
 
-def copies_in_loop(trial: CandidateResult) -> bool:
-    """Whether a line that the patch changed copies more than once a run."""
-    return any(each.count > 1 and is_edited(each.place, trial.patch.edits) for each in trial.run.transfers)
+def copies_in_loop(candidate: CandidateResult) -> bool:
+    """Return whether a line that the patch changed copies more than once per run."""
+    return any(each.count > 1 and is_edited(each.place, candidate.patch.edits) for each in candidate.run.transfers)
 
 
 def where(failure: Failure) -> str:
-    """The line at which a failure is told."""
+    """Return the line at which a failure is reported."""
     return f"{failure.at.path}:{failure.at.line}" if failure.at else "an unknown place"
 
 
 def is_settled(held: CandidateResult) -> bool:
-    """Whether no other candidate can be better than one that holds: it moves what failed alone, and not in a loop."""
-    return not held.lame and not held.verdict.objections and not held.patch.joint and not copies_in_loop(held)
+    """Return whether no candidate can be better than this one: it moves only what failed, and not in a loop."""
+    return (
+        not held.worlds_still_failing
+        and not held.verdict.objections
+        and not held.patch.joint
+        and not copies_in_loop(held)
+    )

@@ -1,4 +1,4 @@
-"""Where a line of an edited file stood before the edit, and whether two failures have one cause."""
+"""Map locations of edited files to those before the edit, and compare the causes of failures across edits."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from devfix.model import Edit, Event, Failure, Operand, Outcome, Run, SourceLoca
 
 
 def _blocks(edit: Edit) -> tuple[tuple[str, int, int, int, int], ...]:
-    """How the lines of a file became those after an edit: tag, from and to before, from and to after, as in difflib."""
+    """Return the blocks of an edit as difflib's opcodes: tag, start and end before, start and end after."""
     old, new = edit.before.splitlines(), edit.after.splitlines()
-    # What is equal at both ends is left out first: matching many equal lines (empty ones) takes the square of them.
+    # Equal lines at both ends are skipped: difflib needs quadratic time for many equal (empty) lines.
     head = _equal(zip(old, new, strict=False))
     tail = _equal(zip(reversed(old[head:]), reversed(new[head:]), strict=False))
     found = [("equal", 0, head, 0, head)]
@@ -24,7 +24,7 @@ def _blocks(edit: Edit) -> tuple[tuple[str, int, int, int, int], ...]:
     return tuple(found)
 
 
-blocks = lru_cache(maxsize=64)(_blocks)  # asked for each line that copies, and each step of a tensor's way
+blocks = lru_cache(maxsize=64)(_blocks)  # called for each copying line and each event of a tensor
 
 
 def _equal(pairs: Iterator[tuple[bytes, bytes]]) -> int:
@@ -32,7 +32,7 @@ def _equal(pairs: Iterator[tuple[bytes, bytes]]) -> int:
 
 
 def location_before(place: SourceLocation, edits: Iterable[Edit]) -> SourceLocation:
-    """A place in the edited files, as it stood before the edits; columns are dropped where their text was edited."""
+    """Return the location before the edits; without a column if its text was edited."""
     edit = next((each for each in edits if each.path == place.path), None)
     if edit is None or not place.owned:
         return place
@@ -50,7 +50,7 @@ def location_before(place: SourceLocation, edits: Iterable[Edit]) -> SourceLocat
 
 
 def _column_before(edit: Edit, old: int, place: SourceLocation) -> int | None:
-    """The column of a place in the line that stood for its own before an edit; None where its text was edited."""
+    """Return the column before an edit; None if the text of the location was edited."""
     lines = edit.before.splitlines()[old], edit.after.splitlines()[place.line - 1]
     for start, begin, size in SequenceMatcher(None, *lines, autojunk=False).get_matching_blocks():
         if begin <= (place.column or 0) < begin + size:
@@ -59,7 +59,7 @@ def _column_before(edit: Edit, old: int, place: SourceLocation) -> int | None:
 
 
 def is_edited(place: SourceLocation, edits: Iterable[Edit]) -> bool:
-    """Whether an edit changed (or inserted) the line of a place in the edited files."""
+    """Return whether an edit changed or inserted the line of a location in the edited files."""
     edit = next((each for each in edits if each.path == place.path), None)
     return edit is not None and any(
         tag != "equal" and start < place.line <= stop for tag, *_, start, stop in blocks(edit)
@@ -67,47 +67,47 @@ def is_edited(place: SourceLocation, edits: Iterable[Edit]) -> bool:
 
 
 def fails_in_edits(run: Run, edits: Iterable[Edit]) -> bool:
-    """Whether a run fails in an edited line, and not by its devices: the edit is no good there."""
+    """Return whether a run fails in an edited line for a reason unrelated to devices: the edit is wrong there."""
     at = run.failure.at if run.failure is not None and run.outcome is Outcome.OTHER else None
     return at is not None and is_edited(at, edits)
 
 
 def has_same_root_cause(before: Failure, wrong: Operand | None, after: Failure, edits: Iterable[Edit]) -> bool:
-    """Whether a failure after an edit comes from the tensor that was blamed before it, or from what was made of it.
+    """Return whether a failure after an edit comes from the tensor that was blamed before it, or one derived from it.
 
-    That is an operand which came the same way from the same birth. Two tensors cut from one, as the inputs and labels
-    of a data set, have a birth in common and part on their way. Where the blamed tensor has no known birth, the same
-    failing place counts as the same cause.
+    That is an operand with the same creation and the same history up to the failure. Two tensors cut from one, such as
+    the inputs and labels of a data set, have the same creation and different histories. If the creation of the blamed
+    tensor is unknown, the same failing location counts as the same cause.
     """
     edits = tuple(edits)
     if wrong is None or _origin(wrong.creation) is None:
         return before.at is not None and after.at is not None and _same(before.at, location_before(after.at, edits))
-    way = _way(wrong, before)
+    way = _path(wrong, before)
     return any(
         operand.device == wrong.device
-        and _begins(_way(operand, after), way, edits)
-        and not _is_mended(operand, wrong, edits)
+        and _has_prefix(_path(operand, after), way, edits)
+        and not _is_moved_by_edit(operand, wrong, edits)
         for operand in after.operands
     )
 
 
-def _is_mended(operand: Operand, wrong: Operand, edits: tuple[Edit, ...]) -> bool:
-    """Whether an operand went through an edited line to another device: that it is back is the program's own doing."""
+def _is_moved_by_edit(operand: Operand, wrong: Operand, edits: tuple[Edit, ...]) -> bool:
+    """Return whether an edited line moved an operand, so that the program itself moved it back."""
     return any(
         event.device != wrong.device and (place := event.owned_place) is not None and is_edited(place, edits)
         for event in operand.transfers
     )
 
 
-def astray(after: Failure, edits: Iterable[Edit]) -> bool:
-    """Whether a tensor that an edited line moved is among those that a failure after the edit speaks of."""
+def involves_moved_tensor(after: Failure, edits: Iterable[Edit]) -> bool:
+    """Return whether a failure after the edit involves a tensor that an edited line moved."""
     edits = tuple(edits)
     places = (event.owned_place for operand in after.operands for event in operand.transfers)
     return any(place is not None and is_edited(place, edits) for place in places)
 
 
-def _way(operand: Operand, failure: Failure) -> list[Event]:
-    """What happened to an operand before the failing expression, which may cut a view of it or cast it."""
+def _path(operand: Operand, failure: Failure) -> list[Event]:
+    """Return the events of an operand before the failing expression, which itself may view or cast it."""
     events = list(operand.history)
     at = failure.at
     while len(events) > 1 and at and (place := events[-1].owned_place) is not None and _within(place, at):
@@ -116,15 +116,15 @@ def _way(operand: Operand, failure: Failure) -> list[Event]:
 
 
 def _within(place: SourceLocation, whole: SourceLocation) -> bool:
-    """Whether a place lies in the expression at another."""
+    """Return whether a location is inside the expression at another one."""
     if (place.path, place.function) != (whole.path, whole.function) or place.column is None or whole.column is None:
         return False
     first, last = (whole.line, whole.column), (whole.end_line or whole.line, whole.end_column or 0)
     return first <= (place.line, place.column) and (place.end_line or place.line, place.end_column or 0) <= last
 
 
-def _begins(events: list[Event], way: list[Event], edits: tuple[Edit, ...]) -> bool:
-    """Whether events after an edit begin with those of a way before it."""
+def _has_prefix(events: list[Event], way: list[Event], edits: tuple[Edit, ...]) -> bool:
+    """Return whether the events after an edit start with the events of a path before it."""
     return len(events) >= len(way) and all(
         one.op == other.op and _happened_at(one, other, edits) for one, other in zip(way, events, strict=False)
     )

@@ -1,4 +1,4 @@
-"""A reason not to trust a patch, though the run that failed is clean with it."""
+"""Evidence against a patch whose run is clean."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Objection:
-    """Evidence against a patch: "strong" keeps it from being kept, "weak" has another one preferred.
+    """Evidence against a patch: "strong" rejects it, "weak" prefers another candidate.
 
-    `numbers` is the expression of which the patch calls a method, where that is a number or a list of them elsewhere:
-    what takes both would do.
+    `numbers` is the expression on which the patch calls a method although it is a number or a list of numbers
+    elsewhere; a patch that accepts both would be valid.
     """
 
     strength: Literal["strong", "weak"]

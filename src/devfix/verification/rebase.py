@@ -1,4 +1,4 @@
-"""Patches on top of earlier edits: rebased behind them, or merged with them into one edit a file."""
+"""Rebase patches onto earlier edits, or merge them into one edit per file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from devfix.verification.edit_map import blocks
 
 
 def rebase(patch: Patch, earlier: Sequence[Edit]) -> Patch | None:
-    """Return a patch without the edits before it (oldest first); None where it changes lines that they have changed."""
+    """Return a patch without the edits before it (oldest first); None if it changes lines that they changed."""
     edits: list[Edit] = []
     for edit in patch.edits:
         moved: Edit | None = edit
@@ -23,9 +23,9 @@ def rebase(patch: Patch, earlier: Sequence[Edit]) -> Patch | None:
 
 
 def _without(before: Edit, edit: Edit) -> Edit | None:
-    """Make an edit in the file as it was before another one, on whose result it stands."""
+    """Return the edit as it applies to the file before another edit, on whose result it is based."""
     if not before.before.endswith((b"\n", b"\r")):
-        return None  # what comes after the last line would come into it
+        return None  # an insertion at the end would become part of the last line
     lines, new = before.before.splitlines(keepends=True), edit.after.splitlines(keepends=True)
     changes = [(start, stop, new[begin:end]) for tag, start, stop, begin, end in blocks(edit) if tag != "equal"]
     first = None
@@ -41,7 +41,7 @@ def _without(before: Edit, edit: Edit) -> Edit | None:
 
 
 def _line_before(edit: Edit, start: int, stop: int) -> int | None:
-    """The index before an edit of the lines from `start` to `stop` after it; None where the edit has changed them."""
+    """Return the index, before an edit, of the lines from `start` to `stop` after it; None if the edit changed them."""
     for tag, old_from, _, new_from, new_to in blocks(edit):
         if tag == "equal" and new_from <= start and stop <= new_to:
             return old_from + start - new_from
@@ -49,7 +49,7 @@ def _line_before(edit: Edit, start: int, stop: int) -> int | None:
 
 
 def merge_edits(first: Iterable[Edit], later: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Return one edit for each file that does what `first` does, and then `later`, which begins with its result."""
+    """Return one edit per file that does what `first` does and then `later`, which starts from its result."""
     merged = {edit.path: edit for edit in first}
     for edit in later:
         known = merged.get(edit.path)

@@ -9,27 +9,41 @@ from functools import partial
 from itertools import islice
 
 from devfix.model import NO_COUNTS, CountRequest, Diagnosis, Outcome, Patch, Run, Verdict, VerdictOutcome, World
-from devfix.verification.candidate import CandidateResult, dropped, in_vain, is_no_better, is_settled, spread, where
-from devfix.verification.checks.computation import diff_totals, edited_places, extra_gpu_work, moved_work_to_cpu
-from devfix.verification.checks.model_summaries import registered, tells_of_children
+from devfix.verification.candidate import (
+    CandidateResult,
+    diversify,
+    is_not_better_than,
+    is_settled,
+    mark_superseded,
+    reject,
+)
+from devfix.verification.checks.computation import diff_totals, edited_places, extra_gpu_work
+from devfix.verification.checks.model_summaries import differs_by_children, registered
 from devfix.verification.checks.operand_values import detect_operand_change, expected_checksums, misses_expected
-from devfix.verification.checks.stdout import gpu_only_lines, last_line, numbers_apart, stdout_differs, unseeded_note
-from devfix.verification.checks.suppression import detect_suppression, fails_at_same_site, locations_after
-from devfix.verification.edit_map import astray, fails_in_edits, has_same_root_cause
+from devfix.verification.checks.stdout import (
+    differing_numbers,
+    gpu_only_lines,
+    last_line,
+    stdout_differs,
+    unseeded_note,
+)
+from devfix.verification.checks.suppression import fails_at_same_site, locations_after
+from devfix.verification.classification import classify_run
+from devfix.verification.edit_map import fails_in_edits
 from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.endings import ends_alike, ends_as
 
-# A world, changed files, whether the process must be a fresh one, and where operators are counted.
+# Arguments: world, changed files, whether the process must be a fresh one, locations at which operators are counted.
 Runner = Callable[[World, Mapping[str, bytes], bool, CountRequest], Run]
 Review = Callable[[Patch, Mapping[str, bytes]], Sequence[Objection]]
 CANDIDATES = 24
-BETTER = 6  # more looked at for fewer copies, after one that holds but copies in a loop
+BETTER = 6  # more candidates to try for fewer copies, after one is verified but copies in a loop
 CPU = World("cpu")
-FURTHER = 6  # more looked at for one that holds, after one that gets to a failure with another cause
+FURTHER = 6  # more candidates to try, after one reaches a failure with another cause
 
 
 class Verifier:
-    """Judges candidates against one failing run; `run` is called from up to `jobs` threads at once."""
+    """Verifies candidates against one failing run; `run` is called from up to `jobs` threads at once."""
 
     def __init__(
         self,
@@ -41,63 +55,71 @@ class Verifier:
         jobs: int = 2,
         seeded: Runner | None = None,
         review: Review | None = None,
-        tell: Callable[[int, int, int, str], None] | None = None,
+        report_progress: Callable[[int, int, int, str], None] | None = None,
     ) -> None:
-        """Judge by `run`; by `seeded`, which seeds random generators, where a program draws from unseeded ones.
+        """Run candidates by `run`, or by `seeded`, which seeds generators, if the program draws from unseeded ones.
 
-        `review` finds what else speaks against a patch that holds, given the files that it leads to.
+        `review` returns objections to a verified patch, given the files that it leads to.
         """
         self.run, self.before, self.files, self.worlds, self.baseline = run, before, files, worlds, baseline
-        self.jobs, self.tell = jobs, tell
+        self.jobs, self.report_progress = jobs, report_progress
         self.seeded = seeded or run
         self.review = review
         self.flaky: list[str] = []
-        self.untried: list[Patch] = []  # taken from the candidates and never run
-        self.is_flaky = False  # the failure itself comes and goes: no run of a patch says anything
+        self.untried: list[Patch] = []  # taken from the candidates, but never run
+        self.is_flaky = False  # the failure comes and goes, so runs of patches prove nothing
 
     def select_best(
         self, patches: Iterable[Patch], diagnoses: Sequence[Diagnosis]
     ) -> tuple[CandidateResult | None, list[CandidateResult]]:
-        """The trial to keep, and those that were dropped.
+        """Return the candidate to keep, and the rejected ones.
 
-        The first candidate that holds in every world is kept, unless its edit copies in a loop, or moves more than the
-        tensor that failed, and one of the next makes fewer copies. Where none holds, or only one of weaker evidence,
-        the first that gets further, to a failure with another cause, is kept.
+        The first candidate that is verified in every world is kept. If its edit copies in a loop, or moves more than
+        the tensor that failed, a later one with fewer copies is preferred. If none is verified, or only one of weaker
+        evidence, the first that reaches a failure with another cause is kept.
         """
         held: CandidateResult | None = None
-        trials, further = list[CandidateResult](), list[CandidateResult]()
+        candidates, further = list[CandidateResult](), list[CandidateResult]()
         blamed = {each.rule: each for each in diagnoses}
         source = iter(patches)
         left, queue = CANDIDATES, source
         with ThreadPoolExecutor(self.jobs) as pool:
-            while left > 0 and (batch := list(islice(queue, min(left, self.jobs) if trials else 1))):
-                if self.tell is not None:
-                    self.tell(len(trials) + 1, len(trials) + len(batch), len(trials) + left, batch[0].title)
+            while left > 0 and (batch := list(islice(queue, min(left, self.jobs) if candidates else 1))):
+                if self.report_progress is not None:
+                    self.report_progress(
+                        len(candidates) + 1, len(candidates) + len(batch), len(candidates) + left, batch[0].title
+                    )
                 left -= len(batch)
-                for trial in pool.map(lambda patch: self.run_on_failing_world(patch, blamed[patch.rule]), batch):
-                    if trial.verdict.outcome == "holds" and not (held and is_no_better(trial, held)):
-                        trial = self._reviewed(self.verify_on_all_worlds(trial, pool))
-                    elif trial.verdict.outcome == "holds":
-                        trial = dropped(trial, "another candidate that holds makes no more copies or stands nearer")
-                    trials.append(trial)
-                    if trial.verdict.outcome == "moved":
+                for candidate in pool.map(lambda patch: self.run_on_failing_world(patch, blamed[patch.rule]), batch):
+                    if candidate.verdict.outcome == "verified" and not (held and is_not_better_than(candidate, held)):
+                        candidate = self._reviewed(self.verify_on_all_worlds(candidate, pool))
+                    elif candidate.verdict.outcome == "verified":
+                        candidate = reject(candidate, "another verified candidate makes no more copies or is nearer")
+                    candidates.append(candidate)
+                    if candidate.verdict.outcome == "progressed":
                         if not further:
-                            queue = iter(spread(islice(queue, left), [trial.patch]))
+                            queue = iter(diversify(islice(queue, left), [candidate.patch]))
                             left = min(left, FURTHER)
-                        further.append(trial)
-                    if trial.verdict.outcome == "holds" and not (held and is_no_better(trial, held)):
+                        further.append(candidate)
+                    if candidate.verdict.outcome == "verified" and not (held and is_not_better_than(candidate, held)):
                         if held is None:
                             left = min(left, BETTER)
-                        held = trial
+                        held = candidate
                 if self.is_flaky or (held is not None and is_settled(held)):
                     break
-            stronger = [trial for trial in further if held is None or trial.patch.rank[:1] < held.patch.rank[:1]]
+            stronger = [
+                candidate for candidate in further if held is None or candidate.patch.rank[:1] < held.patch.rank[:1]
+            ]
             if stronger and not self.is_flaky:
                 held = self._best_progress(stronger, pool) or held
-        if held is not None and held.verdict.outcome == "holds":
-            trials = [in_vain(trial) for trial in trials]
+        if held is not None and held.verdict.outcome == "verified":
+            candidates = [mark_superseded(candidate) for candidate in candidates]
         self.untried = list(queue) if queue is not source else []
-        return held, [trial for trial in trials if trial is not held and trial.patch is not (held and held.patch)]
+        return held, [
+            candidate
+            for candidate in candidates
+            if candidate is not held and candidate.patch is not (held and held.patch)
+        ]
 
     def run_on_failing_world(self, patch: Patch, diagnosis: Diagnosis) -> CandidateResult:
         """Run one candidate in the world that failed."""
@@ -106,13 +128,14 @@ class Verifier:
         places = locations_after(failed.at, patch.edits) if failed and failed.at else ()
         reach = CountRequest(places, expected_checksums(failed, diagnosis))
         run = self.run(home, files, False, reach)
-        outcome, reason = self._outcome(patch, diagnosis, run)
-        if outcome in ("holds", "moved") and (other := self._hands_else(diagnosis, reach, run, files)):
-            outcome, reason = "differs", other
+        ends_well = run.outcome is Outcome.CLEAN or self._ends_as_without_gpu(run, patch)
+        outcome, reason = classify_run(self.before, run, patch, diagnosis, ends_well)
+        if outcome in ("verified", "progressed") and (other := self._operand_change(diagnosis, reach, run, files)):
+            outcome, reason = "behaviour-changed", other
         copies, worlds = (self.before.copies, run.copies), {home.name: run.outcome.value}
         return CandidateResult(patch, files, run, Verdict(outcome, worlds, *copies, reason, run.failure))
 
-    def _hands_else(self, diagnosis: Diagnosis, reach: CountRequest, after: Run, files: Mapping[str, bytes]) -> str:
+    def _operand_change(self, diagnosis: Diagnosis, reach: CountRequest, after: Run, files: Mapping[str, bytes]) -> str:
         before, runner, home = self.before, self.run, self.before.world
         if before.failure is None or not misses_expected(before.failure, reach, after):
             return ""
@@ -125,174 +148,153 @@ class Verifier:
         return detect_operand_change(before, diagnosis, reach, after, plain, patched)
 
     def _draws_unseeded(self, *runs: Run) -> bool:
-        """Whether runs drew from generators without a seed, so that what they have in common may be chance."""
+        """Return whether runs drew from unseeded generators, so that they may agree by chance."""
         names = sorted({name for run in runs for name in run.unseeded})
         if names:
             self.flaky.append(unseeded_note(names))
         return bool(names)
 
-    def _outcome(self, patch: Patch, diagnosis: Diagnosis, run: Run) -> tuple[VerdictOutcome, str]:
-        failure = self.before.failure
-        operands = failure.operands if failure is not None else ()
-        wrong = operands[diagnosis.finding.operand] if operands else None
-        if run.outcome is Outcome.CLEAN or self._ends_as_without_gpu(run, patch):
-            wrongs = detect_suppression(self.before, wrong, run, patch.edits) or moved_work_to_cpu(
-                self.before, wrong, run
-            )
-            ending = "" if run.outcome is Outcome.CLEAN else f"then it fails as it does without a GPU: {last_line(run)}"
-            return ("broken", wrongs) if wrongs else ("holds", ending)
-        if run.outcome is not Outcome.FAILED or run.failure is None or failure is None:
-            return "broken", f"the program {run.outcome.value}: {last_line(run)}"
-        there = where(run.failure)
-        if has_same_root_cause(failure, wrong, run.failure, patch.edits):
-            same = run.failure.at == failure.at and run.failure.operations == failure.operations
-            return "same", "the same failure comes again" if same else f"it only moves the crash to {there}: same cause"
-        if run.failure.operations < failure.operations:
-            return "broken", f"it fails earlier, at {there}"
-        if wrongs := detect_suppression(self.before, wrong, run, patch.edits) or moved_work_to_cpu(
-            self.before, wrong, run
-        ):
-            return "broken", wrongs
-        if patch.joint and astray(run.failure, patch.edits):
-            return "broken", f"it moves more than what failed, and one of the others fails at {there}"
-        return "moved", f"the next failure has a cause of its own, at {there}"
-
     def _ends_as_without_gpu(self, run: Run, patch: Patch) -> bool:
-        """Whether a program that fails for a reason of its own does so in the world without GPUs too, unpatched."""
+        """Return whether a program fails for the reason for which it also fails without a GPU, unpatched."""
         if run.outcome is not Outcome.OTHER or self.before.world == CPU or CPU not in self.worlds:
             return False
         return ends_alike(run, self.baseline(CPU), patch.edits)
 
-    def _best_progress(self, trials: Sequence[CandidateResult], pool: ThreadPoolExecutor) -> CandidateResult | None:
+    def _best_progress(self, candidates: Sequence[CandidateResult], pool: ThreadPoolExecutor) -> CandidateResult | None:
         doubtful: CandidateResult | None = None
-        for trial in trials:
-            judged = self._reviewed(self.verify_on_all_worlds(trial, pool))
-            if judged.verdict.outcome == "moved" and not judged.verdict.objections:
+        for candidate in candidates:
+            judged = self._reviewed(self.verify_on_all_worlds(candidate, pool))
+            if judged.verdict.outcome == "progressed" and not judged.verdict.objections:
                 return judged
-            if judged.verdict.outcome == "moved":
+            if judged.verdict.outcome == "progressed":
                 doubtful = doubtful or judged
         return doubtful
 
-    def _reviewed(self, trial: CandidateResult) -> CandidateResult:
-        """Look for what else speaks against a candidate that did well: strong evidence drops it."""
-        if trial.verdict.outcome not in ("holds", "moved"):
-            return trial
-        found = self.review(trial.patch, trial.files) if self.review is not None else ()
-        verdict = replace(trial.verdict, objections=(*trial.verdict.objections, *(each.reason for each in found)))
+    def _reviewed(self, candidate: CandidateResult) -> CandidateResult:
+        """Collect the objections to a candidate that did well; strong ones reject it."""
+        if candidate.verdict.outcome not in ("verified", "progressed"):
+            return candidate
+        found = self.review(candidate.patch, candidate.files) if self.review is not None else ()
+        verdict = replace(
+            candidate.verdict, objections=(*candidate.verdict.objections, *(each.reason for each in found))
+        )
         strong = [each for each in found if each.strength == "strong"]
         if strong:
-            verdict = replace(verdict, outcome="worse", reason=strong[0].reason)
+            verdict = replace(verdict, outcome="regressed", reason=strong[0].reason)
         numbers = tuple(dict.fromkeys(each.numbers for each in strong))
-        return replace(trial, verdict=verdict, is_reviewed=True, numbers=numbers if all(numbers) else ())
+        return replace(candidate, verdict=verdict, is_reviewed=True, numbers=numbers if all(numbers) else ())
 
-    def confirm(self, trial: CandidateResult) -> CandidateResult:
-        """Judge a trial in the other worlds that was passed over at first."""
+    def confirm(self, candidate: CandidateResult) -> CandidateResult:
+        """Verify a candidate in the other worlds that was not verified there at first."""
         with ThreadPoolExecutor(self.jobs) as pool:
-            return self._reviewed(self.verify_on_all_worlds(trial, pool))
+            return self._reviewed(self.verify_on_all_worlds(candidate, pool))
 
-    def verify_on_all_worlds(self, trial: CandidateResult, pool: ThreadPoolExecutor) -> CandidateResult:
-        """Run a candidate that did well in the other worlds, and afresh in the one that failed."""
+    def verify_on_all_worlds(self, candidate: CandidateResult, pool: ThreadPoolExecutor) -> CandidateResult:
+        """Run a candidate in all other worlds, and again in a fresh process in the world that failed."""
         home = self.before.world
         others = [world for world in self.worlds if world != home]
-        edited = CountRequest(edited_places(trial.patch.edits))
+        edited = CountRequest(edited_places(candidate.patch.edits))
         runs: dict[World, Future[Run]] = {
             world: pool.submit(
-                self.run, world, trial.files, world == home, edited if world in (home, CPU) else NO_COUNTS
+                self.run, world, candidate.files, world == home, edited if world in (home, CPU) else NO_COUNTS
             )
             for world in [home, *others]
         }
         control = pool.submit(self.run, home, self.files, False, NO_COUNTS)
-        worlds, outcome, reason, lame = {}, trial.verdict.outcome, trial.verdict.reason, 0
+        worlds, outcome, reason, worlds_still_failing = {}, candidate.verdict.outcome, candidate.verdict.reason, 0
         for world, future in runs.items():
             run = future.result()
             worlds[world.name] = run.outcome.value
-            if outcome in ("worse", "differs", "broken"):
+            if outcome in ("regressed", "behaviour-changed", "broken"):
                 continue
-            lame += (
+            worlds_still_failing += (
                 world != home
                 and self.before.failure is not None
                 and (
-                    fails_at_same_site(run, self.before.failure, trial.patch.edits)
-                    or fails_in_edits(run, trial.patch.edits)
+                    fails_at_same_site(run, self.before.failure, candidate.patch.edits)
+                    or fails_in_edits(run, candidate.patch.edits)
                 )
             )
-            if world == home and not ends_as(run, trial.run):
+            if world == home and not ends_as(run, candidate.run):
                 outcome, reason = "broken", f"it does not repeat: {run.outcome.value} in a fresh process"
-            elif world != home and (worse := self._worse(world, trial, run)):
+            elif world != home and (worse := self._worse(world, candidate, run)):
                 outcome, reason = worse
-            elif world == CPU and (apart := extra_gpu_work(runs[home].result(), run, trial.patch.edits)):
-                outcome, reason = "differs", apart
+            elif world == CPU and (apart := extra_gpu_work(runs[home].result(), run, candidate.patch.edits)):
+                outcome, reason = "behaviour-changed", apart
         if control.result().outcome is Outcome.CLEAN:
             outcome, reason = "broken", "the failure is flaky: without the patch the program ran clean as well"
-            self.flaky.append("the failure is flaky: a later run of the same program was clean; it is left alone")
+            self.flaky.append("the failure is flaky: a later run of the same program was clean; it is skipped")
             self.is_flaky = True
-        against = trial.verdict.objections
-        if outcome in ("holds", "moved") and CPU in runs:
-            pair = [trial.run, runs[home].result()]
+        against = candidate.verdict.objections
+        if outcome in ("verified", "progressed") and CPU in runs:
+            pair = [candidate.run, runs[home].result()]
             against += gpu_only_lines(self.before, pair, runs[CPU].result())
-            if numbers := numbers_apart(self.before, pair, runs[CPU].result()):
-                outcome, reason = "differs", f"on a GPU the program prints {numbers}"
+            if numbers := differing_numbers(self.before, pair, runs[CPU].result()):
+                outcome, reason = "behaviour-changed", f"on a GPU the program prints {numbers}"
         before = {home.name: self.before.outcome.value}
-        if outcome in ("holds", "moved"):  # the CPU world was run for its output; the others only where a patch fails
+        if outcome in ("verified", "progressed"):  # other worlds are only run without the patch if it fails there
             before |= {world.name: self.baseline(world).outcome.value for world in others if world == CPU}
         verdict = replace(
-            trial.verdict, outcome=outcome, worlds=worlds, reason=reason, before=before, objections=against
+            candidate.verdict, outcome=outcome, worlds=worlds, reason=reason, before=before, objections=against
         )
-        return replace(trial, verdict=verdict, lame=lame)
+        return replace(candidate, verdict=verdict, worlds_still_failing=worlds_still_failing)
 
-    def _worse(self, world: World, trial: CandidateResult, run: Run) -> tuple[VerdictOutcome, str] | None:
+    def _worse(self, world: World, candidate: CandidateResult, run: Run) -> tuple[VerdictOutcome, str] | None:
         if run.outcome is Outcome.CLEAN and world != CPU:
             return None
         before = self.baseline(world)
         if run.outcome is not Outcome.CLEAN and before.outcome is Outcome.CLEAN:
-            return "worse", f"{world.name} ran before, now it {run.outcome.value}: {last_line(run)}"
-        ended = before.outcome is Outcome.OTHER and trial.run.outcome is Outcome.OTHER and world == CPU
-        if ended and not ends_alike(run, before, trial.patch.edits):
-            return "worse", f"{world.name} ended with {last_line(before)}, now it {run.outcome.value}: {last_line(run)}"
+            return "regressed", f"{world.name} ran before, now it {run.outcome.value}: {last_line(run)}"
+        ended = before.outcome is Outcome.OTHER and candidate.run.outcome is Outcome.OTHER and world == CPU
+        if ended and not ends_alike(run, before, candidate.patch.edits):
+            return (
+                "regressed",
+                f"{world.name} ended with {last_line(before)}, now it {run.outcome.value}: {last_line(run)}",
+            )
         if run.outcome is not Outcome.CLEAN and not ended:
             return None
         if (before.outcome is Outcome.CLEAN or ended) and before.torch and not run.torch:
-            return "differs", f"nothing is seen of the program any more in the world {world.name}"
+            return "behaviour-changed", f"nothing is seen of the program any more in the world {world.name}"
         if not (before.outcome is Outcome.CLEAN or ended):
             return None
         if before.stdout == run.stdout and not diff_totals([before], run):
             return None
         if not self._draws_unseeded(before, run):
-            return self._differs(world, trial, before, run, self.run)
-        before, run = (self.seeded(world, files, False, NO_COUNTS) for files in (self.files, trial.files))
+            return self._differs(world, candidate, before, run, self.run)
+        before, run = (self.seeded(world, files, False, NO_COUNTS) for files in (self.files, candidate.files))
         if before.outcome is not (Outcome.OTHER if ended else Outcome.CLEAN):
-            return None  # with these numbers the program ends otherwise, and nothing can be compared
+            return None  # with these numbers the program ends otherwise, so nothing can be compared
         if run.outcome is not before.outcome:
-            return "worse", f"{world.name} ran before, with a seed, now it {run.outcome.value}: {last_line(run)}"
-        return self._differs(world, trial, before, run, self.seeded)
+            return "regressed", f"{world.name} ran before, with a seed, now it {run.outcome.value}: {last_line(run)}"
+        return self._differs(world, candidate, before, run, self.seeded)
 
     def _differs(
-        self, world: World, trial: CandidateResult, before: Run, run: Run, runner: Runner
+        self, world: World, candidate: CandidateResult, before: Run, run: Run, runner: Runner
     ) -> tuple[VerdictOutcome, str] | None:
         if before.stdout == run.stdout and not diff_totals([before], run):
             return None
         again = runner(world, self.files, False, NO_COUNTS)
-        alike = before.stdout == run.stdout or self._is_summary(trial, before, run)
-        if not alike and self._prints_else(world, trial, [before, again], run, runner):
-            return "differs", f"the program prints something else in the world {world.name}"
+        alike = before.stdout == run.stdout or self._is_summary(candidate, before, run)
+        if not alike and self._prints_else(world, candidate, [before, again], run, runner):
+            return "behaviour-changed", f"the program prints something else in the world {world.name}"
         plain = [before, again]
-        if diff_totals(plain, run):  # once more, against chance
+        if diff_totals(plain, run):  # run again to exclude chance
             plain.append(runner(world, self.files, False, NO_COUNTS))
         if computes := diff_totals(plain, run):
-            return "differs", f"the program computes something else in the world {world.name}: {computes}"
+            return "behaviour-changed", f"the program computes something else in the world {world.name}: {computes}"
         return None
 
-    def _is_summary(self, trial: CandidateResult, before: Run, run: Run) -> bool:
-        """Whether what a patch prints differs by the modules alone that it registers, in a summary of the model."""
-        return tells_of_children(before.stdout, run.stdout, registered(trial.patch.edits))
+    def _is_summary(self, candidate: CandidateResult, before: Run, run: Run) -> bool:
+        """Return whether printed model summaries differ only by the modules that a patch registers."""
+        return differs_by_children(before.stdout, run.stdout, registered(candidate.patch.edits))
 
     def _prints_else(
-        self, world: World, trial: CandidateResult, plain: Sequence[Run], run: Run, runner: Runner
+        self, world: World, candidate: CandidateResult, plain: Sequence[Run], run: Run, runner: Runner
     ) -> bool:
         before = [each.stdout for each in plain]
         if len(set(before)) == 1:
             return True
         where = f"what the program prints in the world {world.name}"
         self.flaky.append(f"{where} changes from run to run: only the lines that repeat are compared")
-        third, other = (runner(world, files, False, NO_COUNTS).stdout for files in (self.files, trial.files))
+        third, other = (runner(world, files, False, NO_COUNTS).stdout for files in (self.files, candidate.files))
         return stdout_differs([*before, third], [run.stdout, other])

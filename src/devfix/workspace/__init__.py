@@ -1,4 +1,4 @@
-"""The user's repository, and worktrees beside it in which a program may do what it likes; only this speaks git."""
+"""The user's repository, and worktrees beside it in which programs run; the only package that uses git."""
 
 from devfix.workspace.git.command import GitError
 from devfix.workspace.git.identity import Actor

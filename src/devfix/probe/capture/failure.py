@@ -1,4 +1,4 @@
-"""From an exception to the Failure of the trace: the stack, the operands, what names them and what is in scope."""
+"""Describe an exception as the failure of a trace: the stack, the operands, their names, and what is in scope."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from ..recipes import calls
 from ..simulation import operators
 
 Json = dict[str, Any]
-_BINDINGS = 4_000  # expressions told of all frames together; a deep stack gets fewer for each
+_BINDINGS = 4_000  # expressions recorded of all frames together; a deep stack gets fewer for each
 _WITHOUT_TENSORS = frozenset({"other", "no-device", "invalid-ordinal", "deserialize", "fork", "autocast-device"})
 
 
 def capture(exception: BaseException, kind: str, func: Any, args: Any, kwargs: Any) -> Json:
-    """Write a failure at the moment it is raised, when the whole stack still stands."""
+    """Describe a failure at the moment it is raised, while the whole stack exists."""
     frames = places.stack(sys._getframe(1))
     located = [(frame, frame.f_lasti, frame.f_lineno) for frame in frames]
     failure = _begin(exception, kind, located)
     looked = _look(failure, frames)
     _tell_calls(failure, frames)
-    if totals.wanted():
-        failure["operator_totals"] = totals.tell()  # whoever shows the failure, as pytest does, computes too
+    if totals.is_active():
+        failure["operator_totals"] = totals.export()  # code that reports the failure, as pytest does, computes too
     given = operands.arguments(func, args, kwargs) if func is not None else []
     failure["op"] = operators.qualified(func)
     failure["operands"] = _tell_operands(given, looked)
     for operand, (argument, tensor) in zip(failure["operands"], given):  # noqa: B905
-        operand["values"] = checksums.told(func, argument, tensor)
+        operand["values"] = checksums.checksum_of(func, argument, tensor)
     summary = traceback.StackSummary.extract((frame, line) for frame, _, line in located)
     failure["traceback"] = "".join(["Traceback (most recent call last):\n", *summary.format(), _last_line(exception)])
     return failure
 
 
 def reconstruct(exception: BaseException, kind: str) -> Json:
-    """Write a failure from the traceback of an exception that no operator reported."""
+    """Describe a failure from the traceback of an exception that no operator reported."""
     located = walk(exception.__traceback__)
     failure = _begin(exception, kind, located)
-    failure["traceback"] = told(exception)
+    failure["traceback"] = format_traceback(exception)
     looked = _look(failure, [frame for frame, _, _ in located]) if kind != "other" else []
     if kind != "other":
         _tell_calls(failure, [frame for frame, _, _ in located])
@@ -60,11 +60,11 @@ def walk(trace: TracebackType | None) -> list[tuple[FrameType, int, int]]:
     while trace is not None:
         entries.append((trace.tb_frame, trace.tb_lasti, trace.tb_lineno))
         trace = trace.tb_next
-    located = [entries[at] for at in places.shown([frame.f_code for frame, _, _ in entries])]
+    located = [entries[at] for at in places.visible_frames([frame.f_code for frame, _, _ in entries])]
     return located if len(located) <= 300 else located[:50] + located[-250:]
 
 
-def told(exception: BaseException) -> str:
+def format_traceback(exception: BaseException) -> str:
     """Format an exception as Python does, its causes included, without the probe's frames."""
     strip(exception)
     try:
@@ -74,14 +74,14 @@ def told(exception: BaseException) -> str:
 
 
 def strip(exception: BaseException | None, depth: int = 20) -> None:
-    """Take the probe's own frames out of the traceback that the user will read."""
+    """Remove the probe's own frames from the traceback that the user will read."""
     while exception is not None and depth:
         entries = []
         trace = exception.__traceback__
         while trace is not None:
             entries.append(trace)
             trace = trace.tb_next
-        frames = [entries[at] for at in places.shown([entry.tb_frame.f_code for entry in entries])]
+        frames = [entries[at] for at in places.visible_frames([entry.tb_frame.f_code for entry in entries])]
         if frames:
             for inner, outer in zip([*frames[1:], None], frames, strict=True):
                 outer.tb_next = inner
@@ -90,7 +90,7 @@ def strip(exception: BaseException | None, depth: int = 20) -> None:
 
 
 def message_of(exception: BaseException) -> str:
-    """Return the exception's text, even where its `__str__` raises."""
+    """Return the exception's text, even if its `__str__` raises."""
     try:
         return str(exception)
     except Exception:
@@ -98,7 +98,7 @@ def message_of(exception: BaseException) -> str:
 
 
 def name_of(exception: BaseException) -> str:
-    """Return the exception's class as tracebacks show it: with its module, unless that is builtins."""
+    """Return the exception's class as tracebacks print it: with its module, unless that is builtins."""
     module, name = type(exception).__module__, type(exception).__qualname__
     return name if module in ("builtins", "__main__") else f"{module}.{name}"
 
@@ -113,19 +113,21 @@ def _begin(exception: BaseException, kind: str, located: list[tuple[FrameType, i
         "traceback": "",
         "uncaught": False,
         "operations": records.operations(),
-        "frames": [{"place": places.tell(frame.f_code, lasti, line), "scope": []} for frame, lasti, line in located],
+        "frames": [
+            {"place": places.describe(frame.f_code, lasti, line), "scope": []} for frame, lasti, line in located
+        ],
         "operands": [],
     }
 
 
 def _tell_calls(failure: Json, frames: list[FrameType]) -> None:
-    if calls.wanted():
-        failure.update(calls=calls.tell(frames), test=calls.test())
+    if calls.is_active():
+        failure.update(calls=calls.describe_calls(frames), test=calls.test())
 
 
 def _tell_operands(given: list[tuple[str, Any]], looked: Looked) -> list[Json]:
     holdings = Holdings(looked)
-    return [operands.tell(name, tensor, looked, holdings) for name, tensor in given]
+    return [operands.describe_operand(name, tensor, looked, holdings) for name, tensor in given]
 
 
 def _look(failure: Json, frames: list[FrameType]) -> Looked:
@@ -158,5 +160,5 @@ def _last_line(exception: BaseException) -> str:
 
 
 def quiet() -> Any:
-    """Keep the user's tensor subclasses from running code while their attributes are read."""
+    """Prevent tensor subclasses of the user from running code while their attributes are read."""
     return torch._C.DisableTorchFunctionSubclass()

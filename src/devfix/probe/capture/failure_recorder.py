@@ -1,4 +1,4 @@
-"""How failures become the trace's one: marked when raised, chosen when one ends the process, a thread or a test."""
+"""Select the failure of a trace: all are recorded, one of those that end the process, a thread or a test."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from .trace_writer import TraceWriter
 MARK = "_devfix_failure"
 _RANK = {"": 0, "thread": 1, "test": 2, "process": 3}
 _REPEATS = 20
-_FIRST = 3  # failures of a process that its trace tells although they were handled
+_FIRST = 3  # handled failures of a process that its trace contains
 _GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
 
 
 class FailureRecorder:
-    """Keeps the latest failures of one process and decides which of them the trace tells."""
+    """Keeps the latest failures of one process and decides which of them the trace contains."""
 
     def __init__(self, trace: TraceWriter) -> None:
-        """Gather for `trace`."""
+        """Record for `trace`."""
         self.trace = trace
         self._captured: OrderedDict[int, failure.Json] = OrderedDict()
         self._numbers = itertools.count(1)
         self._at: Counter[Any] = Counter()
         self._rank = 0
         self._busy = threading.local()
-        self.eager = False  # write at once, for a process that may be ended without notice
+        self.eager = False  # write at once, for a process that may be killed without warning
 
     def failed(self, exception: BaseException, func: Any, args: Any, kwargs: Any) -> None:
-        """Take down an exception that an operator raised; the slot `hooks.failed`."""
+        """Record an exception that an operator raised; the slot `hooks.failed`."""
         if getattr(self._busy, "now", False):
             return
         if getattr(exception, MARK, None) is not None:
-            sites.failed(func)  # the operator around the one that told of it first
+            sites.failed(func)  # the operator around the one that reported it first
             return
         kind = kinds.kind_of(failure.message_of(exception))
         if not kind:
@@ -60,93 +60,97 @@ class FailureRecorder:
         spots = places.nearest(1)
         self._at[(kind, id(spots[0]), spots[1]) if spots else kind] += 1
         if self._at[(kind, id(spots[0]), spots[1]) if spots else kind] > _REPEATS:
-            return  # a program that lives on failures (a search by trying) must not pay for each
+            return  # a program that relies on failures (a search by trial) must not pay for each
         with failure.quiet():
-            if scope_watch.wanted():
+            if scope_watch.is_active():
                 scope_watch.look()
-            told = failure.capture(exception, kind, func, args, kwargs)
+            recorded = failure.capture(exception, kind, func, args, kwargs)
         number = next(self._numbers)
-        self._captured[number] = told
+        self._captured[number] = recorded
         if len(self._captured) > 16:
             self._captured.popitem(last=False)
         with contextlib.suppress(AttributeError):
             setattr(exception, MARK, (os.getpid(), number))
         is_first = self._at[(kind, id(spots[0]), spots[1]) if spots else kind] == 1
         if is_first and len(self.trace.handled) < _FIRST:
-            self.trace.handled.append(told)
+            self.trace.handled.append(recorded)
         if not self._rank:
-            self.trace.failure = told
-            if self.eager or number <= _FIRST:  # a process may be ended without notice
+            self.trace.failure = recorded
+            if self.eager or number <= _FIRST:  # the process may be killed without warning
                 self.trace.write()
 
     def uncaught(self, exception: BaseException | None, where: str) -> None:
-        """Take down what ended a "process", a "thread" or a "test"; the first of the highest rank stays."""
+        """Record what ended a "process", a "thread" or a "test"; the first of the highest rank is kept."""
         rank = _RANK[where]
         if exception is None or self._rank >= rank:
             return
         try:
             with failure.quiet():
-                told = self._find(exception)
-            told["uncaught"] = True
-            self.trace.failure, self._rank = told, rank
+                recorded = self._find(exception)
+            recorded["uncaught"] = True
+            self.trace.failure, self._rank = recorded, rank
         except Exception as error:
             self.trace.complain(error)
 
     @property
     def has_ended_process(self) -> bool:
-        """Whether an exception that nobody caught ends this process."""
+        """Return whether an uncaught exception ends this process."""
         return self._rank == _RANK["process"]
 
     def find(self, exception: BaseException) -> failure.Json | None:
-        """Find the failure of devices that an exception comes from; None where it comes from none."""
+        """Return the device failure that caused an exception; None if there is none."""
         try:
             with failure.quiet():
-                told = self._find(exception)
+                recorded = self._find(exception)
         except Exception as error:
             self.trace.complain(error)
             return None
-        return None if told["kind"] == "other" else told
+        return None if recorded["kind"] == "other" else recorded
 
     def forget_repeats(self) -> None:
-        """Begin anew to count how often each place fails."""
+        """Reset the counts of failures per location."""
         self._at.clear()
 
     def last_ended(self) -> None:
-        """Take the latest failure for the one that ended this process with an exit code."""
+        """Use the latest failure as the one that ended this process with an exit code."""
         if self._captured and not self._rank:
-            told = next(reversed(self._captured.values()))
-            told["uncaught"] = True
-            self.trace.failure, self._rank = told, _RANK["process"]
+            recorded = next(reversed(self._captured.values()))
+            recorded["uncaught"] = True
+            self.trace.failure, self._rank = recorded, _RANK["process"]
 
     def _find(self, exception: BaseException) -> failure.Json:
         chain = _chain(exception)
-        # What an operator told of says more than any message around it: a library may raise one of its own from it.
+        # The operator's own failure is more informative than an exception that a library raised from it.
         for link in chain:
             mark = getattr(link, MARK, None)
-            told = self._captured.get(mark[1]) if mark is not None and mark[0] == os.getpid() else None
-            told = told or self._quoted(failure.message_of(link))
-            if told is not None:
-                return {**told, "traceback": failure.told(exception)}
+            recorded = self._captured.get(mark[1]) if mark is not None and mark[0] == os.getpid() else None
+            recorded = recorded or self._quoted(failure.message_of(link))
+            if recorded is not None:
+                return {**recorded, "traceback": failure.format_traceback(exception)}
         for link in chain:
             kind = kinds.kind_of(failure.message_of(link))
             if kind:
-                return {**failure.reconstruct(link, kind), "traceback": failure.told(exception)}
+                return {**failure.reconstruct(link, kind), "traceback": failure.format_traceback(exception)}
         return failure.reconstruct(exception, "other")
 
     def _quoted(self, message: str) -> failure.Json | None:
-        """Find a failure whose message this one quotes: workers' errors reach the main thread as text."""
-        ours = [told for told in reversed(self._captured.values()) if told["message"] and told["message"] in message]
+        """Return a failure whose message this one quotes: errors of workers reach the main thread as text."""
+        ours = [
+            recorded
+            for recorded in reversed(self._captured.values())
+            if recorded["message"] and recorded["message"] in message
+        ]
         if ours:
             return ours[0]
         if not kinds.kind_of(message):
             return None
-        for told in self._of_children():
-            if told.get("message") and told["message"] in message and told.get("operands"):
-                return told
+        for recorded in self._of_children():
+            if recorded.get("message") and recorded["message"] in message and recorded.get("operands"):
+                return recorded
         return None
 
     def _of_children(self) -> list[failure.Json]:
-        """Read the failures that processes started by this one, or by one of its own (a fork server), have written."""
+        """Read the failures written by child processes and their descendants (of a fork server)."""
         found = []
         folder = self.trace.order.traces
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
@@ -161,7 +165,7 @@ class FailureRecorder:
 
 
 def _is_below(pid: int) -> bool:
-    """Say whether a process is this one or descends from it, as far as /proc still tells."""
+    """Return whether a process is this one or descends from it, as far as /proc shows."""
     for _ in range(4):
         if pid == os.getpid():
             return True
@@ -173,7 +177,7 @@ def _is_below(pid: int) -> bool:
 
 
 def _chain(exception: BaseException) -> list[BaseException]:
-    """Return the exception, what it was raised from, and what was being handled when it was raised."""
+    """Yield the exception, its causes, and what was being handled when it was raised."""
     chain: list[BaseException] = []
     link: BaseException | None = exception
     while link is not None and all(link is not known for known in chain) and len(chain) < 20:

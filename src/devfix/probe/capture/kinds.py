@@ -1,4 +1,4 @@
-"""The kinds of device failures, told from the exception's message (docs/reference/trace-format.md has the list)."""
+"""Classify device failures by the exception's message (docs/reference/trace-format.md has the list)."""
 
 from __future__ import annotations
 
@@ -67,20 +67,20 @@ _KINDS = [
         r"(Expected|expected) object of (device|backend) type|but found at least two devices",
     ),
 ]
-# What lies between two parts of a message is short; without a bound a message of 20,000 letters can take half a minute.
+# The text between two parts of a message is short; unbounded, a message of 20,000 characters could take half a minute.
 _COMPILED = [(kind, re.compile(pattern.replace(".*", ".{0,120}"), re.DOTALL)) for kind, pattern in _KINDS]
-# A library that checks its arguments itself has words of its own, and names the devices that it met.
+# Libraries that check arguments themselves have their own messages, which name the devices.
 _DEVICE = re.compile(r"\b(cpu|cuda:\d{1,3})\b")
 
 
 def kind_of(message: str) -> str:
-    """Return the kind of a device failure, or "" where the message speaks of something else."""
+    """Return the kind of a device failure, or "" if the message is about something else."""
     message = message[:20_000]
     known = next((kind for kind, pattern in _COMPILED if pattern.search(message)), "")
     return known or ("device-mismatch" if _names_two_devices(message) else "")
 
 
 def _names_two_devices(message: str) -> bool:
-    """Whether a message speaks of devices and names two of them, a GPU by its index among them."""
+    """Return whether a message is about devices and names two of them, including a GPU with its index."""
     named = set(_DEVICE.findall(message))
     return len(named) > 1 and "device" in message.lower()

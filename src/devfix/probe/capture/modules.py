@@ -1,4 +1,4 @@
-"""Modules: where each was made and moved, and the device map at the end."""
+"""Record where modules are created and moved, and the final device map."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Module = torch.nn.Module
 
 
 def install() -> None:
-    """Have modules and parameters record their making, and modules their moves."""
+    """Record the creation of modules and parameters, and the moves of modules."""
     _install_making()
     _install_moves()
     _install_parameters()
@@ -32,7 +32,7 @@ def _install_making() -> None:
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
         tracking.made(self)
-        if calls.wanted():
+        if calls.is_active():
             constructor_args.note(self)
 
     replace(Module, "__init__", __init__)

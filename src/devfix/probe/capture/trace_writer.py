@@ -1,4 +1,4 @@
-"""The trace of this process: gathered while it runs, written whole or not at all."""
+"""The trace of this process: collected while it runs, and written completely or not at all."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ Json = dict[str, Any]
 
 
 class TraceWriter:
-    """What one process has to tell; `write` may be called again and replaces what it wrote before."""
+    """Collects the trace of one process; `write` may be called repeatedly and replaces the previous file."""
 
     def __init__(self, order: ProbeConfig) -> None:
-        """Begin an empty trace."""
+        """Start an empty trace."""
         self.order = order
         self.pid = os.getpid()
         self.failure: Json | None = None
         self.handled: list[Json] = []
         self.trouble: list[str] = []
-        self.blind = ""  # why the world could not be entered
+        self.blind = ""  # the reason, if the world could not be entered
         self._path = ""
         self._lock = threading.RLock()
 
     def complain(self, error: BaseException | str) -> None:
-        """Note that something went wrong in the probe itself."""
+        """Record an error of the probe itself."""
         if len(self.trouble) < 20:
             text = error if isinstance(error, str) else f"{type(error).__name__}: {error}{_where(error)}"
             self.trouble.append(text[:500])
 
     def write(self) -> None:
-        """Write the trace, then give it its name; nothing is written by a process that has inherited it by a fork."""
+        """Write the trace, then rename it; a forked process does not write the trace that it inherited."""
         if not self.order.traces or os.getpid() != self.pid:
             return
         with self._lock, contextlib.suppress(OSError):
             if not os.path.isdir(self.order.traces):
-                return  # whoever asked for the trace has gone, with the folder
+                return  # the reader is gone, and the folder with it
             if not self._path:
                 self._path = self._free_path()
             unfinished = f"{self._path}.unfinished"
-            Path(unfinished).write_text(json.dumps(self.tell(), default=str), "utf-8", "backslashreplace")
+            Path(unfinished).write_text(json.dumps(self.contents(), default=str), "utf-8", "backslashreplace")
             os.replace(unfinished, self._path)
 
     def _free_path(self) -> str:
@@ -60,8 +60,8 @@ class TraceWriter:
             number += 1
         return path
 
-    def tell(self) -> Json:
-        """Return what is written."""
+    def contents(self) -> Json:
+        """Return the contents of the trace."""
         return {
             "schema": "devfix-trace/1",
             "process": {
@@ -73,21 +73,21 @@ class TraceWriter:
                 "columns": positions.COLUMNS,
             },
             "world": {"kind": self.order.kind, "gpus": self.order.gpus, "current": self.order.current},
-            "asked": devices.asked(),
+            "asked": devices.requested(),
             "failure": self._failure(),
             "handled": [_without_counts(each) for each in self.handled if each is not self.failure],
-            "transfers": self._part(transfers.tell),
-            "watched": self._part(scope_watch.tell),
-            "operator_counts": self._part(sites.tell),
+            "transfers": self._part(transfers.export),
+            "watched": self._part(scope_watch.export),
+            "operator_counts": self._part(sites.export),
             "operator_totals": self._operator_totals(),
-            "unseeded": self._part(seeding.tell),
-            "modules": self._part(device_map.tell) if self.order.map else [],
+            "unseeded": self._part(seeding.unseeded_generators),
+            "modules": self._part(device_map.export) if self.order.map else [],
             "blind": self.blind,
             "internal_errors": [*self.trouble, *self._hidden_gpus()],
         }
 
     def _hidden_gpus(self) -> list[str]:
-        """Tell of GPUs of a simulated world that the program hides from itself."""
+        """Return the GPUs of a simulated world that the program hides from itself."""
         seen, there = devices.count(), devices.installed()
         if seen == there or self.order.kind != "simulated":
             return []
@@ -102,14 +102,14 @@ class TraceWriter:
         return self.failure and _without_counts(self.failure)
 
     def _operator_totals(self) -> list[Json]:
-        """Return what was computed, up to the failure where one ended the process or a test."""
+        """Return the totals, up to the failure if one ended the process or a test."""
         ended = self.failure is not None and self.failure.get("uncaught")
         known: list[Json] | None = self.failure.get("operator_totals") if self.failure is not None and ended else None
-        return self._part(totals.tell) if known is None else known
+        return self._part(totals.export) if known is None else known
 
-    def _part(self, tell: Any) -> list[Any]:
+    def _part(self, export: Any) -> list[Any]:
         try:
-            part: list[Any] = tell()
+            part: list[Any] = export()
         except Exception as error:
             self.complain(error)
             return []

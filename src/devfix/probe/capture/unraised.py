@@ -1,4 +1,4 @@
-"""Failures that end nothing: in destructors, exit functions and callbacks, and in futures that nobody asks."""
+"""Record failures that end nothing: in destructors, exit functions and callbacks, and in futures never awaited."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from . import failure
 from .failure_recorder import FailureRecorder
 from .trace_writer import TraceWriter
 
-_MOST = 16  # failures of futures that are kept
+_MOST = 16  # failures of futures that are recorded
 
 
-# The device failures of futures, each with whether somebody has asked for it.
+# The device failures of futures, each with whether its result was requested.
 _entries: list[list[Any]] = []
 
 
@@ -23,19 +23,19 @@ def install(trace: TraceWriter, endings: FailureRecorder) -> None:
     """Listen to exceptions that the interpreter reports and ignores, and to futures."""
     previous = sys.unraisablehook
 
-    def unraisable(told: Any) -> None:
-        if told.exc_value is not None and endings.find(told.exc_value) is not None:
-            endings.uncaught(told.exc_value, "thread")
-            trace.write()  # the exit functions, the probe's among them, may have run already
-            failure.strip(told.exc_value)
-        previous(told)
+    def unraisable(hook_args: Any) -> None:
+        if hook_args.exc_value is not None and endings.find(hook_args.exc_value) is not None:
+            endings.uncaught(hook_args.exc_value, "thread")
+            trace.write()  # the exit functions, including the probe's, may have run already
+            failure.strip(hook_args.exc_value)
+        previous(hook_args)
 
     patching.replace(sys, "unraisablehook", unraisable, shared=True)
     _watch_futures(endings)
 
 
 def report_unasked(endings: FailureRecorder) -> None:
-    """Take down the failures of futures that nobody has asked for their result."""
+    """Record the failures of futures whose result was never requested."""
     for exception, is_asked in _entries:
         if not is_asked:
             endings.uncaught(exception, "thread")

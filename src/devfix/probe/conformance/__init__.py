@@ -1,1 +1,1 @@
-"""What a GPU really does, recorded; and what the simulated one does, so that both can be compared."""
+"""Recordings of what a real GPU does, compared with what the simulated one does."""

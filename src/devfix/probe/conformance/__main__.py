@@ -25,7 +25,7 @@ FOLDER = Path("corpus/cuda-truth")
 
 
 def driver() -> str:
-    """The version of the NVIDIA driver; empty where there is none."""
+    """Return the version of the NVIDIA driver; "" if there is none."""
     try:
         command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
         return subprocess.run(command, capture_output=True, text=True, timeout=30).stdout.strip().splitlines()[0]
@@ -34,7 +34,7 @@ def driver() -> str:
 
 
 def recording(kind: str, folder: Path, most: int, only: Collection[str] = ()) -> dict[str, Any]:
-    """Everything that the world does: mixtures of operators, and snippets."""
+    """Return everything that the world does: operators with mixed devices, and snippets."""
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
     gpus = torch.cuda.device_count() if kind == "real" else 2
@@ -60,22 +60,22 @@ def recording(kind: str, folder: Path, most: int, only: Collection[str] = ()) ->
 
 
 def differences(truth: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    """One line for each row of the first recording that the second tells otherwise, or not at all."""
+    """Yield one line for each row of the first recording that is missing from or different in the second."""
     lines = []
     for pair, found in truth["operators"].items():
         for name, rows in found.items():
-            told = other["operators"].get(pair, {}).get(name, {})
+            recorded = other["operators"].get(pair, {}).get(name, {})
             for row, outcome in rows.items():
-                if told.get(row) != outcome:
-                    lines.append(f"{pair}: {name}, {row}: {outcome} | {told.get(row, 'not told')}")
+                if recorded.get(row) != outcome:
+                    lines.append(f"{pair}: {name}, {row}: {outcome} | {recorded.get(row, 'not recorded')}")
     for title, outcome in truth["snippets"].items():
         if other["snippets"].get(title) != outcome:
-            lines.append(f"snippet {title}: {outcome} | {other['snippets'].get(title, 'not told')}")
+            lines.append(f"snippet {title}: {outcome} | {other['snippets'].get(title, 'not recorded')}")
     return lines
 
 
 def main() -> int:
-    """Record or compare; the exit code of a comparison is 1 where there are differences."""
+    """Record or compare; the exit code of a comparison is 1 if there are differences."""
     parser = argparse.ArgumentParser(prog="python -m devfix.probe.conformance", description=__doc__)
     parser.add_argument("task", choices=("record", "compare"))
     parser.add_argument("recording", nargs="?", type=Path, help="the file to write, or to compare the simulation with")
@@ -95,9 +95,9 @@ def main() -> int:
         parser.error("there is no GPU here: record on a machine with one, or try the recorder with --world simulated")
     file = options.recording or FOLDER / f"{torch.__version__}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    told = recording(options.world, options.snippets, options.samples, options.only)
-    file.write_text(json.dumps(told, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    print(f"{file}: {sum(len(rows) for pair in told['operators'].values() for rows in pair.values())} mixtures")
+    recorded = recording(options.world, options.snippets, options.samples, options.only)
+    file.write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    print(f"{file}: {sum(len(rows) for pair in recorded['operators'].values() for rows in pair.values())} mixtures")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Move each tensor argument of each operator's samples to another device, and say what became of it.
+"""Move each tensor argument of each operator's samples to another device, and record the result.
 
 The samples are those of PyTorch's own operator database (`torch.testing._internal`), which needs expecttest.
 """
@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 
 def database() -> list[Any]:
-    """PyTorch's operator database; imported late, since it asks how many GPUs there are."""
+    """Return PyTorch's operator database; imported late, since it queries the number of GPUs."""
     from torch.testing._internal.common_methods_invocations import op_db
 
     return list(op_db)
@@ -31,7 +31,7 @@ def _moved(leaves: list[Any], alone: int, home: str, away: str) -> list[Any]:
 
 
 def outcome(call: Any, parts: Any) -> str:
-    """What a call gave: "ok", or the exception's type and the first line of its message."""
+    """Return the result of a call: "ok", or the exception's type and the first line of its message."""
     try:
         call(parts[0], *parts[1], **parts[2])
     except Exception as error:
@@ -41,7 +41,7 @@ def outcome(call: Any, parts: Any) -> str:
 
 
 def mixtures(operator: Any, home: str, away: str, most: int) -> Iterator[tuple[str, str]]:
-    """For each sample that runs on `home`, and each of its tensors alone on `away`: a key and the outcome."""
+    """Yield a key and the result for each sample that runs on `home`, with each of its tensors alone on `away`."""
     dtype = torch.float32 if torch.float32 in operator.dtypes else min(operator.dtypes, key=str, default=None)
     if dtype is None:
         return
@@ -57,7 +57,7 @@ def mixtures(operator: Any, home: str, away: str, most: int) -> Iterator[tuple[s
 
 
 def record(home: str, away: str, most: int = 3, only: Collection[str] = ()) -> dict[str, dict[str, str]]:
-    """The outcomes of every operator, or of those in `only`: `{name: {mixture: outcome}}`."""
+    """Return the results of every operator, or of those in `only`: `{name: {mixture: result}}`."""
     found = {}
     for operator in database():
         if only and operator.name not in only:

@@ -21,7 +21,7 @@ from ..simulation.dtypes import DTYPE_ERROR
 
 @dataclass(frozen=True)
 class Snippet:
-    """A small program: `gpus` is how many it needs, `expected` what CUDA makes of it."""
+    """A small program: `gpus` is how many it needs, `expected` its result on CUDA."""
 
     title: str
     gpus: int
@@ -30,7 +30,7 @@ class Snippet:
 
 
 def read(folder: Path) -> Iterator[Snippet]:
-    """Every snippet of a folder, by file and place."""
+    """Return every snippet of a folder, by file and position."""
     for file in sorted(folder.glob("*.snippets")):
         for part in re.split(r"^=== ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             header, _, code = part.partition("\n")
@@ -40,7 +40,7 @@ def read(folder: Path) -> Iterator[Snippet]:
 
 
 def run(snippet: Snippet) -> str:
-    """Run a snippet in the world we are in: "ok", or the exception's type and message."""
+    """Run a snippet in the current world: return "ok", or the exception's type and message."""
     file = f"<{snippet.title}>"
     # TorchScript reads the source of what it compiles.
     linecache.cache[file] = (len(snippet.code), None, snippet.code.splitlines(keepends=True), file)
@@ -53,7 +53,7 @@ def run(snippet: Snippet) -> str:
 
 
 def agrees(outcome: str, expected: str) -> bool:
-    """Whether what happened is what was expected; the messages are compared as far as the expectation goes."""
+    """Return whether a result is the expected one; messages are compared up to the length of the expectation."""
     if expected == "ok" or outcome == "ok":
         return outcome == expected
     kind, _, text = expected.partition(": ")
@@ -77,7 +77,7 @@ def agrees(outcome: str, expected: str) -> bool:
 
 
 def _is_kind(name: str, expected: str) -> bool:
-    """An AcceleratorError is a RuntimeError since 2.8, and so is NotImplementedError, which 2.6 raises less."""
+    """Treat subclasses alike: an AcceleratorError (since 2.8) and NotImplementedError are RuntimeErrors."""
     if expected == "NotImplementedError" and name == "RuntimeError":
         return DTYPE_ERROR is RuntimeError
     return name == expected or (expected == "RuntimeError" and name in ("AcceleratorError", "NotImplementedError"))

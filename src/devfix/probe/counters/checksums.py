@@ -1,7 +1,7 @@
-"""The values of tensors in short, and whether an operator is given those that the failing one was given.
+"""Summarize the values of tensors, and check whether an operator receives those of the failing one.
 
-A patch can mend the devices and hand on something else, on a GPU alone, with no operator more: `first + first` for
-`first + bias`. The worlds without a GPU do not see it; the values at the place of the failure do.
+A patch can fix the devices and pass another tensor on the GPU only, with no additional operator (`first + first` for
+`first + bias`). Worlds without a GPU do not show that; the values at the failing location do.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from torch.utils._python_dispatch import _disable_current_modes
 from ..inspection import operands
 from ..recipes import tensors
 
-Values = tuple[float, float]  # a weighted sum, and that of its parts without signs
-MOST = 4096  # values of one tensor that are summed, spread over it
-_CLOSE = 1e-2  # of the sum without signs: a patch may cast to a type of three digits
-# Operators whose schema does not tell that they write to them.
+Values = tuple[float, float]  # a weighted sum, and the sum of magnitudes
+MOST = 4096  # values of one tensor that are summed, evenly spaced
+_CLOSE = 1e-2  # relative to the sum of magnitudes: a patch may cast to a type of three digits
+# In-place operators whose schema does not say so.
 _WRITTEN = frozenset({"running_mean", "running_var"})
 
 _given: list[Values] = []
@@ -26,19 +26,19 @@ _weights: list[Any] = []
 
 
 def want(given: Iterable[Values]) -> None:
-    """Begin to look for an operator that is given all of these."""
+    """Start to look for an operator that receives all of these."""
     _given[:] = given
 
 
-def wanted() -> bool:
-    """Say whether any are looked for."""
+def is_active() -> bool:
+    """Return whether any values are looked for."""
     return bool(_given)
 
 
 def weights() -> Any:
-    """The weight of each value by its position, from 0.5 to 1.5, in an order that means nothing.
+    """Return a weight for each position, from 0.5 to 1.5, in an irregular order.
 
-    Without weights what comes of a softmax has one sum always, and so has what was put in another order.
+    Without weights every softmax would have the same sum, and so would a permutation.
     """
     if not _weights:
         with _disable_current_modes():
@@ -47,7 +47,7 @@ def weights() -> Any:
 
 
 def weigh(value: Any) -> Values | None:
-    """Sum the values of a tensor, or of a number as if it were one; None where there are none to look at."""
+    """Return the sums of a tensor, or of a number as a tensor; None if it has no values."""
     try:
         with _disable_current_modes(), torch.no_grad():
             if isinstance(value, (bool, int, float)):
@@ -61,33 +61,33 @@ def weigh(value: Any) -> Values | None:
             values = values.to(torch.float64)
             parts = values * weights()[: values.numel()]
             total, size = float(parts.sum()), float(parts.abs().sum())
-            return (total, size) if total - total == 0 else None  # neither infinite nor not a number
-    except Exception:  # a kind of tensor that has no values to look at
+            return (total, size) if total - total == 0 else None  # neither infinite nor NaN
+    except Exception:  # a kind of tensor without accessible values
         return None
 
 
 def _some(tensor: Any) -> Any:
-    """Return at most `MOST` values, one of each part: only what is looked at is copied, a tensor may fill a GPU."""
+    """Return at most `MOST` values, one of each part: only those are copied, since a tensor may fill a GPU."""
     size = tensor.numel()
     if size <= MOST:
         return tensor.reshape(-1)
     step = -(-size // MOST)
     first = torch.arange(0, size, step)
-    # Not always the first of a part: that might be one column of a table.
+    # Not always the first of a part, which may be a column of a table.
     inside = ((weights()[: len(first)] - 0.5) * step).to(torch.int64)
     at = (first + inside).clamp_(max=size - 1).to(tensor.device)
-    # An expanded tensor may have more values than there is memory: it is not laid out for it.
+    # An expanded tensor may have more values than fit into memory, so it is not materialized.
     return tensor.view(-1)[at] if tensor.is_contiguous() else tensor[torch.unravel_index(at, tensor.shape)]
 
 
-def told(func: Any, argument: str, tensor: Any) -> dict[str, float] | None:
-    """The values of an operator's argument as the trace has them; None where it writes to it, or there are none."""
+def checksum_of(func: Any, argument: str, tensor: Any) -> dict[str, float] | None:
+    """Return the checksum of an operator's argument; None if it writes to it, or there are no values."""
     sums = None if argument.partition("[")[0] in _written(func) else weigh(tensor)
     return None if sums is None else {"total": sums[0], "size": sums[1]}
 
 
 def are_given(func: Any, args: Any, kwargs: Any) -> bool:
-    """Say whether an operator that has run was given all the values that are looked for, one by each argument."""
+    """Return whether an operator that has run received all the values that are looked for, each in one argument."""
     written = _written(func)
     found = [tensor for name, tensor in operands.arguments(func, args, kwargs) if name.partition("[")[0] not in written]
     numbers = [each for each in (*args, *(kwargs or {}).values()) if isinstance(each, (bool, int, float))]

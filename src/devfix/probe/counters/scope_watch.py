@@ -1,4 +1,4 @@
-"""The scope at watched places, recorded the first time that something happens there."""
+"""Record the scope at watched locations, the first time that something runs there."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _seen: list[dict[str, Any]] = []
 
 
 def want(watched: frozenset[tuple[str, int]]) -> None:
-    """Begin to watch these places (real path and line)."""
+    """Start to watch these locations (real path and line)."""
     for path, line in watched:
         _wanted.setdefault(path, set()).add(line)
 
 
-def wanted() -> bool:
-    """Say whether any place is still to be seen."""
+def is_active() -> bool:
+    """Return whether any location has not been reached yet."""
     return bool(_wanted)
 
 
 def look() -> None:
-    """Record the scope of each frame on the stack that stands at a watched place not seen before."""
+    """Record the scope of each frame on the stack at a watched location that was not reached before."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         filename = frame.f_code.co_filename
@@ -40,7 +40,7 @@ def look() -> None:
 
 
 def _see(frame: FrameType, lines: set[int]) -> None:
-    place = places.tell(frame.f_code, frame.f_lasti, frame.f_lineno)
+    place = places.describe(frame.f_code, frame.f_lasti, frame.f_lineno)
     found = lines.intersection(range(place["line"], (place["end_line"] or place["line"]) + 1))
     found.update(lines.intersection((frame.f_lineno,)))
     if found:
@@ -50,11 +50,11 @@ def _see(frame: FrameType, lines: set[int]) -> None:
             _seen.append({"place": {**place, "line": line}, "scope": bindings})
 
 
-def tell() -> list[dict[str, Any]]:
+def export() -> list[dict[str, Any]]:
     """Write what was recorded."""
     return _seen
 
 
 def reset() -> None:
-    """Forget what was recorded, for a forked child; what was seen once is not looked at again."""
+    """Forget what was recorded, for a forked child; locations that were reached are not recorded again."""
     _seen.clear()

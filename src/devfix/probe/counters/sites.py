@@ -1,7 +1,7 @@
-"""What operators do at the place of a failure: how often each ran to its end there, and how often it failed.
+"""Count operators at the location of a failure: how often each ended there, and how often it failed.
 
-A patch that hides the failure (an `except` around it, a `return` before it) makes a program end well in which the
-failing operator never ran; the counts of two runs, held side by side, tell it from one that mends.
+If a patch suppresses the failure (an `except` around it, a `return` before it), the program ends well although the
+failing operator never ran; the counts of two runs show that.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from ..simulation import operators
 from . import checksums, totals
 
 _lines: dict[str, set[int]] = {}
-_visits: dict[str, list[int]] = {}  # operator -> ran, failed, ran on a device, was given the values looked for
-_working: set[str] = set()  # operators on values that a line itself has called, and no function of torch for it
-_here: dict[tuple[int, int], tuple[CodeType, bool]] = {}  # code identity, instruction -> the code, kept alive; answer
+_visits: dict[str, list[int]] = {}  # operator -> completed, raised, completed on a device, saw the expected values
+_working: set[str] = set()  # compute operators that a line itself called, not through a function of torch
+_here: dict[tuple[int, int], tuple[CodeType, bool]] = {}  # (code id, instruction) -> code, answer
 
 
 def want(reach: frozenset[tuple[str, int]]) -> None:
-    """Begin to count at these lines (real path and line)."""
+    """Start to count at these lines (real path and line)."""
     for path, line in reach:
         _lines.setdefault(path, set()).add(line)
 
 
-def wanted() -> bool:
-    """Say whether anything is to be counted."""
+def is_active() -> bool:
+    """Return whether anything is counted."""
     return bool(_lines)
 
 
 def ran(result: Any, func: Any, args: Any = (), kwargs: Any = None) -> None:
-    """Count an operator that made a result, where the nearest owned frame stands at one of the lines."""
+    """Count a completed operator if the nearest owned frame is at one of the lines."""
     if _stands_here(places.nearest(1)):
         name = operators.qualified(func)
         row = _visits.setdefault(name, [0, 0, 0, 0])
         row[0] += 1
         row[2] += totals.is_on_device(result)
-        if checksums.wanted() and not row[3]:
+        if checksums.is_active() and not row[3]:
             row[3] = checksums.are_given(func, args, kwargs)
-        # What torch's own Python does may hang on the device: printing, optimizers, the scaling of gradients.
+        # torch's own Python code may depend on the device: printing, optimizers, gradient scaling.
         if name not in _working and totals.is_work(func) and _is_direct():
             _working.add(name)
 
 
 def done(func: str) -> None:
-    """Count a function outside of the dispatcher that came to its end."""
+    """Count a completed function outside of the dispatcher."""
     if _stands_here(places.nearest(1)):
         _visits.setdefault(func, [0, 0, 0, 0])[0] += 1
 
@@ -72,12 +72,12 @@ def _is_wanted(code: CodeType, instruction: int) -> bool:
     lines = _lines.get(os.path.realpath(code.co_filename))
     if lines is None:
         return False
-    place = places.tell(code, instruction)
+    place = places.describe(code, instruction)
     return not lines.isdisjoint(range(place["line"], (place["end_line"] or place["line"]) + 1))
 
 
 def _is_direct() -> bool:
-    """Say whether owned code has called what runs now, with no function of torch's, or of others, between them."""
+    """Return whether owned code called the running function directly, without torch or other packages in between."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         code = frame.f_code
@@ -87,7 +87,7 @@ def _is_direct() -> bool:
     return False
 
 
-def tell() -> list[dict[str, Any]]:
+def export() -> list[dict[str, Any]]:
     """Write the counts, one entry for each operator."""
     return [
         {

@@ -1,7 +1,7 @@
-"""What a program computes, in short: how often each operator ran, where its results lay, and a sum over their values.
+"""Summarize what a program computes: the count of each operator, the devices of its results, and a sum of their values.
 
-Held side by side for two runs, it shows a patch that changes what is computed, whether or not that is ever printed.
-Only what works on values counts: what makes, moves, casts, cuts, joins or views tensors is what patches put in.
+Compared between two runs, the totals show whether a patch changes what is computed, even if it is never printed. Only
+compute operators count: patches insert operators that create, move, cast, index, join or view tensors.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _HOST, _DEVICE, _TOTAL, _SIZE = range(4)
 
 _is_wanted = _is_weighed = False
 _every: list[dict[str, list[Any]]] = []
-_thread = threading.local()  # threads that count in one place lose counts
+_thread = threading.local()  # threads that share a counter would lose counts
 _names: dict[int, str] = {}
-_with_workspace: set[int] = set()  # operators with results that are not for their caller
-_kept: list[Any] = []  # keeps the identities of operators from being used again
+_with_workspace: set[int] = set()  # operators with results that are internal
+_kept: list[Any] = []  # keeps operators alive, so that their ids are not reused
 
 
 def want(wanted: bool, weighed: bool) -> None:
-    """Begin to count; where `weighed`, values are summed too (a world whose tensors all lie on the CPU)."""
+    """Start to count; if `weighed`, values are summed too (a world whose tensors are all on the CPU)."""
     global _is_wanted, _is_weighed
     _is_wanted, _is_weighed = wanted, wanted and weighed
 
 
-def wanted() -> bool:
-    """Say whether anything is counted."""
+def is_active() -> bool:
+    """Return whether anything is counted."""
     return _is_wanted
 
 
@@ -58,13 +58,13 @@ def count(result: Any, func: Any) -> None:
         for tensor in tensors:
             if type(tensor) is torch.Tensor or type(tensor) is torch.nn.Parameter:
                 value = _weighed(tensor)
-                if value - value == 0:  # neither infinite nor not a number
+                if value - value == 0:  # neither infinite nor NaN
                     row[_TOTAL] += value
                     row[_SIZE] += abs(value)
 
 
 def is_on_device(result: Any) -> bool:
-    """Say whether an operator's result, or the first of several, lies on a device and not on the host."""
+    """Return whether an operator's result, or the first of several, is on a device other than the host."""
     if type(result) is tuple or type(result) is list:
         result = next((each for each in result if isinstance(each, torch.Tensor)), None)
     return isinstance(result, torch.Tensor) and (result._devfix_gpu >= 0 or result.device.type != "cpu")  # type: ignore[attr-defined]
@@ -81,10 +81,10 @@ def _learn(func: Any) -> str:
 
 
 def _has_named_results(func: Any) -> bool:
-    """Return whether all of an operator's results are for its caller, as those of `max` and `topk` are.
+    """Return whether all results of an operator are for its caller, as those of `max` and `topk` are.
 
-    Where several have no names, those after the first are what its own backward reads. Bytes and indices among them
-    may be memory that nothing was written to: the workspace of `mkldnn_rnn_layer` differs from run to run.
+    If several have no names, those after the first are read by its own backward. Bytes and indices among them may be
+    uninitialized memory: the workspace of `mkldnn_rnn_layer` differs from run to run.
     """
     returns = func._schema.returns
     return len(returns) == 1 or all(each.name for each in returns)
@@ -98,13 +98,13 @@ def _is_work(func: Any) -> bool:
     if operators.event_kind(func) == "random":
         return True
     if not any("Tensor" in str(each.type) for each in func._schema.returns):
-        return False  # it only asks
+        return False  # it is only a query
     made = operators.source_argument(func) in (operators.BORN, operators.REBORN)
     return not made and not operators.keeps_identity(func) and operators.base_name(func) not in _LEFT_OUT
 
 
 def is_work(func: Any) -> bool:
-    """Say whether an operator works on values."""
+    """Return whether an operator computes values."""
     name = _names.get(id(func))
     return bool(_learn(func) if name is None else name)
 
@@ -120,11 +120,11 @@ def _weighed(tensor: torch.Tensor) -> float:
         if flat.is_complex():
             flat = flat.real + flat.imag
         return float(torch.dot(flat.to(torch.float64), checksums.weights()[: flat.numel()]))
-    except Exception:  # a kind of tensor that has no values to look at
+    except Exception:  # a kind of tensor without accessible values
         return 0.0
 
 
-def tell() -> list[dict[str, Any]]:
+def export() -> list[dict[str, Any]]:
     """Write the counts, one entry for each operator."""
     totals: dict[str, list[Any]] = {}
     for rows in list(_every):

@@ -1,4 +1,4 @@
-"""Tell the probe which exceptions failed a test; loaded by pytest through PYTEST_PLUGINS."""
+"""Report the exceptions that fail a test to the probe; loaded by pytest through PYTEST_PLUGINS."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def pytest_exception_interact(node: Any, call: Any, report: Any) -> None:
-    """Take down what failed a test or a collection; pytest does not call this for expected exceptions or skips."""
+    """Record the exception of a failed test or collection; not called for expected exceptions or skips."""
     runners = sys.modules.get("devfix probe.session.test_runners")
     if runners is not None and call.excinfo is not None:
         runners.failed_test(call.excinfo.value)

@@ -1,6 +1,6 @@
-"""Enter the user's process: run the sitecustomize that would have run, and wait for `import torch`.
+"""Start the probe in the user's process: run the sitecustomize that this one replaces, and wait for `import torch`.
 
-Almost nothing is imported here, for this runs in every Python process of the program, also in those without torch.
+Almost nothing is imported here, since this runs in every Python process of the program, including those without torch.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False  # typing itself would cost more than all the rest here
+TYPE_CHECKING = False  # importing typing would cost more than everything else here
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -21,16 +21,14 @@ _PACKAGE = "devfix probe"  # no import statement can ask for a module of this na
 
 
 class _Waiting:
-    """A finder that finds nothing itself, and calls back when a module that is waited for has been executed."""
+    """A meta path finder that finds nothing itself, and calls back when an awaited module has been executed."""
 
     def __init__(self, callbacks: dict[str, Callable[[], None]]) -> None:
         self.callbacks = callbacks
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Wrap the loader that another finder gives for a module waited for."""
-        if (
-            name == _PLUGIN
-        ):  # the path is not always what it was: pytest-xdist gives its workers that of another process
+        """Wrap the loader that another finder returns for an awaited module."""
+        if name == _PLUGIN:  # the path may differ: pytest-xdist gives its workers that of another process
             from importlib.util import spec_from_file_location
 
             return spec_from_file_location(name, os.path.join(_HERE, name + ".py"))
@@ -51,7 +49,7 @@ class _Waiting:
         def exec_module(module: Any) -> None:
             del loader.exec_module
             execute(module)
-            if callback := self.callbacks.pop(name, None):  # a spec may be asked for and not be used
+            if callback := self.callbacks.pop(name, None):  # a spec may be requested and not used
                 callback()
 
         loader.exec_module = exec_module
@@ -59,7 +57,7 @@ class _Waiting:
 
 
 def _mark(trouble: str = "") -> None:
-    """Leave a file that says: the probe is in this process, and in those forked from it."""
+    """Create a file that shows that the probe is in this process, and in its forks."""
     if not os.path.isdir(_traces):
         return
     try:
@@ -68,11 +66,11 @@ def _mark(trouble: str = "") -> None:
         with open(f"{_traces}/{os.getpid()}.begun", "w") as file:
             file.write(":".join(fields[index].decode() for index in (23, 25, 45, 47)) + f"\n{trouble}")
     except (OSError, IndexError):
-        pass  # no Linux: there is no witness either
+        pass  # not on Linux, where there is no witness either
 
 
 def torch_imported() -> None:
-    """Load the probe's package under a name of its own, from its folder, and begin."""
+    """Load the probe's package under a private name, from its folder, and start it."""
     _mark()
     try:
         from importlib.util import module_from_spec, spec_from_file_location
@@ -120,7 +118,7 @@ def _chain() -> None:
 
 
 def _turn(original: str, owned: str) -> None:
-    """Turn import paths below the user's repository to the worktree; environments inside it stay where they are."""
+    """Redirect import paths in the user's repository to the worktree, except environments inside it."""
 
     def turned(path: Any) -> Any:
         if not isinstance(path, str) or not path:
@@ -133,7 +131,7 @@ def _turn(original: str, owned: str) -> None:
             return path
         return owned + rest if os.path.exists(owned + rest) else path
 
-    # A finder that answers for an entry of its own keeps it; only plain folders are turned.
+    # A finder that handles an entry of its own keeps it; only plain folders are redirected.
     sys.path[:] = [turned(path) for path in sys.path]
     for name, module in list(sys.modules.items()):
         if name.startswith("__editable__") and isinstance(getattr(module, "MAPPING", None), dict):
@@ -174,7 +172,7 @@ def _enter() -> None:
         return
     if original and owned and os.path.realpath(original) != os.path.realpath(owned):
         _turn(os.path.realpath(original), os.path.realpath(owned))
-    kept = os.environ.pop("DEVFIX_CUDA_VISIBLE_DEVICES", "")  # of a parent that hid the machine's real GPUs
+    kept = os.environ.pop("DEVFIX_CUDA_VISIBLE_DEVICES", "")  # set by a parent that hid the machine's real GPUs
     if kept.startswith("set "):
         os.environ["CUDA_VISIBLE_DEVICES"] = kept[4:]
     elif kept:
@@ -183,10 +181,10 @@ def _enter() -> None:
     if _PLUGIN not in plugins:
         os.environ["PYTEST_PLUGINS"] = ",".join([*plugins, _PLUGIN])
     sys.meta_path.insert(0, _Waiting({"torch": torch_imported, "unittest": _unittest_imported}))
-    atexit.register(_last)  # what is registered first runs last
+    atexit.register(_last)  # the first one registered runs last
 
 
 if _ORDER:
     _enter()
-if __name__ == "sitecustomize":  # in a warm process the user's own has run already
+if __name__ == "sitecustomize":  # in a prefork server the user's own has run already
     _chain()

@@ -1,4 +1,4 @@
-"""The device map at the end: each module, and how its parameters and buffers lie over the devices."""
+"""The final device map: each module, and the devices of its parameters and buffers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _told: set[int] = set()
 
 
 def install() -> None:
-    """Write down each module's devices when it dies, while its tensors still live; the root of a tree dies first."""
+    """Record each module's devices when it is destroyed, while its tensors exist; the root of a tree is first."""
 
     def __del__(self: Any) -> None:
         if len(_dying) < 5_000 and id(self) not in _told:
@@ -28,17 +28,17 @@ def install() -> None:
     replace(Module, "__del__", __del__, add=True)
 
 
-def tell() -> list[dict[str, Any]]:
-    """Write every module that holds tensors: those still alive by their names, those that died by their class."""
+def export() -> list[dict[str, Any]]:
+    """Return every module that holds tensors: live ones by their names, destroyed ones by their class."""
     _told.clear()
-    told: list[dict[str, Any]] = []
+    described: list[dict[str, Any]] = []
     for name, module in _roots():
-        _map(name, module, told)
-    return _dying + told
+        _map(name, module, described)
+    return _dying + described
 
 
 def _roots() -> list[tuple[str, Any]]:
-    """Name the live modules: globals of the program and of owned modules first, then whatever no other module holds."""
+    """Name the live modules: globals of the program and of owned modules first, then roots of other modules."""
     named: dict[int, tuple[str, Any]] = {}
     for module_name, module in list(sys.modules.items()):
         filename = getattr(module, "__file__", None)
@@ -71,5 +71,5 @@ def _map(name: str, module: Any, into: list[dict[str, Any]]) -> None:
 
 
 def reset() -> None:
-    """Forget the modules that have died, for a forked child."""
+    """Forget the destroyed modules, for a forked child."""
     _dying.clear()

@@ -1,4 +1,4 @@
-"""Write records out as the trace has them: events oldest first, bindings, and what is the same data as what."""
+"""Write records in the form of the trace: events oldest first, variables, and equality of data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .scope import Held, device_of
 
 
 def history(value: Any) -> list[dict[str, Any]]:
-    """Write what is known of a tensor or module: the birth, the last move, the last steps; oldest first."""
+    """Write the history of a tensor or module: its creation, last move and last steps, oldest first."""
     known = records.of(value)
     if known is None:
         return []
@@ -28,22 +28,22 @@ def history(value: Any) -> list[dict[str, Any]]:
         if event is not None:
             events.setdefault(event[MOMENT], event)
     device = _device(value)
-    told: list[dict[str, Any]] = []
+    described: list[dict[str, Any]] = []
     for moment in sorted(events, reverse=True):
         event = events[moment]
-        told.append(_tell(event, event[DEVICE] or device))
+        described.append(_describe_event(event, event[DEVICE] or device))
         device = event[FROM] or device
-    told.reverse()
-    if birth is not None and birth[DEVICE] and told:
-        told[0]["device"] = birth[DEVICE]
-    return [event for event in told if event["kind"] != "unknown" or len(told) == 1]
+    described.reverse()
+    if birth is not None and birth[DEVICE] and described:
+        described[0]["device"] = birth[DEVICE]
+    return [event for event in described if event["kind"] != "unknown" or len(described) == 1]
 
 
 def copy(value: Any) -> dict[str, Any] | None:
-    """Write where a copy of the tensor was last made on another device, None where none was."""
+    """Return where a copy of the tensor was last made on another device, None if there is none."""
     known = records.of(value)
     event = None if known is None else known[COPY]
-    return None if event is None else _tell(event, event[DEVICE])
+    return None if event is None else _describe_event(event, event[DEVICE])
 
 
 def _device(value: Any) -> str:
@@ -51,13 +51,13 @@ def _device(value: Any) -> str:
     return str(device) if device is not None else device_of("module", value)
 
 
-def _tell(event: Event, device: str) -> dict[str, Any]:
+def _describe_event(event: Event, device: str) -> dict[str, Any]:
     what = event[WHAT]
     kind = "move" if event[FROM] is not None else "made" if what == "made" else operators.event_kind(what)
     if kind not in ("move", "op", "view") and event[SPOTS] and _loads(event[SPOTS][0]):
         kind = "load"
     if kind == "made" and device == "mixed":
-        device = ""  # its parts were moved one by one since
+        device = ""  # its parts were moved separately since
     return {"kind": kind, "op": operators.qualified(what), "device": device, "places": places.tell_all(event[SPOTS])}
 
 
@@ -74,7 +74,7 @@ def _chain(event: Event | None) -> list[Event]:
 
 
 def same_data(value: Any) -> set[int]:
-    """Return the moments of the events whose results are the same data as `value`: back through views and casts."""
+    """Return the moments of the events whose results have the same data as `value`: back through views and casts."""
     known = records.of(value)
     moments: set[int] = set()
     event = None if known is None else known[LAST]
@@ -87,40 +87,40 @@ def same_data(value: Any) -> set[int]:
 
 
 def moment(value: Any) -> int:
-    """Return when the tensor's newest event was, 0 where none is known."""
+    """Return the moment of the tensor's newest event, 0 if unknown."""
     known = records.of(value)
     return 0 if known is None else int(known[LAST][MOMENT])
 
 
 def binding(held: Held, known: dict[int, dict[str, Any]] | None = None) -> dict[str, Any]:
-    """Write one expression in scope, of its history the birth and the moves; `known` has what was written before."""
+    """Write one expression in scope, with its creation and moves; `known` caches what was written before."""
     expression, kind, value = held
-    told = None if known is None or kind in ("string", "index") else known.get(id(value))
-    if told is None:
-        told = _describe(kind, value)
+    described = None if known is None or kind in ("string", "index") else known.get(id(value))
+    if described is None:
+        described = _describe(kind, value)
         if known is not None:
-            known[id(value)] = told
-    return {"expression": expression, **told}
+            known[id(value)] = described
+    return {"expression": expression, **described}
 
 
 def _describe(kind: str, value: Any) -> dict[str, Any]:
-    told: dict[str, Any] = {"kind": kind, "device": device_of(kind, value), "type": type(value).__name__}
+    described: dict[str, Any] = {"kind": kind, "device": device_of(kind, value), "type": type(value).__name__}
     if kind == "tensor":
-        told.update(dtype=str(value.dtype), shape=sizes(value))
+        described.update(dtype=str(value.dtype), shape=sizes(value))
     if kind in ("tensor", "module"):
         events = history(value)
-        told["history"] = events[:1] + [event for event in events[1:] if event["kind"] == "move"]
+        described["history"] = events[:1] + [event for event in events[1:] if event["kind"] == "move"]
     if kind in ("module", "object", "instance"):
-        told["classes"] = classes(type(value))
+        described["classes"] = classes(type(value))
     if kind == "object":
-        told["history"] = _defined(type(value))
-    return told
+        described["history"] = _defined(type(value))
+    return described
 
 
 def _defined(kind: type) -> list[dict[str, Any]]:
-    """Write in which file a class stands, as the place of its constructor, else of its first method."""
+    """Return the file that defines a class, as the location of its constructor or first method."""
     functions = [each for each in vars(kind).values() if type(each) is FunctionType]
     functions.sort(key=lambda each: each.__name__ != "__init__")
     codes = [each.__code__ for each in functions if not each.__code__.co_filename.startswith("<")]
-    spots = [places.tell(code, 0, code.co_firstlineno) for code in codes[:1]]
+    spots = [places.describe(code, 0, code.co_firstlineno) for code in codes[:1]]
     return [{"kind": "class", "op": kind.__qualname__, "device": "", "places": spots}] if spots else []

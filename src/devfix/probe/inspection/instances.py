@@ -1,6 +1,6 @@
-"""Objects that are neither tensors nor modules: their classes, and the device that a property of theirs gives.
+"""Objects that are neither tensors nor modules: their classes, and the device that a property returns.
 
-None of their code runs, as with all that is looked at in a scope (members.py).
+None of their code is run, as for everything in a scope (members.py).
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ import torch
 
 from .members import Device, Module, instance_dict, is_a
 
-_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the class comes from Python code, or from an extension that makes it so
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the class was created by Python code, or by an extension in the same way
 _MOST_CLASSES = 12
 _MOST_VALUES = 64
 _STEPS = 2
 _NO_OBJECTS = (type, BaseException, tuple, list, dict, set, str, int, float)
-_LOADED = ("torch.utils.data.",)  # what of torch itself programs make objects of that hand out or keep tensors
+_LOADED = ("torch.utils.data.",)  # classes of torch whose objects yield or hold tensors
 
 
 class Property(str):
-    """The device that a property gives, by its name; its class tells such a device from one that is kept."""
+    """The device that a property returns, with the property's name, to distinguish it from a stored device."""
 
     __slots__ = ()
 
 
 def is_instance(value: Any) -> bool:
-    """Say whether a value is an object of a class of the program, of an installed package, or a loader of torch."""
+    """Return whether a value is an object of a class of the program, of an installed package, or a loader of torch."""
     kind = type(value)
     if not kind.__flags__ & _HEAP_TYPE or any(is_a(value, each) for each in _NO_OBJECTS):
         return False
@@ -37,7 +37,7 @@ def is_instance(value: Any) -> bool:
 
 
 def classes(kind: type) -> list[str]:
-    """Return the full names of a class and its bases, without those of Python, and of torch but for its loaders."""
+    """Return the full names of a class and its bases, without those of Python, and of torch except its loaders."""
     names = (f"{each.__dict__.get('__module__', 'builtins')}.{each.__qualname__}" for each in kind.__mro__)
     return list(itertools.islice((name for name in names if _counts(name)), _MOST_CLASSES))
 
@@ -50,9 +50,9 @@ def _counts(name: str) -> bool:
 
 
 def property_device(value: Any) -> Property | None:
-    """Return the device that a property called `device` of a module or object must give; None where that is not plain.
+    """Return the device that the property `device` of a module or object returns; None if that is not obvious.
 
-    The property is not called. It reads `_device`, or is the one device of the module, or the one that is found within
+    The property is not called. It reads `_device`, or is the only device of the module, or the only one found within
     two steps among the object's attributes.
     """
     if not _has_property(type(value)):
@@ -65,7 +65,7 @@ def property_device(value: Any) -> Property | None:
 
 
 def _has_property(kind: type) -> bool:
-    """Say whether a class has a property called `device`; one that a nearer class hides does not count."""
+    """Return whether a class has a property `device` that no subclass attribute hides."""
     for klass in kind.__mro__:
         if "device" in klass.__dict__:
             return is_a(klass.__dict__["device"], property)

@@ -1,6 +1,6 @@
-"""Look into objects without running any of their code: instance dicts, slots, module tables, containers by base type.
+"""Inspect objects without running any of their code: instance dicts, slots, module tables, containers by base type.
 
-Properties, `__getattr__`, `__class__` tricks and overridden `__getitem__` or `__iter__` are never called.
+Properties, `__getattr__`, overridden `__class__`, `__getitem__` and `__iter__` are never called.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import torch
 from ..provenance import places
 
 Module = torch.nn.Module
-Device = type(torch.device("cpu"))  # a simulated world puts another callable in the place of torch.device
+Device = type(torch.device("cpu"))  # a simulated world replaces torch.device
 Members = Iterator[tuple[str, Any]]
 _LIST_ITEMS = 4
 _DICT_ITEMS = 64
@@ -25,21 +25,21 @@ _PLAIN = (type(None), bool, int, float, complex, bytes, types.FunctionType, type
 
 
 def is_a(value: Any, kind: type) -> bool:
-    """Say whether the value's type derives from `kind`, without asking the value."""
+    """Return whether the value's type derives from `kind`, without calling the value."""
     return kind in type(value).__mro__
 
 
 def is_container(value: Any) -> bool:
-    """Say whether the value is a list, tuple or dictionary, whatever it holds."""
+    """Return whether the value is a list, tuple or dictionary."""
     return is_a(value, list) or is_a(value, tuple) or is_a(value, dict)
 
 
 def instance_dict(value: Any) -> dict[str, Any]:
-    """Return the object's own attributes; an empty dict where it has none or hides them behind code."""
+    """Return the object's own attributes; {} if it has none or hides them behind code."""
     for klass in type(value).__mro__:
         descriptor = klass.__dict__.get("__dict__")
         if descriptor is not None:
-            # That of types.SimpleNamespace is a member of its C struct; a property could run anything.
+            # That of types.SimpleNamespace is a member of its C struct; a property could run any code.
             if type(descriptor) not in (types.GetSetDescriptorType, types.MemberDescriptorType):
                 return {}
             found = descriptor.__get__(value)
@@ -48,9 +48,9 @@ def instance_dict(value: Any) -> dict[str, Any]:
 
 
 def members(expression: str, value: Any, names: frozenset[str], opened: bool) -> Members:
-    """Yield what can be reached from `value` in one step, as expressions in the source's own language.
+    """Yield what can be reached from `value` in one step, as Python expressions.
 
-    `names` bounds what is listed of Python modules; `opened` says that the value is a function's `self`.
+    `names` limits what is listed of Python modules; `opened`: the value is a function's `self`.
     """
     kind = type(value)
     if kind in _PLAIN or kind is str:
@@ -76,7 +76,7 @@ def members(expression: str, value: Any, names: frozenset[str], opened: bool) ->
 
 
 def module_members(expression: str, module: Any) -> Members:
-    """Yield a module's parameters, buffers, children, and what lies beside them in its own dict."""
+    """Yield a module's parameters, buffers, children, and the other attributes in its dict."""
     own = instance_dict(module)
     children = own.get("_modules") or {}
     for table in (own.get("_parameters") or {}, own.get("_buffers") or {}, children):
@@ -91,7 +91,7 @@ def module_members(expression: str, module: Any) -> Members:
 
 
 def child(expression: str, module: Any, name: str) -> str:
-    """Write how a registered member of a module is reached: `model.layers[0]`, `model.heads["a"]`, `model.fc`."""
+    """Return the expression of a registered member of a module: `model.layers[0]`, `model.heads["a"]`, `model.fc`."""
     if name.isidentifier():
         return f'{expression}["{name}"]' if is_a(module, torch.nn.ModuleDict) else f"{expression}.{name}"
     return f"{expression}[{name}]" if name.isdigit() else f'{expression}.get_submodule("{name}")'
@@ -124,7 +124,7 @@ def attributes(expression: str, value: Any) -> Members:
 
 
 def _class_attributes(expression: str, kind: type, own: dict[str, Any]) -> Members:
-    """Yield what an object has of its class: not what an attribute of its own, or of a nearer class, hides."""
+    """Yield an object's class attributes, except those that it or a nearer class hides."""
     seen = set(own)
     for klass in kind.__mro__:
         if _is_owned(klass):
@@ -144,7 +144,7 @@ def _items(expression: str, value: Any) -> Members:
 
 
 def is_open(kind: type) -> bool:
-    """Say whether objects of this class are looked into: owned classes, dataclasses, plain namespaces."""
+    """Return whether objects of this class are inspected: owned classes, dataclasses, plain namespaces."""
     if kind.__name__ in ("Namespace", "SimpleNamespace"):
         return True
     return any("__dataclass_fields__" in klass.__dict__ or _is_owned(klass) for klass in kind.__mro__)

@@ -1,4 +1,4 @@
-"""The tensors that a failing operator was given: their arguments' names, and the names that hold them."""
+"""Describe the tensor arguments of a failing operator: argument names, and the expressions that hold them."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def _tensors(name: str, value: Any, depth: int = 2) -> Iterator[tuple[str, Any]]
             yield from _tensors(f"{name}[{key!r}]", item, depth - 1)
 
 
-def tell(argument: str, tensor: Any, looked: Looked, holdings: Holdings) -> dict[str, Any]:
-    """Write one operand, with all that names it in the frames that were looked at."""
+def describe_operand(argument: str, tensor: Any, looked: Looked, holdings: Holdings) -> dict[str, Any]:
+    """Describe one operand, with all expressions for it in the inspected frames."""
     family = histories.same_data(tensor)
     named = []
     for frame, (expression, kind, value) in looked:
@@ -58,7 +58,7 @@ def tell(argument: str, tensor: Any, looked: Looked, holdings: Holdings) -> dict
         if relation:
             name = {"frame": frame, "expression": expression, "relation": relation}
             named.append((_RELATIONS.index(relation), -histories.moment(value), name, value))
-    named.sort(key=lambda each: each[:2])  # what the operand was derived from last comes before what lies further back
+    named.sort(key=lambda each: each[:2])  # the nearest source of the operand comes first
     held = holdings.holders(tensor, family)
     copies = (histories.copy(value) for value in (tensor, *(each[3] for each in named if each[0] < 2)))
     return {
@@ -75,7 +75,7 @@ def tell(argument: str, tensor: Any, looked: Looked, holdings: Holdings) -> dict
 
 
 def relate(value: Any, tensor: Any, family: set[int]) -> str:
-    """Say how `value` relates to the operand: "same", "source", "storage", or "" for not at all."""
+    """Return how `value` relates to the operand: "same", "source", "storage", or "" for not at all."""
     if value is tensor:
         return "same"
     if histories.moment(value) in family:

@@ -1,4 +1,4 @@
-"""Which modules hold an operand, as each frame sees them: parameters, buffers, attributes that `.to()` does not see."""
+"""Find the modules that hold an operand: as parameters, buffers, or attributes that `.to()` does not move."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ class Holdings:
             self._frames[frame] = [(bindings[at][0], bindings[at][2]) for at in outermost[key]]
 
     def holders(self, tensor: Any, family: set[int]) -> list[Json]:
-        """Write the modules that hold the operand, one for each frame that reaches one, deepest frame first.
+        """Return the modules that hold the operand, one for each frame that reaches one, deepest frame first.
 
-        Where none holds the operand itself, those that hold what it was derived from last.
+        If none holds the operand itself, return those that hold its nearest source.
         """
-        found: list[tuple[int, int, Json]] = []  # minus the moment, identity of what is held, owner
+        found: list[tuple[int, int, Json]] = []  # negative moment, identity of the held tensor, owner
         known: dict[int, list[tuple[int, int, str, Json]]] = {}
         for frame, roots in self._frames.items():
             for root, module in roots:
                 if id(module) not in known:
                     known[id(module)] = self._search(module, tensor, family)
                 for moment, identity, suffix, owner in known[id(module)]:
-                    told = {**owner, "expression": root + suffix, "frame": frame, "root": root}
-                    found.append((moment, identity, told))
+                    held_by = {**owner, "expression": root + suffix, "frame": frame, "root": root}
+                    found.append((moment, identity, held_by))
         return _best(found)
 
     def _search(self, module: Any, tensor: Any, family: set[int]) -> list[tuple[int, int, str, Json]]:
@@ -60,7 +60,7 @@ class Holdings:
         return found
 
     def _outermost(self, modules: list[Any]) -> list[int]:
-        """Return which modules no other one registers, below it or further below; each once."""
+        """Return the modules that no other one contains, each once."""
         inner: set[int] = set()
         for module in modules:
             if id(module) not in inner:
@@ -69,7 +69,7 @@ class Holdings:
         return sorted(at for identity, at in firsts.items() if identity not in inner)
 
     def _tree(self, module: Any) -> list[tuple[str, Any]]:
-        """Return a module and all below it, each with what is written after the module to reach it."""
+        """Yield a module and all below it, each with the path from the module."""
         tree = self._trees.get(id(module))
         if tree is None:
             tree = self._trees[id(module)] = list(itertools.islice(_below("", module), max(self._left, 1)))

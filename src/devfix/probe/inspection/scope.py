@@ -1,6 +1,6 @@
-"""What is in scope in a frame: each expression that holds a tensor, a module, a device or an optimizer.
+"""Collect the scope of a frame: each expression that holds a tensor, a module, a device or an optimizer.
 
-Bounded in number and work, nearest first; nothing of the user's runs (members.py).
+Number and work are limited, nearest first; no code of the user is run (members.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .members import Device, Module, instance_dict, is_a, is_container, is_open,
 Held = tuple[str, str, Any]  # expression, kind, value
 _MOST = 400
 _VISITS = 6_000
-_SECONDS = 0.25  # of a processor: on a busy machine the same is found as on an idle one
+_SECONDS = 0.25  # of CPU time, so that a busy machine finds as much as an idle one
 _DEPTH = 2
 _INSTANCES = 60
 _DEVICE = re.compile(r"(cpu|cuda|mps|meta|xpu|hpu|npu)(:\d{1,3})?")
@@ -31,9 +31,9 @@ _SAYS = ("device", "string", "index")
 
 
 def names(frame: FrameType) -> Iterator[tuple[str, Any]]:
-    """Yield the names that the frame's code can use: locals and closure first, then the globals that it does use.
+    """Yield the names that the frame's code can use: locals and closure first, then the globals that it uses.
 
-    Last the devices among the other globals: code that forgot the device does not use them yet.
+    Other globals that are devices come last: code that lacks a device does not use them yet.
     """
     variables = frame.f_locals
     for name in list(variables):
@@ -54,11 +54,11 @@ def look(frame: FrameType, most: int = _MOST) -> list[Held]:
     """Return the expressions of a frame that hold something with a device, and what they hold; nearest first."""
     used = frozenset(frame.f_code.co_names)
     first = frame.f_code.co_varnames[0] if frame.f_code.co_argcount else ""
-    # A global that has the name of an attribute is in reach; it is not opened, for the code means the attribute.
+    # A global with the name of an attribute is in scope, but not inspected, since the code reads the attribute.
     read = {*frame.f_locals, *_loaded_globals(frame.f_code)}
     queue = deque((name, value, _DEPTH if name in read else 0) for name, value in names(frame))
     found: list[Held] = []
-    plain: dict[str, Any] = {}  # the objects that were opened
+    plain: dict[str, Any] = {}  # the inspected objects
     instances: list[Held] = []
     seen: set[int] = set()
     visits, deadline = 0, time.thread_time() + _SECONDS
@@ -86,17 +86,17 @@ def look(frame: FrameType, most: int = _MOST) -> list[Held]:
             seen.add(id(value))
             queue.extend((name, item, 0) for name, item in members(expression, value, used, False))
     objects: list[Held] = [(text, "object", value) for text, value in plain.items() if _declares(text, found)]
-    told = {text for text, _, _ in objects}
-    return (found + objects + [each for each in instances if each[0] not in told])[:most]
+    named = {text for text, _, _ in objects}
+    return (found + objects + [each for each in instances if each[0] not in named])[:most]
 
 
 def _declares(text: str, found: list[Held]) -> bool:
-    """Say whether an object, or one that it holds, says of itself on which device it is."""
+    """Return whether an object, or one that it holds, has a device attribute."""
     return any(kind in _SAYS and expression.startswith(f"{text}.") for expression, kind, _ in found)
 
 
 def _index(expression: str, value: Any) -> str:
-    """Name an integer that stands for a GPU by what it is called, where the program uses GPUs."""
+    """Return the kind of an integer whose name stands for a GPU, if the program uses GPUs."""
     if type(value) is not int or not 0 <= value < 64 or not _INDEX.fullmatch(expression):
         return ""
     return "index" if torch.cuda.is_initialized() and value < torch.cuda.device_count() else ""
@@ -104,12 +104,12 @@ def _index(expression: str, value: Any) -> str:
 
 @lru_cache(maxsize=256)
 def _loaded_globals(code: CodeType) -> frozenset[str]:
-    """The globals that a function reads; `co_names` has the attributes that it reads as well."""
+    """Return the globals that a function reads; `co_names` also contains attributes."""
     return frozenset(each.argval for each in dis.get_instructions(code) if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
 
 
 def kind_of(value: Any) -> str:
-    """Name the kind of ScopeVariable that a value makes, "" for none."""
+    """Return the kind of ScopeVariable for a value, "" for none."""
     kind = type(value)
     if kind is str:
         return "string" if len(value) < 10 and _DEVICE.fullmatch(value) else ""
@@ -124,7 +124,7 @@ def kind_of(value: Any) -> str:
 
 
 def device_of(kind: str, value: Any) -> str:
-    """Say where the value is: a device, "mixed", or "" where it holds nothing."""
+    """Return the device of a value, "mixed", or "" if it holds nothing."""
     if kind in ("string", "device"):
         return str(value)
     if kind == "index":
@@ -157,6 +157,6 @@ def module_tensors(module: Any) -> Iterator[Any]:
 
 
 def optimizer_tensors(optimizer: Any) -> Iterator[Any]:
-    """Yield the tensors that an optimizer steps."""
+    """Yield the tensors that an optimizer updates."""
     for group in instance_dict(optimizer).get("param_groups") or ():
         yield from (tensor for tensor in group.get("params", ()) if is_a(tensor, torch.Tensor))

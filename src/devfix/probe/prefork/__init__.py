@@ -1,1 +1,1 @@
-"""A process with torch imported, which forks one child for each program."""
+"""A process that has imported torch, and forks one child for each program."""

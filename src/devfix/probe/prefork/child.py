@@ -1,4 +1,4 @@
-"""Become, in a process that already runs, what `python script.py arguments` would be."""
+"""Turn a running process into what `python script.py arguments` would be."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Exit = int
 
 
 def become(request: dict[str, Any], out: int, err: int, paths: Sequence[str]) -> Exit:
-    """Take on the request's streams, environment and arguments, run its script, and return the exit code.
+    """Adopt the request's streams, environment and arguments, run its script, and return the exit code.
 
-    `paths` are the entries that PYTHONPATH gave to `sys.path` when this process began.
+    `paths` are the entries that PYTHONPATH added to `sys.path` when this process started.
     """
     _take_streams(out, err)
     script, arguments = str(request["script"]), [str(argument) for argument in request["arguments"]]
     os.environ.clear()
     os.environ.update(request["environment"])
-    tempfile.tempdir = None  # else the warm process's own, which may be kept here
+    tempfile.tempdir = None  # otherwise the server's own, which may be set
     os.chdir(request["cwd"])
     sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
     sys.argv[:] = [script, *arguments]
@@ -51,20 +51,20 @@ def _take_streams(out: int, err: int) -> None:
 
 
 def _begin_anew() -> None:
-    """Undo what a process remembers from its start: the folder it began in, and random streams seeded by chance."""
+    """Reset what a process remembers from its start: the working folder, and randomly seeded generators."""
     process = sys.modules.get("multiprocessing.process")
     if process is not None:
         process.ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
     numpy = sys.modules.get("numpy.random")
     if numpy is not None:
-        numpy.seed()  # `random` seeds itself after a fork
+        numpy.seed()  # `random` reseeds itself after a fork
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.default_generator.seed()
 
 
 def _enter_probe() -> None:
-    """Do what the probe's sitecustomize does in a fresh process, where PYTHONPATH leads to it."""
+    """Do what the probe's sitecustomize does in a fresh process, if PYTHONPATH contains it."""
     entry = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "entry")
     if not os.environ.get("DEVFIX_PROBE") or entry not in map(os.path.realpath, sys.path):
         return
@@ -104,7 +104,7 @@ def _exit_code(error: SystemExit) -> Exit:
 
 
 def _print(error: BaseException) -> Exit:
-    """Show an exception as the interpreter does: without the frames from before the script."""
+    """Print an exception as the interpreter does: without the frames from before the script."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next

@@ -1,9 +1,9 @@
-"""The warm server: a process that has imported torch once, and forks a child for each program to be run.
+"""The prefork server: a process that has imported torch once, and forks a child for each program.
 
-Run as `python warm.py CONTROL MODULE...` in the interpreter of the program under repair. Each message on the socket
-CONTROL is one byte with three descriptors: a connection, and where the program's standard output and error go. The
-request on the connection is one line of JSON: script, arguments, cwd, environment. The answer is one line, as the
-supervisor of processes writes it: "exit CODE SECONDS" or "signal NUMBER SECONDS"; a closed connection ends the program.
+Run as `python server.py CONTROL MODULE...` by the interpreter of the program under repair. Each message on the socket
+CONTROL is one byte with three descriptors: a connection, and the program's stdout and stderr. The request on the
+connection is one line of JSON: script, arguments, cwd, environment. The response is one line, as from the supervisor of
+processes: "exit CODE SECONDS" or "signal NUMBER SECONDS". Closing the connection ends the program.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _PACKAGE = os.path.dirname(_HERE)
 sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != _HERE]
 _SUBREAPER, _PARENT_DEATH_SIGNAL = 36, 1
 _PATIENCE = 10.0
-_IDLE = 0.1  # seconds without a request before more is imported
-_later = ["torch._dynamo"]  # a program's first optimizer imports it behind its back, for half a second
+_IDLE = 0.1  # seconds without a request until more is imported
+_later = ["torch._dynamo"]  # imported by a program's first optimizer, which takes half a second
 
 
 def _paths(environment: dict[str, str]) -> list[str]:
@@ -66,7 +66,7 @@ def serve(control: socket.socket) -> tuple[dict[str, object], int, int] | None:
 
 
 def _keep(connection: int, out: int, err: int) -> tuple[dict[str, object], int, int] | None:
-    """Fork the program, wait for its end or for the connection's, sweep, and answer; returns in the program itself."""
+    """Fork the program, wait for its end or the connection's, clean up, and respond; returns in the program itself."""
     _control(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     _control(_SUBREAPER, 1)
     line = b""
@@ -104,14 +104,14 @@ def _keep(connection: int, out: int, err: int) -> tuple[dict[str, object], int, 
     seconds = time.monotonic() - began
     _sweep(program, ended)
     status = ended.get(program, signal.SIGKILL)
-    told = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
+    ending = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
     with contextlib.suppress(OSError):
-        os.write(connection, f"{told} {seconds:.6f}\n".encode())
+        os.write(connection, f"{ending} {seconds:.6f}\n".encode())
     return None
 
 
 def _reap(ended: dict[int, int]) -> bool:
-    """Collect the dead children; say whether any child is left."""
+    """Collect the ended children; return whether any child is left."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -123,7 +123,7 @@ def _reap(ended: dict[int, int]) -> bool:
 
 
 def _sweep(group: int, ended: dict[int, int]) -> None:
-    """Kill the program's group and all that descends from it: the supervisor, a subreaper, inherits what escapes."""
+    """Kill the program's group and all its descendants: the supervisor, a subreaper, inherits those that escape."""
     with contextlib.suppress(OSError):
         os.killpg(group, signal.SIGKILL)
     known, deadline = -1, 0.0
@@ -170,7 +170,7 @@ def _import(name: str) -> None:
 
 
 def _prepare(modules: list[str]) -> None:
-    """Import what the programs will import, and the probe; enter no world and draw no random number."""
+    """Import what programs will import, and the probe; enter no world and draw no random number."""
     for name in modules:
         importlib.import_module(name)
     spec = importlib.util.spec_from_file_location(
@@ -184,11 +184,11 @@ def _prepare(modules: list[str]) -> None:
     importlib.import_module("devfix probe.session.shutdown")
     if "torch" in sys.modules:
         importlib.import_module("devfix probe.session.bootstrap")
-        importlib.import_module("devfix probe.simulation.policy").entries()  # 0.1 s at the first failure otherwise
+        importlib.import_module("devfix probe.simulation.policy").entries()  # takes 0.1 s, else at a failure
 
 
 def main() -> int:
-    """Prepare, say so, serve; return the exit code of a program in its own process."""
+    """Prepare, report readiness, serve; return the exit code of a program in its own process."""
     paths = _paths(dict(os.environ))
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)

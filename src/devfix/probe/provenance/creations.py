@@ -1,4 +1,4 @@
-"""Where each tensor was born, recorded after every operator: this must stay near 1 µs."""
+"""Record where each tensor was created, after every operator: this must stay near 1 µs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _held: list[Any] = []
 
 
 def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
-    """Record that an operator made `result`, from the argument that its schema tells, or from nothing."""
+    """Record that an operator created `result`, from the argument that its schema implies, or from nothing."""
     kind = type(result)
     if kind is tuple or kind is list:
         for item in result:
@@ -29,11 +29,11 @@ def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
     if role is None:
         role = learn(func)
     source = args[role] if 0 <= role < len(args) else None
-    if not isinstance(result, Tensor):  # a number, of `item()` and its like
+    if not isinstance(result, Tensor):  # a number, as of `item()`
         if source is not None:
             read(source, func)
         return
-    # In place, or `out=`: the tensor stays where it was; one filled with random numbers is another from then on.
+    # In place, or `out=`: the tensor stays where it was created, unless it was filled with random numbers.
     known = of(result) if role != REBORN else None
     if known is not None and (role != REDRAWN or known[MOVE] is not None or kind is torch.nn.Parameter):
         return
@@ -61,7 +61,7 @@ def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
 
 
 def derived(result: Any, func: Any, source: Any) -> None:
-    """As `born`, in less time, for a new simulated tensor that was made from another one just now."""
+    """Do the same as `on_created`, faster, for a new simulated tensor that was just created from another one."""
     last, birth, move, copy = source._devfix_record or of(source) or unknown(source)  # type: ignore[misc]
     depth = last[5] + 1
     if depth > 12:
@@ -70,7 +70,7 @@ def derived(result: Any, func: Any, source: Any) -> None:
 
 
 def derived_on_host(result: Any, func: Any, source: Any) -> None:
-    """As `derived`, for tensors of the host."""
+    """Do the same as `derived`, for tensors on the host."""
     known = table.get(id(source))
     history = known.history if known is not None and known() is source else of(source) or unknown(source)
     last, birth, move, copy = history  # type: ignore[misc]
@@ -83,8 +83,8 @@ def derived_on_host(result: Any, func: Any, source: Any) -> None:
     table[key] = record
 
 
-hooks.shorter[born] = derived
-hooks.on_host[born] = derived_on_host
+hooks.fast_on_created[born] = derived
+hooks.fast_on_created_cpu[born] = derived_on_host
 
 
 def read(tensor: Any, func: Any) -> None:
@@ -94,9 +94,9 @@ def read(tensor: Any, func: Any) -> None:
 
 
 def learn(func: Any) -> int:
-    """Say which argument a result derives from, -1 where it is born; remembered for each operator."""
+    """Return the index of the argument that a result derives from, -1 if it is created; cached per operator."""
     role = operators.source_argument(func)
     if type(func) is not str:
-        _held.append(func)  # keeps the identity from being used again
+        _held.append(func)  # keeps the operator alive, so that its id is not reused
         _roles[id(func)] = role
     return role

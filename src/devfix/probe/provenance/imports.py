@@ -1,7 +1,7 @@
-"""Leave out of the count of operators what PyTorch's compiler runs while it is imported.
+"""Exclude what PyTorch's compiler runs while it is imported from the count of operators.
 
-A program's first optimizer imports it, and a warm process may have it already: on 2.6 that is 67 operators, by which
-two runs of one program would differ.
+A program's first optimizer imports it, while a prefork server may have done so already: in 2.6 that is 67 operators, by
+which two runs of one program would differ.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _Counting(Loader):
         try:
             self._loader.exec_module(module)
         finally:
-            records.leave_out(records.operations() - before + 1)  # both askings count too
+            records.leave_out(records.operations() - before + 1)  # the two queries count too
 
 
 class _Finder(MetaPathFinder):
@@ -48,7 +48,7 @@ class _Finder(MetaPathFinder):
 
 
 def install() -> None:
-    """Watch for the compiler's import, where it is still to come."""
+    """Watch for the compiler's import, if it has not happened yet."""
     if NAME not in sys.modules:
         finder = _Finder()
         sys.meta_path.insert(0, finder)

@@ -1,6 +1,6 @@
-"""Where something happened: frames, told apart by whose file they run, and the exact expression in each.
+"""Locations of events: frames, classified by the owner of their file, and the exact expression in each.
 
-A place costs nothing until it is written: what is kept is the code object and the index of the instruction.
+A location costs nothing until it is written: the record is the code object and the index of the instruction.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _FOREIGN_FOLDERS = frozenset({"site-packages", "dist-packages", "__pypackages__"
 _PROBE = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 _TORCH = os.path.dirname(os.path.realpath(torch.__file__)) + os.sep
 MACHINERY = frozenset({"_ops.py", "_compile.py", "eval_frame.py", "_python_dispatch.py"})
-_REACH = 64  # frames that are searched outward for the repository's own; deeper ones are looked at on a failure only
+_REACH = 64  # frames searched outward for the repository's own; deeper ones are only searched on a failure
 _owned = ""
 kinds: dict[str, int] = {}
 _hops: dict[int, int] = {}
-_runners: set[str] = set()  # files of pytest's plugin system: a test is below it, and nothing of the program's above
+_runners: set[str] = set()  # files of pytest's plugin system, which are between pytest and a test
 
 
 def own(folder: str) -> None:
-    """Tell which folder is owned; a frame is owned when its file lies below it and outside virtual environments."""
+    """Set the owned folder; a frame is owned if its file is below it and outside of virtual environments."""
     global _owned
     _owned = folder.rstrip(os.sep) + os.sep if folder else ""
     kinds.clear()
@@ -39,7 +39,7 @@ def own(folder: str) -> None:
 
 
 def learn(filename: str) -> int:
-    """Classify a file name as code objects have it, and remember the answer."""
+    """Classify a file name of code objects, and cache the result."""
     path = os.path.realpath(filename)
     if path.startswith(_PROBE):
         kind = PROBE
@@ -54,14 +54,14 @@ def learn(filename: str) -> int:
 
 
 def kind_of(code: CodeType) -> int:
-    """Say whose file a code object comes from."""
+    """Return the owner of a code object's file."""
     filename = code.co_filename
     kind = kinds.get(filename)
     return learn(filename) if kind is None else kind
 
 
 def _installed(path: str) -> bool:
-    """Say whether an owned path lies in an environment or build folder rather than among the sources."""
+    """Return whether an owned path is in an environment or build folder rather than among the sources."""
     folders = path[len(_owned) :].split(os.sep)[:-1]
     if not _FOREIGN_FOLDERS.isdisjoint(folders):
         return True
@@ -96,9 +96,9 @@ def nearest(depth: int) -> Spots:
 
 
 def _outward(start: FrameType, depth: int) -> Spots:
-    """Find the nearest owned frame outside of `start`, first where it was the last time.
+    """Find the nearest owned frame outside of `start`, trying the previous distance first.
 
-    Walking 30 frames costs 1.5 µs, a jump in C 0.05 µs; the jump is believed when it lands just outside an owned edge.
+    Walking 30 frames costs 1.5 µs, a jump in C 0.05 µs; the jump is accepted if it ends just outside of an owned frame.
     """
     key = id(start.f_code)
     hops = _hops.get(key)
@@ -140,12 +140,12 @@ def stack(frame: FrameType | None) -> list[FrameType]:
         frames.append(frame)
         frame = frame.f_back
     frames.reverse()
-    frames = [frames[at] for at in shown([frame.f_code for frame in frames])]
+    frames = [frames[at] for at in visible_frames([frame.f_code for frame in frames])]
     return frames if len(frames) <= 300 else frames[:50] + frames[-250:]
 
 
-def shown(codes: list[CodeType]) -> list[int]:
-    """Return which frames (outermost first) are the program's: neither the probe's, nor torch's way to an operator."""
+def visible_frames(codes: list[CodeType]) -> list[int]:
+    """Return which frames (outermost first) are the program's: neither the probe's, nor torch's below an operator."""
     sorts = [kind_of(code) for code in codes]
     end = len(sorts)
     while end and sorts[end - 1] == TORCH and os.path.basename(codes[end - 1].co_filename) in MACHINERY:
@@ -155,8 +155,8 @@ def shown(codes: list[CodeType]) -> list[int]:
     return [at for at in range(end) if sorts[at] != PROBE and not codes[at].co_filename.startswith("<frozen")]
 
 
-def tell(code: CodeType, instruction: int, line: int | None = None) -> dict[str, Any]:
-    """Write one place as the trace has it; columns are None on Python 3.10."""
+def describe(code: CodeType, instruction: int, line: int | None = None) -> dict[str, Any]:
+    """Write one location as the trace has it; columns are None on Python 3.10."""
     place = {"path": _absolute(code.co_filename), "line": line or code.co_firstlineno, "function": qualname(code)}
     place.update(end_line=None, column=None, end_column=None)
     place.update(position(code, instruction) if instruction >= 0 else {})
@@ -164,8 +164,8 @@ def tell(code: CodeType, instruction: int, line: int | None = None) -> dict[str,
 
 
 def tell_all(spots: Spots) -> list[dict[str, Any]]:
-    """Write spots as a list of places, innermost first."""
-    return [tell(spots[at], spots[at + 1]) for at in range(0, len(spots), 2)]
+    """Write locations as a list, innermost first."""
+    return [describe(spots[at], spots[at + 1]) for at in range(0, len(spots), 2)]
 
 
 def _absolute(filename: str) -> str:

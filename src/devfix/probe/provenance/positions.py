@@ -1,4 +1,4 @@
-"""Where an instruction stands in its file; one that asks a loop's iterator for the next item spans the loop's body."""
+"""Source positions of instructions; one that fetches the next item of a loop spans the loop's body."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ _Point = tuple[Any, Any]  # line and column; either may be None
 
 
 def position(code: CodeType, instruction: int) -> dict[str, Any]:
-    """Return what a trace says of an instruction's place in its file; nothing where Python does not know its line."""
+    """Return the position of an instruction for a trace; nothing if Python does not know its line."""
     known = _known.get((id(code), instruction))
     if known is None or known[0] is not code:
         if len(_known) > 4096:
             _known.clear()
-        told = _body(code, instruction) or _told(code, instruction, instruction + 2)
-        known = _known[id(code), instruction] = code, told
+        position = _body(code, instruction) or _position(code, instruction, instruction + 2)
+        known = _known[id(code), instruction] = code, position
     return known[1]
 
 
 def _body(code: CodeType, instruction: int) -> dict[str, Any]:
-    """Tell the body of the loop, or comprehension, whose turn begins at an instruction; nothing of another one.
+    """Return the body of the loop, or comprehension, whose iteration starts at an instruction; nothing for others.
 
-    Python tells such an instruction's own place as the whole loop, as its iterable from 3.13 on, as a line in 3.10.
+    Python reports the whole loop for such an instruction, its iterable from 3.13 on, and a line in 3.10.
     """
     if code.co_code[instruction] != _FOR_ITER:
         return {}
     end = next(each.argval for each in dis.get_instructions(code) if each.offset == instruction)
-    told = _told(code, instruction + 2, end)
-    return told and {**told, "loop": True}
+    position = _position(code, instruction + 2, end)
+    return position and {**position, "loop": True}
 
 
-def _told(code: CodeType, start: int, end: int) -> dict[str, Any]:
-    # No list of all points: so many new tuples wake the garbage collector, for a second.
+def _position(code: CodeType, start: int, end: int) -> dict[str, Any]:
+    # No list of all points: so many new tuples would trigger the garbage collector, for a second.
     first = min((first for first, _ in _points(code, start, end)), key=_order, default=(None, None))
     last = max((last for _, last in _points(code, start, end)), key=_order, default=(None, None))
     if first[0] is None:
@@ -49,7 +49,7 @@ def _told(code: CodeType, start: int, end: int) -> dict[str, Any]:
 
 
 def _points(code: CodeType, start: int, end: int) -> Iterator[tuple[_Point, _Point]]:
-    """Yield where instructions begin and end in the file."""
+    """Yield the start and end of each instruction in the file."""
     if sys.version_info >= (3, 11):
         for line, end_line, column, end_column in itertools.islice(code.co_positions(), start // 2, end // 2):
             if line is not None:

@@ -1,4 +1,4 @@
-"""What a function is called in full, where Python does not tell it of its code: in 3.10."""
+"""Qualified names of functions, which code objects of Python 3.10 lack."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>
 
 def qualname(code: CodeType) -> str:
     """Return a code object's full name, as `co_qualname` has it: "Model.forward", "main.<locals>.step"."""
-    told = getattr(code, "co_qualname", "")
-    return told or names_in(code.co_filename).get((code.co_name, code.co_firstlineno), code.co_name)
+    name = getattr(code, "co_qualname", "")
+    return name or names_in(code.co_filename).get((code.co_name, code.co_firstlineno), code.co_name)
 
 
 @functools.cache
 def names_in(path: str) -> dict[tuple[str, int], str]:
-    """Return the full names of all that a file defines, by bare name and first line; none where it cannot be read."""
+    """Return the qualified names of everything that a file defines, by bare name and first line; {} if unreadable."""
     try:
         with open(path, "rb") as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the program has heard what its source deserves
+            warnings.simplefilter("ignore")  # the program has already shown these warnings
             return dict(_within(compile(file.read(), path, "exec", dont_inherit=True), ""))
     except (OSError, SyntaxError, ValueError, RecursionError):
         return {}
@@ -33,6 +33,6 @@ def _within(code: CodeType, prefix: str) -> Iterator[tuple[tuple[str, int], str]
         if isinstance(each, CodeType):
             name = prefix + each.co_name
             yield (each.co_name, each.co_firstlineno), name
-            # What a class or a comprehension holds is not called its local.
+            # What a class or a comprehension contains is not qualified with <locals>.
             is_function = each.co_flags & inspect.CO_OPTIMIZED and each.co_name not in _COMPREHENSIONS
             yield from _within(each, f"{name}.<locals>." if is_function else f"{name}.")

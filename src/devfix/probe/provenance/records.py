@@ -1,11 +1,13 @@
-"""What is known of each tensor and module: constant memory for each, and nothing that keeps it alive.
+"""The history of each tensor and module: constant memory for each, and no reference that keeps it alive.
 
-The history of a tensor of the host hangs on a weak reference, so that it carries no mark that pickling, `vars()` or a
-deep copy could see; a simulated tensor has marks in any case, and its history is one of them, which takes less time.
+The history of a tensor on the host is attached to a weak reference, so that the tensor has no attribute that pickling,
+`vars()` or a deep copy could see. A simulated tensor has attributes in any case, and its history is one of them, which
+is faster.
 
-An event is a tuple, written out only when a trace needs it: (what, spots, device, from, previous, depth, moment).
-`previous` leads from a result to what it was derived from. A history is a tuple too: the newest event; birth and move,
-which outlast forgotten steps; and where somebody made a copy of it, or of what it derives from, on another device.
+An event is a tuple, which is only formatted when a trace needs it: (what, spots, device, from, previous, depth,
+moment). `previous` leads from a result to what it was derived from. A history is a tuple too: the newest event;
+creation and move, which are kept when steps are dropped; and where a copy of it, or of its source, was made on another
+device.
 """
 
 from __future__ import annotations
@@ -24,13 +26,13 @@ Event = tuple[Any, ...]
 WHAT, SPOTS, DEVICE, FROM, PREVIOUS, DEPTH, MOMENT = range(7)
 History = tuple[Any, ...]
 LAST, BIRTH, MOVE, COPY = range(4)
-KEEP = 4  # steps that a record keeps at least; it may share up to three times as many with its sources
+KEEP = 4  # minimum number of steps that a record keeps; it may share three times as many with its sources
 moments = itertools.count(1)
 moving = threading.local()  # `together` while a module moves what it holds
 
 
 class Record(weakref.ref):  # type: ignore[type-arg]
-    """The history of a tensor of the host or of a module; a simulated tensor has its history as an attribute."""
+    """The history of a tensor on the host or of a module; a simulated tensor has its history as an attribute."""
 
     __slots__ = ("history", "key")
 
@@ -41,11 +43,11 @@ class Record(weakref.ref):  # type: ignore[type-arg]
 table: dict[int, Record] = {}
 
 
-OBJECTS = 5  # that the garbage collector counts for a tensor with a history; one is the tensor
+OBJECTS = 5  # objects that the garbage collector counts for a tensor with a history, including the tensor
 
 
 def slow_collector() -> None:
-    """Let the garbage collector wake as often as without histories: in a large program it takes half a second."""
+    """Let the garbage collector run as often as without histories: in a large program it takes half a second."""
     before = gc.get_threshold()
     slower = (before[0] * OBJECTS, *before[1:])
     gc.set_threshold(*slower)
@@ -58,13 +60,13 @@ def slow_collector() -> None:
 
 
 def drop(record: Record) -> None:
-    """Forget a tensor that has died; called by its weak reference."""
+    """Forget a destroyed tensor; called by its weak reference."""
     if table.get(record.key) is record:
         del table[record.key]
 
 
 def of(thing: Any) -> History | None:
-    """Return the history of a tensor or module, None where none is known."""
+    """Return the history of a tensor or module, None if unknown."""
     own: History | None = getattr(thing, "_devfix_record", None) if issubclass(type(thing), torch.Tensor) else None
     if own is not None:
         return own
@@ -73,7 +75,7 @@ def of(thing: Any) -> History | None:
 
 
 def keep(thing: Any, history: History) -> None:
-    """Give a tensor or module a history, in place of the one that it has."""
+    """Set the history of a tensor or module."""
     if issubclass(type(thing), torch.Tensor):
         if getattr(thing, "_devfix_gpu", -1) >= 0:
             table.pop(id(thing), None)
@@ -88,7 +90,7 @@ def keep(thing: Any, history: History) -> None:
 
 
 def forget(tensor: Any) -> History | None:
-    """Take a tensor's history away, and with it the weak reference, and return it."""
+    """Remove a tensor's history, and with it the weak reference, and return it."""
     history = of(tensor)
     table.pop(id(tensor), None)
     if getattr(tensor, "_devfix_record", None) is not None:
@@ -97,13 +99,13 @@ def forget(tensor: Any) -> History | None:
 
 
 def restore(tensor: Any, history: History | None) -> None:
-    """Give a history that `forget` returned to a tensor."""
+    """Restore a history that `forget` returned."""
     if history is not None:
         keep(tensor, history)
 
 
 def unknown(source: Any) -> History | None:
-    """Begin the history of a tensor whose birth was not seen."""
+    """Start the history of a tensor whose creation was not recorded."""
     if not issubclass(type(source), torch.Tensor):
         return None
     history: History = ((None, (), None, None, None, 0, next(moments)), None, None, None)
@@ -126,15 +128,15 @@ def shortened(last: Event) -> Event | None:
     return shorter
 
 
-_aside = 0  # events that are none of the program's
+_aside = 0  # events that are not the program's
 
 
 def operations() -> int:
-    """Say how many events the program has had; the count itself is one."""
+    """Return how many events the program has had; the count itself is one."""
     return next(moments) - _aside
 
 
 def leave_out(number: int) -> None:
-    """Leave events out of the count."""
+    """Exclude events from the count."""
     global _aside
     _aside += number

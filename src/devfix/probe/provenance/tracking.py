@@ -1,4 +1,4 @@
-"""What happened to each tensor outside of operators: moves, adoptions, modules, copies."""
+"""Record what happens to tensors outside of operators: moves, adoptions, modules, copies."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def moved(result: Any, source: Any, func: Any) -> None:
     previous = shortened(origin[LAST]) if origin else None
     transfers.count(here, there, result.numel() * result.element_size(), spots)
     if origin is not None and of(result) is not None and operators.base_name(func) == "copy_":
-        return  # the tensor written to stays where it was born
+        return  # the tensor written to stays where it was created
     event = (func, spots, here, there, previous, KEEP, next(moments))
     if origin is not None:
         keep(source, (*origin[:COPY], (*event[:PREVIOUS], None, *event[DEPTH:])))
@@ -54,9 +54,9 @@ def moved(result: Any, source: Any, func: Any) -> None:
 
 
 def became(tensor: Any, value: Any) -> None:
-    """Record that `tensor` lies where `value` lies from now on, which was made from its data or from another's."""
+    """Record that `tensor` is now on the device of `value`, which was created from its data or another's."""
     if getattr(moving, "together", False):
-        return  # the module's move tells it
+        return  # the move of the module covers it
     own, other = of(tensor), of(value)
     move = other[MOVE] if other is not None else None
     moved_together([tensor], "torch.Tensor.data", "" if move is None else move[FROM], str(tensor.device))
@@ -66,7 +66,7 @@ def became(tensor: Any, value: Any) -> None:
 
 
 def adopt(tensor: Any, source: Any, what: str) -> None:
-    """Record that `tensor` was made of `source` outside of the dispatcher (a Parameter of its data)."""
+    """Record that `tensor` was created from `source` outside of the dispatcher (a Parameter from its data)."""
     origin = of(source)
     last = (what, outward(1), None, None, shortened(origin[LAST]) if origin else None, KEEP, next(moments))
     birth = origin[BIRTH] if origin else None
@@ -74,7 +74,7 @@ def adopt(tensor: Any, source: Any, what: str) -> None:
 
 
 def made(module: Any) -> None:
-    """Record where a module was made."""
+    """Record where a module was created."""
     event = ("made", outward(1), None, None, None, 0, next(moments))
     keep(module, (event, event, None, None))
 
@@ -90,13 +90,13 @@ def moved_together(things: list[Any], what: str, there: str, here: str) -> None:
 
 
 def _birth_on(there: str, known: History | None) -> Event | None:
-    """Return the birth, with the device on which it must have been where the birth itself does not tell."""
+    """Return the creation, with the device on which it must have been if the event itself lacks it."""
     birth = known[BIRTH] if known is not None else None
     return birth if birth is None or birth[DEVICE] is not None else (*birth[:DEVICE], there, *birth[FROM:])
 
 
 def install() -> None:
-    """Keep records across `torch.utils.swap_tensors`, which refuses tensors that have weak references, and copies."""
+    """Keep records across `torch.utils.swap_tensors`, which rejects tensors with weak references, and deep copies."""
     slow_collector()
     original = torch.utils.swap_tensors
 

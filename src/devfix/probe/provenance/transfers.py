@@ -1,4 +1,4 @@
-"""Copies between devices, counted by the source line that made them."""
+"""Count copies between devices by the source line that made them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _counted: dict[tuple[int, int, str], list[Any]] = {}  # code identity, instructi
 
 
 def count(here: str, there: str, size: int, spots: places.Spots) -> None:
-    """Count one copy from device `there` to device `here`, made at the innermost owned place (else the innermost)."""
+    """Count one copy from device `there` to device `here`, made at the innermost owned location, else the innermost."""
     direction = "to-host" if here == "cpu" else "to-device" if there == "cpu" else "between-devices"
     owned = next((at for at in range(0, len(spots), 2) if places.kind_of(spots[at]) == places.OWNED), 0)
     if not spots:
@@ -26,17 +26,17 @@ def count(here: str, there: str, size: int, spots: places.Spots) -> None:
     counted[3] += size
 
 
-def tell() -> list[dict[str, Any]]:
+def export() -> list[dict[str, Any]]:
     """Write all copies, one entry for each line and direction."""
     lines: dict[tuple[str, int, str], dict[str, Any]] = {}
     for (_, _, direction), (code, instruction, number, size) in list(_counted.items()):
-        place = places.tell(code, instruction)
-        told = lines.setdefault(
+        place = places.describe(code, instruction)
+        entry = lines.setdefault(
             (place["path"], place["line"], direction),
             {"place": place, "direction": direction, "count": 0, "bytes": 0},
         )
-        told["count"] += number
-        told["bytes"] += size
+        entry["count"] += number
+        entry["bytes"] += size
     return list(lines.values())
 
 

@@ -1,1 +1,1 @@
-"""Describe values as code that makes them again."""
+"""Describe values as code that recreates them."""

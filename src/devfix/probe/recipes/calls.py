@@ -1,4 +1,4 @@
-"""The calls on the stack of a failure: which function, and how its arguments can be made again in a test."""
+"""The calls on the stack of a failure: the function, and how a test can recreate its arguments."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from ..inspection.members import is_a
 from ..provenance import places
 from ..provenance.qualnames import qualname
 from . import objects
-from .modules import defaults, made, module_name, same
+from .modules import defaults, module_name, module_recipe, same
 from .recipes import recipe
 
 Json = dict[str, Any]
-_MOST = 8  # calls told, innermost first
+_MOST = 8  # calls to describe, innermost first
 _RUNS_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 _wanted = False
 
 
 def want(wanted: bool) -> None:
-    """Say whether calls are to be told."""
+    """Set whether calls are recorded."""
     global _wanted
     _wanted = wanted
 
 
-def wanted() -> bool:
-    """Say whether calls are told."""
+def is_active() -> bool:
+    """Return whether calls are recorded."""
     return _wanted
 
 
-def tell(frames: list[types.FrameType]) -> list[Json]:
+def describe_calls(frames: list[types.FrameType]) -> list[Json]:
     """Return the calls of owned functions that a test could make, innermost first."""
-    told: list[Json] = []
+    described: list[Json] = []
     for number in reversed(range(len(frames))):
         frame = frames[number]
-        if places.kind_of(frame.f_code) == places.OWNED and len(told) < _MOST:
+        if places.kind_of(frame.f_code) == places.OWNED and len(described) < _MOST:
             call = _call(frame)
             if call is not None:
-                told.append({"frame": number, **call})
-    return told
+                described.append({"frame": number, **call})
+    return described
 
 
 def _call(frame: types.FrameType) -> Json | None:
@@ -80,7 +80,7 @@ def _imported(frame: types.FrameType) -> Json | None:
 
 
 def _target(frame: types.FrameType) -> tuple[str, str, Any, int, Json | None] | None:
-    """Return how the call is written, the function's name, the function, the arguments that go before, and `self`."""
+    """Return how the call is written, the function's name, the function, the leading arguments, and `self`."""
     code = frame.f_code
     name, first = code.co_name, None
     if code.co_argcount:
@@ -104,14 +104,14 @@ def _target(frame: types.FrameType) -> tuple[str, str, Any, int, Json | None] | 
 
 def _method(name: str, entry: Any, first: Any) -> tuple[str, str, Any, int, Json | None]:
     if name == "__init__":
-        told = recipe(type(first))
-        return "make", str(told.get("text", "")), entry, 1, told
+        described = recipe(type(first))
+        return "make", str(described.get("text", "")), entry, 1, described
     how = "property" if type(entry) is property else "method"
-    return how, name, entry.fget if how == "property" else entry, 1, made(first) or recipe(first)
+    return how, name, entry.fget if how == "property" else entry, 1, module_recipe(first) or recipe(first)
 
 
 def _runs(entry: Any, code: types.CodeType) -> bool:
-    """Say whether what a class has under a name runs this code, decorators around it or not."""
+    """Return whether an attribute of a class runs this code, with or without decorators."""
     function = entry.fget if type(entry) is property else getattr(entry, "__func__", entry)
     while function is not None:
         if getattr(function, "__code__", None) is code:
@@ -124,7 +124,7 @@ def _arguments(frame: types.FrameType, function: Any, skip: int) -> list[Json]:
     code, values = frame.f_code, frame.f_locals
     known = defaults(function)
     named = code.co_argcount + code.co_kwonlyargcount
-    told = []
+    described = []
     for at, name in enumerate(code.co_varnames[:named]):
         if at < skip:
             continue
@@ -132,27 +132,29 @@ def _arguments(frame: types.FrameType, function: Any, skip: int) -> list[Json]:
         how = "plain" if at < code.co_argcount else "keyword"
         if at < code.co_posonlyargcount:
             how = "positional"
-        told.append({"name": name, "how": how, "is_default": name in known and same(known[name], value)})
+        described.append({"name": name, "how": how, "is_default": name in known and same(known[name], value)})
         made = recipe(value) if name in values else {"kind": "unknown", "text": name}
         if is_a(value, torch.optim.Optimizer):
             given = {other: values[other] for other in code.co_varnames[skip:named] if other in values}
             made = _stepping(made, objects.steps(value, given))
-        told[-1]["value"] = made
+        described[-1]["value"] = made
     if code.co_flags & inspect.CO_VARARGS:
-        told += [{"name": "", "how": "more", "value": recipe(item)} for item in values.get(code.co_varnames[named], ())]
+        described += [
+            {"name": "", "how": "more", "value": recipe(item)} for item in values.get(code.co_varnames[named], ())
+        ]
         named += 1
     if code.co_flags & inspect.CO_VARKEYWORDS:
         rest = values.get(code.co_varnames[named], {})
-        told += [{"name": name, "how": "keyword", "value": recipe(item)} for name, item in rest.items()]
-    return told
+        described += [{"name": name, "how": "keyword", "value": recipe(item)} for name, item in rest.items()]
+    return described
 
 
-def _stepping(told: Json, module: str) -> Json:
+def _stepping(described: Json, module: str) -> Json:
     if not module:
         return {"kind": "unknown", "text": "optimizer"}
-    return {**told, "items": [{"kind": "parameters", "text": module}]}
+    return {**described, "items": [{"kind": "parameters", "text": module}]}
 
 
 def test() -> str:
-    """Return the name that pytest gives the test under way, "" where there is none."""
+    """Return the pytest id of the current test, "" if there is none."""
     return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0] if "_pytest" in sys.modules else ""

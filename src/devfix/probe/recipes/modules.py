@@ -1,4 +1,4 @@
-"""How a module was made, and where its parts lie, so that a test can make it again."""
+"""Describe how a module was constructed, and the devices of its parts, so that a test can recreate it."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ def defaults(function: Any) -> dict[str, Any]:
 
 
 def same(default: Any, value: Any) -> bool:
-    """Say whether an argument is the default one."""
+    """Return whether an argument is the default."""
     plain = (type(None), bool, int, float, str, tuple)
     return default is value or (type(default) is type(value) and type(value) in plain and default == value)
 
 
-def made(module: Any) -> Json | None:
-    """Return how to make a module again, on the devices where it lies; None where its making was not seen."""
+def module_recipe(module: Any) -> Json | None:
+    """Return the recipe of a module, on its current devices; None if its construction was not recorded."""
     known = seen.get(id(module))
     kind = type(module)
     if known is None or known[0]() is not module or not exists(kind):
         return None
-    told: Json = {"kind": "made", **named(kind), **known[1]}
+    described: Json = {"kind": "made", **named(kind), **known[1]}
     if not instance_dict(module).get("training", True):
-        told["evaluates"] = True
+        described["evaluates"] = True
     dtypes = {tensor.dtype for tensor in module_tensors(module) if tensor.is_floating_point()}
     if len(dtypes) == 1 and (dtype := dtypes.pop()) is not torch.float32:
-        told["dtype"] = str(dtype).removeprefix("torch.")
-    told["moves"] = [[path, device] for path, device in _moves(module, "", "cpu")][:12]
-    return told
+        described["dtype"] = str(dtype).removeprefix("torch.")
+    described["moves"] = [[path, device] for path, device in _moves(module, "", "cpu")][:12]
+    return described
 
 
 def _moves(module: Any, path: str, now: str) -> list[tuple[str, str]]:
-    """Return which parts to move where, outermost first, so that each lies where it lies now."""
+    """Return which parts to move where, outermost first, to reproduce the devices."""
     here = device_of("module", module)
     if here != "mixed":
         return [] if here in ("", now) else [(path, here)]
@@ -68,7 +68,7 @@ def _moves(module: Any, path: str, now: str) -> list[tuple[str, str]]:
 
 
 def exists(kind: type) -> bool:
-    """Say whether a class is what its module has under its name."""
+    """Return whether a class is what its module has under its name."""
     found: Any = sys.modules.get(kind.__module__)
     for part in kind.__qualname__.split("."):
         found = getattr(found, part, None)
@@ -76,7 +76,7 @@ def exists(kind: type) -> bool:
 
 
 def named(kind: type) -> Json:
-    """Tell a class by its module and its name; those of torch.nn by the short way that people write."""
+    """Return the module and name of a class; those of torch.nn in the short form."""
     module, name = kind.__module__, kind.__qualname__
     if issubclass(kind, Module) and getattr(torch.nn, name, None) is kind:
         return {"module": "torch", "text": f"nn.{name}"}
@@ -87,7 +87,7 @@ def module_name(name: str) -> str:
     """Return the name under which a test imports a module: that of the file, for the one that was started."""
     if name != "__main__":
         return name
-    main = sys.modules.get("__main__")  # None for a destructor at the very end
+    main = sys.modules.get("__main__")  # None in a destructor at the very end
     spec = getattr(main, "__spec__", None)
     if spec is not None and spec.name:
         return str(spec.name)

@@ -1,4 +1,4 @@
-"""Plain objects as recipes: those whose attributes have the names of their constructor's parameters."""
+"""Recipes of plain objects whose attributes have the names of their constructor's parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 def optimizer(value: Any, recipe: Callable[[Any, int], Json]) -> Json | None:
-    """Return how to make an optimizer of one group, but for the module whose parameters it steps."""
+    """Return the recipe of an optimizer with one group, without the module whose parameters it updates."""
     kind, groups = type(value), list(instance_dict(value).get("param_groups") or ())
     if not exists(kind) or len(groups) != 1:
         return None
@@ -31,7 +31,7 @@ def optimizer(value: Any, recipe: Callable[[Any, int], Json]) -> Json | None:
 
 
 def steps(value: Any, others: dict[str, Any]) -> str:
-    """Return the name of the module all of whose parameters an optimizer steps, "" where none of these is."""
+    """Return the name of the module whose parameters are exactly those of an optimizer, "" if there is none."""
     mine = [id(each) for group in instance_dict(value).get("param_groups") or () for each in group["params"]]
     for name, other in others.items():
         if is_a(other, torch.nn.Module) and [id(each) for each in torch.nn.Module.parameters(other)] == mine:
@@ -40,7 +40,7 @@ def steps(value: Any, others: dict[str, Any]) -> str:
 
 
 def by_attributes(value: Any, depth: int, recipe: Callable[[Any, int], Json]) -> Json | None:
-    """Return how to make an object whose attributes have the names of its constructor's parameters; else None."""
+    """Return the recipe of an object whose attributes have the names of its constructor's parameters; else None."""
     kind = type(value)
     if kind is types.SimpleNamespace or kind.__name__ == "Namespace":
         pairs = [[name, recipe(item, depth + 1)] for name, item in instance_dict(value).items()]

@@ -1,7 +1,7 @@
-"""Write values as recipes: how a test can make them again, in source (docs/reference/trace-format.md).
+"""Describe values as recipes: how the source of a test can recreate them (docs/reference/trace-format.md).
 
-Nothing of the user's runs for it, but `repr` of Python's own types; what cannot be written is told as unknown, by its
-type's name alone.
+No code of the user is run, only `repr` of Python's own types; what cannot be written is "unknown", with the name of its
+type.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FUNCTIONS = (type(torch.relu), type(lambda: None), type)
 
 
 def recipe(value: Any, depth: int = 0) -> Json:
-    """Return how to make a value again."""
+    """Return the recipe of a value."""
     kind = type(value)
     if depth > _DEEP:
         return _unknown(value)
@@ -43,7 +43,7 @@ def recipe(value: Any, depth: int = 0) -> Json:
     if is_a(value, torch.nn.ModuleList) or is_a(value, torch.nn.Sequential):
         return _held_modules(value, depth)
     if is_a(value, Module):
-        return modules.made(value) or _unknown(value)
+        return modules.module_recipe(value) or _unknown(value)
     if is_a(value, torch.optim.Optimizer):
         return objects.optimizer(value, recipe) or _unknown(value)
     if isinstance(value, _FUNCTIONS):
@@ -55,7 +55,7 @@ def _literal(value: Any) -> Json:
     if isinstance(value, float) and not math.isfinite(value):
         return {"kind": "literal", "text": f'float("{value}")'}
     if isinstance(value, (str, bytes)):
-        # A path of this machine means nothing on another, and a program's text is no matter for a test.
+        # A path is only valid on this machine, and a long text does not belong in a test.
         written = value if isinstance(value, str) else value.decode("latin-1")
         if len(value) > _TEXT or os.path.isabs(written) or "\n" in written:
             return _unknown(value)
@@ -86,18 +86,18 @@ def _container(value: Any, depth: int) -> Json | None:
 def _held_modules(value: Any, depth: int) -> Json:
     children = list((instance_dict(value).get("_modules") or {}).values())
     if type(value) not in (torch.nn.ModuleList, torch.nn.Sequential) or len(children) > _ITEMS:
-        return modules.made(value) or _unknown(value)
+        return modules.module_recipe(value) or _unknown(value)
     items = [recipe(child, depth + 1) for child in children]
     if type(value) is torch.nn.ModuleList:
         items = [{"kind": "list", "items": items}]
-    told: Json = {"kind": "made", "module": "torch", "text": f"nn.{type(value).__name__}", "items": items}
+    described: Json = {"kind": "made", "module": "torch", "text": f"nn.{type(value).__name__}", "items": items}
     if not value.training:
-        told["evaluates"] = True
-    return told
+        described["evaluates"] = True
+    return described
 
 
 def _named(module: Any, name: str, value: Any) -> Json:
-    """Tell a thing by the name under which its module has it."""
+    """Refer to an object by the name that its module has for it."""
     if type(module) is not str or "<" in name:
         return _unknown(value)
     found: Any = sys.modules.get(module)

@@ -1,1 +1,1 @@
-"""Begin and end in a process, its children and its test runner."""
+"""Start and end the probe in a process, its children and its test runner."""

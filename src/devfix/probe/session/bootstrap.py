@@ -1,4 +1,4 @@
-"""Begin in a process: enter the world, take the slots, and see to it that a trace is written when the process ends."""
+"""Bootstrap the probe: install the simulation, register hooks, and write the trace at exit."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ _begun: tuple[TraceWriter, FailureRecorder] | None = None
 
 
 def begin(text: str | None = None) -> None:
-    """Enter the world that the order names and begin this process's trace; `text` stands in for the environment."""
+    """Enter the configured world and start this process's trace; `text` replaces the environment."""
     global _begun
-    told = config.read(text)
-    if told is None or _begun is not None:
+    order = config.read(text)
+    if order is None or _begun is not None:
         return
-    places.own(told.owned)
-    scope_watch.want(told.watch)
-    sites.want(told.reach)
-    checksums.want(told.given)
-    totals.want(told.tally, told.kind == "cpu")
-    calls.want(told.calls)
-    trace = TraceWriter(told)
+    places.own(order.owned)
+    scope_watch.want(order.watch)
+    sites.want(order.reach)
+    checksums.want(order.given)
+    totals.want(order.tally, order.kind == "cpu")
+    calls.want(order.calls)
+    trace = TraceWriter(order)
     endings = FailureRecorder(trace)
     _begun = trace, endings
     _take_slots(endings)
-    seeding.begin(told.seed, told.kind == "real")
+    seeding.begin(order.seed, order.kind == "real")
     child_processes.follow_forks(trace, endings)
-    _enter(told, trace, endings)
+    _enter(order, trace, endings)
     _finish_with(trace, endings)
 
 
-def _enter(told: config.ProbeConfig, trace: TraceWriter, endings: FailureRecorder) -> None:
-    """Enter a world, and replace what tells of it; all of this is undone when the world is left."""
+def _enter(order: config.ProbeConfig, trace: TraceWriter, endings: FailureRecorder) -> None:
+    """Enter a world and replace what reveals it; everything is undone when the world is left."""
     try:
-        world.enter(told.kind, told.gpus, told.current)
+        world.enter(order.kind, order.gpus, order.current)
         seeding.install()
         modules.install()
         tracking.install()
         imports.install()
-        if told.map:
+        if order.map:
             device_map.install()
-        if told.lift is not None:
-            from ..lift import install as lift  # no other run pays for it
+        if order.lift is not None:
+            from ..lift import install as lift  # only imported by lifted runs
 
-            lift.install(told.lift)
+            lift.install(order.lift)
     except Exception as error:
         trace.complain(error)
         trace.blind = trace.trouble[-1]
@@ -69,22 +69,22 @@ def _enter(told: config.ProbeConfig, trace: TraceWriter, endings: FailureRecorde
 
 def _take_slots(endings: FailureRecorder) -> None:
     hooks.failed = endings.failed
-    hooks.moved, hooks.became, hooks.read = tracking.moved, tracking.became, tracking.read
-    hooks.born = tracking.born
-    if totals.wanted():
-        plain = hooks.born
+    hooks.moved, hooks.on_data_set, hooks.read = tracking.moved, tracking.became, tracking.read
+    hooks.on_created = tracking.born
+    if totals.is_active():
+        plain = hooks.on_created
 
         def counted(result: Any, func: Any, args: Any, kwargs: Any) -> None:
             plain(result, func, args, kwargs)
             totals.count(result, func)
             seeding.drawn(result, func, args, kwargs)
 
-        hooks.born = counted
-    if scope_watch.wanted() or sites.wanted():
-        told = hooks.born
+        hooks.on_created = counted
+    if scope_watch.is_active() or sites.is_active():
+        on_created = hooks.on_created
 
         def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
-            told(result, func, args, kwargs)
+            on_created(result, func, args, kwargs)
             scope_watch.look()
             sites.ran(result, func, args, kwargs)
 
@@ -93,7 +93,7 @@ def _take_slots(endings: FailureRecorder) -> None:
             scope_watch.look()
             sites.ran(result, func)
 
-        hooks.born, hooks.moved, hooks.done = born, moved, sites.done
+        hooks.on_created, hooks.moved, hooks.on_completed = born, moved, sites.done
 
 
 def _hook_endings(endings: FailureRecorder) -> None:
@@ -116,7 +116,7 @@ def _hook_endings(endings: FailureRecorder) -> None:
 
 def _finish_with(trace: TraceWriter, endings: FailureRecorder) -> None:
     def finish() -> None:
-        # The interpreter keeps the exception that ended it even where the program has put a hook of its own.
+        # The interpreter stores the exception that ended it even if the program has its own hook.
         if "_pytest.runner" not in sys.modules:  # pytest sets it too, also for failures that a test expects
             endings.uncaught(getattr(sys, "last_value", None), "process")
             unraised.report_unasked(endings)
@@ -129,7 +129,7 @@ def _finish_with(trace: TraceWriter, endings: FailureRecorder) -> None:
 
 
 def leave_program() -> None:
-    """Run the destructors that the interpreter is about to run, while they can still do all that they do."""
+    """Run the destructors that the interpreter is about to run, while everything still works."""
     if _begun is not None:
         try:
             if shutdown.let_go_of_destructors(lambda file: bool(file) and places.learn(file) == places.OWNED):
@@ -139,39 +139,39 @@ def leave_program() -> None:
 
 
 def trace_of(exception: BaseException) -> dict[str, Any] | None:
-    """Tell this process's trace as if the exception had ended it; None where it has nothing to do with devices."""
+    """Return this process's trace as if the exception had ended it; None if it is unrelated to devices."""
     if _begun is None:
         return None
     trace, endings = _begun
     found = endings.find(exception)
-    return None if found is None else {**trace.tell(), "failure": {**found, "uncaught": True}}
+    return None if found is None else {**trace.contents(), "failure": {**found, "uncaught": True}}
 
 
 def is_lifted() -> bool:
-    """Say whether what test code makes is lifted in this process."""
+    """Return whether test code is lifted in this process."""
     lift = sys.modules.get(f"{__package__.rpartition('.')[0]}.lift.modules")
     return lift is not None and bool(lift.is_on())
 
 
 def obey() -> None:
-    """Enter the world that the order names now, or leave the one the process is in where there is no order any more."""
-    told = config.read()
+    """Enter the world that is configured now, or leave the current one if there is no configuration any more."""
+    order = config.read()
     if _begun is None:
         begin()
-    elif told is None:
+    elif order is None:
         world.leave()
     else:
-        _enter(told, *_begun)
+        _enter(order, *_begun)
 
 
 def forget_repeats() -> None:
-    """Take down failures at the same places again: a new test has begun."""
+    """Record failures at the same locations again, for a new test."""
     if _begun is not None:
         _begun[1].forget_repeats()
 
 
 def warn(problem: str) -> None:
-    """Put a problem of the entry into the trace."""
+    """Record a problem of the entry in the trace."""
     if _begun is not None:
         _begun[0].complain(problem)
 

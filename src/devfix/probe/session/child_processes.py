@@ -1,4 +1,4 @@
-"""Child processes: each begins a trace of its own, and each that ends without `atexit` still writes its trace."""
+"""Child processes: each starts its own trace, and writes it even if it ends without `atexit`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..inspection import device_map
 from ..provenance import transfers
 from ..simulation.patching import replace
 
-PATIENCE = 5.0  # seconds for children to end behind a program that an exception has ended
+PATIENCE = 5.0  # seconds for children to end after an exception has ended the program
 
 
 def follow_forks(trace: TraceWriter, endings: FailureRecorder) -> None:
-    """Begin a trace of its own in each child that is forked from now on."""
+    """Start a trace in each child that is forked from now on."""
 
     def renew() -> None:
         trace.__init__(trace.order)  # type: ignore[misc]
@@ -32,7 +32,7 @@ def follow_forks(trace: TraceWriter, endings: FailureRecorder) -> None:
 
 
 def install(trace: TraceWriter, endings: FailureRecorder) -> None:
-    """Write before `os._exit`, which is how forked workers end."""
+    """Write before `os._exit`, by which forked workers end."""
     leave = os._exit
 
     @functools.wraps(leave)
@@ -48,10 +48,10 @@ def install(trace: TraceWriter, endings: FailureRecorder) -> None:
 
 
 def end_children(seconds: float = PATIENCE) -> None:
-    """End the children of a program that has ended by an exception, where they do not end by themselves.
+    """End the children of a program that an exception has ended, unless they end by themselves.
 
-    The interpreter would wait for them, and they for what the program will never send. Daemons it ends by itself: a
-    worker of a pool that is ended here may hold the lock that the pool's own ending waits for.
+    The interpreter would wait for them, and they for what the program will never send. It ends daemons by itself: a
+    worker of a pool that is ended here may hold the lock that the pool's own shutdown waits for.
     """
     process = sys.modules.get("multiprocessing.process")
     children = [] if process is None else [child for child in process.active_children() if not child.daemon]
@@ -69,7 +69,7 @@ def _is_worker() -> bool:
 
 
 def _watch_bootstrap(trace: TraceWriter, endings: FailureRecorder) -> None:
-    """Learn of exceptions that end a `multiprocessing.Process`: its bootstrap prints and swallows them."""
+    """Record exceptions that end a `multiprocessing.Process`: its bootstrap prints and swallows them."""
     import multiprocessing.process as process
 
     original = process.BaseProcess._bootstrap  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What one test can leave to the next, as it is now and put back: for test suites in a world."""
+"""Snapshot and restore global torch state between tests."""
 
 from __future__ import annotations
 
@@ -13,86 +13,86 @@ from ..simulation.patches.cuda import memory
 from . import bootstrap
 
 State = dict[str, Any]
-_SEED = 67280421310721  # with which PyTorch begins every stream
+_SEED = 67280421310721  # the default seed of PyTorch
 
 
 def state() -> State:
-    """Tell what tests change: default dtype and device, this thread's current GPU, each GPU's random stream."""
-    told: State = {"dtype": torch.get_default_dtype(), "device": _default_device()}
+    """Return what tests change: default dtype and device, this thread's current GPU, each GPU's random state."""
+    state: State = {"dtype": torch.get_default_dtype(), "device": _default_device()}
     if devices.count():
-        told["current"] = devices.current()
-        told.update((f"stream {gpu}", one.get_state()) for gpu, one in enumerate(randomness.defaults))
+        state["current"] = devices.current()
+        state.update((f"stream {gpu}", one.get_state()) for gpu, one in enumerate(randomness.defaults))
     elif torch.cuda.is_initialized():
-        told["current"] = torch.cuda.current_device()
-        told.update((f"stream {gpu}", one.get_state()) for gpu, one in enumerate(torch.cuda.default_generators))
-    return told
+        state["current"] = torch.cuda.current_device()
+        state.update((f"stream {gpu}", one.get_state()) for gpu, one in enumerate(torch.cuda.default_generators))
+    return state
 
 
 def changed(before: State, after: State) -> State:
-    """Tell the parts of `before` that are others in `after`."""
+    """Return the parts of `before` that differ in `after`."""
     return {part: value for part, value in before.items() if part in after and not _same(value, after[part])}
 
 
-def restore(told: State, current: int) -> None:
-    """Put a state back; the GPUs of which it tells nothing become as new, with `current` the current one.
+def restore(state: State, current: int) -> None:
+    """Restore a state. GPUs that it does not contain are reset, and `current` becomes the current one.
 
-    Other threads than the calling one have GPU 0 again, and the memory figures begin anew.
+    Other threads get GPU 0 again, and the memory figures are reset.
     """
-    if torch.get_default_dtype() is not told["dtype"]:
-        torch.set_default_dtype(told["dtype"])
-    if _default_device() != told["device"]:
-        torch.set_default_device(told["device"])
+    if torch.get_default_dtype() is not state["dtype"]:
+        torch.set_default_dtype(state["dtype"])
+    if _default_device() != state["device"]:
+        torch.set_default_device(state["device"])
     simulated = devices.count() > 0
     if simulated:
         devices.forget_threads()
-        devices.make_current(told.get("current", current))
+        devices.make_current(state.get("current", current))
         memory.forget()
     elif torch.cuda.is_initialized():
-        torch.cuda.set_device(told.get("current", current))
+        torch.cuda.set_device(state.get("current", current))
         for gpu in range(torch.cuda.device_count()):
             torch.cuda.reset_peak_memory_stats(gpu)
     else:
         return
     for gpu, stream in enumerate(randomness.defaults if simulated else torch.cuda.default_generators):
-        if f"stream {gpu}" in told:
-            stream.set_state(told[f"stream {gpu}"])
+        if f"stream {gpu}" in state:
+            stream.set_state(state[f"stream {gpu}"])
         else:
             stream.manual_seed(_SEED)
 
 
 def begin_test() -> None:
-    """Take down failures at places that have failed often in other tests."""
+    """Record failures again at locations that have failed often in other tests."""
     bootstrap.forget_repeats()
     boundaries.forget()
     silent.take()
 
 
 def failed_test(exception: BaseException) -> dict[str, Any] | None:
-    """Tell the failure that a test's exception comes from, as a trace; None where it has nothing to do with devices.
+    """Return the trace of the failure that caused a test's exception; None if it is unrelated to devices.
 
-    The probe's own frames are taken out of the tracebacks of the exception.
+    The probe's own frames are removed from the tracebacks of the exception.
     """
     failure.strip(exception)
     return bootstrap.trace_of(exception)
 
 
 def blamed(trace: dict[str, Any], exception: BaseException | None) -> tuple[str, str]:
-    """Say whether the failure of a lifted test's trace is a "finding" or an "artefact" of the lift, and why."""
+    """Return whether the failure of a lifted test's trace is a "finding" or an "artefact" of the lift, and why."""
     return blame.blame(trace["failure"], exception)
 
 
 def silent_findings() -> list[dict[str, Any]]:
-    """Return what the test at hand has shown without failing, and forget it."""
+    """Return and forget what the current test has shown without failing."""
     return silent.take()
 
 
 def smoothed() -> int:
-    """Say how many operators of test code were run again with their tensors on one device."""
+    """Return how many operators of test code were run again with their tensors on one device."""
     return mixtures.Smoothed.count
 
 
 def is_lifted() -> bool:
-    """Say whether this process lifts what test code makes."""
+    """Return whether this process lifts what test code creates."""
     return bootstrap.is_lifted()
 
 

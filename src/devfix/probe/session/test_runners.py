@@ -1,4 +1,4 @@
-"""Test runners: what fails a test is a failure of the process, what a test expects is not."""
+"""Test runners: an exception that fails a test is a failure of the process, an expected one is not."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def install(endings: FailureRecorder) -> None:
 
 
 def failed_test(exception: BaseException | None) -> None:
-    """Take down the exception that failed a test."""
+    """Record the exception that failed a test."""
     if _endings is not None:
         _endings.uncaught(exception, "test")
 
 
 def hook_unittest() -> None:
-    """Have unittest's results tell which exceptions failed a test."""
+    """Let unittest's results report the exceptions that failed a test."""
     import unittest
 
     for name in ("addError", "addFailure"):

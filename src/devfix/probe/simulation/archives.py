@@ -1,4 +1,4 @@
-"""The archives of scripted modules: on which device their tensors lay, as the pickle in them says."""
+"""Archives of scripted modules: find the device of their tensors in the pickle that they contain."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Step = tuple[str, Any, int]  # an instruction's name, argument and position
 
 
 def moved(data: bytes, device: str) -> bytes:
-    """Return an archive whose tensors lay on the CPU as one whose tensors lay on `device`."""
+    """Return an archive whose tensors are on the CPU as one whose tensors are on `device`."""
     reader = torch._C.PyTorchFileReader(io.BytesIO(data))
     written = io.BytesIO()
     writer = torch._C.PyTorchFileWriter(written)
     writer.set_min_version(int(reader.get_record("version")))
     for name in reader.get_all_records():
         if name == "version" or name.startswith(".data/"):
-            continue  # the writer's own
+            continue  # created by the writer
         record = reader.get_record(name)
         if name == "data.pkl":
             record = _renamed(record, device)
@@ -30,11 +30,11 @@ def moved(data: bytes, device: str) -> bytes:
 
 
 def device(data: bytes) -> str:
-    """Return the device on which all tensors of an archive lay; "cpu" where it cannot be told, or is no GPU."""
+    """Return the device of all tensors of an archive; "cpu" if it cannot be determined, or is not a GPU."""
     try:
         record = torch._C.PyTorchFileReader(io.BytesIO(data)).get_record("data.pkl")
     except RuntimeError:
-        return "cpu"  # C++ says what is wrong with it
+        return "cpu"  # C++ reports the error
     found = {text for text, _ in _devices(record)}
     if len(found) > 1 and any(text.startswith("cuda") for text in found):
         raise NotImplementedError("a script on several devices cannot be loaded on simulated GPUs: give a map_location")
@@ -42,7 +42,7 @@ def device(data: bytes) -> str:
 
 
 def _devices(record: bytes) -> list[tuple[str, int]]:
-    """Return the device of each storage, and the place of the instruction that says it among all steps of its kind."""
+    """Return the device of each storage, and the position of the instruction for it among those of its kind."""
     steps, memory = _steps(record)
     return [
         (str(memory.get(steps[at - 3][1], "")) if "GET" in steps[at - 3][0] else str(steps[at - 3][1]), at - 3)
@@ -52,7 +52,7 @@ def _devices(record: bytes) -> list[tuple[str, int]]:
 
 
 def _steps(record: bytes) -> tuple[list[Step], dict[int, Any]]:
-    """Return the instructions of a pickle but those that remember, and what was remembered as what."""
+    """Return the instructions of a pickle without those for the memo, and the contents of the memo."""
     steps: list[Step] = []
     memory: dict[int, Any] = {}
     for opcode, argument, position in pickletools.genops(record):

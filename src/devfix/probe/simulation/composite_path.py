@@ -1,7 +1,7 @@
-"""Composite operators run whole, on what simulated tensors hold, where nobody could see their parts.
+"""Run composite operators as a whole on the values of simulated tensors, if nothing observes their parts.
 
-C++ takes a composite operator apart before the dispatcher sees it. Without gradients, modes, autocast and transforms
-the CPU's own operator gives the same bits in one call, for it takes itself apart in the same way.
+C++ decomposes a composite operator before the dispatcher sees it. Without gradients, modes, autocast and transforms the
+CPU's operator gives the same bits in one call, since it decomposes itself in the same way.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _casting = torch.is_autocast_enabled
 _functorch = torch._C._functorch.maybe_current_level
 _tracing = torch._C._get_tracing_state
 PLAIN = (Tensor, torch.nn.Parameter)
-# Something where autocast was used or operators are watched: to ask costs as much as a small operator.
+# Not empty once autocast was used or operators are watched: a query costs as much as a small operator.
 listening: list[Any] = []
-watched: list[Any] = []  # who watches operators, which must then go through the dispatcher
-_below = torch._C._DisableTorchDispatch  # in force from when it is made until it is dropped; `with` would cost more
+watched: list[Any] = []  # watchers of operators, which must then go through the dispatcher
+_below = torch._C._DisableTorchDispatch  # active while the object exists; a `with` statement would cost more
 
 
 def alone() -> bool:
-    """Whether nothing but the world is between the program and its operators: no mode, transform or autocast."""
+    """Return whether there is no mode, transform or autocast besides the world."""
     return (
         _modes() == 1
         and not _function_modes()
@@ -40,20 +40,20 @@ def alone() -> bool:
 
 
 def possible(*tensors: Any) -> bool:
-    """Whether a composite operator of these tensors may run whole: all are simulated, and none asks for gradients."""
+    """Return whether a composite operator of these tensors may run as a whole: all simulated, without gradients."""
     for tensor in tensors:
         if type(tensor) not in PLAIN or tensor._devfix_gpu < 0:
             return False
     if _grad() and any(tensor.requires_grad for tensor in tensors):
         return False
-    return alone() and hooks.born in hooks.shorter
+    return alone() and hooks.on_created in hooks.fast_on_created
 
 
 def run(original: Any, func: Any, args: Any, kwargs: Any, gpu: int) -> Any:
-    """Run an operator on what its tensors hold; the result is new and lies on `gpu`."""
+    """Run an operator on the values of its tensors; the result is new and on `gpu`."""
     held = [item._devfix_held if isinstance(item, Tensor) else item for item in args]
     with _below():
         result = original(*held, **kwargs)
     made = wrap_new(result, gpu)
-    hooks.born(made, func, args, kwargs)
+    hooks.on_created(made, func, args, kwargs)
     return made

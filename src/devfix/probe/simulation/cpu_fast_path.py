@@ -1,6 +1,6 @@
-"""Plain operators on tensors of the host, past the world's mode, which would do no more than note a birth.
+"""Run plain operators on host tensors without the world's mode, which would only record a creation.
 
-In a world of simulated GPUs much runs on the host all the same: loaders, masks, whole tests of a suite.
+In a world of simulated GPUs much still runs on the host: loaders, masks, whole tests of a suite.
 """
 
 from __future__ import annotations
@@ -17,43 +17,43 @@ from .tensor import Tensor
 SIMPLE = frozenset(
     (int, float, bool, complex, str, type(None), tuple, list, torch.Size, torch.dtype, torch.memory_format)
 )
-below = torch._C._DisableTorchDispatch  # in force from when it is made until it is dropped; `with` would cost more
+below = torch._C._DisableTorchDispatch  # active while the object exists; a `with` statement would cost more
 
 
 def hosted(original: Any, func: Any, args: Any, kwargs: Any) -> Any:
-    """What a function makes of tensors of the host that ask for no gradient; None where it has failed.
+    """Return the result of a function of host tensors without gradients; None if it failed.
 
-    Its first argument is a tensor or a list of them, and nothing but the world is `alone` with the program.
+    Its first argument is a tensor or a list of tensors, and nothing besides the world observes operators.
     """
     guard = below()
     try:
         result = original(*args, **kwargs)
     except Exception:
-        return None  # the long way tells what failed
+        return None  # the regular path reports the failure
     finally:
         del guard
     if type(result) is not Tensor:
         return None
     source = args[0]
     if result is not source:
-        shorter = hooks.on_host.get(hooks.born)
+        shorter = hooks.fast_on_created_cpu.get(hooks.on_created)
         if shorter is not None:
             shorter(result, func, source if type(source) in PLAIN else source[0])
         else:
-            hooks.born(result, func, args, kwargs)
+            hooks.on_created(result, func, args, kwargs)
     return result
 
 
 def of_number(original: Any) -> Any:
-    """Make a function of one tensor that gives a number, at once for a tensor of the host: nothing is born."""
+    """Return a fast version of a function of one host tensor that returns a number: no tensor is created."""
 
     def call(self: Any) -> Any:
-        if type(self) in PLAIN and self._devfix_gpu < 0 and hooks.born in hooks.on_host and alone():
+        if type(self) in PLAIN and self._devfix_gpu < 0 and hooks.on_created in hooks.fast_on_created_cpu and alone():
             guard = below()
             try:
                 return original(self)
             except Exception:
-                pass  # the long way tells what failed
+                pass  # the regular path reports the failure
             finally:
                 del guard
         return original(self)
@@ -62,7 +62,7 @@ def of_number(original: Any) -> Any:
 
 
 def makes(args: Any, kwargs: Any) -> bool:
-    """Whether a constructor makes a tensor of the host: no device is asked for or set, and its source is no other."""
+    """Return whether a constructor creates a host tensor: no device is requested or set, and its source has none."""
     for name, value in kwargs.items():
         if name == "device":
             if value is not None and value != "cpu" and value != CPU:
@@ -76,13 +76,13 @@ def makes(args: Any, kwargs: Any) -> bool:
 
 
 def made(original: Any, func: Any, args: Any, kwargs: Any) -> Any:
-    """What a constructor makes on the host; None where it has failed."""
+    """Return what a constructor creates on the host; None if it failed."""
     guard = below()
     try:
         result = original(*args, **kwargs)
     except Exception:
-        return None  # the long way tells what failed
+        return None  # the regular path reports the failure
     finally:
         del guard
-    hooks.born(result, func, args, kwargs)
+    hooks.on_created(result, func, args, kwargs)
     return result

@@ -1,6 +1,6 @@
-"""How many GPUs the world has, which one is current in each thread, and what a device's name resolves to.
+"""The number of GPUs in the world, the current one of each thread, and the resolution of device names.
 
-A simulated `cuda:i` is `lazy:i` for PyTorch's C++: that device has a guard in every build, and no fast path tests for
+A simulated `cuda:i` is `lazy:i` for PyTorch's C++: every build has a guard for that device, and no fast path checks for
 it.
 """
 
@@ -18,7 +18,7 @@ from .visible_devices import NAME, visible
 CUDA: list[torch.device] = []  # those that the process sees
 LAZY: list[torch.device] = []
 CPU = torch.device("cpu")
-_parsed = torch.device  # a world replaces it by a class in Python, which costs more
+_parsed = torch.device  # a world replaces it by a Python class, which is slower
 
 
 class _Current(threading.local):
@@ -29,7 +29,7 @@ _current = _Current()
 
 
 def install(gpus: int, current: int) -> None:
-    """Make a world of `gpus` GPUs; `current` is the index current in the calling thread, 0 is in all new ones."""
+    """Set up a world of `gpus` GPUs; `current` is current in the calling thread, 0 in all new ones."""
     CUDA.clear()
     LAZY.clear()
     _current.index = current
@@ -40,7 +40,7 @@ def install(gpus: int, current: int) -> None:
 
 
 def _look() -> None:
-    """Read `CUDA_VISIBLE_DEVICES` anew: until CUDA starts, the program may still set it."""
+    """Read `CUDA_VISIBLE_DEVICES` again: the program may set it until CUDA is initialized."""
     seen = len(visible(os.environ.get(NAME), _Use.installed))
     if seen != len(CUDA):
         CUDA[:] = [torch.device("cuda", index) for index in range(seen)]
@@ -50,26 +50,26 @@ def _look() -> None:
 
 
 def count() -> int:
-    """The number of simulated GPUs that the process sees; it settles once CUDA has started."""
+    """Return the number of simulated GPUs that the process sees, which is final once CUDA is initialized."""
     if not _Use.is_settled:
         _look()
     return len(CUDA)
 
 
 def installed() -> int:
-    """The number of simulated GPUs of the world, also of those that `CUDA_VISIBLE_DEVICES` hides."""
+    """Return the number of simulated GPUs of the world, including those hidden by `CUDA_VISIBLE_DEVICES`."""
     return _Use.installed
 
 
 def available() -> bool:
-    """Whether the process sees a GPU: the driver starts to answer this, and reads no environment any more."""
+    """Return whether the process sees a GPU; this starts the driver, which ignores later changes of the environment."""
     seen = count() > 0
     _Use.is_settled = True
     return seen
 
 
 def current() -> int:
-    """The index of the device that is current in this thread."""
+    """Return the index of the current device of this thread."""
     return _current.index
 
 
@@ -80,7 +80,7 @@ def make_current(index: int) -> None:
 
 
 def forget_threads() -> None:
-    """Make GPU 0 current in every thread but the calling one."""
+    """Make GPU 0 current in every thread except the calling one."""
     global _current
     index = _current.index
     _current = _Current()
@@ -88,7 +88,7 @@ def forget_threads() -> None:
 
 
 def checked(index: int) -> int:
-    """The index itself, or CUDA's error for an ordinal that does not exist."""
+    """Return the index. Raises CUDA's error for an ordinal that does not exist."""
     if not 0 <= index < len(CUDA):
         _Asked.ordinals = max(_Asked.ordinals, index + 1, _local_processes())
         raise messages.invalid_ordinal(index)
@@ -101,21 +101,21 @@ class _Asked:
 
 
 def _local_processes() -> int:
-    """Return how many processes a launcher such as torchrun has started on this machine, 0 where none did."""
+    """Return how many processes a launcher such as torchrun has started on this machine, 0 without one."""
     text = os.environ.get("LOCAL_WORLD_SIZE", "")
     return int(text) if text.isdecimal() else 0
 
 
 def need_one_each(processes: int) -> None:
-    """Note that NCCL joins this many processes of this machine, each of which needs a GPU of its own."""
+    """Record that NCCL joins this many processes of this machine, each of which needs its own GPU."""
     if processes > len(CUDA) > 0:
         _Asked.processes = max(_Asked.processes, processes)
 
 
-def asked() -> dict[str, int]:
-    """Return how many GPUs the program asked for beyond those that there are: by their numbers, and by its processes.
+def requested() -> dict[str, int]:
+    """Return how many GPUs the program requested beyond the existing ones: by index, and by its processes.
 
-    Each is 0 where it asked for no more than there are.
+    Each is 0 if it requested no more than there are.
     """
     return {"ordinals": _Asked.ordinals, "processes": _Asked.processes}
 
@@ -128,7 +128,7 @@ class _Use:
 
 
 def use() -> None:
-    """Note that this process uses CUDA; a child forked from one that did may not."""
+    """Record that this process uses CUDA; a child forked from it must not."""
     if _Use.forbidden:
         raise messages.bad_fork()
     if _Use.begun:
@@ -139,29 +139,29 @@ def use() -> None:
 
 
 def used() -> bool:
-    """Whether this process has used CUDA."""
+    """Return whether this process has used CUDA."""
     return _Use.begun and not _Use.forbidden
 
 
 def forbidden() -> bool:
-    """Whether this process was forked from one that had used CUDA."""
+    """Return whether this process was forked from one that had used CUDA."""
     return _Use.forbidden
 
 
 def after_fork() -> None:
-    """Forbid CUDA in a child whose parent has used it."""
+    """Raise an error in a child whose parent has used CUDA."""
     _Use.forbidden = _Use.forbidden or (_Use.begun and bool(CUDA))
 
 
 def index_of(device: Any) -> int | None:
-    """The index of the simulated GPU that a torch.device names (None for any other device)."""
+    """Return the index of the simulated GPU that a torch.device names (None for any other device)."""
     kind = device.type
     if kind == "lazy":
         return int(device.index)
     if kind == "cuda":
         if not _Use.is_settled:
             available()
-        if not CUDA:  # C++ asks once in a process whether there is CUDA, and may have asked in another world
+        if not CUDA:  # C++ checks for CUDA once in a process, perhaps in another world
             torch.cuda.init()
             return None
         use()
@@ -170,7 +170,7 @@ def index_of(device: Any) -> int | None:
 
 
 def spoken(device: Any) -> int | None:
-    """As `index_of`, for what users write: a torch.device, a string, or an int (an accelerator's index)."""
+    """Do the same as `index_of`, for a torch.device, a string, or an int (an accelerator's index)."""
     if isinstance(device, int) and not isinstance(device, bool):
         use()
         return checked(device)
@@ -182,11 +182,11 @@ def spoken(device: Any) -> int | None:
 
 
 def inner(device: Any) -> Any:
-    """The device that PyTorch's C++ is told: `lazy:i` for a GPU, anything else unchanged."""
+    """Return the device for PyTorch's C++: `lazy:i` for a GPU, anything else unchanged."""
     index = spoken(device)
     return device if index is None else LAZY[index]
 
 
 def outer(device: torch.device) -> torch.device:
-    """The device that Python is told: `cuda:i` for `lazy:i`, anything else unchanged."""
+    """Return the device for Python: `cuda:i` for `lazy:i`, anything else unchanged."""
     return CUDA[device.index] if device.type == "lazy" else device

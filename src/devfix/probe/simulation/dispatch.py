@@ -1,7 +1,7 @@
-"""Run every operator of the process: on the values inside simulated tensors, after CUDA's device check.
+"""Run every operator of the process on the values inside simulated tensors, after CUDA's device check.
 
-One TorchDispatchMode, pushed in each thread, sees all operators of all tensors. Tensors on one device take the short
-way through `dispatch`; a mixture goes to `mismatch.judge`, which raises what CUDA raises or lets the operator pass.
+One TorchDispatchMode, pushed in each thread, sees all operators of all tensors. Tensors on one device are handled in
+`dispatch`; mixed devices go to `mismatch.judge`, which raises what CUDA raises or lets the operator pass.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import dtypes, hooks, integer_division, messages, mismatch, numbers, own_kernels, widening
 from . import factorizations as _factoring  # noqa: F401 - registers how operators run
-from . import special_ops as _running  # noqa: F401 - the same
+from . import special_ops as _running  # noqa: F401 - likewise
 from .plans import LIST, TENSOR, _plans, plan_of
-from .tensor import Tensor, reshape_shell, wrap, wrap_new, written
+from .tensor import Tensor, count_write, reshape_shell, wrap, wrap_new
 from .unwrapping import rewrap, unwrap_keywords, unwrap_list
 
 Parameter = torch.nn.Parameter
 _known = _plans.get
-_shorter = hooks.shorter.get
+_shorter = hooks.fast_on_created.get
 _disabled = torch._C._disabled_torch_dispatch_impl
 _mode_of = torch._C._get_dispatch_mode
 _KINDS = tuple(torch._C._TorchDispatchModeKey.__members__.values())
@@ -33,7 +33,7 @@ class World(TorchDispatchMode):
 
     @classmethod
     def is_infra_mode(cls) -> bool:
-        """Dynamo compiles nothing under a mode of the program's."""
+        """Tell Dynamo to compile nothing under this mode."""
         return True
 
 
@@ -81,12 +81,12 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
             else:
                 result = widening.run(plan, cells, keywords or {})
         if gpu is None or gpu < 0:
-            hooks.born(result, func, args, kwargs)
+            hooks.on_created(result, func, args, kwargs)
             return result
         if plan.fresh or plan.view:
             result = wrap_new(result, gpu) if plan.fresh else wrap(result, gpu)
             source = args[plan.source] if plan.source >= 0 else None
-            shorter = _shorter(hooks.born)
+            shorter = _shorter(hooks.on_created)
             if shorter is not None and type(source) is Tensor:
                 shorter(result, func, source)
                 return result
@@ -95,22 +95,22 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
             if plan.reshapes:
                 reshape_shell(result)
             if result._devfix_whole is not None:
-                written(result._devfix_whole)
+                count_write(result._devfix_whole)
         else:
             result = rewrap(plan, result, args, kwargs, gpu)
-        hooks.born(result, func, args, kwargs)
+        hooks.on_created(result, func, args, kwargs)
         return result
     except Exception as error:
         result = hooks.again(error, func, args, kwargs or {})
         if result is not hooks.FAILED:
             return result
-        raise told(error, func, args, kwargs)  # noqa: B904 - it is the same exception
+        raise translate_error(error, func, args, kwargs)  # noqa: B904 - it is the same exception
 
 
 def _foreign(func: Any, args: Any, kwargs: Any) -> Any:
-    """Leave an operator to the class of its tensors, or to the mode of fake tensors or traces that is at work below.
+    """Leave an operator to the class of its tensors, or to a mode of fake tensors or traces below this one.
 
-    Where a mode declines, PyTorch asks the classes alone and not the mode below, and fake tensors rely on theirs.
+    If a mode declines, PyTorch only tries the classes and not the mode below, on which fake tensors rely.
     """
     if any(_mode_of(kind) is not None for kind in _KINDS):
         return func(*args, **(kwargs or {}))
@@ -120,13 +120,13 @@ def _foreign(func: Any, args: Any, kwargs: Any) -> Any:
 World.__torch_dispatch__ = dispatch  # type: ignore[method-assign]
 
 
-def told(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
+def translate_error(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
     """Report a failure, with the device's name as the user knows it."""
     text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
     if "lazy" in text.lower():
         error.args = (messages.outward(text), *error.args[1:])
     if "not implemented for '" in text and _is_on_gpu(args, kwargs or {}):
-        error.args = (dtypes.told(text, _base(func)), *error.args[1:])
+        error.args = (dtypes.cuda_message(text, _base(func)), *error.args[1:])
     if "can't allocate memory" in text and _is_on_gpu(args, kwargs or {}):
         error = messages.out_of_memory(text)
     hooks.failed(error, func, args, kwargs or {})
@@ -139,7 +139,7 @@ def _base(func: Any) -> str:
 
 
 def _is_on_gpu(args: Any, kwargs: Any) -> bool:
-    """Whether an operator makes its result on a simulated GPU, or from what lies on one."""
+    """Return whether an operator creates its result on a simulated GPU, or from a tensor on one."""
     device = kwargs.get("device")
     return (device is not None and torch.device(device).type != "cpu") or any(
         isinstance(each, Tensor) and each._devfix_gpu >= 0 for each in args

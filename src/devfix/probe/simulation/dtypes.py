@@ -1,4 +1,4 @@
-"""Which dtypes CUDA's kernels take where the CPU's take others, and the names by which they refuse the rest.
+"""The dtypes that CUDA's kernels support if they differ from the CPU's, and the kernel names in their errors.
 
 The sets follow `dtypesIfCUDA` of PyTorch's operator database, the names the dispatch macros of ATen/native/cuda.
 """
@@ -15,14 +15,14 @@ from .tensor import Tensor
 HALVES = frozenset((torch.float16, torch.bfloat16))
 INTEGERS = frozenset((torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64))
 _NO_PRODUCT = INTEGERS | {torch.bool, torch.complex32}
-# What cuBLAS multiplies: the direct paths let nothing else pass.
+# What cuBLAS supports: the fast paths accept nothing else.
 PRODUCTS = frozenset(
     (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128)
 )  # fmt: skip
 
 
 def _dtype_error() -> type[RuntimeError]:
-    """Return what this release's kernels raise of a dtype: the CPU's ask by the same macro as CUDA's.
+    """Return the exception that this release's kernels raise for a dtype: CUDA and CPU use the same macro.
 
     It is NotImplementedError in newer releases, and RuntimeError in 2.6.
     """
@@ -38,7 +38,7 @@ DTYPE_ERROR = _dtype_error()
 
 
 class Refusal(NamedTuple):
-    """The kernel's name in the message, the dtypes that it refuses, and whether it is reached without any elements."""
+    """The kernel's name in the message, the unsupported dtypes, and whether it is reached for empty tensors."""
 
     kernel: str
     dtypes: frozenset[torch.dtype]
@@ -47,7 +47,7 @@ class Refusal(NamedTuple):
 
 _CONVOLVING = Refusal("cudnn", INTEGERS | {torch.bool})
 
-# What the CPU computes and CUDA refuses, by the operator's base name without the underscore of in-place variants.
+# Supported on the CPU and not on CUDA, by the operator's base name without the underscore of in-place variants.
 REFUSED: dict[str, Refusal] = {
     **dict.fromkeys(("mm", "addmm", "_addmm_activation", "addbmm"), Refusal("addmm_cuda", _NO_PRODUCT, False)),
     **dict.fromkeys(("bmm", "baddbmm"), Refusal("baddbmm_cuda", _NO_PRODUCT, False)),
@@ -70,7 +70,7 @@ REFUSED: dict[str, Refusal] = {
     "native_dropout_backward": Refusal("masked_scale_cuda", INTEGERS | {torch.bool}),
 }
 
-# Operators for which CUDA has no kernel in half precision either; their kernels' names, where no rule gives them.
+# Operators without a CUDA kernel for half precision; the names of their kernels, if they are irregular.
 _NO_HALF = {
     "linalg_cholesky_ex": "cholesky_cusolver", "cholesky": "cholesky_cusolver", "cholesky_inverse": "",
     "_cholesky_solve_helper": "cholesky_cuda_potrs", "linalg_householder_product": "orgqr_cuda", "geqrf": "geqrf_cuda",
@@ -123,10 +123,10 @@ _COMPLEX_HALF = frozenset(
     ]
 )
 _ALSO_INTEGERS = {"histc": INTEGERS, "abs": frozenset((torch.bool,)), "trace": frozenset((torch.bool,))}
-# What CUDA computes of integers, it computes as this.
+# What CUDA computes of integers, it computes as this dtype.
 THROUGH = {**dict.fromkeys(INTEGERS, torch.float64), torch.bool: torch.uint8}
 
-# Names of CPU kernels for which CUDA's is no translation.
+# Names of CPU kernels without a corresponding CUDA name.
 _KERNELS = {
     "cumsum_out_cpu": "cumsum_cuda", "cumprod_out_cpu": "cumprod_cuda", "grid_sampler3d_cpu": "grid_sampler_3d_cuda",
     "grid_sampler_2d_cpu_kernel_impl": "grid_sampler_2d_cuda", "log_sigmoid_cpu": "log_sigmoid_forward_cuda",
@@ -150,12 +150,12 @@ _SCALARS = {dtype: name for name, dtype in _NAMES.items()}
 
 
 def base_of(schema_name: str) -> str:
-    """Return the name under which the tables have an operator."""
+    """Return the name of an operator in these tables."""
     return schema_name.rpartition("::")[2].rstrip("_")
 
 
 def refuse(refusal: Refusal, base: str, cells: Any) -> None:
-    """Raise what CUDA raises of the first tensor whose dtype the kernel does not take."""
+    """Raise what CUDA raises for the first tensor whose dtype the kernel does not support."""
     for cell in cells:
         if isinstance(cell, Tensor):
             if cell.dtype not in refusal.dtypes:
@@ -168,7 +168,7 @@ def refuse(refusal: Refusal, base: str, cells: Any) -> None:
 
 
 def _of_convolution(dtype: torch.dtype, cells: Any) -> RuntimeError:
-    """The error of cuDNN, which has names for 32 and 8 bits without having kernels, or of what stands in for it."""
+    """Return the error of cuDNN, which names 32-bit and 8-bit types without supporting them, or of its replacement."""
     name = _SCALARS[dtype]
     if not torch.backends.cudnn.enabled:
         return DTYPE_ERROR(f"\"slow_conv{cells[0].dim() - 2}d_cuda\" not implemented for '{name}'")
@@ -178,7 +178,7 @@ def _of_convolution(dtype: torch.dtype, cells: Any) -> RuntimeError:
 
 
 def takes(base: str, error: Exception) -> bool:
-    """Whether CUDA has the kernel that the CPU has just refused for want of a dtype."""
+    """Return whether CUDA has the kernel that the CPU has just rejected because of a dtype."""
     spoken = _SPOKEN.search(str(error))
     dtype = _NAMES.get(spoken[2]) if spoken else None
     if dtype in HALVES:
@@ -188,8 +188,8 @@ def takes(base: str, error: Exception) -> bool:
     return dtype in _ALSO_INTEGERS.get(base, ())
 
 
-def told(text: str, base: str) -> str:
-    """Return a message of the CPU's kernel with the name that CUDA's kernel has."""
+def cuda_message(text: str, base: str) -> str:
+    """Return a message of the CPU's kernel with the name of CUDA's kernel."""
 
     def rename(spoken: re.Match[str]) -> str:
         kernel, dtype = spoken[1], spoken[2]

@@ -1,4 +1,4 @@
-"""Factorisations whose `driver` names a library: LAPACK on the CPU, cuSOLVER and MAGMA on CUDA."""
+"""Factorizations whose `driver` names a library: LAPACK on the CPU, cuSOLVER and MAGMA on CUDA."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAGE = "Check doc at https://pytorch.org/docs/stable/generated/torch.linalg.svd
 
 @special("_linalg_svd")
 def decompose(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Find singular values; on a GPU the driver may be one of cuSOLVER's three."""
+    """Compute singular values; on a GPU the driver may be one of cuSOLVER's three."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu == MIXED:
         return mismatch.judge(plan, func, args, kwargs, cells)
@@ -30,7 +30,7 @@ def decompose(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 @special("linalg_lstsq")
 def solve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Solve least squares; on a GPU by `gels` alone, which tells neither rank nor singular values."""
+    """Solve least squares; on a GPU only with `gels`, which returns neither rank nor singular values."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu == MIXED:
         return mismatch.judge(plan, func, args, kwargs, cells)
@@ -43,7 +43,7 @@ def solve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     try:
         result = plan.op(*cells, **{**keywords, "driver": "gels"})
     except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
-        # LAPACK asks for a full rank; what CUDA makes of QR divides by zero, and says nothing.
+        # LAPACK requires full rank; CUDA's QR divides by zero and raises nothing.
         solution, residuals, rank, values = plan.op(*cells, **{**keywords, "driver": "gelsy"})
         result = (solution, residuals, rank.new_empty(0), values)
     return _placed(plan, result, func, args, kwargs, gpu)
@@ -52,5 +52,5 @@ def solve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def _placed(plan: Any, result: Any, func: Any, args: Any, kwargs: Any, gpu: int | None) -> Any:
     if gpu is not None and gpu >= 0:
         result = rewrap(plan, result, args, kwargs, gpu)
-    hooks.born(result, func, args, kwargs)
+    hooks.on_created(result, func, args, kwargs)
     return result

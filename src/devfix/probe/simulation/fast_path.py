@@ -1,7 +1,7 @@
-"""Plain operators run at once, on what simulated tensors hold, where nobody could see the way through the dispatcher.
+"""Run plain operators directly on the values of simulated tensors, if nothing observes the dispatcher.
 
-PyTorch's boxing and unboxing, its modes and its autograd cost more than most operators do; where no gradient is asked
-for, and nothing but the world listens, they would do nothing else. Tensors of the host go the same way (`on_host.py`).
+PyTorch's boxing and unboxing, its modes and its autograd cost more than most operators; without gradients and other
+listeners they would have no effect. Host tensors are handled in the same way (`cpu_fast_path.py`).
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from .dtypes import PRODUCTS
 from .tensor import Tensor, wrap, wrap_new
 
 _grad = torch.is_grad_enabled
-_below = torch._C._DisableTorchDispatch  # in force from when it is made until it is dropped; `with` would cost more
+_below = torch._C._DisableTorchDispatch  # active while the object exists; a `with` statement would cost more
 
 
 def placed(result: Any, gpu: int, func: Any, args: Any, kwargs: Any, source: Any) -> Any:
-    """A new result on a simulated GPU, its birth told."""
+    """Return a new result on a simulated GPU, and record its creation."""
     made = wrap_new(result, gpu)
-    shorter = hooks.shorter.get(hooks.born)
+    shorter = hooks.fast_on_created.get(hooks.on_created)
     if shorter is not None:
         shorter(made, func, source)
     else:
-        hooks.born(made, func, args, kwargs)
+        hooks.on_created(made, func, args, kwargs)
     return made
 
 
 def of_one(original: Any, func: Any) -> Any:
-    """Make a function of one tensor and plain arguments whose result is new, direct where that is possible."""
+    """Return a fast version of a function of one tensor and plain arguments whose result is new."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         tensor: Any = args[0] if args else None
@@ -47,7 +47,7 @@ def of_one(original: Any, func: Any) -> Any:
                 try:
                     result = original(tensor._devfix_held, *rest, **kwargs)
                 except Exception:
-                    result = None  # the long way tells what failed
+                    result = None  # the regular path reports the failure
                 finally:
                     del guard
                 if type(result) is Tensor:
@@ -65,12 +65,12 @@ def _simple(values: Any) -> bool:
 
 
 def of_product(original: Any, func: Any) -> Any:
-    """As `of_two`, for products of matrices, which CUDA makes of fewer dtypes than the CPU."""
+    """Do the same as `of_two`, for matrix products, which CUDA supports for fewer dtypes than the CPU."""
     return of_two(original, func, PRODUCTS)
 
 
 def of_two(original: Any, func: Any, taken: Any = None) -> Any:
-    """Make a function of two tensors, or a tensor and a number, whose result is new, direct where that is possible."""
+    """Return a fast version of a function of two tensors, or a tensor and a number, whose result is new."""
     sign = of_sign(original, func, taken)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -80,7 +80,7 @@ def of_two(original: Any, func: Any, taken: Any = None) -> Any:
 
 
 def of_sign(original: Any, func: Any, taken: Any = None) -> Any:
-    """As `of_two`, for the methods of Python's operators; `taken` are the dtypes that CUDA makes, where not all."""
+    """Do the same as `of_two`, for Python's operator methods; `taken` are CUDA's dtypes, if not all."""
 
     def call(one: Any, two: Any) -> Any:
         if type(one) in PLAIN and not (_grad() and one.requires_grad):
@@ -99,7 +99,7 @@ def of_sign(original: Any, func: Any, taken: Any = None) -> Any:
                 try:
                     result = original(one._devfix_held, other)
                 except Exception:
-                    result = None  # the long way tells what failed
+                    result = None  # the regular path reports the failure
                 finally:
                     del guard
                 if type(result) is Tensor and (taken is None or result.dtype in taken):
@@ -110,9 +110,10 @@ def of_sign(original: Any, func: Any, taken: Any = None) -> Any:
 
 
 def of_view(original: Any, func: Any) -> Any:
-    """Make a function of one tensor that may give a view of it, direct where gradients are off.
+    """Return a fast version of a function of one tensor that may return a view of it, if gradients are off.
 
-    PyTorch's bookkeeping of views serves gradients alone; parameters keep it, whose parts are written to without them.
+    PyTorch's bookkeeping of views is only needed for gradients; parameters keep it, since parts of them are written to
+    without gradients.
     """
 
     def call(tensor: Any, *args: Any, **kwargs: Any) -> Any:
@@ -136,13 +137,13 @@ def of_view(original: Any, func: Any) -> Any:
 
 
 def viewed(original: Any, func: Any, gpu: int, tensor: Any, args: Any, kwargs: Any) -> Any:
-    """What an operator makes of one simulated tensor, perhaps the tensor itself; None where it has failed."""
+    """Return an operator's result for one simulated tensor, perhaps the tensor itself; None if it failed."""
     held = tensor._devfix_held
     guard = _below()
     try:
         result = original(held, *args, **kwargs)
     except Exception:
-        result = None  # the long way tells what failed
+        result = None  # the regular path reports the failure
     finally:
         del guard
     if type(result) is not Tensor:
@@ -151,16 +152,16 @@ def viewed(original: Any, func: Any, gpu: int, tensor: Any, args: Any, kwargs: A
         return tensor
     made = wrap(result, gpu)
     made._devfix_whole = tensor if tensor._devfix_whole is None else tensor._devfix_whole
-    shorter = hooks.shorter.get(hooks.born)
+    shorter = hooks.fast_on_created.get(hooks.on_created)
     if shorter is not None:
         shorter(made, func, tensor)
     else:
-        hooks.born(made, func, (tensor, *args), kwargs)
+        hooks.on_created(made, func, (tensor, *args), kwargs)
     return made
 
 
 def of_list(original: Any, func: Any) -> Any:
-    """Make a function of a list of tensors and plain arguments whose result is new, direct where that is possible."""
+    """Return a fast version of a function of a list of tensors and plain arguments whose result is new."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         tensors = args[0] if args else None
@@ -175,7 +176,7 @@ def of_list(original: Any, func: Any) -> Any:
                 try:
                     result = original(held, *args[1:], **kwargs)
                 except Exception:
-                    result = None  # the long way tells what failed
+                    result = None  # the regular path reports the failure
                 finally:
                     del guard
                 if type(result) is Tensor:

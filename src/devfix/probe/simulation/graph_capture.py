@@ -1,6 +1,6 @@
-"""What waits for a GPU: forbidden while a graph is captured, and told of where the program asks for that.
+"""Detect when the host waits for a GPU: forbidden during graph capture, and reported if the program requests that.
 
-Operators that wait are given a check only while somebody listens, so that they cost nothing otherwise.
+Operators that wait are only checked while there is a listener, so that they cost nothing otherwise.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _before: dict[str, Any] = {}
 
 
 def active() -> bool:
-    """Whether a graph is captured."""
+    """Return whether a graph is being captured."""
     return bool(_capturing)
 
 
 def check() -> None:
-    """Raise CUDA's error where a graph is captured, which the host may not wait for."""
+    """Raise CUDA's error if a graph is being captured, during which the host must not wait."""
     if _capturing:
         _capturing[-1].failed = True
         raise messages.while_capturing()
@@ -52,21 +52,21 @@ def end() -> None:
 
 
 def sync_mode() -> int:
-    """What happens where the host waits: 0 nothing, 1 a warning, 2 an error."""
+    """Return what happens if the host waits: 0 nothing, 1 a warning, 2 an error."""
     return _mode[0]
 
 
 def set_sync_mode(mode: int) -> None:
-    """Set what happens where the host waits."""
+    """Set what happens if the host waits."""
     if mode and not _mode[0]:
-        watch(WAITING, _tell)
+        watch(WAITING, _report_wait)
     elif _mode[0] and not mode:
-        unwatch(WAITING, _tell)
+        unwatch(WAITING, _report_wait)
     _mode[0] = mode
 
 
 def reset() -> None:
-    """Forget all that was watched."""
+    """Remove all listeners."""
     _capturing.clear()
     _mode[0] = 0
     for name in list(_checks):
@@ -75,7 +75,7 @@ def reset() -> None:
 
 
 def watch(names: Any, look: Callable[[Any, Any, Any], None]) -> None:
-    """Have `look(func, args, kwargs)` called before the operators with these base names run on a GPU's tensors."""
+    """Call `look(func, args, kwargs)` before the operators with these base names run on tensors of a GPU."""
     composite_path.listening.append(look)
     composite_path.watched.append(look)
     for name in names:
@@ -109,7 +109,7 @@ def _restore(name: str) -> None:
 
 
 def _checked(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Look at a call, and run it as it would have been run."""
+    """Notify listeners of a call, and run it regularly."""
     name = func._schema.name.split("::")[-1]
     looks = list(_checks.get(name, ()))
     for look in looks:
@@ -128,7 +128,7 @@ def _checked(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _bare(func: Any, name: str) -> Any:
-    """The plan of an operator that nobody watches."""
+    """Return the plan of an operator without listeners."""
     from .plans import Plan
 
     watched = SPECIAL.pop(name)
@@ -139,7 +139,7 @@ def _bare(func: Any, name: str) -> Any:
 
 
 def _devices(func: Any, args: Any, kwargs: Any) -> tuple[bool, bool]:
-    """Whether a call reads what lies on a GPU, and whether it is a copy between a GPU and pageable memory."""
+    """Return whether a call reads values of a GPU, and whether it copies between a GPU and pageable memory."""
     tensors = [item for item in args if isinstance(item, Tensor)]
     on_gpu = any(item._devfix_gpu >= 0 for item in tensors)
     device = kwargs.get("device")
@@ -167,7 +167,7 @@ def _forbid(func: Any, args: Any, kwargs: Any) -> None:
     check()
 
 
-def _tell(func: Any, args: Any, kwargs: Any) -> None:
+def _report_wait(func: Any, args: Any, kwargs: Any) -> None:
     touches, pageable = _devices(func, args, kwargs)
     waits = pageable and not kwargs.get("non_blocking") if func._schema.name.split("::")[-1] in _COPIES else touches
     if waits:
@@ -175,7 +175,7 @@ def _tell(func: Any, args: Any, kwargs: Any) -> None:
 
 
 def told_of() -> None:
-    """Warn of, or refuse, one wait for a GPU."""
+    """Warn about, or reject, one wait for a GPU."""
     if _mode[0] == 2:
         raise RuntimeError("called a synchronizing CUDA operation")
     if _mode[0]:

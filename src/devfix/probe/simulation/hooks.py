@@ -1,7 +1,8 @@
-"""Where the simulated device and the provenance of tensors meet: slots that start as no-ops.
+"""Hooks between the simulation and the recording of provenance: functions that are no-ops at first.
 
-The dispatcher (`dispatch.py`) and the patches call these slots; provenance fills them on entering a world by assigning
-to the module's attributes (`hooks.born = ...`). Callers must therefore say `hooks.born(...)`, never import the names.
+The dispatcher (`dispatch.py`) and the patches call these hooks; provenance sets them when a world is entered, by
+assigning to the module's attributes (`hooks.on_created = ...`). Callers must therefore use `hooks.on_created(...)`, and
+never import the names.
 
 Every tensor, plain or simulated, has the attribute `_devfix_record`: None at first (a class attribute of
 `torch.Tensor`), set by provenance on simulated ones. It is neither copied nor pickled with the tensor.
@@ -13,11 +14,11 @@ from typing import Any
 
 
 def _ignore_birth(result: Any, func: Any, args: Any, kwargs: Any) -> None:
-    """Do nothing; see `born`."""
+    """Do nothing; see `on_created`."""
 
 
 def _ignore_derivation(result: Any, func: Any, source: Any) -> None:
-    """Do nothing; see `shorter`."""
+    """Do nothing; see `fast_on_created`."""
 
 
 def _ignore_move(result: Any, source: Any, func: Any) -> None:
@@ -25,7 +26,7 @@ def _ignore_move(result: Any, source: Any, func: Any) -> None:
 
 
 def _ignore_change(tensor: Any, value: Any) -> None:
-    """Do nothing; see `became`."""
+    """Do nothing; see `on_data_set`."""
 
 
 def _ignore_reading(tensor: Any, func: Any) -> None:
@@ -33,7 +34,7 @@ def _ignore_reading(tensor: Any, func: Any) -> None:
 
 
 def _ignore_success(func: Any) -> None:
-    """Do nothing; see `done`."""
+    """Do nothing; see `on_completed`."""
 
 
 def _ignore_failure(exception: BaseException, func: Any, args: Any, kwargs: Any) -> None:
@@ -48,49 +49,49 @@ def _leave_failed(error: BaseException, func: Any, args: Any, kwargs: Any) -> An
     return FAILED
 
 
-born = _ignore_birth
-"""born(result, func, args, kwargs): an operator made `result` (a tensor, or a tuple or list of them).
+on_created = _ignore_birth
+"""on_created(result, func, args, kwargs): an operator created `result` (a tensor, or a tuple or list of them).
 
 `func` is the OpOverload, or the qualified name of a function outside the dispatcher ("torch.from_numpy"). It is called
 for plain CPU tensors and for simulated ones, before the caller gets the result; not for results that are not tensors.
 """
 
-shorter: dict[Any, Any] = {_ignore_birth: _ignore_derivation}
-"""For those `born` that ask no more than where a result comes from: what says it in less time.
+fast_on_created: dict[Any, Any] = {_ignore_birth: _ignore_derivation}
+"""Fast path: creation callbacks that only need the source tensor, by the regular callback.
 
-shorter[born](result, func, source): an operator made the new simulated tensor `result` from `source`, a simulated one.
-A composite operator may then be told of instead of its parts.
+fast_on_created[on_created](result, func, source): an operator created the simulated tensor `result` from `source`, a
+simulated one. It may be called for a composite operator instead of its parts.
 """
 
-on_host: dict[Any, Any] = {_ignore_birth: _ignore_derivation}
-"""As `shorter`, for a new tensor of the host that was made from one of the host."""
+fast_on_created_cpu: dict[Any, Any] = {_ignore_birth: _ignore_derivation}
+"""The same for a new host tensor that was created from a host tensor."""
 
 moved = _ignore_move
-"""moved(result, source, func): `result` holds a copy of `source` on another device (`result is not source`).
+"""moved(result, source, func): `result` is a copy of `source` on another device (`result is not source`).
 
-`func` as in `born`. For `copy_` between devices `result` is the tensor written to. Bytes are
-`result.numel() * result.element_size()`. Called instead of `born`, never beside it.
+`func` as in `on_created`. For `copy_` between devices `result` is the tensor written to. Bytes are
+`result.numel() * result.element_size()`. Called instead of `on_created`, never in addition.
 """
 
-became = _ignore_change
-"""became(tensor, value): `tensor`, which keeps its identity, lies where `value` lies from now on (`x.data = y`)."""
+on_data_set = _ignore_change
+"""on_data_set(tensor, value): `tensor` keeps its identity and is now on the device of `value` (`x.data = y`)."""
 
 read = _ignore_reading
 """read(tensor, func): the host has waited for the values of a tensor on a GPU, outside the dispatcher (`tolist`)."""
 
-done = _ignore_success
-"""done(func): a function outside the dispatcher, which may fail (`numpy()`), came to its end; `func` is its name."""
+on_completed = _ignore_success
+"""on_completed(func): a function outside the dispatcher that may fail (`numpy()`) has completed; `func` is its name."""
 
 failed = _ignore_failure
 """failed(exception, func, args, kwargs): an operator raised; the exception is about to leave the probe.
 
 For errors raised outside the dispatcher (`numpy()`, `torch.load`, ordinals, generators, ...) `func` is the qualified
-name as a string, `args` the tensors concerned, and `kwargs` empty. An inner operator may report an exception
-before an outer one reports the same object again.
+name as a string, `args` the tensors involved, and `kwargs` empty. An inner operator may report an exception before an
+outer one reports the same object again.
 """
 
 again = _leave_failed
-"""again(error, func, args, kwargs): an operator has failed. Return what it makes when it is run otherwise, or FAILED.
+"""again(error, func, args, kwargs): an operator has failed. Return the result of running it otherwise, or FAILED.
 
-A lifted run moves what test code itself has mixed.
+A lifted run moves operands whose devices test code itself has mixed.
 """

@@ -1,4 +1,4 @@
-"""Integers divided by zero: the CPU raises, while CUDA's kernels give some number and go on."""
+"""Integer division by zero: the CPU raises, while CUDA's kernels return some number."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .unwrapping import MIXED, unwrap_all
 
 
 def helps(error: Exception) -> bool:
-    """Whether an operator failed since an integer was to be divided by zero."""
+    """Return whether an operator failed because an integer was divided by zero."""
     return "ZeroDivisionError" in str(error)
 
 
 def run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
-    """Divide by one where the divisor is zero, and write -1 there, which is what GPUs make of most quotients."""
+    """Divide by one where the divisor is zero, and write -1 there, as GPUs do for most quotients."""
     dividend, divisor, *rest = cells
     if not isinstance(divisor, Tensor):
         return plan.op(dividend, 1, *rest, **keywords).fill_(-1)
@@ -31,7 +31,7 @@ def run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
 
 @special("floor_divide_", "remainder_", "fmod_")
 def divide_in_place(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Look for zeros before dividing in place: a kernel that raises midway has written some quotients already."""
+    """Check for zeros before an in-place division: a kernel that raises midway has written some quotients already."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu == MIXED:
         return mismatch.judge(plan, func, args, kwargs, cells)
@@ -41,5 +41,5 @@ def divide_in_place(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> 
         run(plan, cells, keywords)
     else:
         plan.op(*cells, **keywords)
-    hooks.born(args[0], func, args, kwargs)
+    hooks.on_created(args[0], func, args, kwargs)
     return args[0]

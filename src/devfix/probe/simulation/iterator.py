@@ -1,7 +1,7 @@
-"""The device check of TensorIterator, through which element-wise operators go on CUDA.
+"""The device check of TensorIterator, which CUDA's element-wise operators use.
 
-The common device is that of the first operand that is not on the CPU, outputs first. One 0-dim CPU input is let pass
-where the operator's iterator allows CPU scalars; an output never is (so `cpu_sum += cuda_loss` fails).
+The common device is that of the first operand that is not on the CPU, outputs first. One 0-dim CPU input is accepted if
+the operator's iterator allows CPU scalars; an output never is (so `cpu_sum += cuda_loss` fails).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NO_SCALARS = {
     "hardtanh_backward", "hardswish_backward", "log_sigmoid_backward", "cross", "linalg_cross", "dist",
     "binary_cross_entropy",
 }  # fmt: skip
-# 0-dim CPU tensors became legal here one release after another.
+# Successive releases allowed 0-dim CPU tensors here.
 SCALARS_SINCE = {
     "addcmul": (2, 7),
     "addcmul_": (2, 7),
@@ -30,14 +30,14 @@ SCALARS_SINCE = {
 
 
 def allows_scalars(base: str, given: dict[str, Any]) -> bool:
-    """Whether the operator's iterator takes a 0-dim CPU tensor among its inputs."""
+    """Return whether the operator's iterator accepts a 0-dim CPU tensor among its inputs."""
     if base in ("clamp", "clamp_") and given.get("min") is not None and given.get("max") is not None:
         return False
     return base not in NO_SCALARS and SCALARS_SINCE.get(base, (0, 0)) <= messages.VERSION
 
 
 def check(func: Any, base: str, given: dict[str, Any]) -> None:
-    """Raise as TensorIterator does for tensors of several devices; `given` holds the arguments by name."""
+    """Raise as TensorIterator does for tensors on several devices; `given` holds the arguments by name."""
     outputs = [
         argument.name for argument in func._schema.arguments if argument.alias_info and argument.alias_info.is_write
     ]

@@ -1,4 +1,4 @@
-"""Patch a module of PyTorch's that is still to be imported, as soon as it is."""
+"""Patch a module of PyTorch as soon as it is imported."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Operators whose CUDA kernels check devices by hand, after (or instead of) the generated check.
 
-Each check gets the operator's name and its arguments by name; it raises, or returns and lets the operator run.
+Each check gets the operator's name and its arguments by name; it raises, or returns so that the operator runs.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def check(*names: str) -> Callable[[Callable[[str, dict[str, Any]], None]], Call
 
 @check("_local_scalar_dense", "is_set_to", "is_same_size", "resize_as_", "copy", "_has_same_storage_numel")
 def anything(name: str, given: dict[str, Any]) -> None:
-    """Let tensors of any devices pass."""
+    """Accept tensors on any devices."""
 
 
 @check("index", "_unsafe_index", "index_put_", "index_put", "_unsafe_index_put", "_index_put_impl_")
 def indexing(name: str, given: dict[str, Any]) -> None:
-    """Indices may lie on the CPU; on a GPU they must lie on that of the indexed tensor, and so must the values."""
+    """Indices may be on the CPU; on a GPU they must be on that of the indexed tensor, and so must the values."""
     self = given["self"]
     for index in given.get("indices") or ():
         if index is not None and index._devfix_gpu >= 0 and index._devfix_gpu != self._devfix_gpu:
@@ -49,7 +49,7 @@ def _type_name(tensor: Any) -> str:
 
 @check("convolution", "_convolution", "_convolution_mode")
 def convolving(name: str, given: dict[str, Any]) -> None:
-    """Input, weight and bias must be of one type: cuDNN and oneDNN compare backend and dtype, not the GPU's index."""
+    """Input, weight and bias must have one type: cuDNN and oneDNN compare backend and dtype, not the GPU's index."""
     source = given["input"]
     remark = "" if source._devfix_gpu >= 0 else " or input should be a MKLDNN tensor and {} is a dense tensor"
     for argument in ("weight", "bias"):
@@ -66,7 +66,7 @@ def convolving(name: str, given: dict[str, Any]) -> None:
 
 @check("masked_fill_")
 def masked_filling(name: str, given: dict[str, Any]) -> None:
-    """The mask must lie where the tensor lies; a 0-dim value may lie on the CPU."""
+    """The mask must be on the tensor's device; a 0-dim value may be on the CPU."""
     self, mask, value = given["self"], given["mask"], given["value"]
     if getattr(value, "_devfix_gpu", -1) >= 0 and self._devfix_gpu < 0:
         raise RuntimeError("masked_fill_: Expected inputs to be on same device")
@@ -77,12 +77,12 @@ def masked_filling(name: str, given: dict[str, Any]) -> None:
 
 @check("fill_")
 def filling(name: str, given: dict[str, Any]) -> None:
-    """A 0-dim value may lie anywhere."""
+    """A 0-dim value may be on any device."""
 
 
 @check("searchsorted", "bucketize")
 def searching(name: str, given: dict[str, Any]) -> None:
-    """The order of the boundaries must lie where they lie; the generated check leaves keyword arguments out."""
+    """The sorter must be on the device of the boundaries; the generated check skips keyword arguments."""
     sorter, boundaries = given.get("sorter"), given.get("sorted_sequence")
     if sorter is not None and boundaries is not None and sorter.device != boundaries.device:
         text = "torch.searchsorted(): sorter and boundary tensors should have same device type, but got sorter tensor"

@@ -1,7 +1,7 @@
-"""The most memory that a GPU held between two questions: followed from when a program first asks for a peak.
+"""Peak memory of GPUs, tracked from the first time that a program queries a peak.
 
-To follow costs every new tensor some time, so that nothing is followed before. What a storage holds counts until C++
-drops it: a weak reference to its Python object, which lives as long, tells.
+Tracking slows the creation of tensors down, so it does not start earlier. A storage counts until C++ frees it, which a
+weak reference to its Python object reports.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from . import hooks
 from .patching import undo_with
 from .tensor import Tensor
 
-BLOCK = 512  # bytes: the allocator rounds every size up to these
-_held: dict[int, tuple[Any, int, int]] = {}  # by storage: what tells its end, its GPU and its size
+BLOCK = 512  # bytes: the allocator rounds every size up to a multiple
+_held: dict[int, tuple[Any, int, int]] = {}  # by storage: weak reference, GPU and size
 _now: dict[int, int] = {}
 most: dict[int, int] = {}
 
 
 def rounded(size: int) -> int:
-    """The bytes that the allocator takes for as many."""
+    """Return the bytes that the allocator uses for a size."""
     return -(-size // BLOCK) * BLOCK
 
 
 def raise_to(gpu: int, figure: int) -> int:
-    """Raise the peak of a GPU to a figure that was counted, and return it."""
+    """Raise the peak of a GPU to a measured figure, and return it."""
     most[gpu] = max(figure, most.get(gpu, 0))
     return most[gpu]
 
 
 def begin_anew(gpu: int) -> None:
-    """Let the peak of a GPU be what it holds now."""
+    """Reset the peak of a GPU to its current usage."""
     most[gpu] = _now.get(gpu, 0)
 
 
 def follow(living: Iterable[Any]) -> None:
-    """Follow every simulated tensor that is made from now on, and the living ones; nothing happens a second time."""
-    if getattr(hooks.born, "_devfix_follows", False):
+    """Track every living simulated tensor and all new ones; repeated calls have no effect."""
+    if getattr(hooks.on_created, "_devfix_follows", False):
         return
     for tensor in living:
         _note(tensor)
@@ -46,32 +46,32 @@ def follow(living: Iterable[Any]) -> None:
 
 
 def _listen() -> None:
-    told, told_of_move = hooks.born, hooks.moved
-    shorter, on_host = hooks.shorter.get(told), hooks.on_host.get(told)
+    on_created, on_moved = hooks.on_created, hooks.moved
+    shorter, on_host = hooks.fast_on_created.get(on_created), hooks.fast_on_created_cpu.get(on_created)
 
     def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
-        told(result, func, args, kwargs)
+        on_created(result, func, args, kwargs)
         _note_all(result)
 
     def moved(result: Any, source: Any, func: Any) -> None:
-        told_of_move(result, source, func)
+        on_moved(result, source, func)
         _note_all(result)
 
     def forget() -> None:
-        if hooks.born is born:
-            hooks.born, hooks.moved = told, told_of_move
-        hooks.shorter.pop(born, None)
-        hooks.on_host.pop(born, None)
+        if hooks.on_created is born:
+            hooks.on_created, hooks.moved = on_created, on_moved
+        hooks.fast_on_created.pop(born, None)
+        hooks.fast_on_created_cpu.pop(born, None)
         _held.clear()
         _now.clear()
         most.clear()
 
     born._devfix_follows = True  # type: ignore[attr-defined]
     if shorter is not None:
-        hooks.shorter[born] = _deriving(shorter)
+        hooks.fast_on_created[born] = _deriving(shorter)
     if on_host is not None:
-        hooks.on_host[born] = on_host
-    hooks.born, hooks.moved = born, moved
+        hooks.fast_on_created_cpu[born] = on_host
+    hooks.on_created, hooks.moved = born, moved
     undo_with(forget)
 
 

@@ -1,7 +1,7 @@
-"""Tensors of several devices met in one operator: raise what CUDA raises, or let it pass where CUDA does.
+"""Operators with tensors on several devices: raise what CUDA raises, or run them if CUDA does.
 
-The order of the tests is CUDA's own: the generated wrapper's check first, then what the kernel checks. Composite
-operators have no wrapper; they are run again by their parts, and the part that would raise on CUDA raises here.
+The checks have CUDA's order: the generated wrapper's first, then the kernel's. Composite operators have no wrapper;
+they are decomposed, and the part that would raise on CUDA raises here.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def judge(plan: Any, func: Any, args: Any, kwargs: dict[str, Any], cells: Any) -
 
 
 def backend_key(tensors: list[Any]) -> str:
-    """The dispatch key under which CUDA would run an operator of these tensors."""
+    """Return the dispatch key under which CUDA would run an operator of these tensors."""
     if any(tensor.is_nested for tensor in tensors):
         return "NestedTensorCUDA"
     layouts = {tensor._devfix_held.layout if tensor._devfix_gpu >= 0 else tensor.layout for tensor in tensors}
@@ -52,13 +52,13 @@ def backend_key(tensors: list[Any]) -> str:
 
 
 def bind(func: Any, args: Any, kwargs: Any) -> dict[str, Any]:
-    """The arguments of a call by their names."""
+    """Return the arguments of a call by their names."""
     names = [argument.name for argument in func._schema.arguments]
     return {**dict(zip(names, args)), **(kwargs or {})}  # noqa: B905 - defaults are left out of args
 
 
 def check_exact(func: Any, entry: Any, args: Any, kwargs: Any, key: str) -> None:
-    """Check as the generated wrapper does: outputs first, then the positional arguments, 0-dim ones too."""
+    """Check as the generated wrapper does: outputs first, then the positional arguments, including 0-dim ones."""
     given = bind(func, args, kwargs)
     arguments = func._schema.arguments
     is_out = any(argument.is_out for argument in arguments)
@@ -79,7 +79,7 @@ def check_exact(func: Any, entry: Any, args: Any, kwargs: Any, key: str) -> None
 
 
 def cudnn_method(given: dict[str, Any]) -> str:
-    """The wrapper of cuDNN's batch norm where CUDA would choose it (ATen/native/Normalization.cpp)."""
+    """Check as the wrapper of cuDNN's batch norm if CUDA would select it (ATen/native/Normalization.cpp)."""
     source, training = given["input"], given.get("training")
     most = {2: (262136, 131070)}.get(source.dim(), (65535, 880801))[bool(training)]
     defined = given.get("weight") is not None and given.get("bias") is not None
@@ -93,7 +93,7 @@ def decompose(func: Any, key: str, args: Any, kwargs: Any) -> Any:
 
 
 def carry_on(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
-    """Run an operator that CUDA lets pass; what is new lies on the first GPU among its tensors."""
+    """Run an operator that CUDA accepts; new tensors are on the first GPU among its tensors."""
     cells, keywords, _ = unwrap_all(args, kwargs)
     gpu = next(tensor._devfix_gpu for tensor in tensors_of(args, kwargs) if tensor._devfix_gpu >= 0)
     if keywords.get("device") is not None:
@@ -103,5 +103,5 @@ def carry_on(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
         result = plan.op(*cells, **keywords)
     if gpu is not None:
         result = args[plan.returned] if plan.returned >= 0 else rewrap(plan, result, args, kwargs, gpu)
-    hooks.born(result, func, args, kwargs)
+    hooks.on_created(result, func, args, kwargs)
     return result

@@ -22,14 +22,14 @@ world: list[Any] = []
 
 
 def join_world() -> None:
-    """Let the calling thread's operators run in the world; a second call in the same thread changes nothing."""
+    """Enable the world's mode in the calling thread; repeated calls have no effect."""
     if world and not _thread.inside:
         _thread.inside = True
         _push(world[0])
 
 
 def leave_world() -> None:
-    """Take the calling thread out of the world."""
+    """Disable the world's mode in the calling thread."""
     if _thread.inside:
         _thread.inside = False
         _pop(None)
@@ -37,7 +37,7 @@ def leave_world() -> None:
 
 @contextmanager
 def entered() -> Iterator[None]:
-    """Inside the dispatcher, where the mode is off: put it on again for operators run by their parts."""
+    """Enable the mode again inside the dispatcher, where it is off, for operators run by their parts."""
     _push(world[0])
     try:
         yield

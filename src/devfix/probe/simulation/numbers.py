@@ -1,4 +1,4 @@
-"""Numbers where an operator's schema has a tensor: PyTorch hands them to Python so, and takes few of them back."""
+"""Numbers as tensor arguments: PyTorch passes them to Python as such, and rarely accepts them back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .plans import TENSOR
 
 
 def among(plan: Any, cells: Any) -> bool:
-    """Whether an argument is a number that has to be a tensor: a traced graph makes such ones of sizes."""
+    """Return whether an argument is a number that must be a tensor, as traced graphs create for sizes."""
     return any(map(_is_number, plan.kinds, cells))
 
 

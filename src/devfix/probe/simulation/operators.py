@@ -1,4 +1,4 @@
-"""What operators mean for provenance: what makes a tensor out of nothing, and which argument a result derives from."""
+"""Classify operators for provenance: which create a tensor, and from which argument a result derives."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from typing import Any
 
 BORN = -1
-REBORN = -2  # also where the tensor was known: its memory is another now, or a function outside is the real maker
-REDRAWN = -3  # filled with random numbers: where they were drawn is what counts, not where the memory was made
+REBORN = -2  # created even if the tensor was known: its memory is another, or an outer function is the creator
+REDRAWN = -3  # filled with random numbers, which counts as its creation
 _LIKE = re.compile(r"(_like|^new_\w+|^lift_fresh|^lift_fresh_copy)$")
-# Where the first tensor is not what flows on: conditions, biases, weights that rows are taken from.
+# If the first tensor is not the source: conditions, biases, weights from which rows are selected.
 _SOURCE = dict.fromkeys(["where", "addmm", "baddbmm", "addbmm", "addmv", "addr", "embedding", "embedding_bag"], 1)
 _RANDOM = re.compile(r"^(new_)?(rand\w*|normal|bernoulli|multinomial|poisson|dropout|native_dropout)$")
 _REDRAWN = re.compile(r"^(normal|uniform|random|bernoulli|exponential|cauchy|geometric|log_normal)_$")
@@ -23,7 +23,7 @@ _KEEPS = re.compile(
 
 
 def source_argument(func: Any) -> int:
-    """Return the position of the argument that a result derives from, or `BORN` where it derives from none."""
+    """Return the position of the argument that a result derives from, or `BORN` if there is none."""
     schema = getattr(func, "_schema", None)
     if schema is None:
         return REBORN
@@ -60,7 +60,7 @@ def qualified(what: Any) -> str:
 
 
 def event_kind(what: Any) -> str:
-    """Name the kind of event that an operator makes when it is no move between devices."""
+    """Return the kind of event of an operator that is not a move between devices."""
     if what is None:
         return "unknown"
     name = base_name(what)
@@ -80,7 +80,7 @@ def event_kind(what: Any) -> str:
 
 
 def is_view(what: Any) -> bool:
-    """Say whether the operator's result shares its argument's memory."""
+    """Return whether the operator's result shares its argument's memory."""
     schema = getattr(what, "_schema", None)
     if schema is None:
         return False
@@ -88,5 +88,5 @@ def is_view(what: Any) -> bool:
 
 
 def keeps_identity(what: Any) -> bool:
-    """Say whether the result is still the same data: a view, a cast, a copy on the same device."""
+    """Return whether the result has the same data: a view, a cast, a copy on the same device."""
     return is_view(what) or _KEEPS.match(base_name(what)) is not None

@@ -1,4 +1,4 @@
-"""Operators whose kernels are Python: those that a program registers for CUDA, and those that take functions."""
+"""Operators with Python kernels: those that a program registers for CUDA, and higher-order operators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Key = torch._C.DispatchKey
 
 
 def here(plan: Any, error: Exception) -> bool:
-    """Whether an operator failed because the program has registered it for CUDA alone."""
+    """Return whether an operator failed because the program has registered it only for CUDA."""
     return isinstance(error, NotImplementedError) and _only_for_cuda(plan.name)
 
 
@@ -33,9 +33,9 @@ def run(func: Any, args: Any, kwargs: Any) -> Any:
 
 @special("*registered")
 def run_registered(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run an operator for which the program has kernels as PyTorch does: by the device of its tensors, CUDA first.
+    """Run an operator with the program's kernels as PyTorch does: by the device of its tensors, CUDA first.
 
-    Kernels that were compiled for the CPU stand in for those for CUDA, which a build without CUDA lacks.
+    Kernels compiled for the CPU replace those for CUDA, which a build without CUDA lacks.
     """
     found = registered(plan.name)
     on_gpu = any(tensor._devfix_gpu >= 0 for tensor in tensors_of(args, kwargs))
@@ -50,7 +50,7 @@ def run_registered(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> A
 
 
 def ordinary(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run an operator whose kernels are compiled on what its tensors hold."""
+    """Run an operator with compiled kernels on the values of its tensors."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
     result = func._op(*cells, **keywords)
     return result if gpu in (None, -1) else rewrap(plan_of(func), result, args, kwargs, max(gpu or 0, 0))
@@ -58,7 +58,7 @@ def ordinary(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 @special("*higher order")
 def higher_order(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
-    """Run an operator that takes functions as what it is composed of."""
+    """Run a higher-order operator as its decomposition."""
     kernel = func.py_kernels.get(_Key.CompositeExplicitAutograd)
     if kernel is None:
         raise NotImplementedError(f"{func.name()} does not run on simulated GPUs")
@@ -68,7 +68,7 @@ def higher_order(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _hide_world(module: Any) -> None:
-    """Let a module of PyTorch's not find the world's mode, which some kernels refuse to run in (`cond`, `scan`)."""
+    """Hide the world's mode from a module of PyTorch: some kernels do not run in a mode (`cond`, `scan`)."""
     name = "_get_current_dispatch_mode"
     if hasattr(module, name) and not hasattr(getattr(module, name), "_devfix_original"):
         wrap(module, name, _other_mode)

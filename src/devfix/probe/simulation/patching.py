@@ -1,4 +1,4 @@
-"""Replace attributes of PyTorch's modules and classes, and put them back when the world is left."""
+"""Replace attributes of PyTorch's modules and classes, and restore them when the world is left."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import torch
 
 _ABSENT = object()
 ANY_SIGNATURE = inspect.signature(lambda *args, **kwargs: None)
-_undoing: list[tuple[Callable[[], None], Any, str]] = []  # what puts each thing back, and whose attribute it is
+_undoing: list[tuple[Callable[[], None], Any, str]] = []  # what restores each attribute, its owner and its name
 _made: dict[tuple[int, str, int], tuple[Any, Any, Any]] = {}
 
 
 class Attribute(property):
-    """An attribute that tells its class, as those in C++ do: Dynamo of 2.6 asks for it as it is imported."""
+    """An attribute that can be read on the class, as those in C++: Dynamo of 2.6 does so when it is imported."""
 
     __objclass__ = torch.Tensor
 
 
 def replace(owner: Any, name: str, new: Any, *, add: bool = False, shared: bool = False) -> Any:
-    """Set `owner.name` to `new` and return what stood there; a name the owner lacks is left out unless `add` is true.
+    """Set `owner.name` to `new` and return the previous value; a missing name is skipped unless `add` is true.
 
-    Only the owner's own dictionary is restored, so a patched class gets its inherited attribute back. What is `shared`
-    (`sys.excepthook`) others replace too: it is not restored where one of them has done so since.
+    Only the owner's own dictionary is restored, so a patched class gets its inherited attribute back. A `shared`
+    attribute (`sys.excepthook`) is not restored if someone else has replaced it since.
     """
     old = vars(owner).get(name, _ABSENT)
     if old is _ABSENT and not add and not hasattr(owner, name):
@@ -49,19 +49,20 @@ def replace(owner: Any, name: str, new: Any, *, add: bool = False, shared: bool 
 
 
 def undo_with(restore: Callable[[], None], owner: Any = None, name: str = "") -> None:
-    """Call `restore` when the world is left; it undoes a change, to `owner.name` where that is given."""
+    """Call `restore` when the world is left; it undoes a change, of `owner.name` if given."""
     _undoing.append((restore, owner, name))
 
 
 def replaced() -> list[tuple[Any, str]]:
-    """List the owners and names of all attributes that are replaced now."""
+    """List the owners and names of all attributes that are currently replaced."""
     return [(owner, name) for _, owner, name in _undoing if name]
 
 
 class Unbound(staticmethod):  # type: ignore[type-arg]
-    """A function that no class binds to its instances, as none binds a built-in one: `convolve = torch.conv2d`.
+    """A function that classes do not bind to their instances, as for built-in functions: `convolve = torch.conv2d`.
 
-    It equals what it replaces, which C++ hands to `__torch_function__`: tables that have functions as keys find it.
+    It is equal to the replaced function, which C++ passes to `__torch_function__`: tables with functions as keys find
+    it.
     """
 
     _devfix_original: Any = None
@@ -77,14 +78,14 @@ class Unbound(staticmethod):  # type: ignore[type-arg]
 
 
 def innermost(function: Any) -> Any:
-    """Return the function of PyTorch's own that replacements stand for."""
+    """Return PyTorch's own function behind replacements."""
     while isinstance(function, REPLACEMENTS) and getattr(function, "_devfix_original", None) is not None:
-        function = getattr(function, "_devfix_original")  # noqa: B009 - the types know nothing of it
+        function = getattr(function, "_devfix_original")  # noqa: B009 - unknown to the types
     return id(function) if type(function) is Unbound else function
 
 
 def overridden(tensor: Any) -> bool:
-    """Whether the class of a tensor has a `__torch_function__` of its own, that is to hear of what is called."""
+    """Return whether a tensor's class has its own `__torch_function__`, which must be called."""
     kind = type(tensor)
     return kind is not torch.Tensor and kind is not torch.nn.Parameter and _heard(tensor)
 
@@ -94,27 +95,27 @@ _heard = torch._C._has_torch_function_unary
 
 
 def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-    """Replace `owner.name` by `make(original)`; nothing happens where this torch has no such name."""
+    """Replace `owner.name` by `make(original)`; does nothing if this torch has no such name."""
     if hasattr(owner, name):
         original = getattr(owner, name)
-        # A world that is entered again gets the same objects: programs keep functions in tables.
+        # A world that is entered again uses the same objects, since programs store functions in tables.
         kept = _made.get((id(owner), name, id(original)))
         if kept is not None:
             replace(owner, name, kept[-1])
             return
         new = make(original)
         if inspect.isbuiltin(original) or inspect.ismethoddescriptor(original):
-            # Dynamo compares signatures with its own stand-ins as it is imported, and takes this one for any.
+            # Dynamo compares signatures with its own replacements when it is imported, and accepts any function here.
             new.__signature__ = ANY_SIGNATURE
         for attribute in ("__name__", "__qualname__", "__module__", "__doc__", "__wrapped__"):
             with contextlib.suppress(AttributeError, TypeError):
                 setattr(new, attribute, getattr(original, attribute))
-        # Dynamo takes nothing but functions for some of the private ones as it is imported, and nobody else knows them.
+        # Dynamo requires functions for some private names when it is imported, and no one else uses them.
         is_built_in = inspect.isbuiltin(original) or type(original) is Unbound  # the latter was wrapped before
         if is_built_in and owner is torch and not name.startswith("_"):
             new = Unbound(new)
         new._devfix_original = original
-        _made[id(owner), name, id(original)] = owner, original, new  # the first two keep their numbers
+        _made[id(owner), name, id(original)] = owner, original, new  # kept alive, so that ids are not reused
         replace(owner, name, new)
 
 

@@ -1,4 +1,4 @@
-"""What the dispatcher must know of an operator before it can run it, worked out once from the operator's schema."""
+"""Execution plans of operators, derived once from each operator's schema."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _kind(argument: Any) -> int:
 
 
 class Plan:
-    """How to run one operator: which arguments are tensors, what comes back, what is written, which kind it is."""
+    """How to run one operator: tensor arguments, results, written arguments, and kind."""
 
     __slots__ = (
         "base",
@@ -104,7 +104,7 @@ class Plan:
 
     @staticmethod
     def _written_argument(returns: Any, arguments: Any, writes: Any) -> int:
-        """The position of the one argument that the operator writes and returns (`add_`); -1 for all other shapes."""
+        """The position of the only argument that the operator writes and returns (`add_`), otherwise -1."""
         positional = [argument for argument in arguments if not argument.kwarg_only]
         if len(returns) == 1 and len(writes) == 1 and returns[0].alias_info and writes[0] in positional:
             name = writes[0].name
@@ -113,12 +113,12 @@ class Plan:
         return -1
 
 
-# A build for CUDA has kernels in Python of its own (`torch._native`: `aten::bmm`), which its GPUs alone can run.
+# CUDA builds have Python kernels (`torch._native`: `aten::bmm`) that only run on their GPUs.
 _PYTORCHS = frozenset(name for name in torch.library._impls if name.startswith("aten/"))
 
 
 def registered(name: str) -> set[str]:
-    """Return the dispatch keys for which the program has registered kernels of an operator, in Python."""
+    """Return the dispatch keys for which the program has registered Python kernels of an operator."""
     space, _, operator = name.partition("::")
     known = torch.library._impls
     names = {key: f"{space}/{operator}/{key}" for key in ("CPU", "CUDA", "CompositeExplicitAutograd")}
@@ -126,19 +126,19 @@ def registered(name: str) -> set[str]:
 
 
 class HigherOrder(Plan):
-    """How to run an operator that takes functions (`flex_attention`): as a composite of what these do."""
+    """How to run a higher-order operator (`flex_attention`): as its decomposition."""
 
     def __init__(self, func: Any) -> None:
         self.name = str(func)
         self.special = SPECIAL["*higher order"]
 
 
-_plans: dict[int, Plan] = {}  # by identity: hashing an OpOverload runs Python
-_functions: list[Any] = []  # keeps the identities from being used again
+_plans: dict[int, Plan] = {}  # by id: hashing an OpOverload runs Python
+_functions: list[Any] = []  # keeps operators alive, so that their ids are not reused
 
 
 def forget(name: str) -> None:
-    """Make the plans of the operators of a name anew at their next call: a base name, or a qualified one."""
+    """Discard the plans of the operators with a base name, or a qualified one."""
     for func in _functions:
         schema = getattr(func, "_schema", None)
         if schema is not None and name in (schema.name.split("::")[-1], getattr(func, "_name", "")):
@@ -146,7 +146,7 @@ def forget(name: str) -> None:
 
 
 def plan_of(func: Any) -> Plan:
-    """The plan of an operator, made at its first call."""
+    """Return the plan of an operator, created at its first call."""
     plan = _plans.get(id(func))
     if plan is None:
         plan = _plans[id(func)] = Plan(func) if hasattr(func, "_schema") else HigherOrder(func)

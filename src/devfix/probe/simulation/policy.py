@@ -1,7 +1,7 @@
-"""Which operators check the devices of their arguments on CUDA, and under which names: read from the installed torch.
+"""The device checks of CUDA's operators and the names in their messages, read from the installed torch.
 
-PyTorch generates its CUDA kernels' wrappers, and their checks, from `native_functions.yaml`, which every wheel ships in
-`torchgen`. It is read at the first mismatch, without a YAML library: only three keys of each entry matter.
+PyTorch generates the wrappers of its CUDA kernels, and their checks, from `native_functions.yaml`, which every wheel
+includes in `torchgen`. It is read at the first mismatch, without a YAML library: only three keys of each entry matter.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class Entry:
     kernels: dict[str, str]
 
     def has(self, key: str) -> bool:
-        """Whether PyTorch generates a wrapper of its own for this operator under a dispatch key."""
+        """Return whether PyTorch generates a wrapper for this operator under a dispatch key."""
         return key in self.kernels
 
     @property
     def composite(self) -> str:
-        """The composite key whose kernel runs where there is none for CUDA; implicit where nothing is said."""
+        """The composite key whose kernel runs without one for CUDA; implicit by default."""
         named = next((key for key in _COMPOSITE if key in self.kernels), "")
         return named or ("" if self.kernels or self.structured else "CompositeImplicitAutograd")
 
@@ -65,7 +65,7 @@ def _kernels(block: str) -> dict[str, str]:
         for key in keys.split(","):
             if key.strip():
                 kernels[key.strip()] = kernel.strip()
-    if "\n  ufunc_inner_loop:" in block:  # the generator writes these kernels itself
+    if "\n  ufunc_inner_loop:" in block:  # these kernels are generated
         kernels |= {"CPU": "ufunc", "CUDA": "ufunc"}
     return kernels
 
@@ -86,7 +86,7 @@ def _entry(block: str, blocks: dict[str, str]) -> tuple[str, Entry] | None:
 
 
 def _iterates(block: str, blocks: dict[str, str]) -> bool:
-    """Whether an operator goes through TensorIterator: it says so, or inherits it, or delegates to one that does."""
+    """Return whether an operator uses TensorIterator: declared, inherited, or by delegation."""
     if re.search(r"^  device_check: *NoCheck *# *TensorIterator", block, re.MULTILINE):
         return True
     delegate = re.search(r"^  structured_delegate: *(\S+)", block, re.MULTILINE)
@@ -96,7 +96,7 @@ def _iterates(block: str, blocks: dict[str, str]) -> bool:
 
 @cache
 def entries() -> dict[str, Entry]:
-    """Every operator by its qualified name ("aten::add.Tensor"); empty where this torch ships no such file."""
+    """Return every operator by its qualified name ("aten::add.Tensor"); {} if this torch lacks the file."""
     file = _yaml()
     if file is None:
         return {}
@@ -106,6 +106,6 @@ def entries() -> dict[str, Entry]:
 
 
 def entry_of(func: Any) -> Entry | None:
-    """The entry of an OpOverload; None for operators that PyTorch generates or others add."""
+    """Return the entry of an OpOverload; None for generated and custom operators."""
     schema = func._schema
     return entries().get(schema.name + (f".{schema.overload_name}" if schema.overload_name else ""))

@@ -1,4 +1,4 @@
-"""Each simulated GPU draws from a random stream of its own, which no draw on the CPU moves, as on CUDA."""
+"""Each simulated GPU has its own random stream, independent of the CPU's, as on CUDA."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CPU_GENERATOR = torch.default_generator
 
 
 class Generator(torch.Generator):
-    """A generator of a simulated GPU: the CPU's algorithm, with a device of its own."""
+    """A generator of a simulated GPU: the CPU's algorithm, with its own device."""
 
     _devfix_gpu = -1
 
@@ -30,7 +30,7 @@ _owners: weakref.WeakValueDictionary[int, Generator] = weakref.WeakValueDictiona
 
 
 def make(gpu: int) -> Any:
-    """A new generator of simulated GPU `gpu`."""
+    """Return a new generator of simulated GPU `gpu`."""
     generator: Any = Generator()
     generator._devfix_gpu = gpu
     _owners[generator._cdata] = generator
@@ -38,20 +38,20 @@ def make(gpu: int) -> Any:
 
 
 def owner(generator: Any) -> int:
-    """The GPU of a generator; C++ may hand out another Python object for the same one."""
+    """Return the GPU of a generator, for which C++ may return another Python object."""
     known = _owners.get(generator._cdata)
     return -1 if known is None else known._devfix_gpu
 
 
 def install() -> None:
-    """Make the default generator of each simulated GPU, seeded as the CPU's."""
+    """Create the default generator of each simulated GPU, with the CPU's seed."""
     defaults[:] = [make(gpu) for gpu in range(devices.installed())]
     for generator in defaults:
         generator.manual_seed(_CPU_GENERATOR.initial_seed())
 
 
 def check(generator: Any, gpu: int) -> None:
-    """Raise PyTorch's error where a generator does not belong to the kind of device that draws."""
+    """Raise PyTorch's error if a generator belongs to another kind of device than the one that draws."""
     mine = owner(generator)
     wanted, found = ("cuda", "cpu") if gpu >= 0 else ("cpu", "cuda")
     if (mine >= 0) != (gpu >= 0):
@@ -59,7 +59,7 @@ def check(generator: Any, gpu: int) -> None:
 
 
 def concerned(plan: Any, gpu: int | None, args: Any, keywords: dict[str, Any]) -> bool:
-    """Whether an operator draws otherwise than from the CPU's own stream."""
+    """Return whether an operator draws from another stream than the CPU's default."""
     if not plan.random:
         return False
     if gpu is not None and gpu >= 0:

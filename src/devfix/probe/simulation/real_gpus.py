@@ -1,7 +1,7 @@
-"""Hide the real GPUs of a machine from CUDA's driver, while the program reads the environment that it was given.
+"""Hide the real GPUs of a machine from CUDA's driver, while the program sees its original environment.
 
-The driver reads the C library's environment and Python a copy of it, made when the interpreter started. What a child
-process inherits is put right by the entry, which finds the true value under `KEPT`.
+The driver reads the C library's environment, Python a copy made when the interpreter started. Child processes inherit
+the former; the entry restores it from `KEPT`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
 
 
 def hide_real_gpus() -> None:
-    """Hide them, where the machine shows a driver."""
+    """Hide them, if the machine has a driver."""
     if any(map(os.path.exists, _DRIVERS)):
         hide()
 
 
 def hide() -> None:
-    """Set the variable for the driver alone."""
+    """Set the variable for the driver only."""
     value = os.environ.get(NAME)
     _set(KEPT, "unset" if value is None else f"set {value}")
     _set(NAME, "")

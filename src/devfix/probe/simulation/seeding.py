@@ -1,6 +1,6 @@
-"""Random numbers that were drawn from generators which nobody had seeded, and a seed for those where the order has one.
+"""Detect random numbers from generators without a seed, and seed them if the configuration has a seed.
 
-Two runs of such a program differ by chance, and may agree by chance: whoever compares them has to know it.
+Two runs of such a program differ by chance, and may agree by chance, so comparisons must know it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import torch
 from . import patching, randomness
 
 _NUMPY = "numpy.random"
-_NO_SEED = 2**32  # CUDA draws its first seeds from 53 bits; people's are smaller
+_NO_SEED = 2**32  # CUDA draws its initial seeds from 53 bits; those of users are smaller
 
 _unseeded: set[str] = set()
 _draws: dict[int, bool] = {}
-_kept: list[Any] = []  # keeps the identities of operators from being used again
+_kept: list[Any] = []  # keeps operators alive, so that their ids are not reused
 _seed: int | None = None
 _first_seed = 0
 _random_state: Any = None
@@ -31,7 +31,7 @@ _numpy_state: Any = None
 
 
 def begin(seed: int | None, is_real: bool) -> None:
-    """Remember how the generators of this process start; where there is a `seed`, give it to each of them."""
+    """Record the initial state of this process's generators; with a `seed`, seed each of them."""
     global _seed, _first_seed, _random_state
     _seed = seed
     if seed is not None:
@@ -62,7 +62,7 @@ def install() -> None:
 
 
 def drawn(result: Any, func: Any, args: Any, kwargs: Any) -> None:
-    """Take down an operator that draws from a default generator which has not been seeded; called after each."""
+    """Record an operator that draws from a default generator without a seed; called after each."""
     draws = _draws.get(id(func))
     if draws is None:
         draws = _draws[id(func)] = _is_draw(func)
@@ -78,7 +78,7 @@ def drawn(result: Any, func: Any, args: Any, kwargs: Any) -> None:
         _unseeded.add("torch")
 
 
-def tell() -> list[str]:
+def unseeded_generators() -> list[str]:
     """Return which generators the program has used without a seed: "torch", "random", "numpy"."""
     if _random_state is not None and random.getstate() != _random_state:
         _unseeded.add("random")
@@ -89,12 +89,12 @@ def tell() -> list[str]:
 
 
 def _is_draw(func: Any) -> bool:
-    # Attention has the tag for its dropout, which is seldom on.
+    # Attention has the tag for its dropout, which is rarely enabled.
     return torch.Tag.nondeterministic_seeded in getattr(func, "tags", ()) and "attention" not in str(func)
 
 
 def _is_seeded_on_device(values: tuple[Any, ...]) -> bool:
-    """Whether the operator draws on a GPU whose own generator has been seeded."""
+    """Return whether the operator draws on a GPU whose generator has been seeded."""
     tensor = next((each for each in values if isinstance(each, torch.Tensor)), None)
     if tensor is None:
         return False
@@ -109,7 +109,7 @@ def _is_seeded_on_device(values: tuple[Any, ...]) -> bool:
 
 
 def _is_loader_without_workers() -> bool:
-    """Whether a DataLoader draws the seed of its workers, and has none."""
+    """Return whether a DataLoader draws the seed of its workers from an unseeded generator."""
     frame = sys._getframe(2)
     for _ in range(16):
         if frame is None:
@@ -126,7 +126,7 @@ def _watch_random() -> None:
     @functools.wraps(original)
     def seed(*args: Any, **kwargs: Any) -> Any:
         global _random_state
-        tell()
+        unseeded_generators()
         is_none = _is_none(args, kwargs)
         result = original(_seed) if is_none else original(*args, **kwargs)
         _random_state = random.getstate() if is_none else None
@@ -136,7 +136,7 @@ def _watch_random() -> None:
 
 
 def _renew() -> None:
-    """Take the generator of a forked child as it is: Python seeds it."""
+    """Accept the state of a forked child's generator: Python reseeds it."""
     global _random_state
     if _random_state is not None:
         _random_state = random.getstate()
@@ -156,7 +156,7 @@ def _watch_torch_seed() -> None:
             torch.manual_seed(_seed)
             return _seed
         number = original()
-        _first_seed = torch.default_generator.initial_seed()  # by chance, as at the start
+        _first_seed = torch.default_generator.initial_seed()  # random, as at the start
         return number
 
     patching.replace(torch, "seed", seed)
@@ -169,7 +169,7 @@ def _watch_numpy(numpy: Any) -> None:
     @functools.wraps(seed)
     def seeded(*args: Any, **kwargs: Any) -> Any:
         global _numpy_state
-        tell()
+        unseeded_generators()
         is_none = _is_none(args, kwargs)
         result = seed(_seed) if is_none else seed(*args, **kwargs)
         _numpy_state = _state_of(numpy) if is_none else None
@@ -187,7 +187,7 @@ def _watch_numpy(numpy: Any) -> None:
 
 
 def _begin_numpy(numpy: Any) -> None:
-    """Remember how NumPy's generator starts; where there is a seed, give it to it."""
+    """Record the initial state of NumPy's generator; with a seed, seed it."""
     global _numpy_state
     if _seed is not None:
         numpy.seed(_seed)

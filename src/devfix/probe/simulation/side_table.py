@@ -1,7 +1,7 @@
-"""What simulated tensors of the user's classes hold, kept beside them: such classes copy each other's `__dict__`.
+"""Store the values of simulated tensors of user classes in a side table: such classes copy each other's `__dict__`.
 
-`out.__dict__.update(source.__dict__)` is how a class hands on its own attributes, and must not hand on the values.
-Parameters are left as they are: PyTorch swaps them with others, which it refuses where there are weak references.
+`out.__dict__.update(source.__dict__)` is how a class passes on its own attributes, and must not copy the values.
+Parameters are excluded: PyTorch swaps them with others, which it rejects for objects with weak references.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _beside: dict[int, tuple[Any, dict[str, Any]]] = {}
 
 
 class Hidden:
-    """An attribute that is kept beside the tensor."""
+    """An attribute that is stored in the side table."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -43,14 +43,14 @@ def _forget(dead: Any, key: int) -> None:
 
 
 def hide(kind: Any) -> None:
-    """Keep beside the tensors of a class what they hold."""
+    """Store the values of tensors of a class in the side table."""
     for name in _NAMES:
         if not isinstance(getattr(kind, name, None), Hidden):
             setattr(kind, name, Hidden(name))
 
 
 def become(tensor: Any, kind: Any) -> Any:
-    """Give a simulated tensor a class, and put what it holds where the class has it."""
+    """Set the class of a simulated tensor, and store its values where the class has them."""
     held, gpu = tensor._devfix_held, tensor._devfix_gpu
     tensor.__class__ = kind
     tensor._devfix_held, tensor._devfix_gpu = held, gpu

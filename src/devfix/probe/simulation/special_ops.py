@@ -1,4 +1,4 @@
-"""How operators run that need more than unwrapping: copies between devices, factories, and random numbers."""
+"""Run operators that need more than unwrapping: copies between devices, factories, and random numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 from . import devices, hooks, messages, mismatch, numbers, randomness
 from .plans import plan_of, special
-from .tensor import Tensor, refill_shell, reshape_shell, wrap, written
+from .tensor import Tensor, count_write, refill_shell, reshape_shell, wrap
 from .unwrapping import MIXED, rewrap, unwrap_all
 
 _mode_of = torch._C._get_dispatch_mode
@@ -33,9 +33,9 @@ def to_copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if target is not None and target >= 0:
         result = wrap(result, target)
     elif pinned or (home >= 0 and kwargs.get("non_blocking")):
-        result._devfix_pinned = True  # an asynchronous copy from a GPU needs memory that stays in its place
+        result._devfix_pinned = True  # an asynchronous copy from a GPU needs pinned memory
     if (-1 if target is None else target) == home:
-        hooks.born(result, func, args, kwargs)
+        hooks.on_created(result, func, args, kwargs)
     else:
         hooks.moved(result, source, func)
     return result
@@ -43,7 +43,7 @@ def to_copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 @special("to")
 def move(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Move or cast a tensor by its parts: in inference mode, where autograd does not part it, `to` arrives whole."""
+    """Move or cast a tensor by its parts: in inference mode autograd does not decompose `to`."""
     return mismatch.decompose(func, "CompositeImplicitAutograd", args, kwargs)
 
 
@@ -56,17 +56,17 @@ def copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if target._devfix_gpu >= 0:
         reshape_shell(target)
         if target._devfix_whole is not None:
-            written(target._devfix_whole)
+            count_write(target._devfix_whole)
     if gpu == MIXED:
         hooks.moved(target, source, func)
     else:
-        hooks.born(target, func, args, kwargs)
+        hooks.on_created(target, func, args, kwargs)
     return target
 
 
 @special("*device")
 def make(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Make a new tensor: on the device asked for, else on that of the tensor it is made from, else on the CPU."""
+    """Create a tensor on the requested device, else on that of its source, else on the CPU."""
     if _mode_of(_FAKE) is not None:
         return func(*args, **kwargs)
     device = kwargs.get("device")
@@ -88,13 +88,13 @@ def make(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         result = rewrap(plan, result, args, kwargs, target)
     elif pinned:
         result._devfix_pinned = True
-    hooks.born(result, func, args, kwargs)
+    hooks.on_created(result, func, args, kwargs)
     return result
 
 
 @special("_efficientzerotensor")
 def make_zeros(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Make zeros that have memory: forward derivatives take some without, which no kernel can read under a shell."""
+    """Create zeros with memory: forward derivatives use some without, which no kernel can read in a shell."""
     return make(plan_of(torch.ops.aten.zeros.default), func, args, kwargs)
 
 
@@ -111,13 +111,13 @@ def draw(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         result = plan.op(*cells, **keywords)
     if gpu is not None and gpu >= 0:
         result = rewrap(plan, result, args, kwargs, gpu)
-    hooks.born(result, func, args, kwargs)
+    hooks.on_created(result, func, args, kwargs)
     return result
 
 
 @special("set_")
 def set_source(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Give a tensor another storage; the storage says on which device it lies."""
+    """Set a tensor's storage, which determines its device."""
     target = args[0]
     cells, keywords, _ = unwrap_all(args, kwargs)
     if len(args) > 1 and not isinstance(args[1], Tensor):
@@ -128,7 +128,7 @@ def set_source(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     plan.op(*cells, **keywords)
     if target._devfix_gpu >= 0:
         refill_shell(target)
-    hooks.born(target, func, args, kwargs)
+    hooks.on_created(target, func, args, kwargs)
     return target
 
 
@@ -142,18 +142,18 @@ def set_source(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     "_spdiags",
 )
 def absent(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run an operator that has no CUDA kernel: on a GPU it cannot be run at all."""
+    """Run an operator that has no CUDA kernel, which fails on a GPU."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu not in (None, -1):
         raise messages.no_kernel(plan.name, "SparseCsrCUDA" if "sparse" in plan.name else "CUDA")
     result = plan.op(*cells, **keywords)
-    hooks.born(result, func, args, kwargs)
+    hooks.on_created(result, func, args, kwargs)
     return result
 
 
 @special("_pack_padded_sequence")
 def pack(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Pack sequences, whose lengths must lie on the CPU whatever else there is."""
+    """Pack sequences, whose lengths must be on the CPU."""
     lengths = args[1]
     if lengths._devfix_gpu >= 0:
         kind = {torch.int64: "Long", torch.int32: "Int", torch.float32: "Float"}.get(lengths.dtype, str(lengths.dtype))
@@ -163,13 +163,13 @@ def pack(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     result, sizes = plan.op(*cells, **keywords)
     home = args[0]._devfix_gpu
     packed = (wrap(result, home) if home >= 0 else result, sizes)
-    hooks.born(packed, func, args, kwargs)
+    hooks.on_created(packed, func, args, kwargs)
     return packed
 
 
 @special("convolution_overrideable")
 def convolve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run what `_convolution`, which stands in traces, becomes for a lazy device."""
+    """Run `_convolution`, which traces contain, as on CUDA."""
     return _in_place_of(torch.ops.aten.convolution.default, args, kwargs)
 
 
@@ -184,12 +184,12 @@ def convolve_back(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> An
 
 
 def _in_place_of(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run another operator than the one that C++ has chosen."""
+    """Run another operator than the one that C++ has selected."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu == MIXED:
         return mismatch.judge(plan_of(func), func, args, kwargs, cells)
     result = plan_of(func).op(*cells, **keywords)
     if gpu is not None and gpu >= 0:
         result = rewrap(plan_of(func), result, args, kwargs, gpu)
-    hooks.born(result, func, args, kwargs)
+    hooks.on_created(result, func, args, kwargs)
     return result

@@ -1,9 +1,9 @@
 """The simulated tensor: an ordinary `torch.Tensor` object whose C++ side is an empty shell on `lazy:i`.
 
 The shell holds the real CPU tensor in `_devfix_held` and its GPU's index in `_devfix_gpu` (-1 for all other tensors).
-The object's class is `torch.Tensor` itself (or `Parameter`, or the user's subclass): a shell is made as a subclass,
-since PyTorch demands one, and takes the plain class afterwards. So `type(x) is torch.Tensor` is true, and C++ finds no
-`__torch_function__` to ask for.
+The object's class is `torch.Tensor` itself (or `Parameter`, or the user's subclass): a shell is created as a subclass,
+which PyTorch requires, and gets the plain class afterwards. So `type(x) is torch.Tensor` is true, and C++ finds no
+`__torch_function__` to call.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from . import modes
 from .devices import LAZY
 from .patching import replace
 
-Tensor: Any = torch.Tensor  # its attributes of ours are unknown to the types
+Tensor: Any = torch.Tensor  # the types do not know the probe's attributes
 
 
 class Shell(torch.Tensor):
-    """The class that a simulated tensor has while C++ makes it."""
+    """The class of a simulated tensor while C++ creates it."""
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
@@ -32,7 +32,7 @@ class Shell(torch.Tensor):
 
 _make: Any = torch.Tensor._make_wrapper_subclass
 _base: Any = torch._C.TensorBase
-_layout, _is_conj, _is_neg = _base.layout.__get__, _base.is_conj, _base.is_neg  # the originals: patches cost time
+_layout, _is_conj, _is_neg = _base.layout.__get__, _base.is_conj, _base.is_neg  # originals; patched ones are slower
 _strided = torch.strided
 _inferring = torch.is_inference_mode_enabled
 _KEYS = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCUDA)
@@ -44,9 +44,9 @@ _COMPLEX = frozenset((torch.complex32, torch.complex64, torch.complex128))
 
 
 def wrap(held: torch.Tensor, index: int) -> Any:
-    """A tensor on simulated GPU `index` whose values are those of `held`, without a copy."""
+    """Return a tensor on simulated GPU `index` with the values of `held`, without a copy."""
     if _inferring() and not held.is_inference():
-        # In inference mode a view of an ordinary tensor is ordinary too: C++ gives it its base's version counter.
+        # In inference mode a view of an ordinary tensor is ordinary too: C++ uses its base's version counter.
         with torch.inference_mode(False):
             return wrap(held, index)
     if held.is_nested:
@@ -69,7 +69,7 @@ def wrap(held: torch.Tensor, index: int) -> Any:
 
 
 def wrap_new(held: torch.Tensor, index: int) -> Any:
-    """As `wrap`, in less time, for a tensor that an operator has just made (it is no view)."""
+    """Do the same as `wrap`, faster, for a tensor that an operator has just created (it is not a view)."""
     dtype = held.dtype
     if _layout(held) is not _strided or dtype in _COMPLEX:
         return wrap(held, index)
@@ -88,7 +88,7 @@ def wrap_new(held: torch.Tensor, index: int) -> Any:
 
 
 def _wrap_nested(held: torch.Tensor, index: int) -> Any:
-    """A nested tensor on a simulated GPU: its shell is one too, for C++ lets no other have sizes that differ."""
+    """Return a nested tensor on a simulated GPU: its shell is nested too, as C++ requires for varying sizes."""
     guard = torch._C._DisableTorchDispatch()
     try:
         shell: Any = held.detach()
@@ -100,7 +100,7 @@ def _wrap_nested(held: torch.Tensor, index: int) -> Any:
 
 
 def reshape_shell(tensor: Any) -> None:
-    """Make the shell's sizes, strides and offset those of the tensor that it holds, after an op that changed them."""
+    """Update the shell's sizes, strides and offset from the inner tensor, after an operator changed them."""
     held = tensor._devfix_held
     if held.layout is not torch.strided or held.is_nested:
         return
@@ -110,13 +110,13 @@ def reshape_shell(tensor: Any) -> None:
 
 
 def refill_shell(tensor: Any) -> None:
-    """Give a simulated tensor a new shell around what it holds; the object and its autograd state stay."""
+    """Give a simulated tensor a new shell around its values; the object and its autograd state stay."""
     with modes.entered():
         set_data(tensor, wrap(tensor._devfix_held, tensor._devfix_gpu))
 
 
-def written(tensor: Any) -> None:
-    """Count a write to a tensor that autograd has not seen, since it went to a view that was made past it."""
+def count_write(tensor: Any) -> None:
+    """Count a write to a tensor that autograd did not see, because it went to a view of the inner tensor."""
     torch.autograd.graph.increment_version(tensor)
 
 
@@ -129,7 +129,7 @@ def install() -> None:
 
 
 def sizes(tensor: Any) -> list[int]:
-    """The sizes of a tensor; of a nested one, whose tensors have sizes of their own, their number.
+    """Return the sizes of a tensor; for a nested one, the number of its tensors.
 
     A parameter of a lazy module has none before the first call.
     """

@@ -1,4 +1,4 @@
-"""Take the values out of simulated tensors before an operator runs, and put its results into simulated tensors."""
+"""Unwrap the values of simulated tensors before an operator runs, and wrap its results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MIXED = -2
 
 
 def unwrap_list(argument: Any, gpu: int | None) -> tuple[Any, int | None]:
-    """The values of a list of tensors, and the device of everything seen so far (-1 the CPU, MIXED several)."""
+    """Return the values of a list of tensors, and the device seen so far (-1 the CPU, MIXED several)."""
     cells = []
     for item in argument:
         if isinstance(item, Tensor):
@@ -24,7 +24,7 @@ def unwrap_list(argument: Any, gpu: int | None) -> tuple[Any, int | None]:
 
 
 def unwrap(argument: Any, gpu: int | None) -> tuple[Any, int | None]:
-    """As `unwrap_list`, for any argument of an operator."""
+    """Do the same as `unwrap_list`, for any argument of an operator."""
     if isinstance(argument, Tensor):
         cells, gpu = unwrap_list((argument,), gpu)
         return cells[0], gpu
@@ -34,7 +34,7 @@ def unwrap(argument: Any, gpu: int | None) -> tuple[Any, int | None]:
 
 
 def unwrap_keywords(kwargs: dict[str, Any], gpu: int | None) -> tuple[dict[str, Any], int | None]:
-    """As `unwrap`, for keyword arguments."""
+    """Do the same as `unwrap`, for keyword arguments."""
     cells = {}
     for name, argument in kwargs.items():
         cells[name], gpu = unwrap(argument, gpu)
@@ -42,7 +42,7 @@ def unwrap_keywords(kwargs: dict[str, Any], gpu: int | None) -> tuple[dict[str, 
 
 
 def unwrap_all(args: Any, kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any], int | None]:
-    """As `unwrap`, for a whole call."""
+    """Do the same as `unwrap`, for a whole call."""
     cells = []
     gpu: int | None = None
     for argument in args:
@@ -53,7 +53,7 @@ def unwrap_all(args: Any, kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, 
 
 
 def tensors_of(args: Any, kwargs: Any) -> list[Any]:
-    """Every tensor among the arguments, those in lists included."""
+    """Yield every tensor among the arguments, including those in lists."""
     found = []
     for argument in (*args, *(kwargs or {}).values()):
         if isinstance(argument, Tensor):
@@ -64,7 +64,7 @@ def tensors_of(args: Any, kwargs: Any) -> list[Any]:
 
 
 def rewrap(plan: Any, result: Any, args: Any, kwargs: Any, gpu: int) -> Any:
-    """Wrap what an operator gave back; what it gave back of its own arguments becomes those arguments again."""
+    """Wrap the result of an operator; if it returns one of its arguments, return that argument."""
     simulated = [item for item in tensors_of(args, kwargs) if item._devfix_gpu >= 0]
     if plan.reshapes:
         for item in simulated:

@@ -1,4 +1,4 @@
-"""Which GPUs `CUDA_VISIBLE_DEVICES` leaves to a process, as the CUDA driver reads it; also read by devfix itself."""
+"""Parse `CUDA_VISIBLE_DEVICES` as the CUDA driver does; also used by devfix itself."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def uuid(index: int) -> str:
 
 
 def visible(text: str | None, gpus: int) -> list[int]:
-    """Return the indexes of the GPUs that a process sees, where the machine has `gpus` and the variable is `text`.
+    """Return the indexes of the GPUs that a process sees, if the machine has `gpus` and the variable is `text`.
 
-    None stands for a variable that is not set. As in the driver, the first entry that names no GPU ends the list, and
-    an entry that comes twice leaves none. A GPU is named by its number or by the beginning of its UUID.
+    None stands for a variable that is not set. As in the driver, the first entry that names no GPU ends the list, and a
+    duplicate entry empties it. A GPU is named by its number or by a prefix of its UUID.
     """
     if text is None:
         return list(range(gpus))

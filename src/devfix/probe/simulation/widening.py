@@ -1,6 +1,7 @@
-"""Operators that CUDA has for a dtype and the CPU has not: compute them in a wider dtype and come back.
+"""Compute in a wider dtype what CUDA supports for a dtype and the CPU does not, and convert back.
 
-CUDA knows many in half precision, and a few (`histc`) in integers, for which the CPU raises NotImplementedError.
+CUDA supports many operators in half precision, and a few (`histc`) for integers, for which the CPU raises
+NotImplementedError.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.com
 
 
 def helps(error: Exception, plan: Any) -> bool:
-    """Whether an operator failed for want of a dtype that CUDA has, and makes new tensors only."""
+    """Return whether an operator failed because the CPU lacks a dtype that CUDA has, and only creates new tensors."""
     return (plan.fresh or plan.pure) and dtypes.takes(plan.base, error)
 
 

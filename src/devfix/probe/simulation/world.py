@@ -1,4 +1,4 @@
-"""Enter a world: make this process see N simulated GPUs, the real ones, or none."""
+"""Enter a world: let this process see N simulated GPUs, the real ones, or none."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ KINDS = ("cpu", "real", "simulated")
 
 
 def enter(kind: str = "simulated", gpus: int = 1, current: int = 0) -> None:
-    """Enter a world, leaving the one the process is in; the calling thread's current device becomes `current`.
+    """Enter a world, leaving the current one; the calling thread's current device becomes `current`.
 
-    Raises ValueError for a kind that is none of "cpu", "real" and "simulated", or a current device that does not exist.
+    Raises ValueError for a kind that is not "cpu", "real" or "simulated", or a current device that does not exist.
     """
     if kind not in KINDS:
         raise ValueError(f"{kind!r} is no world: choose one of {', '.join(KINDS)}")
@@ -24,7 +24,7 @@ def enter(kind: str = "simulated", gpus: int = 1, current: int = 0) -> None:
         real_gpus.show()
     else:
         real_gpus.hide_real_gpus()
-    with torch.device("cpu"):  # somebody may have set a GPU as the default device before there was one
+    with torch.device("cpu"):  # a GPU may have been set as the default device before there was one
         devices.install(gpus if kind == "simulated" else 0, current)
         tensor.install()
         if kind == "simulated":

@@ -85,7 +85,7 @@ def _operand(operand: Operand, failure: Failure, lines: Lines) -> OperandRecord:
         device=operand.device,
         dtype=operand.dtype,
         shape=operand.shape,
-        held_as=operand.owner.kind if operand.owner else "",
+        owner_kind=operand.owner.kind if operand.owner else "",
         creation=_event(operand.creation, lines) if operand.creation else None,
         transfers=tuple(_event(each, lines) for each in operand.transfers),
     )

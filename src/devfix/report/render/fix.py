@@ -15,16 +15,16 @@ from devfix.report.render.plain import one_line, plain
 from devfix.report.types import CopiesRecord, FixRecord, VerdictRecord
 
 _SHOWN = 8  # rejected candidates without --verbose; a search may try dozens
-EQUIVALENT = "not needed"
+EQUIVALENT = "superseded"
 
 OUTCOMES: Mapping[VerdictOutcome, str] = {
-    "holds": "verified",
-    "moved": "reached a different failure",
-    "same": "the same failure occurred again",
-    "worse": "a world that passed before fails with it",
-    "differs": "changed what the program prints or computes",
+    "verified": "verified",
+    "progressed": "reached a different failure",
+    "same-failure": "the same failure occurred again",
+    "regressed": "a world that passed before fails with it",
+    "behaviour-changed": "changed what the program prints or computes",
     "broken": "broke the program",
-    "not needed": "verified, but another candidate was kept",
+    "superseded": "verified, but another candidate was kept",
 }
 
 
@@ -103,7 +103,7 @@ def _style(line: str) -> str:
 def _verdict(verdict: VerdictRecord) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("world")
-    further = "fixed; next failure below" if verdict.outcome == "moved" else ""
+    further = "fixed; next failure below" if verdict.outcome == "progressed" else ""
     table.add_column(further or OUTCOMES[verdict.outcome])
     for world, outcome in verdict.worlds.items():
         as_before = outcome != "clean" and verdict.before.get(world) == outcome and further == ""

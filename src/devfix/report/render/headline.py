@@ -11,9 +11,9 @@ from rich.text import Text
 from devfix.model import Outcome
 from devfix.report.failure_types import WorldRecord
 from devfix.report.render.plain import one_line, plain
-from devfix.report.types import BehindRecord, ReportRecord, RunRecord
+from devfix.report.types import RemainingFailureRecord, ReportRecord, RunRecord
 
-_STYLES = {"repaired": "bold green", "clean": "bold green", "partial": "bold yellow", "not-yours": "bold yellow"}
+_STYLES = {"repaired": "bold green", "clean": "bold green", "partial": "bold yellow", "dependency-fault": "bold yellow"}
 
 
 def headline(data: ReportRecord) -> Text:
@@ -72,9 +72,9 @@ def doubts(data: ReportRecord) -> Iterator[str]:
         for objection in fix.verdict.objections[:3]:
             yield f"Review `{one_line(fix.title, 100)}`: {one_line(objection, 300)}"
     fixed = {fix.failure for fix in data.fixes}
-    for fix in data.dropped:
+    for fix in data.rejected:
         objections = fix.verdict.objections
-        if objections and fix.verdict.outcome == "worse" and fix.failure not in fixed:
+        if objections and fix.verdict.outcome == "regressed" and fix.failure not in fixed:
             fixed.add(fix.failure)
             yield f"`{one_line(fix.title, 100)}` would fix it, but was rejected: {one_line(objections[0], 300)}"
 
@@ -83,12 +83,12 @@ def _sentence(data: ReportRecord) -> str:
     outcome, failures, fixes = data.outcome, len(data.failures), len(data.fixes)
     if outcome == "repaired":
         repaired = f"Repaired: {_count(failures, 'device failure')}, {_count(fixes, 'fix', 'fixes')}."
-        return repaired + (f" {behind(data.behind)}" if data.behind else "")
+        return repaired + (f" {behind(data.remaining_failure)}" if data.remaining_failure else "")
     if outcome == "clean":
         return "Nothing to repair: the program ran without device failures."
     if outcome == "partial":
         return f"Partly repaired: {fixes} of {failures} failures fixed."
-    if outcome == "not-yours":
+    if outcome == "dependency-fault":
         return "Not repaired: the fault is in an installed dependency."
     if data.error:
         return ("Internal error: " if data.error.log else "Error: ") + one_line(data.error.message)
@@ -101,7 +101,7 @@ def _sentence(data: ReportRecord) -> str:
     return "Not repaired: " + _ending(data.last_run)
 
 
-def behind(failure: BehindRecord) -> str:
+def behind(failure: RemainingFailureRecord) -> str:
     """Return a sentence on the unrelated failure in which a repaired program ends."""
     code = f" (exit code {failure.exit_code})" if failure.exit_code is not None else ""
     return f"The program then fails for a reason unrelated to devices, also without a GPU{code}."

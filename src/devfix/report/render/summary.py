@@ -40,7 +40,7 @@ def view(data: ReportRecord, fixes: Mapping[int, FixRecord] | None = None) -> di
         "reproduce": reproduce(data),
         "torch": run.torch if run else "",
         "output": tail(run.stderr or run.stdout, 30)
-        if run and (data.behind or not data.failures) and not data.obstacle
+        if run and (data.remaining_failure or not data.failures) and not data.obstacle
         else "",
     }
 
@@ -63,7 +63,7 @@ def shortened(text: str) -> str:
 
 def _failure(data: ReportRecord, index: int, fix: FixRecord | None) -> dict[str, Any]:
     failure = data.failures[index]
-    rejected = [tried for tried in data.dropped if tried.failure == index]
+    rejected = [tried for tried in data.rejected if tried.failure == index]
     same = len(equivalents(rejected, [fix] if fix else []))
     return {
         "number": index + 1,
@@ -77,7 +77,7 @@ def _failure(data: ReportRecord, index: int, fix: FixRecord | None) -> dict[str,
         "similar_sites": fix.similar_sites if fix else (),
         "copies": copies(fix.verdict.transfers) if fix else "",
         "equivalents": counted_equivalents(same) if same else "",
-        "dropped": [
+        "rejected": [
             {
                 "title": tried.title,
                 "said": said(tried.verdict),
@@ -94,7 +94,7 @@ def _tensor(operand: OperandRecord) -> dict[str, Any]:
     return {
         "name": operand.name,
         "device": operand.device,
-        "held_as": operand.held_as,
+        "owner_kind": operand.owner_kind,
         "born": born,
         "kind": " ".join(part for part in (operand.dtype, shape(operand.shape)) if part),
         "creation": CREATIONS.get(born.kind, born.kind) if born else "not recorded",

@@ -40,7 +40,7 @@ def operands(failure: FailureRecord) -> Iterator[RenderableType]:
 
 
 def _headline(operand: OperandRecord, column: int) -> Text:
-    held = f", {operand.held_as} of a module" if operand.held_as else ""
+    held = f", {operand.owner_kind} of a module" if operand.owner_kind else ""
     kind = " ".join(part for part in (plain(operand.dtype), shape(operand.shape)) if part)
     device = operand.device
     return Text.assemble(

@@ -16,7 +16,7 @@ from devfix.report.render.headline import headline, next_steps
 from devfix.report.render.plain import one_line, plain, short_path, tail
 from devfix.report.render.regression_test import regression_test
 from devfix.report.render.tensors import operands
-from devfix.report.types import BehindRecord, FixRecord, OthersRecord, ReportRecord, RunRecord
+from devfix.report.types import FixRecord, OthersRecord, RemainingFailureRecord, ReportRecord, RunRecord
 
 
 def text(data: ReportRecord, color: bool = False, width: int = 100, verbose: bool = False) -> str:
@@ -47,12 +47,12 @@ def _parts(data: ReportRecord, verbose: bool) -> Iterator[RenderableType]:
     for index, failure in enumerate(failures):
         yield Text()
         yield _title(index, len(failures), failure)
-        fixes, rejected = _of(data.fixes, index), _of(data.dropped, index)
+        fixes, rejected = _of(data.fixes, index), _of(data.rejected, index)
         parts = _failure(failure, fixes, rejected, with_tests=not data.branch, verbose=verbose)
         yield Padding(Group(*parts), (0, 0, 0, 2))
     if fault := data.dependency_fault:
         yield from dependency_fault(fault)
-    if behind := data.behind:
+    if behind := data.remaining_failure:
         yield from _unrelated_failure(behind)
     if data.outcome in ("unrepaired", "error") and data.last_run and not failures and not data.obstacle:
         yield Padding(_output(data.last_run), (1, 0, 0, 2))
@@ -118,7 +118,7 @@ def _other_commands(others: OthersRecord) -> Iterator[RenderableType]:
         yield Text(f"  {one_line(other.command, 200)}: skipped, {one_line(other.reason, 200)}")
 
 
-def _unrelated_failure(failure: BehindRecord) -> Iterator[RenderableType]:
+def _unrelated_failure(failure: RemainingFailureRecord) -> Iterator[RenderableType]:
     """Yield the unrelated failure in which a repaired program ends."""
     at = failure.at
     where = f" at {short_path(at.path)}:{at.line}" if at else ""

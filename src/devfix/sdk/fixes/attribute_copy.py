@@ -1,4 +1,4 @@
-"""An attribute moved once for all that reads it below, under a local name of its own."""
+"""Move an attribute once for all its reads below, into a local variable."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ ATTRIBUTE = re.compile(r"\w+(\.\w+)+")
 
 
 def assign_locally(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Change | None:
-    """An attribute moved in front of a node's statement, or of the loops around it, and the copy read from there on.
+    """Return a change that moves an attribute into a local variable, before a statement and the loops around it.
 
-    None where one statement alone reads the attribute, and no loop does; where the function gives the attribute
-    another value; or where the attribute's last name is taken.
+    Returns None if only one statement reads the attribute and no loop does, if the function assigns the attribute, or
+    if the local name is taken.
 
     >>> lines = b"def f(self, x):\\n    y = x @ self.table\\n    return self.table @ y\\n"
     >>> file = File("m.py", lines)
@@ -35,10 +35,10 @@ def assign_locally(file: File, node: cst.BaseExpression, text: str, anchor: str)
     if function is None or statement is None or not ATTRIBUTE.fullmatch(text):
         return None
     roots = [each.partition(".")[0].removeprefix("next(") for each in (text, anchor)]
-    if any(file.is_bound_within(node, each) for each in roots):  # no statement in front can read it
+    if any(file.is_bound_within(node, each) for each in roots):  # no statement in front of it can read the name
         return None
     name, block = text.rpartition(".")[2], file.parent(statement)
-    if _is_taken(file, function, name) or _is_written(file, function, text) or block is None:
+    if _is_name_taken(file, function, name) or _is_written(file, function, text) or block is None:
         return None
     first = file.line_of(statement)
     reads = [each for each in file.find(function, text) if file.line_of(each) >= first]
@@ -57,8 +57,8 @@ def _is_in(file: File, node: cst.CSTNode, block: cst.CSTNode) -> bool:
     return any(around is block for around in file.ancestors(node))
 
 
-def _is_taken(file: File, function: cst.FunctionDef, name: str) -> bool:
-    """Whether a name already stands for something in a function: no attribute, and no argument's keyword."""
+def _is_name_taken(file: File, function: cst.FunctionDef, name: str) -> bool:
+    """Return whether a name is already used in a function, other than as an attribute or keyword."""
     for each in file.within(function):
         if isinstance(each, cst.Name) and each.value == name:
             parent = file.parent(each)
@@ -69,7 +69,7 @@ def _is_taken(file: File, function: cst.FunctionDef, name: str) -> bool:
 
 
 def _is_written(file: File, function: cst.FunctionDef, text: str) -> bool:
-    """Whether a function gives an attribute, or a part of it, another value."""
+    """Return whether a function assigns an attribute or a part of it."""
     targets = [each for each in file.find(function, text) if is_given(file, each)]
     return bool(targets or assignments(file, text, function))
 

@@ -1,4 +1,4 @@
-"""Tensors that come together, moved together: what one statement unpacks, what one container holds."""
+"""Move tensors that belong together: those that one statement unpacks, or one container holds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from devfix.model import Diagnosis, ScopeVariable
+from devfix.model import Diagnosis, Safety, ScopeVariable
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.call_result import occurrences
 from devfix.sdk.fixes.device_expressions import device_expressions, is_bound
@@ -26,10 +26,10 @@ SINGLE = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 
 
 def move_batch(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
-    """Yield the tensors that came with the one at a spot moved with it, by one edit where they are unpacked or held.
+    """Yield changes that move a tensor and those it was unpacked from or is stored with, by one edit.
 
-    `states, actions = replay.sample(4)` moves all that it unpacks, `batch["ids"]` all that `batch` holds. Such a change
-    moves more than the tensor that failed: it is `joint`, and kept only where none of the others is missed on the host.
+    After `states, actions = replay.sample(4)` both are moved, for `batch["ids"]` all of `batch`. Such a change moves
+    more than the tensor that failed: it is `joint`, and rejected if one of the others is then missing on the host.
 
     >>> list(move_batch(diagnosis, fix_sites(diagnosis)[-1], source))
     []
@@ -46,11 +46,11 @@ def move_batch(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator
 
 
 def _unpacked(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, name: str) -> Iterator[Change]:
-    statement = _unpacking(file, root, name)
+    statement = _unpacking_statement(file, root, name)
     if statement is None:
         return
     target = statement.target if isinstance(statement, cst.For) else statement.targets[0].target
-    every = list(_leaves(target))
+    every = list(_target_names(target))
     wrong = _on(spot, blamed_operand(diagnosis).device)
     names = [each.value for each in every if isinstance(each, cst.Name) and each.value in wrong]
     names = [each for each in names if each == name or _is_used(file, statement, each)]
@@ -59,15 +59,15 @@ def _unpacked(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode
     for anchor in device_expressions(diagnosis, spot, file):
         if not is_bound(file, statement, anchor) or anchor.startswith(tuple(f"{each}." for each in names)):
             continue
-        module = _moved(file, statement, names, len(every) == len(names), anchor)
-        told = f"{', '.join(f'`{each}`' for each in names[:-1])} and `{names[-1]}`"
-        found = change(file, module, f"Move {told} to `{anchor}` where they are unpacked", "likely")
+        module = _move_names(file, statement, names, len(every) == len(names), anchor)
+        listed = f"{', '.join(f'`{each}`' for each in names[:-1])} and `{names[-1]}`"
+        found = change(file, module, f"Move {listed} to `{anchor}` where they are unpacked", Safety.LIKELY)
         if found:
             yield replace(found, joint=True)
 
 
-def _unpacking(file: File, root: cst.CSTNode, name: str) -> cst.For | cst.Assign | None:
-    """The statement that gives a name its value with others: a loop around a node, or the one assignment above it."""
+def _unpacking_statement(file: File, root: cst.CSTNode, name: str) -> cst.For | cst.Assign | None:
+    """Return the statement that binds a name together with others: a loop around a node, or the only assignment."""
     for loop in file.loops_around(root):
         if isinstance(loop, cst.For) and name in _names(loop.target):
             return loop if isinstance(loop.target, cst.Tuple) else None
@@ -84,15 +84,15 @@ def _unpacking(file: File, root: cst.CSTNode, name: str) -> cst.For | cst.Assign
     return found[0] if unpacks else None
 
 
-def _moved(
+def _move_names(
     file: File, statement: cst.For | cst.Assign, names: list[str], is_all: bool, anchor: str
 ) -> cst.Module | None:
-    """The module with the names moved behind what unpacks them; within it where it unpacks nothing else."""
+    """Return the module with the names moved after they are unpacked, or in the unpacking if it binds nothing else."""
     line = f"{', '.join(names)} = {', '.join(f'{each}.to({anchor})' for each in names)}"
     if isinstance(statement, cst.For):
         first = statement.body.body[0]
         return insert_before(file, first, [line]) if isinstance(statement.body, cst.IndentedBlock) else None
-    if is_all and all(isinstance(each, cst.Name) for each in _leaves(statement.targets[0].target)):
+    if is_all and all(isinstance(each, cst.Name) for each in _target_names(statement.targets[0].target)):
         moved = cst.parse_expression(f"(each.to({anchor}) for each in {file.code(statement.value)})")
         return file.replaced({statement.value: moved})
     around = file.statement_of(statement)
@@ -105,7 +105,7 @@ def _held(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, wh
     function = file.function_of(root)
     if len(tensors) < 2 or len(tensors) < len(elements) or not _are_on(tensors, blamed_operand(diagnosis).device):
         return
-    if function is None or whole in parameters(function):  # whoever made it knows what else it holds
+    if function is None or whole in parameters(function):  # the caller knows what else it holds
         return
     scope = file.class_of(function) if whole.startswith("self.") else function
     reads = [each for each in file.find(scope or function, whole) if is_read(file, each)]
@@ -120,23 +120,23 @@ def _held(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, wh
             or file.function_of(statement) != function
         ):
             continue
-        line = f"{whole} = {_rebuilt(file, whole, tensors[0].expression, anchor)}"
+        line = f"{whole} = {_rebuild(file, whole, tensors[0].expression, anchor)}"
         found = change(
-            file, insert_before(file, statement, [line]), f"Move what `{whole}` holds to `{anchor}`", "likely"
+            file, insert_before(file, statement, [line]), f"Move what `{whole}` holds to `{anchor}`", Safety.LIKELY
         )
         if found:
             yield replace(found, joint=True)
 
 
 def _is_read_alone(file: File, whole: cst.CSTNode) -> bool:
-    """Whether an element of a container is moved, or read on the host, where the container is read."""
+    """Return whether an element of a container is moved, or read on the host, where the container is read."""
     element = file.parent(whole)
     parent = file.parent(element) if isinstance(element, cst.Subscript) else None
     return isinstance(parent, cst.Attribute) and parent.attr.value in ALONE
 
 
-def _rebuilt(file: File, whole: str, element: str, anchor: str) -> str:
-    """The expression that makes a container of the same kind, with each tensor moved."""
+def _rebuild(file: File, whole: str, element: str, anchor: str) -> str:
+    """Return the expression of a container of the same kind with each tensor moved."""
     if element.endswith(("']", '"]')):
         return f"{{key: value.to({anchor}) for key, value in {whole}.items()}}"
     given = [each.value for each in assignments(file, whole)]
@@ -153,9 +153,9 @@ def _on(spot: FixSite, device: str) -> set[str]:
 
 
 def _is_used(file: File, statement: cst.CSTNode, name: str) -> bool:
-    """Whether a name that a statement binds is read in its function below it, and never moved or read out there.
+    """Return whether a name bound by a statement is used below it, and never moved or read on the host there.
 
-    What is used beside other tensors as it is must be where they are.
+    Such a tensor must be on the device of those it is used with.
     """
     scope, line = file.function_of(statement) or file.module, file.line_of(statement)
     reads = [each for each in file.find(scope, name) if is_read(file, each) and file.line_of(each) > line]
@@ -163,13 +163,13 @@ def _is_used(file: File, statement: cst.CSTNode, name: str) -> bool:
 
 
 def _names(target: cst.CSTNode) -> set[str]:
-    return {each.value for each in _leaves(target) if isinstance(each, cst.Name)}
+    return {each.value for each in _target_names(target) if isinstance(each, cst.Name)}
 
 
-def _leaves(target: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Yield what stands in a target such as `i, (x, y)`; a starred name stands for no tensor."""
+def _target_names(target: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield the names of a target such as `i, (x, y)`, except starred ones, which are not tensors."""
     if isinstance(target, cst.Tuple | cst.List):
         for element in target.elements:
-            yield from _leaves(element.value) if isinstance(element, cst.Element) else iter((element,))
+            yield from _target_names(element.value) if isinstance(element, cst.Element) else iter((element,))
     else:
         yield target

@@ -1,4 +1,4 @@
-"""Moves where a tensor comes to be: behind the call that makes it, or where a name is given to it."""
+"""Move a tensor where it is created: at the call that returns it, or where it is assigned."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from devfix.source import File, Sources, last_name, normalised
 from devfix.source.edits.expressions import move_to
 from devfix.source.queries.reading import assignments, is_read
 
-LONG = 72  # a title is the first line of a commit's message: a longer call is told by what is called
+LONG = 72  # of a commit message's first line; a longer call is abbreviated to its function's name
 SAME_EVERYWHERE = {"len", "isinstance", "type", "shape", "size", "dim", "ndim", "numel", "stride", "dtype"}
 
 
 def move_assigned(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
-    """Yield what a name or attribute at a spot was given moved, where its function gives it a value once, above it.
+    """Yield changes that move the value of a name or attribute that its function assigns once, above the site.
 
-    What a loop gives it is left alone.
+    Loop variables are skipped.
 
     >>> [each.title for each in move_assigned(diagnosis, fix_sites(diagnosis)[-1], source)][0]
     'Move `torch.arange(x.shape[1])` to `x.device`'
@@ -44,9 +44,9 @@ def move_assigned(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
 
 
 def occurrences(file: File, root: cst.CSTNode, text: str) -> list[cst.BaseExpression]:
-    """Where an expression is read within a node, else within the rest of its statement line, outermost first.
+    """Return where an expression is read in a node, or else in the rest of its statement's line, outermost first.
 
-    Of `f(g(x), x)` it is the last `x` that a failing `f` was given: had `g` failed, the node would be its call.
+    Of `f(g(x), x)` it is the last `x` that was passed to a failing `f`: had `g` failed, the node would be its call.
     """
     statement = file.statement_of(root)
     scopes = [root, statement] if isinstance(statement, cst.SimpleStatementLine) else [root]
@@ -58,7 +58,7 @@ def occurrences(file: File, root: cst.CSTNode, text: str) -> list[cst.BaseExpres
 
 
 def _by_key(file: File, scope: cst.CSTNode, text: str) -> list[cst.BaseExpression]:
-    """Where an element is read by a name for its key: `self.shadow[name]` for `self.shadow["weight"]`."""
+    """Return where an element is read by a variable key: `self.shadow[name]` for `self.shadow["weight"]`."""
     if not text.endswith("]"):
         return []
     whole = normalised(text.rpartition("[")[0])
@@ -75,7 +75,7 @@ def _by_key(file: File, scope: cst.CSTNode, text: str) -> list[cst.BaseExpressio
 
 
 def is_on_device(file: File, node: cst.BaseExpression) -> bool:
-    """Whether a reading is of the values: not of the length, the type or the shape, which are the same everywhere."""
+    """Return whether a use depends on tensor data rather than metadata (len, type, shape)."""
     parent = file.parent(node)
     if isinstance(parent, cst.Attribute):
         return parent.attr.value not in SAME_EVERYWHERE
@@ -90,9 +90,9 @@ def is_on_device(file: File, node: cst.BaseExpression) -> bool:
 def move_at(
     file: File, node: cst.BaseExpression, anchor: str, others: Sequence[cst.BaseExpression] = ()
 ) -> Change | None:
-    """The expression moved, and with it the others; what `nn.Parameter(…)` is given, and not the parameter."""
+    """Return a change that moves an expression and some others; for `nn.Parameter(…)` its argument."""
     if isinstance(node, cst.Call) and last_name(node.func) == "Parameter" and node.args:
-        node = node.args[0].value  # what a move makes of a Parameter is none, and no optimizer's business
+        node = node.args[0].value  # a moved Parameter would no longer be a leaf that an optimizer can take
     text = " ".join(file.code(node).split())
     if len(text) > LONG and isinstance(node, cst.Call):
         text = f"{' '.join(file.code(node.func).split())}(…)"

@@ -1,4 +1,4 @@
-"""Moves of what a dictionary holds, where the whole is handed on."""
+"""Move the tensors that a dictionary or list holds, where it is passed as a whole."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEPT = re.compile(r"self(\.\w+)+(\[\w+\])?")
 
 
 def move_container(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
-    """Yield all values of a dictionary moved, in front of the call at a spot that takes `**batch` or `batch`.
+    """Yield changes that move all values of a dictionary, before the call that takes `**batch` or `batch`.
 
     >>> list(move_container(diagnosis, fix_sites(diagnosis)[-1], source))
     []
@@ -36,7 +36,7 @@ def move_container(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iter
         ):
             continue
         function = file.function_of(root)
-        if function is not None and name in parameters(function):  # whoever made it knows what else it holds
+        if function is not None and name in parameters(function):  # the caller knows what else it holds
             continue
         for anchor in device_expressions(diagnosis, spot, file):
             statement = outside_loops(file, root, name, anchor)
@@ -49,7 +49,7 @@ def move_container(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iter
 
 
 def _lines(file: File, name: str, anchor: str) -> list[str]:
-    """The move as a comprehension and as a method, which tokenizers' batches have; the likelier one first."""
+    """Return the move as a comprehension, and as the method that batches of tokenizers have; the likelier one first."""
     each = f"{name} = {{key: value.to({anchor}) for key, value in {name}.items()}}"
     whole = f"{name} = {name}.to({anchor})"
     plain = any(isinstance(made.value, cst.Dict | cst.DictComp) for made in assignments(file, name))
@@ -57,7 +57,7 @@ def _lines(file: File, name: str, anchor: str) -> list[str]:
 
 
 def move_list(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
-    """Yield all elements of a list moved to the first one's device, where `torch.cat(parts)` and its like take it.
+    """Yield changes that move all elements of a list to the device of the first, for calls such as `torch.cat(parts)`.
 
     >>> list(move_list(diagnosis, fix_sites(diagnosis)[-1], source))
     []
@@ -69,7 +69,7 @@ def move_list(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[
     whole = root.args[0].value
     name = file.code(whole)
     is_listed = name.isidentifier() and any(text.startswith(f"{name}[") for text in spot.expressions)
-    # What an object keeps in lists of lists is too deep to be seen in scope: that its elements met shows what it is.
+    # The scope does not show elements of nested lists; that they occur in the failure shows that they are tensors.
     is_kept = last_name(root.func) in GATHERERS and KEPT.fullmatch(name) is not None
     if is_listed or is_kept:
         moved = cst.parse_expression(f"[each.to({name}[0].device) for each in {name}]")

@@ -1,4 +1,4 @@
-"""Expressions in scope that name the right device, in the idiom of the file."""
+"""Find expressions in scope for the right device, in the style of the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import libcst as cst
 
 from devfix.model import Diagnosis, ScopeVariable
 from devfix.sdk.trace.history import frame_of
-from devfix.sdk.trace.operands import SAYS, target_device
+from devfix.sdk.trace.operands import DEVICE_KINDS, target_device
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File
 from devfix.source.queries.optional import is_optional
@@ -18,16 +18,17 @@ from devfix.source.queries.style import attribute_depth, is_ambiguous, is_undecl
 DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
 BIAS = re.compile(r"bias\w*$")
 PRIVATE = re.compile(r"\._\w*device$")
-OPTIONAL = 2.0  # how much worse a parameter is that need not be given, or be a tensor, in other calls
-UNUSED = 5.0  # how much worse a global device is in a function that reads it nowhere: a peer at hand is better
-REACH = 3.0  # how much worse than the best an anchor may be
+OPTIONAL = 2.0  # penalty of a parameter that other calls may omit, or pass something else than a tensor for
+UNUSED = 5.0  # penalty of a global device in a function that does not read it: a peer nearby is better
+REACH = 3.0  # maximum distance from the best score
 
 
 def device_expressions(diagnosis: Diagnosis, spot: FixSite, file: File, limit: int = 3) -> list[str]:
-    """The expressions for the right device at a spot, best first, at most `limit`.
+    """Return the expressions for the right device at a site, best first, at most `limit`.
 
-    A `device` variable or argument comes before the peer's own `.device`, that before another tensor's, a module's
-    parameters last; what the file itself uses to place tensors gains. Only names bound before the spot count.
+    A `device` variable or argument comes first, then the peer's own `.device`, another tensor's, and the parameters of
+    a module. Expressions that the file itself uses to place tensors are preferred. Only names bound before the site
+    count.
     """
     node = file.root_at(spot.place)
     if node is None:
@@ -35,23 +36,23 @@ def device_expressions(diagnosis: Diagnosis, spot: FixSite, file: File, limit: i
     wanted = target_device(diagnosis)
     given = {each.expression for each in spot.scope if each.type == "Property"}
     scored = [
-        (score - style_bonus(file, text) + _doubt(file, node, text, text in given), len(text), text)
+        (score - style_bonus(file, text) + _penalty(file, node, text, text in given), len(text), text)
         for score, text in _texts(diagnosis, spot, wanted)
         if is_bound(file, node, text) and not is_ambiguous(file, text)
     ]
     if not scored:
         return []
     best = min(scored)[0]
-    # Where something names the device outright, the weights of the modules in reach add nothing but candidates.
+    # If something names the device outright, module parameters would only add candidates.
     near = sorted(each for each in scored if each[0] <= best + REACH)
     return list(dict.fromkeys(text for _, _, text in near))[:limit]
 
 
-def _doubt(file: File, node: cst.CSTNode, text: str, is_property: bool = False) -> float:
-    """How much speaks against an anchor: it may be no tensor in other calls, or its function knows nothing of it.
+def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False) -> float:
+    """Return the penalty of an expression that may not be a tensor in other calls, or is unknown to its function.
 
-    What a property of the class gives is there in every call; what is private to a class that the file does not
-    define is for that class to read.
+    A property of the class is available in every call. A private attribute of a class that the file does not define is
+    for that class to read.
     """
     function = file.function_of(node)
     root = text.partition(".")[0]
@@ -65,7 +66,7 @@ def _doubt(file: File, node: cst.CSTNode, text: str, is_property: bool = False) 
 
 
 def _is_known(file: File, function: cst.FunctionDef, name: str) -> bool:
-    """Whether a function binds or reads a name, and not only has keywords or attributes that are called so."""
+    """Return whether a function binds or reads a name, other than as a keyword or attribute."""
     parents = ((node, file.parent(node)) for node in file.find(function, name))
     return any(
         node is not (getattr(parent, "keyword", None) or getattr(parent, "attr", None)) for node, parent in parents
@@ -73,7 +74,7 @@ def _is_known(file: File, function: cst.FunctionDef, name: str) -> bool:
 
 
 def device_names(spot: FixSite, file: File) -> list[str]:
-    """The expressions for a device, whatever it is, that are bound before a spot: the plainest first.
+    """Return the expressions for any device that are bound before a site, the simplest first.
 
     >>> device_names(next(ctx.sites("use")).spot, source.file(failure.at))
     []
@@ -86,28 +87,28 @@ def device_names(spot: FixSite, file: File) -> list[str]:
         for each in spot.scope
         if each.kind in ("device", "string") and re.search(r"(device|dev|map_location)$", each.expression)
     ]
-    known = (text for text in found if is_bound(file, node, text) and not _doubt(file, node, text))
+    known = (text for text in found if is_bound(file, node, text) and not _penalty(file, node, text))
     return sorted(known, key=lambda text: (text.count("."), len(text)))
 
 
 def _texts(diagnosis: Diagnosis, spot: FixSite, wanted: str) -> Iterator[tuple[float, str]]:
     frame = spot.frame if spot.frame is not None else frame_of(diagnosis.failure, spot.place)
     named = {held.expression for each in diagnosis.failure.operands for held in each.names if held.frame == frame}
-    # Where two GPUs meet, an unindexed "cuda" names one of them here and the other elsewhere.
+    # With two GPUs, an unindexed "cuda" is one of them here and may be the other one elsewhere.
     two = wanted.startswith("cuda:") and any(
         each.device.startswith("cuda:") and each.device != wanted for each in diagnosis.failure.operands
     )
-    if wanted == "cpu" and spot.frame is not None:  # what was made elsewhere is never made on the host for good
+    if wanted == "cpu" and spot.frame is not None:  # a tensor from elsewhere must not be fixed to the host
         yield 1.0, '"cpu"'
     for binding in spot.scope:
         text = binding.expression
-        if binding.kind in SAYS and means(binding, wanted) and not (two and binding.device == "cuda"):
+        if binding.kind in DEVICE_KINDS and means(binding, wanted) and not (two and binding.device == "cuda"):
             yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * attribute_depth(text), text
         elif binding.kind == "tensor" and binding.device == wanted:
-            # A weight is always there; a bias may be None elsewhere.
+            # A weight always exists; a bias may be None elsewhere.
             parameter = binding.type.endswith("Parameter") * (1.2 if BIAS.search(text) else 1.0)
-            # An element says less to a reader than a name does: `packed[2]` less than `frames`. Where two GPUs meet,
-            # what it met says where it is wanted in every call, and another tensor only in this one.
+            # A name is clearer than an element: `frames` before `packed[2]`. With two GPUs, the peer's device is right
+            # in every call, another tensor's only in this one.
             far = 0.2 * attribute_depth(text) if two and text in named else 0.5 * attribute_depth(text) + parameter
             yield (2.0 if text in named else 3.0) + far, f"{text}.device"
         elif binding.kind == "module" and binding.device == wanted and _has_parameters(spot, text):
@@ -115,7 +116,7 @@ def _texts(diagnosis: Diagnosis, spot: FixSite, wanted: str) -> Iterator[tuple[f
 
 
 def _has_parameters(spot: FixSite, module: str) -> bool:
-    """Whether a module is known to have parameters, and lies in no other module that is an anchor as well."""
+    """Return whether a module is known to have parameters, and is in no other module that is an anchor as well."""
     inside = [each for each in spot.scope if each.expression.startswith(f"{module}.") and each.kind == "tensor"]
     around = [
         each.expression for each in spot.scope if each.kind == "module" and module.startswith(f"{each.expression}.")
@@ -124,14 +125,14 @@ def _has_parameters(spot: FixSite, module: str) -> bool:
 
 
 def means(binding: ScopeVariable, device: str) -> bool:
-    """Whether a device or string binding names `device`; an unindexed "cuda" means the current GPU."""
+    """Return whether a device or string variable names `device`; an unindexed "cuda" is the current GPU."""
     return binding.device == device or (binding.device == "cuda" and device.startswith("cuda"))
 
 
 def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:
-    """Whether the name that an expression starts with is bound before `node` runs.
+    """Return whether the name that an expression starts with is bound before `node` runs.
 
-    What a comprehension or a lambda binds is bound within it alone.
+    Names bound by a comprehension or a lambda are bound only inside it.
 
     >>> file = File("m.py", b"def f(xs, m):\\n    y = [x + 1 for x in xs]\\n    return [z * m for z in y]\\n")
     >>> node = file.find(file.module, "z * m")[0]
@@ -146,21 +147,21 @@ def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:
         return True
     lines = [file.line_of(each) for each in _bindings(function or file.module, name)]
     if not lines:
-        # A name that nothing in the file binds comes from a star import, or is put there by somebody else.
+        # A name that the file does not bind comes from a star import, or is injected.
         given = function is not None and not file.binds_anywhere(name)
         return name == "self" or given or (bool(file.bindings_of(node, name)) and _is_deferred(file, node))
-    # A loop's or a with's own target is bound on the statement's line; everything else must come earlier.
+    # The target of a loop or `with` is bound on the statement's own line; everything else must be bound earlier.
     statement = file.statement_of(node)
     return statement is not None and min(lines) < file.line_of(statement)
 
 
 def _is_deferred(file: File, node: cst.CSTNode) -> bool:
-    """Whether a node runs in a function or lambda, which is called when the rest of the module has run."""
+    """Return whether a node is in a function or lambda, which runs after the rest of the module."""
     return any(isinstance(each, cst.FunctionDef | cst.Lambda) for each in file.ancestors(node))
 
 
 def is_local(function: cst.FunctionDef, name: str) -> bool:
-    """Whether a name is a variable of a function itself: a parameter, or bound in its body.
+    """Return whether a name is a variable of a function itself: a parameter, or bound in its body.
 
     >>> function = definition(File("m.py", b"def f(x):\\n    y = x + scale\\n    return y\\n"), "f")
     >>> [is_local(function, name) for name in ("x", "y", "scale")]
@@ -176,7 +177,7 @@ def _parameters(function: cst.FunctionDef) -> set[str]:
 
 
 def _bindings(scope: cst.CSTNode, name: str) -> list[cst.CSTNode]:
-    """The nodes in a scope that bind a name: assignments, loops, with, imports, definitions."""
+    """Return the nodes in a scope that bind a name: assignments, loops, with, imports, definitions."""
     found: list[cst.CSTNode] = []
 
     class Collect(cst.CSTVisitor):

@@ -1,4 +1,4 @@
-"""Where the device of a tensor was decided: from the call that placed it, through parameters, to who named it."""
+"""Trace where the device of a tensor was chosen: from the call that placed it, through parameters, to its name."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from devfix.source.queries.reading import assignments, parameters
 
 @dataclass(frozen=True)
 class DeviceSource:
-    """The call at which the device of a tensor was decided, and what it says.
+    """The call at which the device of a tensor was chosen, and its argument.
 
-    `named` is the expression that names the device, None where nothing does: then `.cuda()` means the current GPU, or
-    `parameter` is one of the callee's that the call leaves to its default.
+    `named` is the expression that names the device. If it is None, either `.cuda()` means the current GPU, or the call
+    leaves `parameter` of the callee at its default.
     """
 
     file: File
@@ -33,10 +33,10 @@ class DeviceSource:
 
 
 def device_sources(failure: Failure, places: Sequence[SourceLocation], source: Sources) -> list[DeviceSource]:
-    """Where the device of a call was decided, the outermost first: a parameter leads to what the next caller passes.
+    """Return where the device of a call was chosen, outermost first: a parameter leads to what the next caller passes.
 
-    `places` begins with the placing call, as those of an event do; that call comes last. Empty where no editable call
-    stands there. A caller that passes `**options` is not looked through.
+    `places` starts with the placing call, as in an event; that call comes last. The list is empty if there is no
+    editable call. Callers that pass `**options` are not followed.
 
     >>> found = device_sources(failure, last_placement(failure.operands[1]).places, source)
     >>> [(each.file.code(each.call), each.named, each.parameter) for each in found]
@@ -56,7 +56,7 @@ def device_sources(failure: Failure, places: Sequence[SourceLocation], source: S
         if not calls_function(file, call, inner.file, function) or any(each.star == "**" for each in call.args):
             break
         position = parameters(function).index(name.value) - leading_parameters(inner.file, function)
-        if position < 0:  # the object itself, which nobody passes
+        if position < 0:  # `self`, which no caller passes
             break
         passed = argument(call, name.value, position)
         if passed is None:
@@ -66,9 +66,9 @@ def device_sources(failure: Failure, places: Sequence[SourceLocation], source: S
 
 
 def change_device_sources(diagnosis: Diagnosis, found: Sequence[DeviceSource], reason: str = "") -> Iterator[Change]:
-    """Yield the device named anew: where it was decided, for each anchor, then in each callee on the way.
+    """Yield changes that name another device: where it was chosen, for each expression, then in each callee.
 
-    Where it was decided by the default of a parameter, and no caller can be edited, the innermost callee comes first.
+    If the default of a parameter decided and no caller can be edited, the innermost callee comes first.
 
     >>> found = device_sources(failure, last_placement(failure.operands[1]).places, source)
     >>> [each.title for each in change_device_sources(diagnosis, found)][0]
@@ -91,7 +91,7 @@ def change_device_sources(diagnosis: Diagnosis, found: Sequence[DeviceSource], r
 
 
 def replace_device_name(found: DeviceSource, device: str) -> Change | None:
-    """The change that names `device` where the device of a tensor was decided.
+    """Return the change that names `device` where the device of a tensor was chosen.
 
     >>> found = ctx.device_sources()
     >>> replace_device_name(found[0], "x.device").edits[0].after.count(b"device=x.device")
@@ -102,16 +102,16 @@ def replace_device_name(found: DeviceSource, device: str) -> Change | None:
     if found.named is not None and file.code(found.named) == device:
         return None
     if found.parameter:
-        module = file.replaced({call: add_keyword(call, found.parameter, device) for call in _alike(found)})
+        module = file.replaced({call: add_keyword(call, found.parameter, device) for call in _similar_calls(found)})
         return change(file, module, f"Pass `{device}` on to `{text}`")
     nodes: dict[cst.CSTNode, cst.CSTNode] = {found.call: replace_device(found.call, device)}
     if found.named is not None and last_name(found.call.func) != "cuda":
-        nodes = {node: expression(device) for node in _named_alike(found, found.named)}
+        nodes = {node: expression(device) for node in _similar_arguments(found, found.named)}
     return change(file, file.replaced(nodes), f"Name the device `{device}` in `{text}`")
 
 
 def is_passed_in(file: File, function: cst.FunctionDef, name: str) -> bool:
-    """Whether a name is a parameter of a function that its body never assigns.
+    """Return whether a name is a parameter of a function that its body never assigns.
 
     >>> file = File("m.py", b"def f(x, device=None):\\n    x = x.to(device)\\n")
     >>> [is_passed_in(file, definition(file, "f"), name) for name in ("x", "device", "y")]
@@ -120,8 +120,8 @@ def is_passed_in(file: File, function: cst.FunctionDef, name: str) -> bool:
     return name in parameters(function) and not assignments(file, name, function.body)
 
 
-def _alike(found: DeviceSource) -> list[cst.Call]:
-    """The call, and the others of the same callee in its function that have as much to say and not the parameter."""
+def _similar_calls(found: DeviceSource) -> list[cst.Call]:
+    """Return the call, and the other calls of the same callee in its function that pass the device likewise."""
     file, call = found.file, found.call
     return [
         each
@@ -135,10 +135,10 @@ def _alike(found: DeviceSource) -> list[cst.Call]:
     ]
 
 
-def _named_alike(found: DeviceSource, named: cst.BaseExpression) -> list[cst.BaseExpression]:
-    """The argument that names the device, and those of calls alike that stand in its place and say the same."""
+def _similar_arguments(found: DeviceSource, named: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """Return the argument that names the device, and the equal arguments of similar calls."""
     number = [each.value for each in found.call.args].index(named)
-    given = [call.args[number].value for call in _alike(found)]
+    given = [call.args[number].value for call in _similar_calls(found)]
     return [each for each in given if found.file.code(each) == found.file.code(named)]
 
 
@@ -149,7 +149,7 @@ def _call(source: Sources, place: SourceLocation) -> Iterator[tuple[File, cst.Ca
 
 
 def calls_function(outer_file: File, outer: cst.Call, file: File, function: cst.FunctionDef) -> bool:
-    """Whether a call is one of a function: by its name, its class's, or through `__call__`."""
+    """Return whether a call calls a function: by its name, its class's, or through `__call__`."""
     name, called = function.name.value, last_name(outer.func)
     if name in ("forward", "__call__"):
         return True
@@ -160,7 +160,7 @@ def calls_function(outer_file: File, outer: cst.Call, file: File, function: cst.
 
 
 def leading_parameters(file: File, function: cst.FunctionDef) -> int:
-    """How many leading parameters a call does not pass: the `self` or `cls` of a method."""
+    """Return how many leading parameters a call does not pass: the `self` or `cls` of a method."""
     static = any(last_name(each.decorator) == "staticmethod" for each in function.decorators)
     return int(isinstance(file.parent(file.parent(function) or function), cst.ClassDef) and not static)
 

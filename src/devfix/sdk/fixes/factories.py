@@ -1,4 +1,4 @@
-"""Give a factory the device that it lacks."""
+"""Pass the device to factory calls that lack it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import libcst as cst
 from devfix.model import Diagnosis, Failure, ScopeVariable, SourceLocation
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions, means
-from devfix.sdk.trace.operands import SAYS
+from devfix.sdk.trace.operands import DEVICE_KINDS
 from devfix.sdk.trace.sites import FixSite, scope_at
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.expressions import add_keyword, argument
 from devfix.source.queries.reading import definition, parameters
 
-# Factories that take `device=`; those that draw random numbers do not stand here: another device is another stream.
+# Factories with `device=`, without those that draw random numbers: another device draws other numbers.
 FACTORIES = frozenset(
     {
         "zeros",
@@ -57,16 +57,16 @@ FACTORIES = frozenset(
 
 
 def add_device_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
-    """Yield the factory call at a birth spot with `device=`, one change for each anchor.
+    """Yield changes that add `device=` to the factory call at a creation, one for each device expression.
 
-    Yields nothing where the call is no factory that takes a device.
+    Yields nothing if the call is not a factory that takes a device.
     """
     file = source.file(spot.place)
     call = file.call_at(spot.place, tuple(FACTORIES)) if file else None
     if file is None or call is None:
         return
     for anchor in device_expressions(diagnosis, spot, file):
-        for group in dict.fromkeys([(call, *_beside(file, call)), (call,)]):
+        for group in dict.fromkeys([(call, *_sibling_factories(file, call)), (call,)]):
             module = file.replaced({each: add_keyword(each, "device", anchor) for each in group})
             both = f" and {len(group) - 1} beside it" if len(group) > 1 else ""
             found = change(file, module, f"Give `{file.code(call.func)}`{both} the device `{anchor}`")
@@ -75,7 +75,7 @@ def add_device_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) ->
 
 
 def device_parameter(spot: FixSite, device: str, source: Sources) -> str:
-    """The parameter by which the function at a spot was told a device; "" where none was.
+    """Return the parameter that passed a device to the function at a site; "" if there is none.
 
     >>> place = failure.at
     >>> device_parameter(FixSite("birth", place, scope_at(failure, place)), "cuda:0", source)
@@ -88,7 +88,7 @@ def device_parameter(spot: FixSite, device: str, source: Sources) -> str:
 
 
 def has_device_name(failure: Failure, place: SourceLocation, device: str) -> bool:
-    """Whether anything in scope at a place names a device.
+    """Return whether a variable in scope at a location names a device.
 
     >>> has_device_name(failure, failure.at, "cuda:0")
     False
@@ -97,11 +97,11 @@ def has_device_name(failure: Failure, place: SourceLocation, device: str) -> boo
 
 
 def _naming(scope: Iterable[ScopeVariable], device: str) -> Iterator[ScopeVariable]:
-    return (each for each in scope if each.kind in SAYS and means(each, device))
+    return (each for each in scope if each.kind in DEVICE_KINDS and means(each, device))
 
 
-def _beside(file: File, call: cst.Call) -> list[cst.Call]:
-    """The factories without a device that are arguments of the same call: `torch.meshgrid` wants them all alike."""
+def _sibling_factories(file: File, call: cst.Call) -> list[cst.Call]:
+    """Return the factories without a device that are arguments of the same call: `torch.meshgrid` needs one device."""
     outer: cst.CSTNode | None = file.parent(call)
     while isinstance(outer, cst.Element | cst.List | cst.Tuple | cst.Arg):
         outer = file.parent(outer)

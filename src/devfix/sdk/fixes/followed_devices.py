@@ -1,4 +1,4 @@
-"""Whose device a tensor was given: a `.device` that was read, back to the tensor that it was read from."""
+"""Follow a `.device` back to the tensor from which it was read."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from devfix.source.edits.device_arguments import device_argument
 from devfix.source.edits.expressions import argument
 from devfix.source.queries.reading import assignments, parameters
 
-NAMES = 4  # followed from one assignment to the next
+NAMES = 4  # at most, followed from one assignment to the next
 
 
 def followed(failure: Failure, places: Sequence[SourceLocation], source: Sources) -> ScopeVariable | None:
-    """The tensor whose device decided where another one was made, through names and the calls of functions.
+    """Return the tensor whose device decided where another one was created, through names and function calls.
 
-    `x` for `zeros(3, device=x.device)`, `zeros(3).to(x.device)`, `zeros_like(x)` and `x.new_zeros(3)`; for
-    `zeros(3, device=device)` what the name was given, or what the caller passes. `places` begins with the call that
-    makes the tensor, as those of an event do. None where the device was named otherwise.
+    This is `x` for `zeros(3, device=x.device)`, `zeros(3).to(x.device)`, `zeros_like(x)` and `x.new_zeros(3)`. For
+    `zeros(3, device=device)` the assignment of the name, or the argument of the caller, is followed. `places` starts
+    with the call that creates the tensor, as in an event. Returns None if the device was named otherwise.
 
     >>> followed(failure, last_placement(failure.operands[1]).places, source) is None
     True
     """
-    told: cst.BaseExpression | None = None
+    expression: cst.BaseExpression | None = None
     inner: tuple[File, cst.Call] | None = None
     for place in places:
         file = source.file(place) if place.owned else None
@@ -38,20 +38,20 @@ def followed(failure: Failure, places: Sequence[SourceLocation], source: Sources
             node = _like(call)
             if node is not None:
                 return binding_at(failure, place, file.code(node))
-            told = _told(file, call)
+            expression = _device_argument(file, call)
         else:
-            told = _passed(file, call, *inner, told)
-        told = _named(file, call, told)
-        if isinstance(told, cst.Attribute) and told.attr.value == "device":
-            return binding_at(failure, place, file.code(told.value))
-        if not isinstance(told, cst.Name):
+            expression = _passed_value(file, call, *inner, expression)
+        expression = _assigned_value(file, call, expression)
+        if isinstance(expression, cst.Attribute) and expression.attr.value == "device":
+            return binding_at(failure, place, file.code(expression.value))
+        if not isinstance(expression, cst.Name):
             return None
         inner = file, call
     return None
 
 
 def _like(call: cst.Call) -> cst.BaseExpression | None:
-    """The tensor that a call names as a whole: `x.new_zeros(2)`, `zeros_like(x)`."""
+    """Return the tensor that a call takes as a template: `x.new_zeros(2)`, `zeros_like(x)`."""
     name = last_name(call.func)
     if device_argument(call) is not None:
         return None
@@ -60,8 +60,8 @@ def _like(call: cst.Call) -> cst.BaseExpression | None:
     return call.args[0].value if name.endswith("_like") and call.args else None
 
 
-def _told(file: File, call: cst.Call) -> cst.BaseExpression | None:
-    """What names the device: an argument of the call that makes a tensor, or of a `.to(…)` behind it."""
+def _device_argument(file: File, call: cst.Call) -> cst.BaseExpression | None:
+    """Return the expression that names the device: an argument of the creating call, or of a `.to(…)` after it."""
     given = device_argument(call)
     while given is None:
         method = file.parent(call)
@@ -73,21 +73,21 @@ def _told(file: File, call: cst.Call) -> cst.BaseExpression | None:
     return given.value
 
 
-def _named(file: File, call: cst.Call, told: cst.BaseExpression | None) -> cst.BaseExpression | None:
-    """What a local name was given, where its function gives it a value once."""
+def _assigned_value(file: File, call: cst.Call, expression: cst.BaseExpression | None) -> cst.BaseExpression | None:
+    """Return the value of a local name that its function assigns once."""
     function = file.function_of(call)
     for _ in range(NAMES):
-        given = assignments(file, told.value, function or file.module) if isinstance(told, cst.Name) else []
+        given = assignments(file, expression.value, function or file.module) if isinstance(expression, cst.Name) else []
         if len(given) != 1 or given[0].value is None:
             break
-        told = given[0].value
-    return told
+        expression = given[0].value
+    return expression
 
 
-def _passed(
+def _passed_value(
     file: File, call: cst.Call, inner_file: File, inner: cst.Call, name: cst.BaseExpression | None
 ) -> cst.BaseExpression | None:
-    """What a call passes for a parameter of the function in which an inner call stands."""
+    """Return what a call passes for a parameter of the function in which an inner call is."""
     function = inner_file.function_of(inner)
     if function is None or not isinstance(name, cst.Name) or not is_passed_in(inner_file, function, name.value):
         return None

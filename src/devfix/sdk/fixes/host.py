@@ -1,4 +1,4 @@
-"""Copies for code that works on the host alone: of the tensor itself, where it is handed over."""
+"""Copy a tensor to the host where it is passed to code that only works there."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ HOST = '"cpu"'
 
 
 def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
-    """Yield the blamed tensor copied to the host where the deepest owned frame hands it over; its name keeps it.
+    """Yield changes that copy the blamed tensor to the host where the deepest owned frame passes it on.
 
-    Of a list of tensors, each is copied; a tensor without a name is copied behind the expression that made it.
+    Of a list of tensors, each is copied. A tensor without a name is copied after the expression that creates it.
 
     >>> [each.title for each in host_copies(diagnosis, source)]
     ['Copy `positions` to the host where it is handed over']
@@ -41,8 +41,8 @@ def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         for value in given
         if any(normalised(each.expression).startswith(f"{normalised(file.code(value))}[") for each in held)
     ]
-    around = [value for value in given if _is_made_in(diagnosis, file, value, {each.expression for each in held})]
-    # A tensor that has no name here is what one of the calls gave, and no other argument.
+    around = [value for value in given if _is_computed_in(diagnosis, file, value, {each.expression for each in held})]
+    # A tensor without a name here is the result of one of the calls, not another argument.
     called = [value for value in given if isinstance(_element(value), cst.Call)]
     for node in dict.fromkeys((*nodes, *lists, *around)) or called:
         copied = _each(file, node) if node in lists else move_to(_element(node), HOST)
@@ -54,7 +54,7 @@ def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
 
 
 def _element(node: cst.BaseExpression) -> cst.BaseExpression:
-    """What stands for the tensor: the element of a list that is made on the spot."""
+    """Return the expression of the tensor: the element of a list that is built in place."""
     return node.elt if isinstance(node, cst.ListComp | cst.GeneratorExp) else node
 
 
@@ -62,8 +62,8 @@ def _each(file: File, node: cst.BaseExpression) -> cst.BaseExpression:
     return expression(f"[each.cpu() for each in {file.code(node)}]")
 
 
-def _is_made_in(diagnosis: Diagnosis, file: File, value: cst.BaseExpression, names: set[str]) -> bool:
-    """Whether an argument is an expression that computes the tensor, in a call or not, or takes it out of a name."""
+def _is_computed_in(diagnosis: Diagnosis, file: File, value: cst.BaseExpression, names: set[str]) -> bool:
+    """Return whether an argument is an expression that computes the tensor, or takes it from a variable."""
     below = list(file.within(value))
     places = [
         place for event in blamed_operand(diagnosis).history[-1:] for place in event.places if place.path == file.path

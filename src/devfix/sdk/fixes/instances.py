@@ -1,4 +1,4 @@
-"""Objects in scope by the classes that they are of, and where a caller got what it passed on."""
+"""Find objects in scope by their classes, and the arguments that a caller passed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from devfix.source.queries.reading import parameters
 
 
 def is_of(binding: ScopeVariable, *classes: str) -> bool:
-    """Whether a module or object is of one of these classes, or of one that derives from it.
+    """Return whether a module or object is an instance of one of these classes or of a subclass.
 
-    A class is named by its package and its own name, for the modules in which it stands differ between releases.
+    A class is named by its package and its own name, since its module differs between releases.
 
     >>> names = ("main.Shard", "torch.utils.data.dataloader.DataLoader")
     >>> loader = ScopeVariable("rows", "instance", "", "Shard", classes=names)
@@ -30,7 +30,7 @@ def is_of(binding: ScopeVariable, *classes: str) -> bool:
 
 
 def objects_of(failure: Failure, *classes: str, frame: int | None = None) -> list[ScopeVariable]:
-    """The modules and objects of some classes that are in scope, in one frame or, the deepest first, in any.
+    """Return the modules and objects of some classes in scope, in one frame or, deepest first, in any.
 
     >>> objects_of(failure, "accelerate.Accelerator")
     []
@@ -41,9 +41,9 @@ def objects_of(failure: Failure, *classes: str, frame: int | None = None) -> lis
 
 
 def passed_in(failure: Failure, frame: int, name: str, source: Sources) -> tuple[int, cst.BaseExpression] | None:
-    """The frame of the caller, and what it passes there for a parameter of a frame's function.
+    """Return the frame of the caller, and what it passes for a parameter of a frame's function.
 
-    None where the name is no parameter, or is assigned in the function, or where no owned call is seen to pass it.
+    Returns None if the name is not a parameter, is assigned in the function, or no owned call passes it.
 
     >>> number, passed = passed_in(failure, len(failure.frames) - 1, "x", source)
     >>> number, source.file(failure.at).code(passed)

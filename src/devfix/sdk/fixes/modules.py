@@ -1,4 +1,4 @@
-"""Modules that hold a tensor: the whole that a move would take along, and where it was made."""
+"""Find the modules that hold a tensor, and where they are constructed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from devfix.source.queries.loops import outside_loops
 
 
 def variable_in_frame(failure: Failure, frame: int, expression: str) -> ScopeVariable | None:
-    """What an expression holds in a frame, by the frame's number; None where nothing is known of it.
+    """Return the variable that an expression is in a frame, by the frame's number; None if unknown.
 
     >>> variable_in_frame(failure, 0, "model").type
     'Model'
@@ -25,7 +25,7 @@ def variable_in_frame(failure: Failure, frame: int, expression: str) -> ScopeVar
 
 
 def root_modules(failure: Failure, operand: Operand) -> list[tuple[ModuleOwner, ScopeVariable]]:
-    """The module that registers an operand, as each frame sees it, the outermost frame first.
+    """Return the module that registers an operand, as each frame sees it, outermost frame first.
 
     >>> root_modules(failure, failure.operands[0])
     []
@@ -39,9 +39,9 @@ def root_modules(failure: Failure, operand: Operand) -> list[tuple[ModuleOwner, 
 
 
 def largest_misplaced_module(failure: Failure, operand: Operand) -> ScopeVariable | None:
-    """The largest module that holds an operand and lies with all it has on the operand's device.
+    """Return the largest module that holds an operand and is completely on the operand's device.
 
-    `model.head` of a `model` whose other parts were moved; `model` itself where nothing of it was.
+    For example `model.head` of a `model` whose other parts were moved, or `model` itself if nothing of it was.
 
     >>> largest_misplaced_module(failure, failure.operands[0]) is None
     True
@@ -55,7 +55,7 @@ def largest_misplaced_module(failure: Failure, operand: Operand) -> ScopeVariabl
 
 
 def construction_sites(failure: Failure, binding: ScopeVariable, source: Sources) -> Iterator[FixSite]:
-    """Yield the calls that made a module, innermost first, without those of constructors to their bases'.
+    """Yield the calls that constructed a module, innermost first, except `super().__init__` calls.
 
     >>> [spot.place.line for spot in construction_sites(failure, variable_in_frame(failure, 0, "model"), source)]
     [15]
@@ -69,7 +69,7 @@ def construction_sites(failure: Failure, binding: ScopeVariable, source: Sources
 
 
 def outside_constructors(spots: list[FixSite]) -> list[FixSite]:
-    """Spots that stand in no constructor first: there the module that a constructor makes is moved as a whole.
+    """Sort sites outside of constructors first; there the module that a constructor creates is moved as a whole.
 
     >>> [spot.place.function for spot in outside_constructors(fix_sites(diagnosis))][0]
     'Model.forward'
@@ -78,7 +78,7 @@ def outside_constructors(spots: list[FixSite]) -> list[FixSite]:
 
 
 def move_module_before(diagnosis: Diagnosis, spot: FixSite, source: Sources, text: str) -> Iterator[Change]:
-    """Yield `text.to(anchor)` for a module, as a statement in front of the one at a spot, outside of all loops.
+    """Yield changes that insert `text.to(device)` before the statement at a site, outside of all loops.
 
     >>> [each.title for each in move_module_before(diagnosis, fix_sites(diagnosis)[-1], source, "self")][0]
     'Move the module `self` to `x.device`'

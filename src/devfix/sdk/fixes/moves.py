@@ -1,4 +1,4 @@
-"""Candidate edits at a spot: give a factory its device, or move the tensor on its way."""
+"""Move tensors at a site: pass a device to the factory, or move the tensor before it is used."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from devfix.model import Diagnosis, Event, Failure, Operand, SourceLocation
+from devfix.model import Diagnosis, Event, Failure, Operand, Safety, SourceLocation
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.attribute_copy import assign_locally
 from devfix.sdk.fixes.call_result import is_on_device, move_at, occurrences
@@ -26,10 +26,10 @@ BRANCHES = (cst.If, cst.For, cst.While, cst.Try, cst.Match)
 
 
 def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
-    """Yield the named tensor moved where a handover or use spot passes it on.
+    """Yield changes that move the named tensor where an argument or the failing expression uses it.
 
-    A name that is used again below is moved once, by a statement in front (outside of the loops in which it does not
-    change), an attribute under a local name; one that is not is moved where it stands.
+    A name that is used again below is moved once, by a statement before this one (outside of the loops in which it does
+    not change), and an attribute into a local variable. A name that is not used again is moved in place.
     """
     file = source.file(spot.place)
     root = file.root_at(spot.place) if file else None
@@ -45,14 +45,14 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
                 continue
             rebound = None if is_written_below(file, nodes[0], text) else _rebound(file, nodes[0], text, anchor)
             rebound = rebound or assign_locally(file, nodes[0], text, anchor)
-            inline = None if written else move_at(file, nodes[0], anchor, _beside(file, nodes[0], text))
-            again = _used_below(file, root, nodes[0], text) or _is_hoisted(file, nodes[0], text, anchor)
-            both = None if written else _together(diagnosis, spot, file, nodes[0], text, anchor)
+            inline = None if written else move_at(file, nodes[0], anchor, _other_reads(file, nodes[0], text))
+            again = _used_below(file, root, nodes[0], text) or _can_hoist(file, nodes[0], text, anchor)
+            both = None if written else _move_similar(diagnosis, spot, file, nodes[0], text, anchor)
             yield from (each for each in ((rebound, inline, both) if again else (inline, both, rebound)) if each)
 
 
 def is_written_to(failure: Failure, operand: Operand) -> bool:
-    """Whether the failing operator writes into the operand, so that a copy of it would take the result away.
+    """Return whether the failing operator writes into the operand, so that it would write into a copy instead.
 
     >>> is_written_to(failure, failure.operands[0])
     False
@@ -66,12 +66,12 @@ def _is_parameter(file: File, node: cst.BaseExpression, text: str) -> bool:
     return function is not None and text in parameters(function)
 
 
-def _together(
+def _move_similar(
     diagnosis: Diagnosis, spot: FixSite, file: File, node: cst.BaseExpression, text: str, anchor: str
 ) -> Change | None:
-    """The tensor and its like in one statement moved at once: `(x - self.mean.to(…)) / self.deviation.to(…)`.
+    """Return a change that moves similar tensors of one statement too: `(x - self.mean.to(…)) / self.deviation.to(…)`.
 
-    Its like are those on the same device that the same object holds, or that the same import made.
+    Similar tensors are on the same device, and are held by the same object or created by the same import.
     """
     statement, operand = file.statement_of(node), blamed_operand(diagnosis)
     wrong, whole, born = operand.device, text.rpartition(".")[0], _born(operand.history)
@@ -81,15 +81,15 @@ def _together(
         each.expression
         for each in spot.scope
         if each.kind == "tensor" and each.device == wrong and each.shape and each.expression.rpartition(".")[0] == whole
-        # Bare names are alike where one import made both; a function's own have each a reason of its own.
+        # Local names are similar if one import created both; those of a function each have their own reason.
         if whole or (born == _born(each.history) and _is_import(diagnosis.failure, operand))
     ]
     others = [found for name in names if name != text for found in occurrences(file, statement, name)]
     if not others:
         return None
-    every = [*_beside(file, node, text), *others]
+    every = [*_other_reads(file, node, text), *others]
     found = move_at(file, node, anchor, every)
-    return found and replace(found, title=f"{found.title}, and its like beside it", safety="likely")
+    return found and replace(found, title=f"{found.title}, and its like beside it", safety=Safety.LIKELY)
 
 
 def _born(history: Sequence[Event]) -> tuple[str, str] | None:
@@ -98,13 +98,13 @@ def _born(history: Sequence[Event]) -> tuple[str, str] | None:
 
 
 def _is_import(failure: Failure, operand: Operand) -> bool:
-    """Whether the operand was made by the import of a file, which is over."""
+    """Return whether the operand was created while a file was imported, which has ended."""
     place = operand.creation.places[0] if operand.creation and operand.creation.places else None
     return place is not None and place.function == "<module>" and frame_of(failure, place) is None
 
 
-def _beside(file: File, node: cst.BaseExpression, text: str) -> list[cst.BaseExpression]:
-    """The other places in a node's statement that read an expression which no statement in front can bind anew."""
+def _other_reads(file: File, node: cst.BaseExpression, text: str) -> list[cst.BaseExpression]:
+    """Return the other reads of an expression in a node's statement that no statement before it can rebind."""
     statement = file.statement_of(node)
     if text.isidentifier() or not isinstance(statement, cst.SimpleStatementLine):
         return []
@@ -117,7 +117,7 @@ def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Ch
         return None
     if not text.isidentifier() or file.is_bound_within(node, text) or not is_bound(file, statement, anchor):
         return None
-    # To bind a module's name in a function would make a new, unbound variable of it.
+    # Binding a module's name in a function would create a new, unbound variable.
     if function is not None and not is_local(function, text):
         return None
     move = f"{text}.cpu()" if anchor == '"cpu"' else f"{text}.to({anchor})"
@@ -125,15 +125,15 @@ def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Ch
     return change(file, module, f"Move `{text}` to `{anchor}` before it is used")
 
 
-def _is_hoisted(file: File, node: cst.BaseExpression, text: str, anchor: str) -> bool:
-    """Whether a move in front can stand outside of a loop in which one where it stands would copy each time."""
+def _can_hoist(file: File, node: cst.BaseExpression, text: str, anchor: str) -> bool:
+    """Return whether the move can be hoisted out of a loop in which it would copy in each iteration."""
     return outside_loops(file, node, text, anchor) is not file.statement_of(node)
 
 
 def _used_below(file: File, failed: cst.CSTNode, node: cst.BaseExpression, text: str) -> bool:
-    """Whether a name is read again in its function, in another statement further down, or in the same one.
+    """Return whether a name is read again in its function, in a later statement or the same one.
 
-    What an expression that failed was given had been worked out before it, and has done with the name as it is.
+    The arguments of an expression that failed were evaluated before it, so those reads do not count.
     """
     scope, line = file.function_of(node) or file.module, file.line_of(node)
     reads = [each for each in file.find(scope, text) if each is not node and file.line_of(each) >= line]
@@ -143,25 +143,29 @@ def _used_below(file: File, failed: cst.CSTNode, node: cst.BaseExpression, text:
 
 
 def move_result(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
-    """Yield the whole call at a birth, returned or derived spot with `.to(anchor)`, one change for each anchor.
+    """Yield changes that append `.to(device)` to the call at a site, one for each device expression.
 
-    Where a view is taken of a name that is read again below, the name is moved in front first, for all of them.
+    If the call is a view of a name that is read again below, the name is moved first, for all its views.
     """
     file = source.file(spot.place)
     if file is None:
         return
     calls = [node for node in file.expressions_at(spot.place) if isinstance(node, cst.Call | cst.Subscript)]
-    if not calls or (spot.place.column is None and len(calls) > 1) or _is_aside(diagnosis, spot, file, source):
+    if (
+        not calls
+        or (spot.place.column is None and len(calls) > 1)
+        or _is_optional_branch(diagnosis, spot, file, source)
+    ):
         return
-    if isinstance(file.parent(calls[0]), cst.Expr):  # `noise.normal_()` stands alone: nobody gets what it returns
+    if isinstance(file.parent(calls[0]), cst.Expr):  # `noise.normal_()` is a statement: its result is not used
         return
     for anchor in device_expressions(diagnosis, spot, file):
-        before = _receiver_moved(file, calls[0], anchor) if spot.kind == "derived" else None
+        before = _move_receiver(file, calls[0], anchor) if spot.kind == "derived" else None
         yield from (each for each in (before, move_at(file, calls[0], anchor)) if each)
 
 
-def _receiver_moved(file: File, call: cst.BaseExpression, anchor: str) -> Change | None:
-    """The name moved of which a call takes a view, where another statement below reads that name as well."""
+def _move_receiver(file: File, call: cst.BaseExpression, anchor: str) -> Change | None:
+    """Return a change that moves the name of which a call is a view, if a later statement reads that name as well."""
     func = call.func if isinstance(call, cst.Call) else None
     receiver = func.value if isinstance(func, cst.Attribute) and isinstance(func.value, cst.Name) else None
     if receiver is None or anchor.startswith(f"{receiver.value}.") or may_be_no_tensor(file, receiver, receiver.value):
@@ -170,18 +174,18 @@ def _receiver_moved(file: File, call: cst.BaseExpression, anchor: str) -> Change
     if statement is None or (
         isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[-1], cst.Return)
     ):
-        return None  # what stands below does not run after it
+        return None  # the statements below do not run after it
     scope, line = file.function_of(receiver) or file.module, file.line_of(statement)
     later = [each for each in file.find(scope, receiver.value) if file.line_of(each) >= line]
     below = [each for each in later if is_read(file, each) and file.statement_of(each) is not statement]
-    # What is given another value in between is another tensor.
+    # After another assignment in between it is another tensor.
     if not below or any(is_given(file, each) for each in later) or is_written_below(file, receiver, receiver.value):
         return None
     return _rebound(file, receiver, receiver.value, anchor)
 
 
-def _is_aside(diagnosis: Diagnosis, spot: FixSite, file: File, source: Sources) -> bool:
-    """Whether a derivation lies in a branch that need not run, while what uses its result below can be moved itself."""
+def _is_optional_branch(diagnosis: Diagnosis, spot: FixSite, file: File, source: Sources) -> bool:
+    """Return whether a derivation is in a branch that need not run, while the use of its result can be moved itself."""
     running = frame_of(diagnosis.failure, spot.place) if spot.kind == "derived" else None
     if running is None or _branches(file, spot.place) <= _branches(file, diagnosis.failure.frames[running].place):
         return False

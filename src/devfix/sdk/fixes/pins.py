@@ -1,10 +1,10 @@
-"""A device without an index, pinned to one GPU where it gets its name."""
+"""Pin a device without an index to one GPU where it is assigned."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from devfix.model import Diagnosis
+from devfix.model import Diagnosis, Safety
 from devfix.sdk.changes import Change, change
 from devfix.sdk.trace.holders import files_of
 from devfix.source import Sources
@@ -14,9 +14,9 @@ from devfix.source.queries.reading import assignments
 
 
 def pin_where_assigned(diagnosis: Diagnosis, source: Sources, name: str) -> Iterator[Change]:
-    """Yield the assignment of an attribute with its device resolved there and then: `torch.empty(0, device=…).device`.
+    """Yield changes that resolve the device of an attribute at its assignment: `torch.empty(0, device=…).device`.
 
-    The current GPU is that of the thread which assigns, from then on wherever the attribute is used.
+    The current GPU of the assigning thread is then used wherever the attribute is.
 
     >>> list(pin_where_assigned(diagnosis, source, "self.device"))
     []
@@ -28,6 +28,6 @@ def pin_where_assigned(diagnosis: Diagnosis, source: Sources, name: str) -> Iter
             continue
         value = expression(f"{empty}(0, device={file.code(found[0].value)}).device")
         module = file.replaced({found[0].value: value})
-        made = change(file, module, f"Resolve `{name}` to one GPU where it is assigned", safety="likely")
+        made = change(file, module, f"Resolve `{name}` to one GPU where it is assigned", safety=Safety.LIKELY)
         if made:
             yield made

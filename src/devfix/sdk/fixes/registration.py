@@ -1,4 +1,4 @@
-"""Modules in plain containers: the container that registers them, and whether its use allows one."""
+"""Replace plain containers of modules by registering ones, if their uses allow it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from devfix.source import File, Sources, last_name
 from devfix.source.edits.expressions import argument, expression
 from devfix.source.queries.naming import imported_name
 
-# A ModuleDict refuses a key that is the name of an attribute of its own.
+# A ModuleDict rejects a key that is the name of one of its own attributes.
 TAKEN = re.compile(
     r"T_destination|add_module|apply|bfloat16|buffers|call_super_init|children|clear|compile|cpu|cuda|double|dump_patches"
     r"|eval|extra_repr|float|forward|half|ipu|items|keys|load_state_dict|modules|mtia|named_(buffers|children|modules"
     r"|parameters)|parameters|pop|requires_grad_|share_memory|state_dict|to|to_empty|train|training|type|update|values"
     r"|xpu|zero_grad|(register|get|set)_\w+"
 )
-# What lists and dictionaries have, and their registering twins have not.
+# Methods of lists and dictionaries that ModuleList and ModuleDict lack.
 LACKING = ("get", "setdefault", "popitem", "fromkeys", "copy", "count", "index", "remove", "reverse", "sort")
 LOADS = ("load_state_dict", "load_from_checkpoint")
 OTHER_STATE = re.compile(r"optim|sched|scaler|loader|sampler|warmup|ema", re.IGNORECASE)
 
 
 def module_container(file: File, value: cst.BaseExpression) -> cst.Call | None:
-    """The ModuleList or ModuleDict that stands for a list, tuple or dictionary of modules, nested ones included.
+    """Return the ModuleList or ModuleDict for a list, tuple or dictionary of modules, including nested ones.
 
-    None where the value is none of these, the file cannot write the name, or a key is no name for a module.
+    Returns None if the value is none of these, the file does not import `nn`, or a key is not valid for a module.
 
     >>> lines = b"from torch import nn\\nheads = {'a': [nn.Linear(2, 1)]}\\nothers = {'train': nn.ReLU()}\\n"
     >>> file = File("m.py", lines)
@@ -39,10 +39,10 @@ def module_container(file: File, value: cst.BaseExpression) -> cst.Call | None:
     name = _container(value)
     written = imported_name(file, f"torch.nn.{name}") if name else ""
     call = expression(f"{written}()") if written else None
-    if not isinstance(call, cst.Call) or any(_is_refused(key) for key in _keys(value)):
+    if not isinstance(call, cst.Call) or any(_is_invalid_key(key) for key in _keys(value)):
         return None
     if isinstance(value, cst.Call) and name == "ModuleList":
-        return call.with_changes(args=value.args)  # it makes a list of what `list` or `tuple` would have
+        return call.with_changes(args=value.args)  # it converts its argument to a list, as `list` and `tuple` do
     if isinstance(value, cst.List | cst.Tuple | cst.Dict) and not value.elements:
         return call
     inner: dict[cst.CSTNode, cst.BaseExpression] = {}
@@ -52,13 +52,13 @@ def module_container(file: File, value: cst.BaseExpression) -> cst.Call | None:
             if below is None:
                 return None
             inner[each] = below
-    registered = value.visit(_Inner(inner))
+    registered = value.visit(_RegisteringContainers(inner))
     assert isinstance(registered, cst.BaseExpression)
     return call.with_changes(args=[cst.Arg(registered)])
 
 
-class _Inner(cst.CSTTransformer):
-    """Puts registering containers in the place of plain ones."""
+class _RegisteringContainers(cst.CSTTransformer):
+    """Replaces plain containers by registering ones."""
 
     def __init__(self, inner: Mapping[cst.CSTNode, cst.BaseExpression]) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class _Inner(cst.CSTTransformer):
 
 
 def modules_of(file: File, value: cst.BaseExpression, text: str) -> str:
-    """The expression that makes a ModuleList of what a flat, filled container holds; "" where it is none.
+    """Return the expression of a ModuleList of the modules in a flat, filled container; "" if it is not one.
 
     >>> file = File("m.py", b"from torch import nn\\nheads = {'train': nn.ReLU()}\\n")
     >>> modules_of(file, assignments(file, "heads")[0].value, "self.heads")
@@ -84,7 +84,7 @@ def modules_of(file: File, value: cst.BaseExpression, text: str) -> str:
 
 
 def takes_modules(file: File, holder: cst.ClassDef, name: str) -> bool:
-    """Whether a class uses an attribute in no way that a ModuleList or ModuleDict has not: no `.get(…)`, no `+ […]`.
+    """Return whether all uses of an attribute in a class work for a ModuleList or ModuleDict: no `.get(…)`, no `+ […]`.
 
     >>> lines = b"class A:\\n    def f(self): return self.a.get('x')\\n    def g(self): return self.b['x']\\n"
     >>> file = File("m.py", lines)
@@ -95,7 +95,7 @@ def takes_modules(file: File, holder: cst.ClassDef, name: str) -> bool:
 
 
 def loads_strictly(source: Sources) -> bool:
-    """Whether a file of the repository loads a state dict that has to have the very keys of the module.
+    """Return whether a file of the repository loads a state dict whose keys must match the module's.
 
     >>> loads_strictly(source)
     False
@@ -123,7 +123,7 @@ def _container(value: cst.CSTNode) -> str:
 
 
 def _values(value: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
-    """Yield the expressions of what a container holds, where it is written out."""
+    """Yield the expressions of the elements of a container literal."""
     if isinstance(value, cst.List | cst.Tuple | cst.Dict):
         yield from (each.value for each in value.elements)
     elif isinstance(value, cst.ListComp):
@@ -135,19 +135,19 @@ def _values(value: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
 
 
 def _keys(value: cst.BaseExpression) -> Iterator[cst.BaseExpression | str]:
-    """Yield the keys of a dictionary, where they are written out."""
+    """Yield the keys of a dictionary literal."""
     if isinstance(value, cst.Dict):
         yield from (each.key for each in value.elements if isinstance(each, cst.DictElement))
     elif isinstance(value, cst.Call) and last_name(value.func) in ("dict", "OrderedDict"):
         yield from (each.keyword.value for each in value.args if each.keyword is not None)
 
 
-def _is_refused(key: cst.BaseExpression | str) -> bool:
-    """Whether a ModuleDict refuses a key: no text, an empty one, one with a dot, or the name of its own attribute."""
+def _is_invalid_key(key: cst.BaseExpression | str) -> bool:
+    """Return whether a ModuleDict rejects a key: not text, empty, with a dot, or the name of its own attribute."""
     if isinstance(key, cst.BaseNumber | cst.Tuple):
         return True
     if not isinstance(key, str | cst.SimpleString):
-        return False  # a name, whose value a run knows
+        return False  # a variable, whose value is only known at run time
     text = key if isinstance(key, str) else key.evaluated_value
     return not isinstance(text, str) or not text or "." in text or TAKEN.fullmatch(text) is not None
 

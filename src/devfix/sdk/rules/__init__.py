@@ -1,1 +1,1 @@
-"""What rules are made of: the context that they are given, the sites that they edit, the classes they derive from."""
+"""The classes that rules derive from, the context they receive, and the sites that they edit."""

@@ -1,4 +1,4 @@
-"""The classes for families of rules: tensors that were made in the wrong place, and devices that were named wrong."""
+"""Base classes for families of rules: misplaced creations, modules and devices, and mistakes that the source shows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from devfix.model import Confidence, Event, Finding, SourceLocation
+from devfix.model import Confidence, Event, Finding, Safety, SourceLocation
 from devfix.sdk.changes import Change, with_safety
 from devfix.sdk.fixes.device_source import DeviceSource
 from devfix.sdk.fixes.modules import root_modules
@@ -17,11 +17,11 @@ from devfix.source import File
 
 
 class CreationRule(OperandRule):
-    """A rule for tensors that owned code made without a device, by a kind of call, and that nobody moved since.
+    """A rule for tensors that owned code created without a device, by a kind of call, and that were never moved.
 
-    `kinds` are kinds of creation: "factory", "constant", "random", "numpy", "load". Where the function that made the
-    tensor is out of reach of the right device, the confidence is `confidence_far`. What a loop hands out is never
-    blamed, and what a module holds only with `blames_held`.
+    `kinds` are kinds of creation: "factory", "constant", "random", "numpy", "load". If the function that created the
+    tensor has no access to the right device, the confidence is `confidence_far`. Loop variables are never blamed,
+    tensors that a module holds only with `blames_held`.
 
     >>> class Made(CreationRule):
     ...     kinds, message = ("factory",), "{name} was made on {device}."
@@ -35,7 +35,7 @@ class CreationRule(OperandRule):
     blames_held: ClassVar[bool] = False
 
     def explain(self, ctx: Context) -> str:
-        """Return the message where the operand was made in owned code, by a call of the rule's kinds."""
+        """Return the message if owned code created the operand by a call of the rule's kinds."""
         event = ctx.creation
         if event is None or ctx.created_at is None or not self.is_creation(event) or ctx.is_loop_item:
             return ""
@@ -46,21 +46,21 @@ class CreationRule(OperandRule):
         return event.kind in self.kinds
 
     def rate(self, ctx: Context) -> Confidence:
-        """Return the confidence, less where the tensor was made far from anything on the right device."""
+        """Return the confidence, which is lower if nothing on the right device was in reach of the creation."""
         return self.confidence if self.confidence_far is None or ctx.is_in_reach else self.confidence_far
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Yield what `fix` yields where the tensor was made; nothing for a loop's variable, which is many tensors."""
+        """Yield what `fix` yields where the tensor was created; nothing for loop variables, which are many tensors."""
         for site in ctx.creation_sites() if ctx.loop_frame is None else ():
             yield from self.fix(ctx, site)
 
     @abstractmethod
     def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
-        """Yield the changes at the call that made the tensor, best first."""
+        """Yield the changes at the call that created the tensor, best first."""
 
 
 class ModuleRule(OperandRule):
-    """A rule for modules that lie elsewhere than their inputs.
+    """A rule for modules on another device than their inputs.
 
     >>> class Unmoved(ModuleRule):
     ...     message = "{name} is on {device}."
@@ -70,22 +70,22 @@ class ModuleRule(OperandRule):
     """
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Yield what `fix` yields; then, unsure, the whole module moved by a statement before it is used."""
+        """Yield what `fix` yields; then, as unsure, a statement that moves the whole module before its use."""
         yield from self.fix(ctx)
         roots = {owner.frame: owner.root for owner, _ in root_modules(ctx.failure, ctx.operand)}
         for site in ctx.sites():
             if site.frame in roots and roots[site.frame] != "self":
-                yield from with_safety(site.move_module(roots[site.frame]), "unsure")
+                yield from with_safety(site.move_module(roots[site.frame]), Safety.UNSURE)
 
     @abstractmethod
     def fix(self, ctx: Context) -> Iterator[Change]:
-        """Yield the changes where modules are made, best first."""
+        """Yield the changes where modules are constructed, best first."""
 
 
 class SourceRule(OperandRule):
-    """A rule for mistakes that only the source shows, in any file that the failure speaks of.
+    """A rule for mistakes that only the source shows, in any file that the failure involves.
 
-    It blames an operand only where it finds something to change.
+    It blames an operand only if it finds something to change.
 
     >>> class Numbered(SourceRule):
     ...     message = "{name} was left on {device}."
@@ -109,14 +109,14 @@ class SourceRule(OperandRule):
 
     @abstractmethod
     def find(self, ctx: Context, file: File) -> Iterator[Change]:
-        """Yield the changes of the mistakes in a file."""
+        """Yield the changes for the mistakes in a file."""
 
 
 class DeviceSourceRule(Rule):
-    """A rule for operands that owned code put on a device, where that was named.
+    """A rule for operands that owned code put on a device that it named.
 
-    `only_on` is how the operand's device begins, and `only_between_gpus` leaves failures alone in which a tensor with
-    dimensions is on the host.
+    `only_on` is a prefix of the operand's device. With `only_between_gpus`, failures that involve a tensor with
+    dimensions on the host do not match.
 
     >>> class Named(DeviceSourceRule):
     ...     def rename(self, ctx, found): return ctx.rename_device(found)
@@ -141,7 +141,7 @@ class DeviceSourceRule(Rule):
         return None
 
     def matches(self, ctx: Context, place: SourceLocation) -> bool:
-        """Return whether the operand, which was placed at `place`, may be wrong in the way of the rule."""
+        """Return whether the operand, which was placed at `place`, may be wrong as the rule says."""
         return True
 
     def propose(self, ctx: Context) -> Iterator[Change]:
@@ -152,4 +152,4 @@ class DeviceSourceRule(Rule):
 
     @abstractmethod
     def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
-        """Yield the device named otherwise, where it was decided; `found` begins with the outermost call."""
+        """Yield changes that name another device where it was chosen; `found` starts with the outermost call."""

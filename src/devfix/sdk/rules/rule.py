@@ -1,4 +1,4 @@
-"""The classes that rules derive from: any rule, one that blames an operand, one for a kind of failure."""
+"""Base classes of rules: any rule, one that blames an operand, one for a kind of failure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from devfix.source import File
 
 
 class Rule(ABC):
-    """A rule: it says which operand of a failure is wrong and why, and yields changes, best first.
+    """A rule: returns which operand of a failure is wrong and why, and yields changes, best first.
 
-    `supersedes` names the rules that come after this one where both have equally good evidence. A rule with options has
-    a dataclass `Options` in its module; `options` is what is configured. `warning_texts` are texts of which a file must
-    have one for `warnings` to be asked.
+    `supersedes` names rules that come after this one if both have equally good evidence. A rule with options has a
+    dataclass `Options` in its module; `options` holds the configured values. `warning_texts`: `warnings` is only called
+    for files that contain one of these.
 
     >>> class Nothing(Rule):
     ...     def diagnose(self, ctx): return None
@@ -33,23 +33,23 @@ class Rule(ABC):
 
     @abstractmethod
     def diagnose(self, ctx: Context) -> Finding | None:
-        """Return which operand is wrong, and why; None where this is another rule's matter."""
+        """Return which operand is wrong, and why; None if the rule does not apply."""
 
     @abstractmethod
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Yield the changes that could mend it, best first; the operand in view is the one that was blamed."""
+        """Yield the changes that may fix it, best first; the operand in view is the blamed one."""
 
     def warnings(self, file: File) -> Iterator[CodeWarning]:
-        """Yield what looks wrong in a file and makes nothing fail for now."""
+        """Yield warnings about code in a file that does not fail for now."""
         return iter(())
 
 
 class OperandRule(Rule):
-    """A rule that looks at the operands that met others on another device, one by one, and blames the first that fits.
+    """A rule that examines the operands that met others on another device, and blames the first that matches.
 
-    What somebody put where it is on purpose is blamed only with `blames_intentional`; `failure_kind` and `needs_object`
-    (names of classes of which an object must be in scope) restrict the failures. `message` is the reason, with
-    `{name}`, `{device}`, `{peer}`, `{op}`, `{made_at}` and `{failed_at}` filled in.
+    Operands that were placed on purpose are only blamed with `blames_intentional`. `failure_kind` and `needs_object`
+    (class names, an object of which must be in scope) restrict the failures. `message` is the reason, in which
+    `{name}`, `{device}`, `{peer}`, `{op}`, `{made_at}` and `{failed_at}` are filled in.
 
     >>> class Left(OperandRule):
     ...     message = "{name} was made by `{op}` in {made_at} and left on {device}; it meets a tensor on {peer}."
@@ -65,7 +65,7 @@ class OperandRule(Rule):
     message: ClassVar[str] = ""
 
     def diagnose(self, ctx: Context) -> Finding | None:
-        """Return the finding for the first suspect of which `explain` has something to say."""
+        """Return the finding for the first suspect that `explain` gives a reason for."""
         if self.failure_kind not in ("", ctx.failure.kind) or not self.concerns(ctx):
             return None
         if self.needs_object and not ctx.objects(*self.needs_object):
@@ -76,7 +76,7 @@ class OperandRule(Rule):
         return None
 
     def concerns(self, ctx: Context) -> bool:
-        """Return whether the rule has anything to do with the failure as a whole."""
+        """Return whether the rule applies to the failure as a whole."""
         return True
 
     def suspects(self, ctx: Context) -> Iterator[Context]:
@@ -84,11 +84,11 @@ class OperandRule(Rule):
         return ctx.suspects()
 
     def matches(self, ctx: Context) -> bool:
-        """Return whether the operand in view is wrong in the way that `message` tells."""
+        """Return whether `message` is true of the operand in view."""
         return True
 
     def explain(self, ctx: Context) -> str:
-        """Return why the operand in view is wrong; "" where it is not, or is another rule's matter."""
+        """Return why the operand in view is wrong; "" if it is not, or another rule applies."""
         return fill_message(self.message, ctx) if self.matches(ctx) else ""
 
     def rate(self, ctx: Context) -> Confidence:
@@ -97,9 +97,9 @@ class OperandRule(Rule):
 
 
 class FailureRule(Rule):
-    """A rule for one kind of failure whose place says what is wrong.
+    """A rule for one kind of failure whose location shows what is wrong.
 
-    `device` is where the operand should be. Without `needs_location` it also takes failures outside of owned code.
+    `device` is where the operand should be. With `needs_location = False`, failures outside of owned code match too.
 
     >>> class Forked(FailureRule):
     ...     failure_kind, message, device = "fork", "{failed_at} runs in a forked process.", "cpu"
@@ -115,7 +115,7 @@ class FailureRule(Rule):
     message: ClassVar[str] = ""
 
     def diagnose(self, ctx: Context) -> Finding | None:
-        """Return the finding where the failure is of the rule's kind."""
+        """Return the finding if the failure is of the rule's kind."""
         if ctx.failure.kind != self.failure_kind or (self.needs_location and ctx.failure.at is None):
             return None
         ctx = ctx.view(self.find_operand(ctx.failure))
@@ -127,7 +127,7 @@ class FailureRule(Rule):
         return 0
 
     def explain(self, ctx: Context) -> str:
-        """Return why it fails; "" where it is another rule's matter."""
+        """Return why it fails; "" if another rule applies."""
         return fill_message(self.message, ctx)
 
     def locate(self, ctx: Context) -> str:
@@ -136,7 +136,7 @@ class FailureRule(Rule):
 
 
 def fill_message(message: str, ctx: Context) -> str:
-    """Return the message of a rule with what it says of the operand in view filled in.
+    """Return the message of a rule with the placeholders for the operand in view filled in.
 
     >>> fill_message("{name} is on {device}.", ctx)
     '`positions` is on cpu.'

@@ -1,4 +1,4 @@
-"""What both functions of a rule are given: the failure, an operand of it and what it met, and the sources."""
+"""The context that both functions of a rule receive: the failure, an operand and its peer, and the sources."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from devfix.model import Confidence, Diagnosis, Event, Failure, Finding, NameRef, Operand, ScopeVariable, SourceLocation
+from devfix.model import (
+    Confidence,
+    Diagnosis,
+    Event,
+    Failure,
+    Finding,
+    NameRef,
+    Operand,
+    Safety,
+    ScopeVariable,
+    SourceLocation,
+)
 from devfix.sdk.changes import Change, first_is_safe, with_safety
 from devfix.sdk.fixes.device_source import DeviceSource, change_device_sources, device_sources
 from devfix.sdk.fixes.host import host_copies
@@ -34,9 +45,9 @@ from devfix.source import File, Sources
 
 @dataclass(frozen=True)
 class Context:
-    """A failure as a rule sees it, with one operand in view: the one that a finding blames, or a suspect.
+    """A failure as a rule sees it, with one operand in view: the blamed one, or a suspect.
 
-    `suspects` gives a context for each operand that may be wrong; `sites` and `call_at` lead into the source.
+    `suspects` yields a context for each operand that may be wrong; `sites` and `call_at` find the source code.
 
     >>> ctx.name, ctx.operand.device, ctx.peer.device, ctx.target_device
     ('`positions`', 'cpu', 'cuda:0', 'cuda:0')
@@ -50,7 +61,7 @@ class Context:
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """The finding with its failure, for the functions that take one."""
+        """The finding with its failure, for functions that take one."""
         return Diagnosis("", "", self.failure, self.finding)
 
     @property
@@ -60,7 +71,7 @@ class Context:
 
     @property
     def peer(self) -> Operand:
-        """The operand on another device that the one in view met. Raises LookupError where there is none."""
+        """The operand on another device that the one in view met. Raises LookupError if there is none."""
         found = peer_operand(self.diagnosis)
         if found is None:
             raise LookupError("no operand is on another device")
@@ -68,51 +79,51 @@ class Context:
 
     @property
     def target_device(self) -> str:
-        """Where the operand should be: as the finding says, else where its peer is, else ""."""
+        """Where the operand should be: the finding's device, else the peer's, else ""."""
         return target_device(self.diagnosis)
 
     @property
     def name(self) -> str:
-        """A short name of the operand for sentences."""
+        """A short name of the operand for messages."""
         return describe(self.operand)
 
     @property
     def creation(self) -> Event | None:
-        """The event in which the operand's data came to be."""
+        """The event in which the operand's data was created."""
         return self.operand.creation
 
     @property
     def created_at(self) -> SourceLocation | None:
-        """Where owned code called the factory itself; None where foreign code did."""
+        """Where owned code called the factory; None if other code did."""
         return creation_location(self.operand)
 
     @property
     def is_intentional(self) -> bool:
-        """Whether somebody put the operand where it is."""
+        """Whether the operand was placed on its device on purpose."""
         return is_intentional(self.failure, self.operand)
 
     @property
     def is_held(self) -> bool:
-        """Whether the operand is a parameter or buffer, which its module moves along."""
+        """Whether the operand is a parameter or buffer, which its module moves."""
         return self.operand.owner is not None and self.operand.owner.kind in ("parameter", "buffer")
 
     @property
     def is_loop_item(self) -> bool:
-        """Whether a loop that still runs handed the operand out."""
+        """Whether the operand is an item of a loop that still runs."""
         return loop_event(self.failure, self.operand) is not None
 
     @property
     def is_in_reach(self) -> bool:
-        """Whether the function that made the operand still runs, or had something on the peer's device at hand."""
+        """Whether the function that created the operand still runs, or had something on the peer's device in scope."""
         return is_created_in_reach(self.failure, self.operand, self.peer.device)
 
     @property
     def loop_frame(self) -> int | None:
-        """The number of the outermost frame in which the operand is what a loop binds."""
+        """The number of the outermost frame in which the operand is a loop variable."""
         return loop_variable_frame(self.diagnosis, self.sources)
 
     def moved_to(self, device_type: str) -> SourceLocation | None:
-        """Where somebody moved the operand to a kind of device on purpose."""
+        """Return where the operand was moved to a kind of device on purpose; None if it was not."""
         return was_moved_to(self.operand, device_type)
 
     def blame(self, reason: str, confidence: Confidence = Confidence.DIRECT, device: str = "") -> Finding:
@@ -120,21 +131,21 @@ class Context:
         return Finding(self.finding.operand, reason, confidence, device)
 
     def view(self, index: int) -> Context:
-        """The context with another operand in view, to be moved to where its peer is."""
+        """Return the context with another operand in view, to be moved to its peer's device."""
         return replace(self, finding=replace(self.finding, operand=index, device=""))
 
     def view_peer(self) -> Context:
-        """The context with the peer in view."""
+        """Return the context with the peer in view."""
         return self.view(self.failure.operands.index(self.peer))
 
     def instead(self, operand: Operand) -> Context:
-        """The context with a tensor in scope in the place of the operand in view, which follows it."""
+        """Return the context with another tensor in scope in view, which the operand follows."""
         operands = list(self.failure.operands)
         operands[self.finding.operand] = operand
         return replace(self, failure=replace(self.failure, operands=tuple(operands)))
 
     def follow(self, variable: ScopeVariable) -> Context:
-        """The context with a tensor in scope in the place of the operand in view, whose device came from it."""
+        """Return the context with the tensor in view whose device the operand was given."""
         names = tuple(
             NameRef(number, each.expression)
             for number, frame in enumerate(self.failure.frames)
@@ -146,104 +157,104 @@ class Context:
         )
 
     def suspects(self) -> Iterator[Context]:
-        """Yield a context for each operand that may be wrong, the likeliest first."""
+        """Yield a context for each operand that may be wrong, likeliest first."""
         return (self.view(index) for index, _, _ in misplaced_operands(self.failure))
 
     def placed(self) -> Iterator[tuple[Context, SourceLocation]]:
-        """Yield the operands that owned code put where they are, and where it did, the likeliest to be wrong first."""
+        """Yield the operands that owned code placed, and where it did, likeliest to be wrong first."""
         return ((self.view(index), place) for index, _, place in explicitly_placed(self.failure))
 
     def placement_targets(self) -> Iterator[Context]:
-        """Yield this context, then one for each other operand that owned code put where it is."""
+        """Yield this context, then one for each other operand that owned code placed."""
         return (replace(self, finding=each.finding) for each in placement_targets(self.diagnosis))
 
     def placement_locations(self) -> list[SourceLocation]:
-        """Where the operand was put on its device, innermost place first; without operands, the owned stack."""
+        """Return where the operand was put on its device, innermost first; without operands, the owned stack."""
         return placement_locations(self.diagnosis)
 
     def device_sources(self) -> list[DeviceSource]:
-        """Where the operand's device was decided, the outermost call first."""
+        """Return where the operand's device was chosen, outermost call first."""
         return device_sources(self.failure, self.placement_locations(), self.sources)
 
     def rename_device(self, found: Sequence[DeviceSource], reason: str = "") -> Iterator[Change]:
-        """Yield the right device named where it was decided, for each name of it, then in each callee on the way."""
+        """Yield changes that name the right device where it was chosen, then in each callee."""
         return change_device_sources(self.diagnosis, found, reason)
 
     def pin_device(self, name: str) -> Iterator[Change]:
-        """Yield the assignment of an attribute with its device resolved to one GPU."""
+        """Yield changes that resolve the device of an attribute to one GPU at its assignment."""
         return pin_where_assigned(self.diagnosis, self.sources, name)
 
     def copy_to_host(self) -> Iterator[Change]:
-        """Yield the operand copied to the host where the deepest owned frame hands it over."""
+        """Yield changes that copy the operand to the host where the deepest owned frame passes it on."""
         return host_copies(self.diagnosis, self.sources)
 
     def objects(self, *classes: str, frame: int | None = None) -> list[ScopeVariable]:
-        """The modules and objects of some classes that are in scope, in one frame or in any."""
+        """Return the modules and objects of some classes in scope, in one frame or in any."""
         return objects_of(self.failure, *classes, frame=frame)
 
     def scope_at(self, place: SourceLocation) -> tuple[ScopeVariable, ...]:
-        """What is known to be in scope at a location."""
+        """Return the variables known to be in scope at a location."""
         return scope_at(self.failure, place)
 
     def frame_of(self, place: SourceLocation) -> int | None:
-        """The number of the deepest frame that still runs the function around a location."""
+        """Return the number of the deepest frame that still runs the function around a location."""
         return frame_of(self.failure, place)
 
     def files(self) -> list[File]:
-        """The editable files that the failure speaks of, those of the deepest frames first."""
+        """Return the editable files that the failure involves, those of the deepest frames first."""
         return files_of(self.failure, self.sources)
 
     def sites(self, *kinds: str) -> Iterator[Site]:
-        """Yield the places on the operand's way that can be edited, its birth first, its failing use last."""
+        """Yield the editable places in the operand's history, its creation first, its failing use last."""
         for spot in fix_sites(self.diagnosis):
             if not kinds or spot.kind in kinds:
                 yield from self._sites(spot)
 
     def uses(self) -> Iterator[Site]:
-        """Yield the sites at which frames that still run hand the operand on, and the one that fails."""
+        """Yield the sites at which running frames pass the operand on, and the one that fails."""
         return self.sites("handover", "use")
 
     def creation_sites(self) -> Iterator[Site]:
-        """Yield the site at which owned code called the factory itself; none where that was elsewhere."""
+        """Yield the site at which owned code called the factory; nothing if other code did."""
         return (site for site in self.sites("birth") if site.place == self.created_at)
 
     def construction_sites(self, module: ScopeVariable) -> list[Site]:
-        """The calls that made a module, innermost first."""
+        """Return the calls that constructed a module, innermost first."""
         spots = construction_sites(self.failure, module, self.sources)
         return [site for spot in spots for site in self._sites(spot)]
 
-    def move_constructed(self, module: ScopeVariable, safety: str = "safe") -> Iterator[Change]:
-        """Yield a module moved where it is made, outside of constructors first; further out it is unsure."""
+    def move_constructed(self, module: ScopeVariable, safety: Safety = Safety.SAFE) -> Iterator[Change]:
+        """Yield changes that move a module at its construction, first outside of constructors; inside, as unsure."""
         sites = sorted(self.construction_sites(module), key=lambda site: site.is_in_constructor)
         return first_is_safe(with_safety(site.move_result(), safety) for site in sites)
 
     def site_at(self, place: SourceLocation | None, kind: str = "birth") -> Site | None:
-        """The site at a location, with what was in scope there."""
+        """Return the site at a location, with what was in scope there."""
         if place is None:
             return None
         return next(self._sites(FixSite(kind, place, self.scope_at(place))), None)
 
     def site_of(self, frame: int | None) -> Site | None:
-        """The site at which a frame runs, by its number."""
+        """Return the site at which a frame runs, by its number."""
         if frame is None:
             return None
         found = self.failure.frames[frame]
         return next(self._sites(FixSite("use", found.place, found.scope, (), frame)), None)
 
     def failing_site(self) -> Site | None:
-        """The site of the deepest frame in owned code."""
+        """Return the site of the deepest frame in owned code."""
         places = [each.place for each in self.failure.frames]
         found = [number for number, each in enumerate(places) if each == self.failure.at]
         return self.site_of(found[-1]) if found else None
 
     def call_at(self, place: SourceLocation | None, *names: str) -> CallSite | None:
-        """The call at a location, of one of these last names if any are given."""
+        """Return the call at a location, with one of these last names if any are given."""
         site = self.site_at(place)
         call = site.call(*names) if site is not None else None
         return CallSite(site.diagnosis, site.sources, site.file, call, site.spot) if site and call else None
 
     def call_of(self, file: File, node: cst.CSTNode | None) -> CallSite | None:
-        """The site of a call in a file, with what was in scope in its function; None where the node is no call."""
+        """Return the site of a call in a file; None if the node is not a call."""
         if not isinstance(node, cst.Call):
             return None
         function = file.function_of(node)
@@ -254,14 +265,14 @@ class Context:
         return CallSite(self.diagnosis, self.sources, file, node, FixSite("birth", place, self.scope_at(place)))
 
     def calls(self) -> Iterator[CallSite]:
-        """Yield every call in the editable files that the failure speaks of."""
+        """Yield every call in the editable files that the failure involves."""
         for file in self.files():
             for node in file.within(file.module):
                 if isinstance(node, cst.Call):
                     yield CallSite(self.diagnosis, self.sources, file, node, FixSite("use", file.place_of(node), ()))
 
     def failing_call(self, *names: str) -> CallSite | None:
-        """The call at the failing location, of one of these last names if any are given."""
+        """Return the call at the failing location, with one of these last names if any are given."""
         return self.call_at(self.failure.at, *names)
 
     def _sites(self, spot: FixSite) -> Iterator[Site]:

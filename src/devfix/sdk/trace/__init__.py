@@ -1,1 +1,1 @@
-"""Questions to the trace of a failure: operands, histories, scopes and owners."""
+"""Queries of a failure's trace: operands, histories, scopes and owners."""

@@ -1,4 +1,4 @@
-"""What an operand was made of: tensors in scope whose history its own begins with."""
+"""Find the tensors in scope from which an operand was computed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from devfix.sdk.trace.operands import scope_in
 
 
 def derived_in_frame(failure: Failure, operand: Operand, frame: int) -> list[ScopeVariable]:
-    """The tensors in a frame's scope that an operand was computed from, the nearest first; not the operand itself.
+    """Return the tensors in a frame's scope from which an operand was computed, nearest first, without the operand.
 
-    `self.mask` for the operand `self.mask == 0`, which has a name of its own nowhere.
+    For example `self.mask` for the operand `self.mask == 0`, which has no name.
 
     >>> [each.expression for each in derived_in_frame(failure, failure.operands[1], 0)]
     []
@@ -26,7 +26,7 @@ def derived_in_frame(failure: Failure, operand: Operand, frame: int) -> list[Sco
 
 
 def begins(history: tuple[Event, ...], source: tuple[Event, ...]) -> bool:
-    """Whether a history goes on from another one, which is not empty."""
+    """Return whether a history continues another one, which is not empty."""
     if not 0 < len(source) < len(history) or not all(each.places for each in source):
         return False
     return _steps(history)[: len(source)] == _steps(source)
@@ -38,10 +38,10 @@ def _steps(history: tuple[Event, ...]) -> list[tuple[str, tuple[SourceLocation, 
 
 @dataclass(frozen=True)
 class StoredAttribute:
-    """An attribute that keeps an operand, or what it was computed from.
+    """An attribute that stores an operand, or a tensor from which it was computed.
 
-    `whole` is the object's expression in frame number `frame`, `attribute` its name without an index; `history` is that
-    of the tensor kept; `module` is the object where that is a module.
+    `whole` is the object's expression in frame number `frame`, `attribute` its name without an index, `history` that of
+    the stored tensor, and `module` the object if it is a module.
 
     >>> stored_attributes(failure, failure.operands[1])
     []
@@ -55,13 +55,13 @@ class StoredAttribute:
 
     @property
     def maker(self) -> Event | None:
-        """The last event that made new data: the birth, or an operator that is no view, cast or move."""
+        """The last event that created new data: the creation, or an operator that is not a view, cast or move."""
         made = [event for event in self.history if not preserves_data(event)]
         return made[-1] if made else next(iter(self.history), None)
 
 
 def stored_attributes(failure: Failure, operand: Operand) -> list[StoredAttribute]:
-    """The attributes that keep an operand or what it was computed from, the deepest frame first.
+    """Return the attributes that store an operand or a tensor from which it was computed, deepest frame first.
 
     >>> stored_attributes(failure, failure.operands[0])
     []

@@ -1,4 +1,4 @@
-"""How a tensor came to be what it is: what made it, in which call that still runs, and out of which loop it came."""
+"""Query a tensor's history: the event that created its data, running calls, and loops that yielded it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from devfix.model import Event, Failure, Operand, SourceLocation
 from devfix.sdk.trace.operands import creation_location
 from devfix.source.queries.reading import enclosing
 
-# A result that is the same data as its argument: a cast, a copy, another shape. Views are known by their kind.
+# The result has the same data as the argument: a cast, a copy, another shape. Views are known by their event kind.
 SAME_DATA = re.compile(
     r"(^|[:.])(_to_copy|to|clone|contiguous|detach|float|half|double|long|int|bool|bfloat16|type_as|alias|lift\w*|"
     r"parameter|deepcopy|data|_unsafe_view|_reshape_(alias|copy))$"
@@ -16,7 +16,7 @@ SAME_DATA = re.compile(
 
 
 def preserves_data(event: Event) -> bool:
-    """Whether an event left a tensor's data what it was: a view, a cast, a move.
+    """Return whether an event preserved a tensor's data: a view, a cast, a move.
 
     >>> [preserves_data(Event("op", f"aten::{op}", "cpu")) for op in ("_to_copy", "mul")]
     [True, False]
@@ -25,7 +25,7 @@ def preserves_data(event: Event) -> bool:
 
 
 def last_data_event(operand: Operand) -> Event | None:
-    """The last event that made new data: the birth, or an operator on the way that is no view, cast or move.
+    """Return the last event that created new data: the creation, or an operator that is not a view, cast or move.
 
     >>> last_data_event(failure.operands[1]).op
     'aten::arange'
@@ -35,7 +35,7 @@ def last_data_event(operand: Operand) -> Event | None:
 
 
 def frame_of(failure: Failure, place: SourceLocation) -> int | None:
-    """The number of the deepest frame that still runs the function in which a place lies; None where none does.
+    """Return the number of the deepest frame that still runs the function at a location; None if none does.
 
     >>> failure.frames[frame_of(failure, failure.at)].place == failure.at
     True
@@ -48,12 +48,12 @@ def frame_of(failure: Failure, place: SourceLocation) -> int | None:
 
 
 def function_at(place: SourceLocation) -> tuple[str, str]:
-    """The file and function of a place; a comprehension runs in its function, and sees what that sees."""
+    """Return the file and function of a location; for a comprehension those of the function around it."""
     return place.path, enclosing(place.function)
 
 
 def loop_event(failure: Failure, operand: Operand) -> int | None:
-    """The number of the event by which a loop that still runs handed the operand out: a loader's next batch.
+    """Return the number of the event by which a running loop yielded the operand, such as a loader's next batch.
 
     >>> loop_event(failure, failure.operands[0]) is None
     True
@@ -61,13 +61,13 @@ def loop_event(failure: Failure, operand: Operand) -> int | None:
     for number in reversed(range(len(operand.history))):
         for place in operand.history[number].places:
             frame = frame_of(failure, place) if place.loop else None
-            if frame is not None and _is_turn(place, failure.frames[frame].place):
+            if frame is not None and _is_in_body(place, failure.frames[frame].place):
                 return number
     return None
 
 
-def _is_turn(loop: SourceLocation, running: SourceLocation) -> bool:
-    """Whether what runs is in the body of a loop, and not the loop itself, which asks for the next item."""
+def _is_in_body(loop: SourceLocation, running: SourceLocation) -> bool:
+    """Return whether code runs in the body of a loop, and is not the loop itself, which fetches the next item."""
     (first, last), (begin, end) = _span(loop), _span(running)
     return running != loop and first <= begin and end <= last
 
@@ -77,7 +77,7 @@ def _span(place: SourceLocation) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def is_created_in_reach(failure: Failure, operand: Operand, device: str) -> bool:
-    """Whether the function that made the operand still runs, or had something on `device` at hand when it did.
+    """Return whether the operand's creating function still runs, or had something on `device` in scope.
 
     >>> is_created_in_reach(failure, failure.operands[1], "cuda:0")
     True
@@ -92,7 +92,7 @@ def is_created_in_reach(failure: Failure, operand: Operand, device: str) -> bool
 
 
 def is_created_where_used(failure: Failure, operand: Operand) -> bool:
-    """Whether the function that made the operand, all the way from its birth, still runs, and no loop handed it out.
+    """Return whether the operand's creating function still runs, with all calls in between, and no loop yielded it.
 
     >>> [is_created_where_used(failure, each) for each in failure.operands]
     [True, True]

@@ -1,4 +1,4 @@
-"""The objects and classes that hold a tensor, and the files that a failure speaks of."""
+"""Find the objects and classes that hold a tensor, and the files that a failure involves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from devfix.source.queries.reading import assignments
 
 
 def owned_places(failure: Failure) -> Iterator[SourceLocation]:
-    """Yield every owned place that a failure speaks of: its frames from the deepest, then births, moves and scopes.
+    """Yield every owned location of a failure: its frames from the deepest, then creations, moves and scopes.
 
     >>> next(owned_places(failure)) == failure.at
     True
@@ -25,7 +25,7 @@ def owned_places(failure: Failure) -> Iterator[SourceLocation]:
 
 
 def files_of(failure: Failure, source: Sources) -> list[File]:
-    """The editable files that a failure speaks of, those of the deepest frames first.
+    """Return the editable files that a failure involves, those of the deepest frames first.
 
     >>> [file.path for file in files_of(failure, source)]
     ['main.py']
@@ -37,7 +37,7 @@ def files_of(failure: Failure, source: Sources) -> list[File]:
 def classes_holding(
     failure: Failure, source: Sources, attribute: str, type_name: str = ""
 ) -> list[tuple[File, cst.ClassDef]]:
-    """The classes in a failure's files that assign `self.attribute`: the one called `type_name` and its bases first.
+    """Return the classes in a failure's files that assign `self.attribute`: `type_name` and its bases first.
 
     >>> [node.name.value for _, node in classes_holding(failure, source, "scale")]
     ['Model']
@@ -53,7 +53,7 @@ def classes_holding(
 
 
 def classes_called(file: File, name: str) -> list[cst.ClassDef]:
-    """The classes of a file with a name, as `ScopeVariable.type` gives it.
+    """Return the classes of a file with a name, as `ScopeVariable.type` contains it.
 
     >>> [each.name.value for each in classes_called(source.file(failure.at), "Model")]
     ['Model']
@@ -62,7 +62,7 @@ def classes_called(file: File, name: str) -> list[cst.ClassDef]:
 
 
 def dominating(file: File, statements: list[cst.Assign | cst.AnnAssign]) -> list[cst.Assign | cst.AnnAssign]:
-    """Of statements in the order of the file, those before which none of the others has run for certain.
+    """Return those of some ordered statements before which none of the others has certainly run.
 
     >>> file = File("m.py", b"if a:\\n    x = 1\\nelse:\\n    x = 2\\nx = 3\\nx = 4\\n")
     >>> [file.code(each) for each in dominating(file, assignments(file, "x"))]
@@ -81,7 +81,7 @@ def _block(file: File, node: cst.CSTNode) -> cst.CSTNode:
 
 
 def attribute_of(operand: Operand) -> str:
-    """The attribute by which a module holds the operand, without an index: "edges" of `edges[0]`; "" without one.
+    """Return the attribute by which a module holds the operand, without an index ("edges" of `edges[0]`); else "".
 
     >>> operand = Operand("mask", "cpu", owner=ModuleOwner("self", 3, "Graph", "edges[0]", "attribute"))
     >>> attribute_of(operand)

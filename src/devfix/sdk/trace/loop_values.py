@@ -1,4 +1,4 @@
-"""Tensors that a loop hands out: each turn has one of its own, so nothing before the loop is to be mended for it."""
+"""Loop variables: each iteration yields a new tensor, so fixes belong inside the loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 
 def loop_variable_frame(diagnosis: Diagnosis, source: Sources) -> int | None:
-    """The number of the outermost frame in which the blamed operand is what a loop around the running line binds.
+    """Return the number of the outermost frame in which the blamed operand is a variable of a loop that still runs.
 
     >>> loop_variable_frame(diagnosis, source) is None
     True
@@ -32,7 +32,7 @@ def loop_variable_frame(diagnosis: Diagnosis, source: Sources) -> int | None:
 
 
 def is_loop_variable(file: File, node: cst.CSTNode, name: str) -> bool:
-    """Whether a `for`, or a comprehension, around a node binds a name, and nothing else in the loop binds it anew.
+    """Return whether a `for` or comprehension around a node binds a name, and nothing else in the loop rebinds it.
 
     >>> file = File("m.py", b"for x, y in pairs:\\n    y = y + 1\\n    f(x, y)\\n")
     >>> call = file.find(file.module, "f(x, y)")[0]
@@ -47,7 +47,7 @@ def is_loop_variable(file: File, node: cst.CSTNode, name: str) -> bool:
 
 
 def _targets(file: File, loop: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Yield the nodes of what a loop or comprehension binds each turn; none of other code."""
+    """Yield the targets of a loop or comprehension; nothing for other code."""
     if isinstance(loop, cst.For):
         yield from file.within(loop.target)
     turn = loop.for_in if isinstance(loop, cst.BaseComp) else None

@@ -1,4 +1,4 @@
-"""Ask a failure who met whom, and who is likely to be wrong."""
+"""Rank a failure's operands by how likely each is misplaced."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from math import prod
 
 from devfix.model import Diagnosis, Failure, NameRef, Operand, ScopeVariable, SourceLocation
 
-SAYS = ("device", "string", "index")  # the kinds of bindings that name a device
-FOLLOWER = re.compile(r"(index|indices|mask|condition)(\[\d+\])?")  # arguments that pick from another one
+DEVICE_KINDS = ("device", "string", "index")  # the kinds of variables that name a device
+FOLLOWER = re.compile(r"(index|indices|mask|condition)(\[\d+\])?")  # arguments that select from another one
 
 
 def blamed_operand(diagnosis: Diagnosis) -> Operand:
-    """The operand that the rule blames."""
+    """Return the operand that the rule blames."""
     return diagnosis.failure.operands[diagnosis.finding.operand]
 
 
 def target_device(diagnosis: Diagnosis) -> str:
-    """The device on which the blamed operand should be: the blame's own word, else its peer's device, else ""."""
+    """Return the device on which the blamed operand should be: the finding's, else its peer's, else ""."""
     if diagnosis.finding.device:
         return diagnosis.finding.device
     other = peer_operand(diagnosis)
@@ -26,27 +26,27 @@ def target_device(diagnosis: Diagnosis) -> str:
 
 
 def peer_operand(diagnosis: Diagnosis) -> Operand | None:
-    """The operand that the blamed one met: the first on another device, those with elements and dimensions first."""
+    """Return the first operand on another device than the blamed one, those with elements and dimensions first."""
     if not diagnosis.failure.operands:
         return None
     return _other(diagnosis.failure, blamed_operand(diagnosis))
 
 
 def misplaced_operands(failure: Failure) -> Iterator[tuple[int, Operand, Operand]]:
-    """Each operand that may be wrong, as (index, operand, peer), the likeliest first.
+    """Yield each operand that may be wrong, as (index, operand, peer), likeliest first.
 
-    Where some operands were put where they are (`is_intentional`) and others never were, only the latter are yielded.
-    Where all were, the data and the parameters come last: masks, weights and indices follow them. A 0-dim tensor on
-    the host is legal in most operators, so it comes after one with dimensions.
+    If some operands were placed on purpose (`is_intentional`) and others were not, only the latter are yielded. If all
+    were, the data and the parameters come last, after masks, weights and indices. A 0-dim tensor on the host is legal
+    in most operators, so it comes after one with dimensions.
     """
     pairs = [
         (index, operand, other)
         for index, operand in enumerate(failure.operands)
         if (other := _other(failure, operand)) is not None
     ]
-    astray = [pair for pair in pairs if not is_intentional(failure, pair[1]) and not _is_within(failure, pair[1])]
+    misplaced = [pair for pair in pairs if not is_intentional(failure, pair[1]) and not _is_within(failure, pair[1])]
     yield from sorted(
-        astray or pairs,
+        misplaced or pairs,
         key=lambda pair: (
             not pair[1].shape,
             _is_declared(failure, pair[1]),
@@ -57,10 +57,10 @@ def misplaced_operands(failure: Failure) -> Iterator[tuple[int, Operand, Operand
 
 
 def _follows(operand: Operand) -> tuple[int, ...]:
-    """What tells the follower of two on GPUs, the likelier follower less; all zeros on the host.
+    """Return a sort key for two GPU operands: the one more likely to be moved sorts first; zeros on the host.
 
-    An index or a mask follows what it picks from; what an object keeps, what comes to it; a tensor that never
-    travelled, the activation that flows on; and a small one the large one.
+    An index or a mask follows the tensor it selects from, stored state follows new data, a tensor that was never moved
+    follows an activation, and a small tensor follows a large one.
     """
     if operand.device == "cpu":
         return (0, 0, 0, 0)
@@ -70,13 +70,13 @@ def _follows(operand: Operand) -> tuple[int, ...]:
 
 
 def _is_within(failure: Failure, operand: Operand) -> bool:
-    """Whether the failing operator's own surroundings made the operand, for a result that it then could not have."""
+    """Return whether the operand is an output buffer allocated at the failing call itself."""
     birth = operand.creation
     return birth is not None and bool(birth.places) and birth.kind == "factory" and birth.places[0] == failure.at
 
 
 def _is_anchor(failure: Failure, operand: Operand) -> bool:
-    """Whether a parameter lies where all of its module does: one of a module that is spread over GPUs may follow."""
+    """Return whether a parameter is on the device of its whole module; one of a model spread over GPUs may follow."""
     owner = operand.owner
     if owner is None or owner.kind != "parameter":
         return False
@@ -85,7 +85,7 @@ def _is_anchor(failure: Failure, operand: Operand) -> bool:
 
 
 def is_intentional(failure: Failure, operand: Operand) -> bool:
-    """Whether somebody put an operand where it is: not the host by default, but by a move, a factory or a declaration.
+    """Return whether an operand was placed on purpose: by a move, a factory with a device, or a declaration.
 
     A declaration is the `device` of an object that holds the operand: `self.device` beside `self.ema.weight`.
 
@@ -102,7 +102,7 @@ def _is_declared(failure: Failure, operand: Operand) -> bool:
 
 
 def declarations(failure: Failure, operand: Operand) -> list[ScopeVariable]:
-    """What objects that hold an operand say of their device: `model.device` for one named `model.head.weight`.
+    """Return the declared devices of objects that hold an operand: `model.device` for `model.head.weight`.
 
     >>> declarations(failure, failure.operands[0])
     []
@@ -113,7 +113,7 @@ def declarations(failure: Failure, operand: Operand) -> list[ScopeVariable]:
         binding
         for frame, expression in named
         for binding in scope_in(failure, frame)
-        if binding.kind in SAYS
+        if binding.kind in DEVICE_KINDS
         and _declares(binding.expression, expression)
         and not _is_derived(failure, frame, binding)
     ]
@@ -125,14 +125,14 @@ def _declares(device: str, tensor: str) -> bool:
 
 
 def _is_derived(failure: Failure, frame: int, device: ScopeVariable) -> bool:
-    """Whether a device is what a property of a module gives: where its parameters are, and not where they should be."""
+    """Return whether a property of a module returns the device: where its parameters are, not where they should be."""
     owner = device.expression.rpartition(".")[0]
     modules = (each.expression for each in scope_in(failure, frame) if each.kind == "module")
     return device.type == "Property" and owner in modules
 
 
 def scope_in(failure: Failure, frame: int) -> tuple[ScopeVariable, ...]:
-    """What was seen in scope in a frame, by the frame's number; empty where there is no such frame."""
+    """Return the variables in scope in a frame, by the frame's number; empty if there is no such frame."""
     return failure.frames[frame].scope if 0 <= frame < len(failure.frames) else ()
 
 
@@ -142,7 +142,7 @@ def _other(failure: Failure, operand: Operand) -> Operand | None:
 
 
 def creation_location(operand: Operand) -> SourceLocation | None:
-    """Where owned code called the factory itself; None where the tensor was born deeper, in foreign code."""
+    """Return where owned code called the factory; None if other code did."""
     birth = operand.creation
     if birth is None or not birth.places or not birth.places[0].owned:
         return None
@@ -150,13 +150,13 @@ def creation_location(operand: Operand) -> SourceLocation | None:
 
 
 def names_in(operand: Operand, frame: int) -> list[NameRef]:
-    """The expressions that hold an operand in a frame, the operand itself before what it was derived from."""
+    """Return the expressions that hold an operand in a frame, before those of tensors it was derived from."""
     held = [each for each in operand.names if each.frame == frame]
     return sorted(held, key=lambda each: (each.relation != "same", each.relation != "storage", len(each.expression)))
 
 
 def was_moved_to(operand: Operand, device_type: str) -> SourceLocation | None:
-    """The owned place where somebody moved the operand to a kind of device on purpose; None where nobody did."""
+    """Return where owned code moved the operand to a kind of device on purpose; None if it did not."""
     for event in reversed(operand.transfers):
         place = event.owned_place
         if event.device.split(":")[0] == device_type and place is not None:
@@ -165,6 +165,6 @@ def was_moved_to(operand: Operand, device_type: str) -> SourceLocation | None:
 
 
 def describe(operand: Operand) -> str:
-    """A short name of an operand for sentences: its own name where it has one, else its argument's."""
+    """Return a short name of an operand for messages: its own name if it has one, else its argument's."""
     names = sorted(operand.names, key=lambda each: (each.relation != "same", -each.frame, len(each.expression)))
     return f"`{names[0].expression}`" if names else f"argument `{operand.argument}`"

@@ -1,4 +1,4 @@
-"""Who put the operands where they are."""
+"""Find the code that placed the operands on their devices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from devfix.sdk.trace.operands import blamed_operand, misplaced_operands
 
 
 def last_placement(operand: Operand) -> Event | None:
-    """The event that put an operand on its device: its last move, else its birth.
+    """Return the event that put an operand on its device: its last move, else its creation.
 
     >>> last_placement(failure.operands[1]).op
     'aten::arange'
@@ -20,10 +20,10 @@ def last_placement(operand: Operand) -> Event | None:
 
 
 def explicitly_placed(failure: Failure) -> list[tuple[int, Operand, SourceLocation]]:
-    """The operands that owned code put where they are, as (index, operand, place), likeliest to be wrong first.
+    """Return the operands that owned code placed, as (index, operand, location), likeliest to be wrong first.
 
-    They are those of `misplaced_operands` that no module holds; what was placed deeper in the stack comes first, since
-    it is there for this use alone.
+    They are those of `misplaced_operands` that no module holds. Operands placed deeper in the stack come first, since
+    they are there for this use only.
 
     >>> [(operand.argument, place.line) for _, operand, place in explicitly_placed(failure)]
     [('other', 11)]
@@ -38,7 +38,7 @@ def explicitly_placed(failure: Failure) -> list[tuple[int, Operand, SourceLocati
 
 
 def placement_locations(diagnosis: Diagnosis) -> list[SourceLocation]:
-    """Where the blamed operand was put on its device, innermost place first; without operands, the owned stack.
+    """Return where the blamed operand was put on its device, innermost first; without operands, the owned stack.
 
     >>> [place.line for place in placement_locations(diagnosis) if place.owned][:1]
     [11]
@@ -50,7 +50,7 @@ def placement_locations(diagnosis: Diagnosis) -> list[SourceLocation]:
 
 
 def placement_targets(diagnosis: Diagnosis) -> Iterator[Diagnosis]:
-    """Yield the diagnosis, then one for each other operand that owned code put where it is.
+    """Yield the diagnosis, then one for each other operand that owned code placed.
 
     >>> [each.finding.operand for each in placement_targets(diagnosis)]
     [1]

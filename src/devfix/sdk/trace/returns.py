@@ -1,4 +1,4 @@
-"""What a function answers with: the part of its returned values that a caller goes on with."""
+"""Find the expressions that a function returns for the part of its result that a caller uses."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from devfix.source import File, Sources
 from devfix.source.edits.expressions import argument
 from devfix.source.queries.reading import assignments
 
-Part = int | str | None  # of a tuple by its number, of an object or dict by its name, or all of it
+Part = int | str | None  # the index of a tuple, the name of an object's or dictionary's item, or everything
 
 
 def class_of(binding: ScopeVariable, source: Sources) -> tuple[File, cst.ClassDef] | None:
-    """The editable class of an object or module that is in scope; None where it is not known.
+    """Return the editable class of an object or module in scope; None if unknown.
 
     >>> file, node = class_of(binding_at(failure, failure.at, "self"), source)
     >>> file.path, node.name.value
@@ -31,7 +31,7 @@ def class_of(binding: ScopeVariable, source: Sources) -> tuple[File, cst.ClassDe
 
 
 def methods_called(file: File, holder: cst.ClassDef, called: str) -> list[cst.FunctionDef]:
-    """The method of a class that runs where `called` is, which is "" where the object itself is called.
+    """Return the method of a class that runs for the call `called`, which is "" if the object itself is called.
 
     >>> file, holder = source.file(failure.at), definition(source.file(failure.at), "Model")
     >>> [each.name.value for each in methods_called(file, holder, "")]
@@ -43,7 +43,7 @@ def methods_called(file: File, holder: cst.ClassDef, called: str) -> list[cst.Fu
 
 
 def return_values(file: File, function: cst.FunctionDef, part: Part = None) -> list[cst.BaseExpression]:
-    """The expressions that stand for a part of what a function returns or yields; empty where one return has none.
+    """Return the expressions for a part of what a function returns or yields; empty if one return lacks the part.
 
     `part` is a number for an element of a tuple, a name for what a caller reads as `.name` or `["name"]`, None for all.
 

@@ -1,4 +1,4 @@
-"""What was seen in scope at a place, and where it lay."""
+"""Look up the variables that were in scope at a location, and their devices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from devfix.source import File
 
 
 def binding_at(failure: Failure, place: SourceLocation, expression: str) -> ScopeVariable | None:
-    """What an expression held at a place; None where nothing is known of it.
+    """Return the variable that an expression was at a location; None if unknown.
 
     >>> found = binding_at(failure, failure.at, "x")
     >>> found.kind, found.device, found.shape
@@ -24,9 +24,9 @@ def binding_at(failure: Failure, place: SourceLocation, expression: str) -> Scop
 
 
 def device_at(failure: Failure, place: SourceLocation, expression: str) -> str:
-    """The device of what an expression held at a place: "cuda:0", "cpu", "mixed" for a module that lies on several.
+    """Return the device of an expression at a location: "cuda:0", "cpu", or "mixed" for a module on several devices.
 
-    Empty where nothing is known of it.
+    Returns "" if unknown.
 
     >>> [device_at(failure, failure.at, name) for name in ("x", "positions", "y")]
     ['cuda:0', 'cpu', '']
@@ -36,7 +36,7 @@ def device_at(failure: Failure, place: SourceLocation, expression: str) -> str:
 
 
 def named_at(failure: Failure, place: SourceLocation, operand: Operand) -> list[str]:
-    """What an operand, or what it was computed from, was called at a place that the program passed; nearest first.
+    """Return the names at a location of an operand, or of a tensor it was computed from; nearest first.
 
     >>> named_at(failure, failure.at, failure.operands[0])
     ['x']
@@ -51,7 +51,7 @@ def named_at(failure: Failure, place: SourceLocation, operand: Operand) -> list[
 
 
 def on_device(scope: Iterable[ScopeVariable], device: str, *kinds: str) -> list[ScopeVariable]:
-    """The bindings of a scope that lie on a device, shortest expression first; `kinds` as in `ScopeVariable.kind`.
+    """Return the variables of a scope on a device, shortest expression first; `kinds` as in `ScopeVariable.kind`.
 
     >>> [each.expression for each in on_device(ctx.scope_at(failure.at), "cuda:0", "tensor")]
     ['x', 'self.scale']
@@ -61,7 +61,7 @@ def on_device(scope: Iterable[ScopeVariable], device: str, *kinds: str) -> list[
 
 
 def device_in(failure: Failure, frame: int, expression: str) -> str:
-    """The device of what an expression holds in a frame, by the frame's number; "" where nothing is known of it.
+    """Return the device of an expression in a frame, by the frame's number; "" if unknown.
 
     >>> device_in(failure, 0, "model")
     'cuda:0'
@@ -70,7 +70,7 @@ def device_in(failure: Failure, frame: int, expression: str) -> str:
 
 
 def scope_of(failure: Failure, file: File, node: cst.CSTNode) -> tuple[ScopeVariable, ...]:
-    """What is known to be in scope where a node of a file runs, from the frames and records of its function.
+    """Return what is known to be in scope at a node of a file, from the frames and records of its function.
 
     >>> file = source.file(failure.at)
     >>> [each.expression for each in scope_of(failure, file, file.root_at(failure.at)) if each.kind == "tensor"][:2]
@@ -87,7 +87,7 @@ def scope_of(failure: Failure, file: File, node: cst.CSTNode) -> tuple[ScopeVari
 
 
 def is_spread(failure: Failure) -> bool:
-    """Whether a module that owned code holds lies on several GPUs, or several modules on one each.
+    """Return whether a module that owned code holds is on several GPUs, or several modules are on one each.
 
     >>> is_spread(failure)
     False

@@ -1,4 +1,4 @@
-"""The places at which an edit could put the blamed tensor right, in the order in which the data flows."""
+"""List the places at which an edit could fix the blamed tensor, in the order of the data flow."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from devfix.source.queries.reading import is_comprehension
 
 @dataclass(frozen=True)
 class FixSite:
-    """One place on the blamed tensor's way.
+    """A place in the blamed tensor's history.
 
-    `kind` is "birth" (owned code calls the factory), "returned" (a call in owned code through which the new tensor
-    comes back), "derived" (a cast or view on the way), "handover" (an argument of a call) or "use" (the failing
-    expression). `expressions` name the tensor at handovers and uses; elsewhere the whole expression at the place is
-    meant. `scope` is what was seen in scope there.
+    `kind` is "birth" (owned code calls the factory), "returned" (a call in owned code that returns the new tensor),
+    "derived" (a cast or view), "handover" (an argument of a call) or "use" (the failing expression). `expressions` name
+    the tensor at handovers and uses; elsewhere it is the whole expression at the location. `scope` has the variables
+    that were recorded there.
     """
 
     kind: str
@@ -30,18 +30,18 @@ class FixSite:
 
 
 def fix_sites(diagnosis: Diagnosis) -> list[FixSite]:
-    """Every spot in owned code: the birth first, the failing expression last."""
+    """Return every site in owned code: the creation first, the failing expression last."""
     return [*_birth(diagnosis), *_way(diagnosis)]
 
 
 def scope_at(failure: Failure, place: SourceLocation) -> tuple[ScopeVariable, ...]:
-    """What is known to be in scope at a place: a second look's record, else that of a frame of the same function."""
+    """Return the variables known at a location: recorded by a second run, or in a frame of the same function."""
     records = [(seen, scope) for seen, scope in failure.scopes if function_at(seen) == function_at(place)]
     here = next((scope for seen, scope in records if seen.line == place.line), None)
     if here is not None:
         return here
     same = [frame for frame in reversed(failure.frames) if function_at(frame.place) == function_at(place)]
-    # A comprehension that is a frame of its own sees less than the function around it.
+    # A comprehension with a frame of its own sees less than the function around it.
     own = is_comprehension(place.function)
     same.sort(key=lambda frame: is_comprehension(frame.place.function) != own)
     frames = (frame.scope for frame in same)
@@ -49,7 +49,7 @@ def scope_at(failure: Failure, place: SourceLocation) -> tuple[ScopeVariable, ..
 
 
 def locations_without_scope(failure: Failure) -> Iterator[SourceLocation]:
-    """The owned places on the operands' ways whose scope nobody recorded yet: what a second look is for."""
+    """Yield the owned locations in the operands' histories without a recorded scope, for a second run."""
     functions = {function_at(frame.place) for frame in failure.frames if frame.scope}
     lines = {(place.path, place.line) for place, _ in failure.scopes}
     for operand in failure.operands:
@@ -62,10 +62,10 @@ def locations_without_scope(failure: Failure) -> Iterator[SourceLocation]:
 
 def _birth(diagnosis: Diagnosis) -> Iterator[FixSite]:
     operand = blamed_operand(diagnosis)
-    # What a loop handed out is a tensor of its own each turn, so that nothing before the loop is its birth.
+    # A loop yields a new tensor in each iteration, so nothing before the loop is its creation.
     out = loop_event(diagnosis.failure, operand)
     birth = operand.creation if not out else None
-    # A call that is still under way has returned nothing; without columns two calls on one line look the same.
+    # A call in progress has not returned; without columns two calls on one line are indistinguishable.
     under_way = {frame.place for frame in diagnosis.failure.frames if frame.place.column is not None}
     for depth, place in enumerate(birth.places if birth else ()):
         if place.owned and not (depth and place in under_way):
@@ -80,7 +80,7 @@ def _way(diagnosis: Diagnosis) -> Iterator[FixSite]:
     derived = [
         FixSite("derived", event.owned_place, scope_at(failure, event.owned_place))
         for event in since
-        # What was derived within the failing expression is no place to mend it before.
+        # A tensor derived within the failing expression cannot be fixed before it.
         if event.owned_place is not None and event.owned_place != failure.at
     ]
     owned = [index for index, frame in enumerate(failure.frames) if frame.place.owned]
@@ -98,7 +98,7 @@ def _way(diagnosis: Diagnosis) -> Iterator[FixSite]:
 
 
 def _scope_around(failure: Failure, index: int) -> tuple[ScopeVariable, ...]:
-    """What a frame sees: a comprehension that is a frame of its own (until Python 3.11) sees its function's names."""
+    """Return the scope of a frame, with that of the function for a comprehension's own frame (until Python 3.11)."""
     frame = failure.frames[index]
     seen = {each.expression for each in frame.scope}
     others: list[ScopeVariable] = []

@@ -1,4 +1,4 @@
-"""State of a module that `.to()` sees: buffers in place of plain tensor attributes."""
+"""Replace plain tensor attributes by buffers, which `.to()` moves."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from devfix.source.edits.expressions import expression
 
 
 def register_as_buffer(file: File, assignment: cst.Assign | cst.AnnAssign, persistent: bool = False) -> cst.Call | None:
-    """The call that stands for `self.name = value`: `self.register_buffer("name", value, persistent=False)`.
+    """Return the call for `self.name = value`: `self.register_buffer("name", value, persistent=False)`.
 
     It replaces the assignment's expression statement: `file.replaced({assignment: cst.Expr(call)})`. A buffer that is
-    not persistent stays out of the state dict, as a plain attribute does, so old checkpoints load. None where the
+    not persistent is not in the state dict, like a plain attribute, so old checkpoints load. Returns None if the
     statement assigns to something else than one attribute of one name.
 
     >>> file = File("m.py", b"self.mask = torch.ones(3)\\n")

@@ -1,4 +1,4 @@
-"""How code names the device of what it makes or moves: literally, by a name, or not at all."""
+"""Read and change how code names the device of what it creates or moves."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from devfix.source.edits.expressions import DTYPE, add_keyword, argument, code, 
 from devfix.source.queries.reading import assignments
 
 LITERAL = re.compile(r"(cuda|cpu)(:\d+)?")
-STEPS = 4  # names followed from one assignment to the next
+STEPS = 4  # assignments to follow from one name to the next
 
 
 def device_text(call: cst.Call) -> str:
-    """How a call names the device of its result, as source text; "" where it does not.
+    """Return how a call names the device of its result, as source text; "" if it does not.
 
     `.cuda()` names the current GPU, as `"cuda"` does.
 
@@ -35,7 +35,7 @@ def device_text(call: cst.Call) -> str:
 
 
 def replace_device(call: cst.Call, device: str) -> cst.Call:
-    """The call with another device for its result; `.cuda()` and `.cpu()` become `.to(…)`.
+    """Return the call with another device for its result; `.cuda()` and `.cpu()` become `.to(…)`.
 
     >>> code(replace_device(expression("x.cuda(non_blocking=True)"), "y.device"))
     'x.to(y.device, non_blocking=True)'
@@ -54,7 +54,7 @@ def replace_device(call: cst.Call, device: str) -> cst.Call:
 
 
 def device_argument(call: cst.Call) -> cst.Arg | None:
-    """The argument with which a call names the device of its result; None where it has none.
+    """Return the argument with which a call names the device of its result; None if there is none.
 
     >>> code(device_argument(expression("x.to(device, torch.half)")).value)
     'device'
@@ -67,9 +67,9 @@ def device_argument(call: cst.Call) -> cst.Arg | None:
 
 
 def literal_device(file: File, node: cst.BaseExpression, steps: int = STEPS) -> str:
-    """The GPU, else the host, that an expression spells out: "cuda", "cuda:1", "cpu"; "" where it spells out none.
+    """Return the GPU, else the host, that an expression names: "cuda", "cuda:1", "cpu"; "" if it names none.
 
-    Names are followed to their one assignment or default value; of `"cuda" if … else "cpu"` the GPU counts.
+    Names are followed to their only assignment or default value; of `"cuda" if … else "cpu"` the GPU is returned.
 
     >>> file = File("m.py", b'd = "cuda:0" if gpus else "cpu"\\nx = x.to(d)\\ny = y.to(z.device)\\n')
     >>> [literal_device(file, file.find(file.module, text)[-1]) for text in ("d", "z.device")]
@@ -92,9 +92,9 @@ def literal_device(file: File, node: cst.BaseExpression, steps: int = STEPS) -> 
 
 
 def literal_node(file: File, node: cst.BaseExpression, steps: int = STEPS) -> cst.SimpleString | None:
-    """The string in the source that an expression takes its device from, over names that are assigned once.
+    """Return the string literal from which an expression takes its device, following names that are assigned once.
 
-    None where there is none, or it is the default of a parameter, or a choice (`"cuda" if … else "cpu"`).
+    Returns None if there is none, or if it is the default of a parameter or a choice (`"cuda" if … else "cpu"`).
 
     >>> file = File("m.py", b'd = torch.device("cuda")\\nx = x.to(d)\\n')
     >>> file.code(literal_node(file, file.find(file.module, "d")[-1]))
@@ -111,7 +111,7 @@ def literal_node(file: File, node: cst.BaseExpression, steps: int = STEPS) -> cs
 
 
 def _values(file: File, node: cst.Name | cst.Attribute) -> Iterator[cst.BaseExpression]:
-    """Yield what a name may hold: the values assigned to it where it is bound, and a parameter's default."""
+    """Yield the possible values of a name: those assigned to it where it is bound, and a parameter's default."""
     text = file.code(node)
     function = file.function_of(node)
     if isinstance(node, cst.Attribute):
@@ -136,7 +136,7 @@ def _assigned(file: File, text: str, scope: cst.CSTNode | None = None) -> Iterat
 
 
 def named_device(file: File, call: cst.Call) -> str:
-    """The device that a call spells out for its result: "cuda", "cuda:1", "cpu"; "" where it takes it from elsewhere.
+    """Return the literal device of a call's result: "cuda", "cuda:1", "cpu"; "" if the device is not literal.
 
     >>> file = File("m.py", b"x = x.cuda()\\ny = y.to(x.device)\\nz = z.cuda(1)\\n")
     >>> [named_device(file, call) for call in file.within(file.module) if isinstance(call, cst.Call)]

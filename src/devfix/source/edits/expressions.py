@@ -1,4 +1,4 @@
-"""Codemods for calls and expressions: keywords, moves, methods. Each gives a new node for `File.replaced`."""
+"""Transform calls and expressions: keywords, moves, methods. Each function returns a new node for `File.replaced`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from devfix.source import last_name
 DTYPE = re.compile(r"(^|[._])(dtype|float\d*|bfloat16|half|double|int\d*|uint8|long|short|bool|complex\d*)$")
 MOVES = ("to", "cuda", "cpu")
 SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-_NOWHERE = cst.Module([])  # the style in which a node is written that is in no file yet
+_NOWHERE = cst.Module([])  # provides the default style for nodes that are in no file
 ATOMS = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Tuple, cst.List)
 
 
 def code(node: cst.CSTNode) -> str:
-    """The text of a node that is in no file yet; `File.code` gives that of one which is.
+    """Return the text of a node that is in no file; `File.code` returns that of one in a file.
 
     >>> code(cst.Name("device"))
     'device'
@@ -25,7 +25,7 @@ def code(node: cst.CSTNode) -> str:
 
 
 def expression(text: str) -> cst.BaseExpression:
-    """The expression that a text stands for. Raises libcst.ParserSyntaxError where it is none.
+    """Parse an expression. Raises libcst.ParserSyntaxError for invalid text.
 
     >>> code(expression("x.device"))
     'x.device'
@@ -34,7 +34,7 @@ def expression(text: str) -> cst.BaseExpression:
 
 
 def argument(call: cst.Call, keyword: str, position: int | None = None) -> cst.Arg | None:
-    """The argument given by a keyword, or at a position (from 0) where nothing starred stands before it; else None.
+    """Return the argument with a keyword, or at a position (from 0) without starred arguments before it; else None.
 
     >>> call = expression("torch.load(path, map_location='cpu')")
     >>> code(argument(call, "map_location").value), argument(call, "weights_only") is None
@@ -50,7 +50,7 @@ def argument(call: cst.Call, keyword: str, position: int | None = None) -> cst.A
 
 
 def add_keyword(call: cst.Call, keyword: str, value: str) -> cst.Call:
-    """The call with a keyword set, in the comma style of the call; an argument of that name gets the new value.
+    """Return the call with a keyword set, in the comma style of the call; an existing argument gets the new value.
 
     >>> code(add_keyword(expression("torch.zeros(3)"), "device", "x.device"))
     'torch.zeros(3, device=x.device)'
@@ -67,8 +67,8 @@ def add_keyword(call: cst.Call, keyword: str, value: str) -> cst.Call:
     before, after = list(call.args[:place]), list(call.args[place:])
     if before:
         last = before[-1]
-        # A trailing comma belongs to a call that is written one argument a line: the new one is written alike, and
-        # comments stay with the arguments behind which they stand.
+        # A trailing comma indicates one argument per line: the new one gets its own line too, and comments stay with
+        # their arguments.
         between = _comma(_between(call), last.comma) if isinstance(last.comma, cst.Comma) else SPACED
         new = new.with_changes(
             comma=_comma(last.comma) if isinstance(last.comma, cst.Comma) else cst.MaybeSentinel.DEFAULT,
@@ -81,7 +81,7 @@ def add_keyword(call: cst.Call, keyword: str, value: str) -> cst.Call:
 
 
 def remove_keyword(call: cst.Call, keyword: str) -> cst.Call:
-    """The call without a keyword; as it is where it has none.
+    """Return the call without a keyword, or unchanged if it lacks the keyword.
 
     >>> code(remove_keyword(expression("torch.zeros(3, device='cuda')"), "device"))
     'torch.zeros(3)'
@@ -96,14 +96,14 @@ def remove_keyword(call: cst.Call, keyword: str) -> cst.Call:
 
 
 def _between(call: cst.Call) -> cst.Comma:
-    """The comma between two arguments of a call; with one argument, the space in front of it."""
+    """Return the comma between two arguments of a call; with one argument, the space before it."""
     if len(call.args) > 1 and isinstance(call.args[0].comma, cst.Comma):
         return call.args[0].comma
     return cst.Comma(whitespace_after=call.whitespace_before_args)
 
 
 def _comma(comma: cst.Comma, commented: cst.Comma | None = None) -> cst.Comma:
-    """The comma without its comment, or with the one that stands behind another comma."""
+    """Return the comma without its comment, or with the comment of another comma."""
     space = comma.whitespace_after
     if not isinstance(space, cst.ParenthesizedWhitespace):
         return comma
@@ -116,7 +116,7 @@ def _comma(comma: cst.Comma, commented: cst.Comma | None = None) -> cst.Comma:
 
 
 def move_to(node: cst.BaseExpression, device: str) -> cst.BaseExpression:
-    """The expression moved to a device: merged into a `.to(dtype)` at its end, else `.to(device)` behind it.
+    """Return the expression moved to a device: merged into a `.to(dtype)` at its end, else with `.to(device)` appended.
 
     >>> code(move_to(expression("a + b"), "x.device")), code(move_to(expression("a.to(torch.half)"), "device"))
     ('(a + b).to(x.device)', 'a.to(dtype=torch.half, device=device)')
@@ -129,7 +129,7 @@ def move_to(node: cst.BaseExpression, device: str) -> cst.BaseExpression:
 
 
 def call_method(node: cst.BaseExpression, method: str, *arguments: str) -> cst.Call:
-    """A method called on an expression, in parentheses where it needs them.
+    """Return the call of a method on an expression, in parentheses if necessary.
 
     >>> code(call_method(expression("loss"), "cpu")), code(call_method(expression("-x"), "type_as", "y"))
     ('loss.cpu()', '(-x).type_as(y)')
@@ -140,7 +140,7 @@ def call_method(node: cst.BaseExpression, method: str, *arguments: str) -> cst.C
 
 
 def is_move(node: cst.CSTNode) -> bool:
-    """Whether an expression is a call that may move a tensor or module: `.to(…)`, `.cuda(…)` or `.cpu()`.
+    """Return whether an expression is a call that may move a tensor or module: `.to(…)`, `.cuda(…)` or `.cpu()`.
 
     >>> is_move(expression("model.cuda()")), is_move(expression("model.eval()"))
     (True, False)
@@ -149,7 +149,7 @@ def is_move(node: cst.CSTNode) -> bool:
 
 
 def remove_move(node: cst.BaseExpression) -> cst.BaseExpression:
-    """What an expression moves, without the moves at its end; a `.to` that casts keeps its dtype.
+    """Return an expression without the moves at its end; a `.to` that casts keeps its dtype.
 
     >>> code(remove_move(expression("x.float().cuda()"))), code(remove_move(expression("x.to('cuda', torch.half)")))
     ('x.float()', 'x.to(torch.half)')
@@ -168,11 +168,11 @@ def _is_dtype(given: cst.Arg) -> bool:
 
 
 def _merged(call: cst.Call, device: str) -> cst.Call | None:
-    """`.to(dtype)` with the device beside the dtype; None where the call is not a cast alone."""
+    """Return `.to(dtype)` with the device added; None if the call is not only a cast."""
     first = call.args[0] if call.args else None
     if first is None or argument(call, "device") or any(each.star for each in call.args):
         return None
-    if any(each.keyword is None for each in call.args[1:]):  # nothing positional may follow a keyword
+    if any(each.keyword is None for each in call.args[1:]):  # positional arguments must not follow a keyword
         return None
     text = code(first.value)
     if first.keyword is None and DTYPE.search(text) is None:

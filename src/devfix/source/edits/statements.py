@@ -1,4 +1,4 @@
-"""Codemods that add, replace and remove whole statements. Each gives a new module, or None where it does not apply."""
+"""Add, replace and remove statements. Each function returns a new module, or None if it does not apply."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Line = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
 
 def insert_before(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
-    """The module with statements before one; None where it stands in a suite on one line (`if x: y`).
+    """Return the module with statements before another; None inside a suite on one line (`if x: y`).
 
-    Comments and blank lines above the statement stay above it, since they mostly speak of what follows; a comment
-    directly above a loop or a branch stays with it.
+    Comments and blank lines above the statement stay above the new ones, since they mostly describe what follows; a
+    comment directly above a loop or a branch stays with it.
 
     >>> file = File("m.py", b"def f(x):\\n    # add\\n    return x + y\\n")
     >>> print(insert_before(file, file.statement_of(file.find(file.module, "x + y")[0]), ["x = x.cuda()"]).code)
@@ -39,7 +39,7 @@ def insert_before(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> c
 
 
 def insert_after(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
-    """The module with statements after one; None where it stands in a suite on one line.
+    """Return the module with statements after another; None inside a suite on one line.
 
     >>> file = File("m.py", b"model = Net()\\nrun(model)\\n")
     >>> print(insert_after(file, file.module.body[0], ["model.to(device)"]).code)
@@ -56,9 +56,9 @@ def insert_after(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cs
 
 
 def replace_statement(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
-    """The module with statements in place of one, which leaves its comments to the first.
+    """Return the module with statements in place of another, whose comments the first one gets.
 
-    None where it stands in a suite on one line.
+    Returns None inside a suite on one line.
 
     >>> file = File("m.py", b"# set up\\nself.mask = m  # causal\\n")
     >>> print(replace_statement(file, file.module.body[0], ["self.register_buffer('mask', m)"]).code)
@@ -78,9 +78,9 @@ def replace_statement(file: File, statement: cst.CSTNode, lines: Sequence[str]) 
 
 
 def remove_statement(file: File, statement: cst.CSTNode) -> cst.Module | None:
-    """The module without a statement and the comments directly above it; `pass` where a block would be empty.
+    """Return the module without a statement and the comments directly above it; an empty block gets `pass`.
 
-    None where it stands in a suite on one line.
+    Returns None inside a suite on one line.
 
     >>> file = File("m.py", b"if cuda:\\n    model.cuda()\\n")
     >>> print(remove_statement(file, file.statement_of(file.find(file.module, "model.cuda()")[0])).code)
@@ -105,7 +105,7 @@ def _block_of(file: File, statement: cst.CSTNode) -> tuple[Block, int, Line] | N
 
 
 def _parted(statement: Line) -> tuple[Sequence[cst.EmptyLine], Sequence[cst.EmptyLine]]:
-    """The lines above a statement that stay above what is put in front of it, and those that stay with it."""
+    """Return the lines above a statement that stay above inserted ones, and those that stay with it."""
     lines = statement.leading_lines
     if isinstance(statement, cst.SimpleStatementLine):
         return lines, ()

@@ -1,4 +1,4 @@
-"""Where a statement runs once, and not once a turn."""
+"""Find where statements can be inserted outside of loops."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from devfix.source import File
 
 
 def outside_loops(file: File, node: cst.CSTNode, *expressions: str) -> cst.CSTNode | None:
-    """The outermost statement around a node in front of which expressions have the value that they have at the node.
+    """Return the outermost enclosing statement before which the expressions still have the same value (hoisting point).
 
-    Those are the for and while statements of the same function that bind none of the expressions' first names; where
-    the innermost binds one, it is the node's own statement. An edit in front of it runs once, not once a turn. The
-    first expression is not taken out of a branch by which it may not be there: one that asks for it, or any for an
-    attribute.
+    It is outside of the loops of the same function that bind none of the expressions' first names; if the innermost
+    loop binds one, it is the node's own statement. Code inserted before it runs once. The first expression is not
+    hoisted out of a branch without which it may not exist: one that tests it, or any branch for an attribute.
 
     >>> file = File("m.py", b"for x in data:\\n    y = x + mask\\n")
     >>> node = file.find(file.module, "x + mask")[0]
@@ -37,7 +36,7 @@ def outside_loops(file: File, node: cst.CSTNode, *expressions: str) -> cst.CSTNo
 
 
 def _is_guarded(file: File, node: cst.CSTNode, loop: cst.CSTNode, text: str) -> bool:
-    """Whether a branch between a node and a loop around it settles that an expression is there: `if x is not None`."""
+    """Return whether a branch between a node and a loop ensures that an expression exists: `if x is not None`."""
     word = re.compile(rf"\b{re.escape(text)}\b")
     child = node
     for each in takewhile(lambda around: around is not loop, file.ancestors(node)):
@@ -51,15 +50,15 @@ def _is_guarded(file: File, node: cst.CSTNode, loop: cst.CSTNode, text: str) -> 
 
 
 def assigned_names(file: File, root: cst.CSTNode) -> set[str]:
-    """The names that code gives a value, anywhere below a node: neither `x.y = …` nor `x += …` binds `x`."""
-    return {each.value for each in _given(file, root) if isinstance(each, cst.Name)}
+    """Return the names assigned anywhere below a node; `x.y = …` and `x += …` do not bind `x`."""
+    return {each.value for each in _assigned_targets(file, root) if isinstance(each, cst.Name)}
 
 
 def _changed(file: File, root: cst.CSTNode) -> set[str]:
-    """The names that code binds or changes, below a node: the `x` of `x = …`, `x.y = …`, `x[0] += …` and `del x`."""
+    """Return the names bound or changed below a node: the `x` of `x = …`, `x.y = …`, `x[0] += …` and `del x`."""
     others = [each.target for each in file.within(root) if isinstance(each, cst.AugAssign | cst.Del)]
     found = set()
-    for target in (*_given(file, root), *(part for each in others for part in _parts(each))):
+    for target in (*_assigned_targets(file, root), *(part for each in others for part in _parts(each))):
         while isinstance(target, cst.Attribute | cst.Subscript):
             target = target.value
         if isinstance(target, cst.Name):
@@ -67,8 +66,8 @@ def _changed(file: File, root: cst.CSTNode) -> set[str]:
     return found
 
 
-def _given(file: File, root: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Yield what is given a value: names, attributes, elements."""
+def _assigned_targets(file: File, root: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield the assigned targets: names, attributes, elements."""
     for node in file.within(root):
         if isinstance(node, cst.AsName):
             yield from _parts(node.name)
@@ -79,7 +78,7 @@ def _given(file: File, root: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def _parts(target: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Yield what stands in a target such as `a, (b, *c)`."""
+    """Yield the parts of a target such as `a, (b, *c)`."""
     if isinstance(target, cst.Tuple | cst.List):
         for element in target.elements:
             yield from _parts(element.value)

@@ -1,4 +1,4 @@
-"""What names mean by a file's imports, and imports that an edit needs."""
+"""Resolve names by a file's imports, and add imports that an edit needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from devfix.source.edits.expressions import code
 
 
 def calls(file: File, *names: str, within: cst.CSTNode | None = None) -> Iterator[cst.Call]:
-    """Yield the calls of functions with these qualified names, in `within` or else the whole file.
+    """Yield the calls of functions with these full names, in `within` or else the whole file.
 
     >>> file = File("m.py", b"import torch as t\\nweights = t.load('w.pt')\\nprint(weights)\\n")
     >>> [file.code(call) for call in calls(file, "torch.load", "torch.jit.load")]
@@ -19,14 +19,14 @@ def calls(file: File, *names: str, within: cst.CSTNode | None = None) -> Iterato
     """
     last = {name.rpartition(".")[2] for name in names}
     for node in file.within(within or file.module):
-        # An `import … as` may give any name to a function, but not to a method or a member of a module.
+        # `import … as` can rename a function, but not a method or a member of a module.
         likely = isinstance(node, cst.Call) and (isinstance(node.func, cst.Name) or last_name(node.func) in last)
         if likely and isinstance(node, cst.Call) and file.qualified_name(node.func) in names:
             yield node
 
 
 def imported_name(file: File, name: str) -> str:
-    """How a file's top-level imports let it write a qualified name; "" where they do not.
+    """Return how a file can write a full name with its top-level imports; "" if it cannot.
 
     >>> file = File("m.py", b"import torch\\nfrom torch import nn as n\\n")
     >>> imported_name(file, "torch.device"), imported_name(file, "torch.nn.Linear"), imported_name(file, "numpy.array")
@@ -40,7 +40,7 @@ def imported_name(file: File, name: str) -> str:
 
 
 def _imports(module: cst.Module) -> Iterator[tuple[str, str]]:
-    """Yield each name that a top-level import binds, as (qualified name, name in the file)."""
+    """Yield each name that a top-level import binds, as (full name, name in the file)."""
     lines = [line for line in module.body if isinstance(line, cst.SimpleStatementLine)]
     for statement in (each for line in lines for each in line.body):
         if isinstance(statement, cst.Import):
@@ -56,7 +56,7 @@ def _imports(module: cst.Module) -> Iterator[tuple[str, str]]:
 
 
 def with_import(module: cst.Module, name: str, member: str | None = None) -> cst.Module:
-    """The module with `import name`, or `from name import member`; as it is where it has that import.
+    """Return the module with `import name`, or `from name import member`, unless it has that import.
 
     >>> print(with_import(cst.parse_module("import os\\n\\nx = 1\\n"), "torch").code)
     import os
@@ -65,7 +65,7 @@ def with_import(module: cst.Module, name: str, member: str | None = None) -> cst
     x = 1
     <BLANKLINE>
     """
-    # libcst.codemod takes as long to import as all the rest of LibCST (0.13 s of 0.35 s), and few fixes need an import.
+    # Imported here since libcst.codemod takes 0.13 s of LibCST's 0.35 s, and few fixes need an import.
     from libcst.codemod import CodemodContext
     from libcst.codemod.visitors import AddImportsVisitor
 
@@ -75,7 +75,7 @@ def with_import(module: cst.Module, name: str, member: str | None = None) -> cst
 
 
 def with_constant(file: File, line: str) -> cst.Module:
-    """The module with an assignment behind its leading imports.
+    """Return the module with an assignment after its leading imports.
 
     >>> print(with_constant(File("m.py", b"import torch\\n\\nprint(1)\\n"), "device = torch.device(0)").code)
     import torch

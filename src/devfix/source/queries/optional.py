@@ -1,4 +1,4 @@
-"""Whether a name that held a tensor in this run may hold something else in another: a number, None, a list."""
+"""Find parameters that may not be a tensor in other calls: a number, None, a list."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ TENSOR_ALONE = re.compile(r"""["']?(torch\.)?(\w*Tensor|nn\.Parameter|Parameter)
 
 
 def may_be_no_tensor(file: File, node: cst.CSTNode, name: str) -> bool:
-    """Whether a name is a parameter of the function around a node that its default or annotation lets be no tensor.
+    """Return whether a name is a parameter of the function around a node that may be something else than a tensor.
 
-    False where a test around the node, or one above it that gives the name another value, has settled the question.
+    The parameter's default or annotation decides. Returns False if a test around the node, or a test above that assigns
+    the name, excludes it.
 
     >>> file = File("m.py", b"def f(x, limit=0.5):\\n    return x * limit\\n")
     >>> use = file.find(file.module, "x * limit")[0]
@@ -29,7 +30,7 @@ def may_be_no_tensor(file: File, node: cst.CSTNode, name: str) -> bool:
 
 
 def is_optional(function: cst.FunctionDef, name: str) -> bool:
-    """Whether a parameter's default or annotation speaks of something else than a tensor.
+    """Return whether a parameter's default or annotation allows something else than a tensor.
 
     >>> function = cst.parse_statement("def f(a, b=None, c: Tensor, d: float | Tensor, e: torch.Tensor = ORIGIN): ...")
     >>> [each for each in "abcde" if is_optional(function, each)]
@@ -38,11 +39,11 @@ def is_optional(function: cst.FunctionDef, name: str) -> bool:
     groups = function.params
     for each in (*groups.posonly_params, *groups.params, *groups.kwonly_params):
         if each.name.value == name:
-            told = code(each.annotation.annotation) if each.annotation is not None else ""
+            annotation = code(each.annotation.annotation) if each.annotation is not None else ""
             plain = isinstance(each.default, cst.BaseNumber | cst.BaseString) or (
                 isinstance(each.default, cst.Name) and each.default.value in ("None", "True", "False")
             )
-            return plain or bool(told and not TENSOR_ALONE.fullmatch(told))
+            return plain or bool(annotation and not TENSOR_ALONE.fullmatch(annotation))
     return False
 
 
@@ -58,11 +59,11 @@ def _is_settled(file: File, function: cst.FunctionDef, node: cst.CSTNode, name: 
 
 
 def _settles(file: File, statement: cst.CSTNode, name: str) -> bool:
-    """Whether a statement leaves the name with a tensor: it gives it a value, or ends the function for all else."""
+    """Return whether the name is a tensor after a statement, which assigns it or ends the function otherwise."""
     if not isinstance(statement, cst.If):
         return isinstance(statement, cst.SimpleStatementLine | cst.With) and name in assigned_names(file, statement)
     test = code(statement.test)
-    # What is done to tensors alone (`if isinstance(x, Tensor) and x.ndim:`) says nothing of the rest.
+    # Operations that need a tensor (`if isinstance(x, Tensor) and x.ndim:`) do not exclude anything after the test.
     tensors = rf"(?<!not )(isinstance|torch\.is_tensor)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
     if not re.search(rf"\b{re.escape(name)}\b", test) or re.search(tensors, test):
         return False

@@ -14,9 +14,9 @@ COMPREHENSION = re.compile(r"((^|\.)(<locals>\.)?<(listcomp|dictcomp|setcomp|gen
 
 
 def definition(file: File, name: str) -> Definition | None:
-    """The function or class with a dotted name ("Model.forward"), as `Place.function` gives it; None without one.
+    """Return the function or class with a dotted name ("Model.forward"); None if there is none.
 
-    Of several with one name the last counts, as it does when Python runs the file; of a comprehension, its function.
+    Of several with one name the last is returned, as in Python; for a comprehension, its function.
 
     >>> file = File("m.py", b"class Model:\\n    def forward(self, x):\\n        return x\\n")
     >>> type(definition(file, "Model")).__name__, definition(file, "Model.forward").name.value
@@ -35,17 +35,17 @@ def definition(file: File, name: str) -> Definition | None:
 
 
 def enclosing(function: str) -> str:
-    """The name of the function that a comprehension stands in, which it goes by from Python 3.12 on; others as is."""
+    """Return the function that contains a comprehension, as which it runs since Python 3.12; others unchanged."""
     return COMPREHENSION.sub("", function) or "<module>"
 
 
 def is_comprehension(function: str) -> bool:
-    """Whether the name of a running function is that of a comprehension."""
+    """Return whether the name of a running function is that of a comprehension."""
     return COMPREHENSION.search(function) is not None
 
 
 def _definitions(scope: cst.CSTNode) -> Iterator[Definition]:
-    """Yield the functions and classes that a scope defines, those in its branches and loops included."""
+    """Yield the functions and classes that a scope defines, including its branches and loops."""
     for child in scope.children:
         if isinstance(child, Definition):
             yield child
@@ -54,9 +54,9 @@ def _definitions(scope: cst.CSTNode) -> Iterator[Definition]:
 
 
 def assignments(file: File, target: str, within: cst.CSTNode | None = None) -> list[cst.Assign | cst.AnnAssign]:
-    """The statements that give a name or attribute a value, in the order of the file.
+    """Return the statements that assign a name or attribute, in source order.
 
-    `self.a, self.b = f()` is none: it has no value of its own for either.
+    `self.a, self.b = f()` does not count: it has no separate value for either.
 
     >>> file = File("m.py", b"def set(self):\\n    self.mask = make()\\n    self.mask: T = None\\n")
     >>> [file.code(each) for each in assignments(file, "self.mask")]
@@ -77,7 +77,7 @@ def assignments(file: File, target: str, within: cst.CSTNode | None = None) -> l
 
 
 def parameters(function: cst.FunctionDef) -> list[str]:
-    """The names of a function's parameters, in order; `*args` and `**kwargs` are left out.
+    """Return the names of a function's parameters, in order, without `*args` and `**kwargs`.
 
     >>> parameters(definition(File("m.py", b"def f(self, x, *rest, device=None): pass\\n"), "f"))
     ['self', 'x', 'device']
@@ -87,7 +87,7 @@ def parameters(function: cst.FunctionDef) -> list[str]:
 
 
 def reads_of(file: File, value: cst.BaseExpression) -> list[cst.BaseExpression]:
-    """Where the result of an expression is read: itself where it is no assignment's value, else the name it goes to.
+    """Return where the result of an expression is read: the expression itself, or the name that it is assigned to.
 
     Only reads in the function that assigns the name are found.
 
@@ -104,7 +104,7 @@ def reads_of(file: File, value: cst.BaseExpression) -> list[cst.BaseExpression]:
 
 
 def is_read(file: File, node: cst.CSTNode) -> bool:
-    """Whether an expression stands where its value is used: not where it is given one, and not as a word of its own.
+    """Return whether an expression is read: not assigned, and not a plain word.
 
     Such words are the `mask` of `f(mask=1)` and of `x.mask`.
     """
@@ -113,7 +113,7 @@ def is_read(file: File, node: cst.CSTNode) -> bool:
 
 
 def is_given(file: File, node: cst.CSTNode) -> bool:
-    """Whether an expression, or an element of it, is bound, changed or deleted where it stands."""
+    """Return whether an expression, or an element of it, is bound, changed or deleted at its place."""
     parent = file.parent(node)
     if isinstance(parent, cst.Subscript) and parent.value is node:
         return is_given(file, parent)

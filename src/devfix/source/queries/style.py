@@ -1,4 +1,4 @@
-"""How an expression for a device reads: what the file is used to, and what tells a reader nothing."""
+"""Rate expressions for a device: by the style of the file, and by how specific they are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ELEMENT = re.compile(r"\[(-?\d+)\]")
 
 
 def attribute_depth(text: str) -> float:
-    """How far an expression reaches into what it begins with; an element of a list may be another one elsewhere.
+    """Return how deep an expression accesses its first name; elements of lists count more, since they may vary.
 
     >>> attribute_depth("x"), attribute_depth("self.head.weight"), attribute_depth("parts[0]")
     (0.0, 2.0, 3.0)
@@ -19,7 +19,7 @@ def attribute_depth(text: str) -> float:
 
 
 def style_bonus(file: File, text: str) -> float:
-    """How much a file's own habit speaks for an expression: 1.5 where it already places tensors by it.
+    """Return the bonus of an expression by the file's style: 1.5 if the file already places tensors by it.
 
     >>> file = File("m.py", b"x = x.to(self.device)\\n")
     >>> style_bonus(file, "self.device"), style_bonus(file, "device")
@@ -30,7 +30,7 @@ def style_bonus(file: File, text: str) -> float:
 
 
 def is_undeclared_attribute(file: File, text: str) -> bool:
-    """Whether an anchor is an attribute of `self` that the file mentions nowhere: other subclasses may not have it.
+    """Return whether an expression is an attribute of `self` that the file never mentions: subclasses may lack it.
 
     >>> file = File("m.py", b"class Base:\\n    def run(self, x):\\n        return self.head(x)\\n")
     >>> [is_undeclared_attribute(file, text) for text in ("self.head.weight.device", "self.encoder.weight.device")]

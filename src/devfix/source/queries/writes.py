@@ -1,4 +1,4 @@
-"""Whether code writes into a tensor that others hold, so that a copy of it would take what is written away."""
+"""Detect writes into a tensor that others hold: after a copy they would be lost."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from devfix.source.queries.reading import assignments
 
 
 def is_written_below(file: File, node: cst.CSTNode, name: str) -> bool:
-    """Whether a function goes on to write into what a name holds, which it was given and did not make itself.
+    """Return whether a function later writes into the object of a name that it was passed and did not create itself.
 
-    A name that gets its value by a plain assignment in the function may be bound to a copy: nobody else has it.
+    A name that the function assigns may be bound to a copy, since no one else holds the object.
 
     >>> file = File("m.py", b"def f(caches, order):\\n    for cache in caches:\\n        cache[...] = cache[order]\\n")
     >>> read = file.find(file.module, "cache[order]")[0]
@@ -26,7 +26,7 @@ def is_written_below(file: File, node: cst.CSTNode, name: str) -> bool:
 
 
 def _writes(file: File, node: cst.CSTNode, name: str) -> bool:
-    """Whether a node is `name[…] = …`, `name += …`, `name.add_(…)`, `F.relu_(name)` or `f(…, out=name)`."""
+    """Return whether a node is `name[…] = …`, `name += …`, `name.add_(…)`, `F.relu_(name)` or `f(…, out=name)`."""
     if isinstance(node, cst.AssignTarget):
         return isinstance(node.target, cst.Subscript) and _is(file, node.target.value, name)
     if isinstance(node, cst.AugAssign):
@@ -35,20 +35,20 @@ def _writes(file: File, node: cst.CSTNode, name: str) -> bool:
         return node.keyword is not None and node.keyword.value == "out" and _is(file, node.value, name)
     if isinstance(node, cst.Call):
         called = last_name(node.func)
-        written = _written(file, node) if called.endswith("_") and not called.endswith("__") else None
+        written = _write_target(file, node) if called.endswith("_") and not called.endswith("__") else None
         return written is not None and _is(file, written, name)
     return False
 
 
-def _written(file: File, call: cst.Call) -> cst.BaseExpression | None:
-    """What a call whose name says so writes into: what a function of an imported module is given, or a method's own."""
+def _write_target(file: File, call: cst.Call) -> cst.BaseExpression | None:
+    """Return what an in-place call writes into: the argument of an imported function, or a method's object."""
     if file.qualified_name(call.func):
         return call.args[0].value if call.args else None
     return call.func.value if isinstance(call.func, cst.Attribute) else None
 
 
 def _is(file: File, node: cst.CSTNode, name: str) -> bool:
-    """Whether a node is the name, or a view of what it holds."""
+    """Return whether a node is the name, or a view of its value."""
     while isinstance(node, cst.Subscript) or (isinstance(node, cst.Attribute) and node.attr.value in ("data", "T")):
         node = node.value
     return isinstance(node, cst.BaseExpression) and file.code(node) == name

@@ -1,4 +1,4 @@
-"""Whether a patched program computes what it did before: which operators run, where, and what comes of them."""
+"""Check that a patched program computes what it did before: the same operators, devices and totals."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from devfix.model import Edit, Operand, OperatorTotals, Run, SourceLocation
 from devfix.verification.edit_map import blocks
 
-_CLOSE = 1e-3  # of the sum of all values, without their signs: backends may add in another order
+_CLOSE = 1e-3  # relative to the sum of magnitudes: backends may add in another order
 
 
 def diff_totals(before: Sequence[Run], after: Run) -> str:
-    """What a patched program computes otherwise in a world than the program did in each of some runs; "" for nothing.
+    """Return how the totals of a patched program differ from those of all runs before it; "" if they do not.
 
-    An operator that does not run as often in all runs before says nothing. Where any has other values in one of them,
-    the program is random, and no values are compared: by chance one of many may seem to repeat.
+    An operator whose count differs between the runs before is ignored. If the values of any operator differ between
+    them, the program is random and no values are compared, since one of many may repeat by chance.
     """
     rows = [{each.op: each for each in run.operator_totals} for run in before]
     now = {each.op: each for each in after.operator_totals}
@@ -43,9 +43,9 @@ def _times(count: int) -> str:
 
 
 def moved_work_to_cpu(before: Run, wrong: Operand | None, after: Run) -> str:
-    """How a patched program does on the CPU what the failing one did, or was about to do, on a GPU; "" where not.
+    """Return a reason if the patch moved GPU work of the failing operator to the CPU, else "".
 
-    A tensor that the program itself has brought to the CPU may be met there.
+    A tensor that the program itself moved to the CPU may be used there.
     """
     ran, runs = (sum(each.device for each in run.operator_totals) for run in (before, after))
     if after.operator_totals and runs < ran:
@@ -63,7 +63,7 @@ def moved_work_to_cpu(before: Run, wrong: Operand | None, after: Run) -> str:
 
 
 def edited_places(edits: Iterable[Edit]) -> tuple[SourceLocation, ...]:
-    """The lines that edits changed or put in, in the edited files."""
+    """Return the lines that edits changed or inserted, in the edited files."""
     return tuple(
         SourceLocation(edit.path, start + 1, end_line=stop, owned=True)
         for edit in edits
@@ -73,9 +73,9 @@ def edited_places(edits: Iterable[Edit]) -> tuple[SourceLocation, ...]:
 
 
 def extra_gpu_work(home: Run, without: Run, edits: Iterable[Edit]) -> str:
-    """What edited lines compute on a GPU and not in the world without one; "" for nothing.
+    """Return what edited lines compute on a GPU but not in the world without one; "" if nothing.
 
-    Both runs have counted at `edited_places`. Lines that never run without a GPU say nothing, unless they are new.
+    Both runs have counted at `edited_places`. Lines that never run without a GPU are ignored unless they are new.
     """
     is_new = all(tag in ("equal", "insert") for edit in edits for tag, *_ in blocks(edit))
     if not without.operator_counts and not is_new:

@@ -1,4 +1,4 @@
-"""Summaries of a model that a program prints: a module that a patch registers comes to stand in them."""
+"""Recognize printed model summaries, which change if a patch registers a module."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OF_REPR = re.compile(r"\s*(\(\S+\): .*|\))$")
 
 
 def registered(edits: Iterable[Edit]) -> frozenset[str]:
-    """Return the attributes that edits make a container of modules, so that a module has them as children."""
+    """Return the attributes that edits turn into containers of modules, which makes them children of their module."""
     found: set[str] = set()
     for edit in edits:
         before, after = (_REGISTERED.findall(text.decode("utf-8", "replace")) for text in (edit.before, edit.after))
@@ -23,15 +23,15 @@ def registered(edits: Iterable[Edit]) -> frozenset[str]:
     return frozenset(found)
 
 
-def tells_of_children(before: str, after: str, names: Collection[str]) -> bool:
-    """Whether outputs differ only as summaries of a model do that has got children of these names.
+def differs_by_children(before: str, after: str, names: Collection[str]) -> bool:
+    """Return whether outputs differ only as summaries of a model do that got children of these names.
 
-    Their lines are new ones, the widths of a table and the counts of modules and parameters are others.
+    Such summaries have new lines, other column widths, and other counts of modules and parameters.
 
     >>> table = "| layers | Linear | 8 |\\n| 1 modules |"
-    >>> tells_of_children(table, "| layers  | Linear | 8 |\\n| metrics | List | 0 |\\n| 2 modules |", ["metrics"])
+    >>> differs_by_children(table, "| layers  | Linear | 8 |\\n| metrics | List | 0 |\\n| 2 modules |", ["metrics"])
     True
-    >>> tells_of_children("loss 0.1", "loss 0.2", ["metrics"])
+    >>> differs_by_children("loss 0.1", "loss 0.2", ["metrics"])
     False
     """
     if not names:
@@ -49,7 +49,7 @@ def tells_of_children(before: str, after: str, names: Collection[str]) -> bool:
 
 
 def _lines(output: str) -> list[tuple[str, str]]:
-    """Return the words of each line that has some, and the line."""
+    """Return the words of each line that has some, with the line."""
     pairs = [(" ".join(re.findall(r"[\w.,:()-]+", line)), line) for line in output.splitlines()]
     return [(words, line) for words, line in pairs if re.search(r"\w|^\s*\)$", line)]
 
@@ -59,5 +59,5 @@ def _is_child(words: str, line: str, names: Collection[str]) -> bool:
 
 
 def _counts(old: str, new: str) -> bool:
-    """Whether two lines count what a model has, and differ in their numbers alone."""
+    """Return whether two lines count parts of a model and differ only in their numbers."""
     return bool(_OF_MODELS.search(old)) and _NUMBER.sub("", old) == _NUMBER.sub("", new)

@@ -1,7 +1,7 @@
-"""Whether a patched program hands the operator that failed the values that it was given where it failed.
+"""Check that the failing operator still receives the same operand values after the patch.
 
-A patch can hand on something else on a GPU alone, with no operator more (`first + first` for `first + bias`): no world
-without a GPU shows it.
+A patch may substitute another tensor on the GPU only, with no additional operator (`first + first` for `first + bias`),
+so that no world without a GPU shows the difference.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from devfix.model import Checksum, CountRequest, Diagnosis, Failure, Operand, Run
 
-_CLOSE = 1e-3  # of the sum of all values, without their signs
+_CLOSE = 1e-3  # relative to the sum of magnitudes
 
 
 def expected_checksums(failure: Failure | None, diagnosis: Diagnosis) -> tuple[Checksum, ...]:
-    """The values that the failing operator must be given once the blamed tensor is mended; empty where none are known.
+    """Return the checksums that the failing operator must receive once the blamed tensor is moved; empty if unknown.
 
-    Where that was drawn at random, a mend may have it drawn on a GPU, whose numbers are others, as are all after them.
+    If the blamed tensor was drawn at random, a fix may draw it on a GPU, which gives other numbers from there on.
     """
     if failure is None or not failure.operands or "::" not in failure.op:
         return ()
@@ -34,10 +34,10 @@ def detect_operand_change(
     plain: Callable[[], Run],
     patched: Callable[[CountRequest], Run],
 ) -> str:
-    """How a patched program, run with `reach`, hands other values to the operator that failed; "" where it does not.
+    """Return how a patched program, run with `reach`, passes other values to the failing operator; "" if it does not.
 
-    Before that is said, `plain` runs the program once more without the patch, and `patched` with it, to look for what
-    repeats from run to run alone.
+    To exclude values that change from run to run, `plain` runs the program again without the patch and `patched` with
+    it.
     """
     if before.failure is None or not misses_expected(before.failure, reach, after):
         return ""
@@ -51,27 +51,27 @@ def detect_operand_change(
 
 
 def misses_expected(failure: Failure, reach: CountRequest, after: Run) -> bool:
-    """Return whether a run with `reach` never gave the failing operator the values that were looked for."""
+    """Return whether a run with `reach` never passed the expected values to the failing operator."""
     visit = next((visit for visit in after.operator_counts if visit.op == failure.op and visit.completed), None)
     return bool(reach.expected_values) and visit is not None and not visit.saw_expected_values
 
 
 def _is_unset(operand: Operand) -> bool:
-    """Whether nothing was seen to give the operand values: its memory is as it was found."""
+    """Return whether the operand's memory was never written, as far as the trace shows."""
     return len(operand.history) == 1 and "empty" in operand.history[0].op
 
 
 def _repeating(failure: Failure, again: Failure) -> Failure:
-    """The failure without the values that its operands did not have when it came again."""
+    """Return the failure without the operand values that were different when it occurred again."""
     others: list[Checksum | None] = [each.values for each in again.operands]
     if len(others) != len(failure.operands):
         others = [None for _ in failure.operands]
 
-    def kept(operand: Operand, other: Checksum | None) -> Operand:
+    def repeated(operand: Operand, other: Checksum | None) -> Operand:
         repeats = operand.values is not None and other is not None and _are_close(operand.values, other)
         return operand if repeats else replace(operand, values=None)
 
-    return replace(failure, operands=tuple(map(kept, failure.operands, others)))
+    return replace(failure, operands=tuple(map(repeated, failure.operands, others)))
 
 
 def _are_close(one: Checksum, other: Checksum) -> bool:

@@ -1,4 +1,4 @@
-"""What a run printed: its last word, and whether a changed program prints something else."""
+"""Check what a run printed: its last line, and whether a patched program prints something else."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from devfix.model import Outcome, Run
 
 
 def stdout_differs(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Whether a line that is the same in all outputs before the change is another one in all outputs after it.
+    """Return whether a line that is equal in all outputs before the change is another one in all outputs after it.
 
-    Outputs of different lengths cannot be held side by side, and say nothing.
+    Outputs with different numbers of lines are not compared.
 
     >>> stdout_differs(["loss 1\\n0.3 s", "loss 1\\n0.4 s"], ["loss 2\\n0.3 s", "loss 2\\n0.5 s"])
     True
@@ -29,11 +29,11 @@ def stdout_differs(before: Sequence[str], after: Sequence[str]) -> bool:
 
 
 _DEVICE = re.compile(r"\b(cuda|cpu|gpu)(:\d+)?\b", re.IGNORECASE)
-_SHOWN = re.compile(r",\s+device='\w+(:\d+)?'")  # by the text of a tensor that lies on a GPU, and of no other
+_SHOWN = re.compile(r",\s+device='\w+(:\d+)?'")  # in the text of a tensor on a GPU only
 
 
 def without_devices(output: str) -> str:
-    """Return what a program printed with the names of devices made one.
+    """Return output in which all devices have the same name.
 
     >>> without_devices("on cuda:0, not on the CPU")
     'on device, not on the device'
@@ -49,9 +49,9 @@ _DRAWS = re.compile(
 
 
 def gpu_only_lines(failing: Run, on_gpu: Sequence[Run], without: Run) -> tuple[str, ...]:
-    """Return how a patched program prints something else on simulated GPUs than without one; () where it does not.
+    """Return how a patched program prints something else on simulated GPUs than without one; () if it does not.
 
-    Simulated GPUs compute as the CPU does, but for what is drawn at random there.
+    Simulated GPUs compute as the CPU does, except for random numbers.
     """
     is_drawn = any(each.device and _DRAWS.search(each.op) for run in on_gpu for each in run.operator_totals)
     is_clean = all(each.outcome is Outcome.CLEAN for each in (*on_gpu, without))
@@ -62,20 +62,20 @@ def gpu_only_lines(failing: Run, on_gpu: Sequence[Run], without: Run) -> tuple[s
     return ("the program prints something else on a GPU than without one",) if is_other else ()
 
 
-_MEASURES = re.compile(  # what is told of the machine, and not of the values
+_MEASURES = re.compile(  # figures of the machine, not of the values
     r"time|elapsed|took|speed|throughput|fps|memory|alloc|\bgpus?\b|devices?"
     r"|\d ?(s|ms|us|sec\w*|min\w*|[kMGT]i?B|it/s)\b|/s\b",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|\b(?:nan|inf)\b", re.IGNORECASE)
-_CLOSE = 0.01  # of a number: what is half as exact on a GPU rounds otherwise
+_CLOSE = 0.01  # relative difference of two numbers: half precision on a GPU rounds differently
 
 
-def numbers_apart(failing: Run, on_gpu: Sequence[Run], without: Run) -> str:
-    """Return which number a patched program prints on simulated GPUs, and which without one; "" for the same.
+def differing_numbers(failing: Run, on_gpu: Sequence[Run], without: Run) -> str:
+    """Return which number a patched program prints differently on simulated GPUs and without one; "" if none.
 
-    Lines that it had printed before it failed say nothing of the patch, nor do times, counts of devices, and what
-    changes from run to run. Neither does a program that runs the operator which failed more or less often on a GPU.
+    Lines printed before the failure are ignored, since the patch does not affect them. So are times, numbers of
+    devices, what changes from run to run, and programs that run the failing operator more or less often on a GPU.
     """
     if not gpu_only_lines(failing, on_gpu, without) or not _runs_alike(failing, on_gpu[-1], without):
         return ""
@@ -83,7 +83,7 @@ def numbers_apart(failing: Run, on_gpu: Sequence[Run], without: Run) -> str:
     for *there, here in list(zip(*outputs, strict=True))[len(failing.stdout.splitlines()) :]:
         if len(set(there)) == 1 and _NUMBER.sub("", there[0]) == _NUMBER.sub("", here) and not _MEASURES.search(here):
             pairs = zip(_NUMBER.findall(there[0]), _NUMBER.findall(here), strict=True)
-            apart = next((pair for pair in pairs if _is_apart(*pair)), None)
+            apart = next((pair for pair in pairs if _differ(*pair)), None)
             if apart is not None:
                 return f"{apart[0]}, and {apart[1]} without one"
     return ""
@@ -98,10 +98,10 @@ def _runs_alike(failing: Run, on_gpu: Run, without: Run) -> bool:
     return there == here
 
 
-def _is_apart(one: str, other: str) -> bool:
-    """Whether two printed numbers differ by more than rounding.
+def _differ(one: str, other: str) -> bool:
+    """Return whether two printed numbers differ by more than rounding.
 
-    >>> _is_apart("0.637", "0.638"), _is_apart("0.0", "3.0"), _is_apart("nan", "nan"), _is_apart("nan", "1")
+    >>> _differ("0.637", "0.638"), _differ("0.0", "3.0"), _differ("nan", "nan"), _differ("nan", "1")
     (False, True, False, True)
     """
     first, second = float(one), float(other)
@@ -118,7 +118,7 @@ SEEDS = {
 
 
 def unseeded_note(names: Sequence[str]) -> str:
-    """Return what is said of a program that draws from these generators without a seed."""
+    """Return the note on a program that draws from these generators without a seed."""
     seeds = "; ".join(SEEDS.get(name, f"seed {name}") for name in names)
     return (
         f"the program draws random numbers without a seed ({', '.join(names)}): its results were compared in runs "
@@ -127,7 +127,7 @@ def unseeded_note(names: Sequence[str]) -> str:
 
 
 def last_line(run: Run) -> str:
-    """How a run ended, in one line: the exception, the limit it broke, the signal, or the last line of its errors."""
+    """Return how a run ended, in one line: the exception, the limit, the signal, or the last line of stderr."""
     if run.failure is not None:
         return f"{run.failure.exception}: {run.failure.message}".split("\n")[0][:200]
     lines = run.stderr.strip().splitlines()

@@ -1,4 +1,4 @@
-"""Whether a patch hides a failure instead of mending it: the operator that failed must run at its place."""
+"""Check that a patch fixes a failure and does not only suppress it: the operator that failed must still run."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from dataclasses import replace
 from devfix.model import Edit, Failure, Operand, Outcome, Run, SourceLocation
 from devfix.verification.edit_map import blocks, has_same_root_cause, is_edited, location_before
 
-# With all tensors on one device a backend may choose another operator for the same call: attention, matrix products,
+# With all tensors on one device a backend may select another operator for the same call: attention, matrix products,
 # convolutions, norms, recurrent layers and optimizers have several.
 _CHOSEN = re.compile(r"mm$|bmm|matmul|linear|mv$|scaled_dot_product|cudnn|convolution|_norm|rnn|lstm|gru|fused|foreach")
 
-# What moves a tensor is what patches put in; it says nothing of the work that failed.
+# Patches insert operators that move tensors, so those do not show that the failing work is done.
 _MOVES = frozenset({"aten::_to_copy", "aten::copy_", "aten::to", "aten::lift_fresh", "aten::detach"})
 
-_SEEN = frozenset({"torch.Tensor.numpy"})  # functions outside of PyTorch's dispatcher whose success the probe sees too
+_SEEN = frozenset({"torch.Tensor.numpy"})  # functions outside of the dispatcher whose success the probe records
 
 
 def locations_after(place: SourceLocation, edits: Iterable[Edit]) -> tuple[SourceLocation, ...]:
-    """The lines in the edited files that stand where a place stood before: the lines that were put in for them.
+    """Return the lines after the edits that correspond to a location before them.
 
-    Where its lines were taken out, they are all the lines that came in elsewhere in the file: it may have been moved.
+    If its lines were deleted, these are all lines inserted elsewhere in the file: the code may have been moved there.
     """
     edit = next((each for each in edits if each.path == place.path), None)
     first, last = place.line, place.end_line or place.line
@@ -41,10 +41,10 @@ def locations_after(place: SourceLocation, edits: Iterable[Edit]) -> tuple[Sourc
 
 
 def detect_suppression(before: Run, wrong: Operand | None, after: Run, edits: Sequence[Edit]) -> str:
-    """How the run of a patched program shows that its failure was hidden; "" where nothing speaks for it.
+    """Return why the patch only suppresses the failure, or "" if there is no evidence of that.
 
-    Both runs have counted what operators did at the place of the failure, `after` at `locations_after`. It takes a
-    failing run that saw the operator fail there: without, nothing is said.
+    Both runs have counted operators at the failing location, `after` at `locations_after`. Without a run before that
+    saw the operator fail there, nothing is reported.
     """
     failure = before.failure
     if failure is None or failure.at is None:
@@ -54,31 +54,31 @@ def detect_suppression(before: Run, wrong: Operand | None, after: Run, edits: Se
     failed = {visit.op: visit.raised for visit in before.operator_counts}
     if not failed.get(failure.op):
         return ""
-    # The run before ended with one that nobody caught; a run that fails at the same place has another such.
+    # The uncaught failure of the run before is one of these; a run that fails at the same place has one too.
     caught = failed[failure.op] - 1 + fails_at_same_site(after, failure, edits)
     if any(visit.op == failure.op and visit.raised > caught for visit in after.operator_counts):
         return "it hides the failure: it is raised as before, and caught"
     if ("::" not in failure.op and failure.op not in _SEEN) or fails_at_same_site(after, failure, edits):
         return ""
     ran = {visit.op: visit.completed for visit in before.operator_counts}
-    # An operator may fail in another inside of it (embedding in index_select), which a clean run does not show.
+    # An operator may fail in another one that it calls (embedding in index_select), which a clean run does not show.
     names = [name for name, count in failed.items() if count]
     more = [visit.op for visit in after.operator_counts if visit.completed > ran.get(visit.op, 0)]
     if any(_is_equivalent_operator(op, name) for op in more for name in names):
         return ""
-    # Where the failing lines are as they were, any work that goes on there speaks for them.
+    # If the failing lines are unchanged, any compute operator that runs there shows that they do their work.
     if not any(is_edited(place, edits) for place in locations_after(failure.at, edits)) and set(more) - _MOVES:
         return ""
     return f"it hides the failure: {failure.op} does not run any more where it failed"
 
 
 def _is_equivalent_operator(op: str, failed: str) -> bool:
-    """Whether an operator does the work of another: itself, in place or not, or one chosen for it."""
+    """Return whether an operator does the work of another: the same one, in place or not, or an alternative to it."""
     return op.rstrip("_") == failed.rstrip("_") or bool(_CHOSEN.search(op) and _CHOSEN.search(failed))
 
 
 def fails_at_same_site(after: Run, failure: Failure, edits: Sequence[Edit]) -> bool:
-    """Whether a run ends with a failure at the same place as another run."""
+    """Return whether a run fails at the location of a failure, as it is after the edits."""
     if after.outcome is not Outcome.FAILED or after.failure is None or after.failure.at is None or failure.at is None:
         return False
     there = location_before(after.failure.at, edits)

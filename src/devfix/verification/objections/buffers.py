@@ -1,4 +1,4 @@
-"""What speaks against a new buffer: values, casts and loops over buffers that now reach it."""
+"""Objections to a new buffer: assignments, casts and loops over buffers that now affect it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
-from devfix.verification.objections.callers import with_passed
+from devfix.verification.objections.callers import with_passed_values
 from devfix.verification.objections.code import Code, functions, instances
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import is_of_numbers, kind_of
@@ -21,7 +21,7 @@ _KEEPS = frozenset({"copy_", "to", "cpu", "cuda", "detach", "clone", "requires_g
 
 
 def of_buffers(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
-    """Yield what speaks against a tensor that becomes a buffer of a module."""
+    """Yield objections to a tensor that becomes a buffer of a module."""
     if what.kind != "buffer":
         return
     family = code.family(what.owner) if what.owner else frozenset[str]()
@@ -34,7 +34,7 @@ def of_buffers(what: Introduced, failure: Failure, code: Code) -> Iterator[Objec
 
 
 def _dtype(name: str, failure: Failure) -> str:
-    """Return the dtype of the operand that the attribute holds; "" where it is not known."""
+    """Return the dtype of the operand that the attribute holds; "" if unknown."""
     for operand in failure.operands:
         held = [operand.owner, *operand.holders] if operand.owner else list(operand.holders)
         names = [each.expression.rpartition(".")[2] for each in operand.names]
@@ -44,7 +44,7 @@ def _dtype(name: str, failure: Failure) -> str:
 
 
 def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
-    """Yield where an attribute, of which a method is now called, is given something without it."""
+    """Yield assignments to an attribute of objects without the method that is now called on it."""
     holder, _, name = what.root.rpartition(".")
     if what.kind != "call" or holder != "self" or not what.owner:
         return
@@ -54,29 +54,29 @@ def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Ob
 
 
 def _assignments(name: str, family: frozenset[str], code: Code) -> Iterator[Objection]:
-    """Values that are no tensors, by themselves or by what callers pass: a buffer takes none of them."""
+    """Yield assignments of values that are not tensors, directly or passed by callers: a buffer rejects them."""
     for path, tree in code.trees(name):
         made = instances(tree, family)
         for owner, function, node in functions(tree):
-            for target, value in _given(node, name):
+            for target, value in _attribute_assignments(node, name):
                 receiver = ast.unparse(target)
                 if receiver == "self" and (owner not in family or (function and function.name == "__init__")):
                     continue
-                value = with_passed(value, path, owner, function, code)
+                value = with_passed_values(value, path, owner, function, code)
                 kind = kind_of(value, function)
                 if kind not in ("other", "unknown") or (
                     kind == "unknown" and receiver != "self" and receiver not in made
                 ):
                     continue
                 is_sure = kind == "other" and (receiver == "self" or receiver in made)
-                told = f"{path}:{getattr(node, 'lineno', 0)} assigns `{ast.unparse(value)}` to `{name}`"
+                problem = f"{path}:{getattr(node, 'lineno', 0)} assigns `{ast.unparse(value)}` to `{name}`"
                 ends = NO_TENSOR if kind == "other" else "which may be no tensor"
                 numbers = f"self.{name}" if is_of_numbers(value, function) else ""
-                yield Objection("strong" if is_sure else "weak", f"{told}, {ends}", numbers)
+                yield Objection("strong" if is_sure else "weak", f"{problem}, {ends}", numbers)
 
 
-def _given(node: ast.AST, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield the object and the value where an attribute is given one."""
+def _attribute_assignments(node: ast.AST, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield the object and the value of each assignment to an attribute."""
     if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             if isinstance(target, ast.Attribute) and target.attr == name:
@@ -92,7 +92,7 @@ def _given(node: ast.AST, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _members(what: Introduced, family: frozenset[str], code: Code) -> Iterator[Objection]:
-    """Class members of the name: `register_buffer` refuses a name that is taken."""
+    """Yield class members of the name: `register_buffer` rejects a name that is taken."""
     for path, tree in code.trees(what.name):
         for node in ast.walk(tree):
             if not isinstance(node, ast.ClassDef) or node.name not in family:
@@ -104,15 +104,15 @@ def _members(what: Introduced, family: frozenset[str], code: Code) -> Iterator[O
                 if isinstance(child, ast.AnnAssign) and child.value is not None and isinstance(child.target, ast.Name):
                     names = [child.target.id]
                 if what.name in names:
-                    told = f"{path}:{child.lineno}: {node.name} has a member `{what.name}`"
-                    yield Objection("strong", f"{told}, and register_buffer refuses a name that is taken")
+                    problem = f"{path}:{child.lineno}: {node.name} has a member `{what.name}`"
+                    yield Objection("strong", f"{problem}, and register_buffer rejects a name that is taken")
 
 
 def _casts(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
-    """Casts of whole modules, which an attribute is spared, and a buffer is not."""
+    """Yield casts of whole modules, which change a buffer but not an attribute."""
     modules = {each.expression for frame in failure.frames for each in frame.scope if each.kind == "module"}
     for path, tree in code.trees(*(f".{name}(" for name in _CASTS), ".to("):
-        known = modules | _made_modules(tree)
+        known = modules | _new_modules(tree)
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
@@ -122,13 +122,13 @@ def _casts(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection
             if not cast:
                 continue
             last = receiver.rpartition(".")[2]
-            if receiver in known or last in _MODULE_NAMES or _is_made(node.func.value, known):
-                told = f"{path}:{node.lineno}: `{ast.unparse(node)}` casts the buffers of a module"
-                yield Objection("strong", f"{told}, `{what.name}` with them, which the attribute was spared")
+            if receiver in known or last in _MODULE_NAMES or _is_new_module(node.func.value, known):
+                problem = f"{path}:{node.lineno}: `{ast.unparse(node)}` casts the buffers of a module"
+                yield Objection("strong", f"{problem}, including `{what.name}`, which was not cast as an attribute")
 
 
-def _made_modules(tree: ast.Module) -> set[str]:
-    """Return the names that a file gives what looks like a new module: the call of a class, moved or not."""
+def _new_modules(tree: ast.Module) -> set[str]:
+    """Return the names to which a file assigns a new module: the call of a class, moved or not."""
     classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     imported = {
         alias.asname or alias.name
@@ -140,13 +140,13 @@ def _made_modules(tree: ast.Module) -> set[str]:
     return {
         ast.unparse(target)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and _is_made(node.value, set(), classes | imported)
+        if isinstance(node, ast.Assign) and _is_new_module(node.value, set(), classes | imported)
         for target in node.targets
     }
 
 
-def _is_made(value: ast.expr, known: set[str], classes: set[str] | None = None) -> bool:
-    """Whether an expression is a call of a class, or a known module, with calls like `.to(device)` behind it."""
+def _is_new_module(value: ast.expr, known: set[str], classes: set[str] | None = None) -> bool:
+    """Return whether an expression is a call of a class, or a known module, followed by calls like `.to(device)`."""
     while isinstance(value, ast.Call):
         called = ast.unparse(value.func).rpartition(".")[2]
         if isinstance(value.func, ast.Name) or called[:1].isupper():
@@ -158,7 +158,7 @@ def _is_made(value: ast.expr, known: set[str], classes: set[str] | None = None) 
 
 
 def _loops(what: Introduced, dtype: str, code: Code) -> Iterator[Objection]:
-    """Loops over all buffers, which the new one joins."""
+    """Yield loops over all buffers, which now include the new one."""
     is_float = not dtype or "float" in dtype or "complex" in dtype
     for path, tree in code.trees(".buffers(", ".named_buffers("):
         for node in ast.walk(tree):
@@ -179,8 +179,8 @@ def _loops(what: Introduced, dtype: str, code: Code) -> Iterator[Objection]:
             if done and done <= _KEEPS and not is_changed:
                 continue
             line = node.iter.lineno
-            told = f"{path}:{line} goes over all buffers, which `{what.name}` joins"
+            problem = f"{path}:{line} iterates over all buffers, now including `{what.name}`"
             if works and not is_float:
-                yield Objection("strong", f"{told}; it holds {dtype}, with which what is done there fails or rounds")
+                yield Objection("strong", f"{problem}; it holds {dtype}, for which the code there fails or rounds")
             else:
-                yield Objection("weak", told)
+                yield Objection("weak", problem)

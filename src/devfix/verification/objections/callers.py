@@ -1,4 +1,4 @@
-"""What speaks against a method that is called, or an attribute that is read, of what others may give another type."""
+"""Objections to calling a method on, or reading an attribute of, a value to which others assign another type."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WITHOUT_WEIGHT = frozenset(
 
 
 def of_calls(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
-    """Yield callers that pass something without the method that is now called on a parameter."""
+    """Yield callers that pass a value without the method that is now called on a parameter."""
     function = what.function
     if what.kind not in ("call", "read") or function is None:
         return
@@ -43,13 +43,13 @@ def of_calls(what: Introduced, failure: Failure, code: Code) -> Iterator[Objecti
     if what.root != name or _is_guarded(function, name, what.node):
         return
     if of_parameter(name, function) == "other":
-        told = f"{what.path}:{function.lineno}: `{name}` need not be a tensor"
-        yield Objection("strong", f"{told}, as its default or annotation says, and `.{what.name}` is asked of it")
+        problem = f"{what.path}:{function.lineno}: `{name}` need not be a tensor"
+        yield Objection("strong", f"{problem}, by its default or annotation, and `.{what.name}` is called on it")
     yield from _callers(what, function, name, code)
 
 
 def _is_guarded(function: Function, name: str, node: ast.AST | None) -> bool:
-    """Whether the call stands below a test of the parameter's type."""
+    """Return whether the call is inside a test of the parameter's type."""
     for each in ast.walk(function):
         if isinstance(each, ast.If | ast.IfExp):
             test = ast.unparse(each.test)
@@ -60,20 +60,20 @@ def _is_guarded(function: Function, name: str, node: ast.AST | None) -> bool:
 
 
 def _callers(what: Introduced, function: Function, name: str, code: Code) -> Iterator[Objection]:
-    for path, call, given, around in passed(what.path, what.owner, function, name, code):
+    for path, call, given, around in passed_values(what.path, what.owner, function, name, code):
         kind = kind_of(given, around)
         if kind in ("other", "none"):
-            told = f"{path}:{call.lineno} passes `{ast.unparse(given)}` as `{name}`"
+            problem = f"{path}:{call.lineno} passes `{ast.unparse(given)}` as `{name}`"
             numbers = what.root if what.kind == "call" and is_of_numbers(given, around) else ""
-            yield Objection("strong", f"{told}, which has no `.{what.name}`", numbers)
+            yield Objection("strong", f"{problem}, which has no `.{what.name}`", numbers)
 
 
-def passed(
+def passed_values(
     path: str, owner: str, function: Function, name: str, code: Code
 ) -> Iterator[tuple[str, ast.Call, ast.expr, Function]]:
-    """Yield what the calls of a function give one of its parameters: their file, the call, the value, who calls.
+    """Yield what calls of a function pass for one of its parameters: file, call, value, and the calling function.
 
-    `path` is the function's own file, `owner` its class, "" for none.
+    `path` is the function's own file, `owner` its class or "".
     """
     called = owner if function.name == "__init__" else function.name
     if not called or (called.startswith("__") and called.endswith("__")) or called == "forward":
@@ -88,7 +88,7 @@ def passed(
                 continue
             receivers = known | ({"self"} if around_owner in family else set())
             is_method = bool(owner) and function.name != "__init__"
-            if not _means(node.func, owner if is_method else "", path, file, tree, receivers):
+            if not _calls_function(node.func, owner if is_method else "", path, file, tree, receivers):
                 continue
             given = next((each.value for each in node.keywords if each.arg == name), None)
             if given is None and at is not None and at < len(node.args):
@@ -98,17 +98,17 @@ def passed(
                 yield file, node, given, around or _as_function(tree)
 
 
-def with_passed(value: ast.expr, path: str, owner: str, function: Function | None, code: Code) -> ast.expr:
-    """Return an expression in a function with what callers pass for its parameters, where that is surely no tensor.
+def with_passed_values(value: ast.expr, path: str, owner: str, function: Function | None, code: Code) -> ast.expr:
+    """Return an expression in a function with its parameters replaced by passed values that are surely not tensors.
 
-    `1 / value` is `1 / 2.0` where some caller says so.
+    `1 / value` becomes `1 / 2.0` if some caller passes that.
     """
     names = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
     for name in sorted(names & set(parameters(function) if function is not None else ())):
-        for _, _, given, around in passed(path, owner, function, name, code) if function is not None else ():
+        for _, _, given, around in passed_values(path, owner, function, name, code) if function is not None else ():
             if kind_of(given, around) == "other":
                 stands_alone = not any(isinstance(each, ast.Name) for each in ast.walk(given))
-                number: ast.expr = ast.Constant(1.0)  # what a name of the caller's holds, as far as it counts
+                number: ast.expr = ast.Constant(1.0)  # stands for the number that the caller's name holds
                 plain = given if stands_alone or not is_of_numbers(given, around) else number
                 value = _Replaced(name, plain).visit(copy.deepcopy(value))
                 break
@@ -116,7 +116,7 @@ def with_passed(value: ast.expr, path: str, owner: str, function: Function | Non
 
 
 class _Replaced(ast.NodeTransformer):
-    """Puts an expression in the place of a name."""
+    """Replaces a name by an expression."""
 
     def __init__(self, name: str, value: ast.expr) -> None:
         self.name, self.value = name, value
@@ -125,10 +125,12 @@ class _Replaced(ast.NodeTransformer):
         return self.value if node.id == self.name else node
 
 
-def _means(func: ast.expr, owner: str, defined: str, path: str, tree: ast.Module, receivers: frozenset[str]) -> bool:
-    """Whether a call in a file is one of the function in question, and not of another with its name.
+def _calls_function(
+    func: ast.expr, owner: str, defined: str, path: str, tree: ast.Module, receivers: frozenset[str]
+) -> bool:
+    """Return whether a call in a file calls the given function, and not another one with its name.
 
-    `owner` is the class of a method, "" for a function, which is `defined` in a file.
+    `owner` is the class of a method, or "" for a function, which is `defined` in a file.
     """
     if isinstance(func, ast.Attribute) and owner:
         value = func.value
@@ -146,14 +148,14 @@ def _means(func: ast.expr, owner: str, defined: str, path: str, tree: ast.Module
 
 
 def _as_function(tree: ast.Module) -> Function:
-    """Return a module's top level as if it were a function, whose names can be looked up."""
+    """Return a module's top level as if it were a function, so that its names can be looked up."""
     plain = [each for each in tree.body if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
     arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     return ast.FunctionDef(name="<module>", args=arguments, body=plain or [ast.Pass()], decorator_list=[])
 
 
 def of_reads(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
-    """Yield layers of the repository that lack the weight or bias which is now read."""
+    """Yield layers of the repository without the weight or bias that is now read."""
     if what.kind != "read" or what.name not in ("weight", "bias"):
         return
     layer = what.root.rpartition(".")[2].partition("[")[0]
@@ -161,8 +163,8 @@ def of_reads(what: Introduced, failure: Failure, code: Code) -> Iterator[Objecti
         nodes = [each for each in ast.walk(tree) if isinstance(each, ast.Attribute | ast.ImportFrom | ast.Call)]
         line = next((each.lineno for each in nodes if _QUANTISES.search(ast.unparse(each))), 0)
         if line:
-            told = f"{path}:{line} quantises modules, whose `{what.name}` is no tensor then"
-            yield Objection("strong", f"{told}, and `{what.root}.{what.name}.device` is read")
+            problem = f"{path}:{line} quantizes modules, whose `{what.name}` is then not a tensor"
+            yield Objection("strong", f"{problem}, and `{what.root}.{what.name}.device` is read")
     for path, tree in code.trees(f".{layer} =", f".{layer}:"):
         for node in ast.walk(tree):
             if not isinstance(node, ast.Assign) or node.value is None:
@@ -174,8 +176,8 @@ def of_reads(what: Introduced, failure: Failure, code: Code) -> Iterator[Objecti
                 is_none = isinstance(value, ast.Constant) and value.value is None
                 no_bias = what.name == "bias" and re.search(r"bias=(?!True)", ast.unparse(value))
                 if made in _WITHOUT_WEIGHT or is_none or no_bias:
-                    told = f"{path}:{node.lineno} makes `{layer}` `{ast.unparse(value)}`"
-                    yield Objection("strong", f"{told}, which has no `{what.name}`")
+                    problem = f"{path}:{node.lineno} sets `{layer}` to `{ast.unparse(value)}`"
+                    yield Objection("strong", f"{problem}, which has no `{what.name}`")
 
 
 def _choices(value: ast.expr) -> list[ast.expr]:

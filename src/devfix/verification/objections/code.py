@@ -1,15 +1,15 @@
-"""The Python files of a repository as static checks read them: parsed when they are asked for, edits applied."""
+"""The Python files of a repository for static checks: parsed on demand, with edits applied."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-FILES = 200  # parsed for one question; those that hold a text are few
+FILES = 200  # at most, parsed for one question
 
 
 class Code:
-    """The files of a repository with some of them changed."""
+    """The files of a repository, some of them changed."""
 
     def __init__(
         self,
@@ -17,12 +17,12 @@ class Code:
         read: Callable[[str], bytes | None],
         containing: Callable[[Sequence[str]], Iterable[str]],
     ) -> None:
-        """Take changed contents, what gives those of other files, and what finds the files that have a text."""
+        """Take changed contents, a function that reads other files, and one that searches files for texts."""
         self._files, self._read, self._containing = files, read, containing
         self._trees: dict[str, ast.Module | None] = {}
 
     def trees(self, *texts: str) -> Iterator[tuple[str, ast.Module]]:
-        """Yield the path and the syntax tree of each Python file that has one of some texts."""
+        """Yield the path and the syntax tree of each Python file that contains one of some texts."""
         found = {path for path in self._containing(texts) if path.endswith(".py")}
         found |= {path for path, data in self._files.items() if any(text.encode() in data for text in texts)}
         for path in sorted(found)[:FILES]:
@@ -40,7 +40,7 @@ class Code:
         return self._trees[path]
 
     def family(self, name: str) -> frozenset[str]:
-        """Return a class's name and those of all classes that derive from it."""
+        """Return the names of a class and of all classes that derive from it."""
         found = {name}
         while True:
             more = {
@@ -56,7 +56,7 @@ class Code:
 
 
 def functions(tree: ast.AST) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | None, ast.AST]]:
-    """Yield each node of a tree with the name of the class and the function around it ("" and None for none)."""
+    """Yield each node of a tree with the name of its class ("" if none) and its function (None if none)."""
 
     def below(
         node: ast.AST, owner: str, function: ast.FunctionDef | ast.AsyncFunctionDef | None
@@ -74,7 +74,7 @@ def functions(tree: ast.AST) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncF
 
 
 def instances(tree: ast.Module, family: frozenset[str]) -> frozenset[str]:
-    """Return the expressions that a file gives an object of one of the classes to, `.to(…)` behind it included."""
+    """Return the expressions to which a file assigns an object of one of the classes, with or without `.to(…)`."""
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and node.value is not None:

@@ -1,4 +1,4 @@
-"""What speaks against a patch in code that no run has reached."""
+"""Collect the objections to a patch in code that no run has reached."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from devfix.verification.objections.callers import of_calls, of_reads
 from devfix.verification.objections.code import Code
 from devfix.verification.objections.introduced import Introduced, introduced
 from devfix.verification.objections.registered import of_modules
-from devfix.verification.objections.stored_devices import of_kept_values
+from devfix.verification.objections.stored_devices import of_stored_values
 
 __all__ = ["Objection", "Strength", "objections"]
 
 Strength = Literal["strong", "weak"]
 Check = Callable[[Introduced, Failure, Code], Iterator[Objection]]
-CHECKS: tuple[Check, ...] = (of_buffers, of_attributes, of_modules, of_calls, of_reads, of_kept_values)
-MOST = 8  # told of one patch
+CHECKS: tuple[Check, ...] = (of_buffers, of_attributes, of_modules, of_calls, of_reads, of_stored_values)
+MOST = 8  # reported for one patch
 
 
 def objections(patch: Patch, failure: Failure, code: Code) -> list[Objection]:
-    """Return what speaks against a patch of a failure, the strong evidence first; `code` has the patch applied."""
+    """Return the objections to a patch for a failure, strong ones first; `code` has the patch applied."""
     found = (each for what in introduced(patch.edits) for check in CHECKS for each in check(what, failure, code))
     unique = dict.fromkeys(found)
     return sorted(unique, key=lambda each: each.strength)[:MOST]  # "strong" before "weak"

@@ -1,4 +1,4 @@
-"""What an edit brings into a file that was not there: buffers, registered modules, method calls, attributes read."""
+"""Find what an edit introduces into a file: buffers, registered modules, method calls, attribute reads."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ MOVES = frozenset({"to", "cpu", "cuda", "numpy", "detach", "clone"})
 
 @dataclass(frozen=True)
 class Introduced:
-    """One thing that an edit brings in.
+    """One thing that an edit introduces.
 
-    "buffer", "modules" (a ModuleList or ModuleDict) and "parameter": `name` is an attribute that `owner`, a class, now
-    registers. "call": the method `name` is called on the expression `root`. "read": the attribute `name` is read of
-    `root`. "device": the call `name` is given a device. `function` is the function around it, None at module level.
+    "buffer", "modules" (a ModuleList or ModuleDict) and "parameter": the class `owner` now registers its attribute
+    `name`. "call": the method `name` is called on the expression `root`. "read": the attribute `name` of `root` is
+    read. "device": a device is passed to the call `name`. `function` is the enclosing function, None at module level.
     """
 
     kind: Kind
@@ -34,7 +34,7 @@ class Introduced:
 
 
 def introduced(edits: Sequence[Edit]) -> Iterator[Introduced]:
-    """Yield what edits bring in; nothing for a file that does not parse."""
+    """Yield what edits introduce; nothing for a file that does not parse."""
     for edit in edits:
         try:
             before, after = ast.parse(edit.before), ast.parse(edit.after)
@@ -73,7 +73,7 @@ def _below(
 def _of(
     path: str, node: ast.AST, owner: str, function: ast.FunctionDef | ast.AsyncFunctionDef | None
 ) -> Iterator[Introduced]:
-    def made(kind: Kind, name: str, root: str = "", is_persistent: bool = False) -> Introduced:
+    def introduces(kind: Kind, name: str, root: str = "", is_persistent: bool = False) -> Introduced:
         return Introduced(kind, path, name, root, owner, function, node, is_persistent)
 
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -84,18 +84,22 @@ def _of(
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
                 persistent = next((each.value for each in node.keywords if each.arg == "persistent"), None)
                 stays_out = isinstance(persistent, ast.Constant) and persistent.value is False
-                yield made("buffer" if name == "register_buffer" else "parameter", first.value, root, not stays_out)
+                yield introduces(
+                    "buffer" if name == "register_buffer" else "parameter", first.value, root, not stays_out
+                )
         elif name in MOVES:
-            yield made("call", name, root)
+            yield introduces("call", name, root)
     if isinstance(node, ast.Call) and any(each.arg == "device" for each in node.keywords):
         device = next(each.value for each in node.keywords if each.arg == "device")
-        yield made("device", ast.unparse(node.func), ast.unparse(device))
+        yield introduces("device", ast.unparse(node.func), ast.unparse(device))
     if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):
         called = ast.unparse(node.value.func).rpartition(".")[2]
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
             if isinstance(target, ast.Attribute) and called in ("ModuleList", "ModuleDict", "Parameter"):
-                yield made("parameter" if called == "Parameter" else "modules", target.attr, ast.unparse(target.value))
+                yield introduces(
+                    "parameter" if called == "Parameter" else "modules", target.attr, ast.unparse(target.value)
+                )
     is_read = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
     if is_read and isinstance(node, ast.Attribute) and (isinstance(node.value, ast.Attribute) or node.attr == "device"):
-        yield made("read", node.attr, ast.unparse(node.value))
+        yield introduces("read", node.attr, ast.unparse(node.value))

@@ -1,4 +1,4 @@
-"""What speaks against modules, parameters and persistent buffers that a module did not register before."""
+"""Objections to modules, parameters and persistent buffers that a module did not register before."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from devfix.verification.objections.introduced import Introduced
 
 
 def of_modules(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
-    """Yield what speaks against state that joins the state dict, and the parameters that are trained."""
+    """Yield objections to new entries of the state dict and to newly trained parameters."""
     if what.kind not in ("modules", "parameter") and not (what.kind == "buffer" and what.is_persistent):
         return
     for path, tree in code.trees("load_state_dict", "torch.save", "state_dict("):
@@ -22,8 +22,10 @@ def of_modules(what: Introduced, failure: Failure, code: Code) -> Iterator[Objec
             if node.func.attr == "load_state_dict" and not _is_optimizer(node.func.value):
                 strict = next((each.value for each in node.keywords if each.arg == "strict"), None)
                 if not (isinstance(strict, ast.Constant) and strict.value is False):
-                    told = f"{path}:{node.lineno} loads a state dict strictly"
-                    yield Objection("strong", f"{told}: one saved before has no `{what.name}`, and loads no more")
+                    problem = f"{path}:{node.lineno} loads a state dict strictly"
+                    yield Objection(
+                        "strong", f"{problem}: one saved earlier has no `{what.name}`, and cannot be loaded any more"
+                    )
             elif node.func.attr == "state_dict" and not _is_optimizer(node.func.value):
                 yield Objection(
                     "weak", f"{path}:{node.lineno} takes a state dict, in which `{what.name}` stands from now on"
@@ -36,9 +38,9 @@ def of_modules(what: Introduced, failure: Failure, code: Code) -> Iterator[Objec
                 continue
             uses = [each for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr == what.name]
             if uses:
-                told = f"{path}:{uses[0].lineno} uses `{what.name}` without gradients"
+                problem = f"{path}:{uses[0].lineno} uses `{what.name}` without gradients"
                 yield Objection(
-                    "strong", f"{told}: it may be kept out of the parameters on purpose, and would be trained"
+                    "strong", f"{problem}: it may be kept out of the parameters on purpose, and would be trained"
                 )
 
 

@@ -1,4 +1,4 @@
-"""What speaks against a device that a value is given for good, where it is kept for later calls."""
+"""Objections to a device that becomes permanent because the value is stored for later calls."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import Function, parameters
 
 
-def of_kept_values(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
-    """Yield where a value is made on the device of one call's argument, and kept for the next ones."""
+def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield values that are created on the device of one call's argument and stored for later calls."""
     function = what.function
     if what.kind not in ("device", "call") or function is None or function.name == "__init__":
         return
     yield from _shared(what, function)
     if what.kind == "call" and what.name not in ("to", "cuda"):
         return
-    device = what.root if what.kind == "device" else _given(what.node)
+    device = what.root if what.kind == "device" else _device_argument(what.node)
     name = device.split(".")[0].split("[")[0]
     if name not in [*parameters(function), *(each.arg for each in function.args.kwonlyargs)]:
         return
     for kind in ("cache", "lru_cache"):
         if any(kind in ast.unparse(each).rpartition(".")[2] for each in function.decorator_list):
             if name == device:
-                return  # the device itself is a part of the key
-            told = f"{what.path}:{function.lineno}: `{function.name}` keeps its results"
-            yield Objection("weak", f"{told}, also for arguments that lie elsewhere")
+                return  # the device is part of the key
+            problem = f"{what.path}:{function.lineno}: `{function.name}` caches its results"
+            yield Objection("weak", f"{problem}, also for arguments on other devices")
             return
-    statement, test = _kept_by(function, what.node)
+    statement, test = _stored_by(function, what.node)
     if statement is None:
         return
     target = ast.unparse(statement.targets[0])
     if "device" in target or "device" in test:
         return
-    told = f"{what.path}:{statement.lineno}: `{target}` is kept on the device of the first call"
+    problem = f"{what.path}:{statement.lineno}: `{target}` is kept on the device of the first call"
     strength = "weak" if target.startswith("self.") and "[" not in target else "strong"
-    yield Objection("strong" if strength == "strong" else "weak", f"{told}, and later ones may lie elsewhere")
+    yield Objection("strong" if strength == "strong" else "weak", f"{problem}, and later ones may be on another")
 
 
 def _shared(what: Introduced, function: Function) -> Iterator[Objection]:
-    """Yield where a tensor that goes to a device is shared with processes: a forked one sees no memory of a GPU."""
+    """Yield GPU tensors that are shared with processes: a forked process cannot use the memory of a GPU."""
     for each in ast.walk(function):
         if not isinstance(each, ast.Assign) or not any(inner is what.node for inner in ast.walk(each.value)):
             continue
@@ -54,12 +54,12 @@ def _shared(what: Introduced, function: Function) -> Iterator[Objection]:
                 and isinstance(call.func, ast.Attribute)
                 and call.func.attr == "share_memory_"
             ) and ast.unparse(call.func.value) in names:
-                told = f"{what.path}:{call.lineno} shares `{ast.unparse(call.func.value)}` with other processes"
-                yield Objection("strong", f"{told}, which do not see the memory of a GPU")
+                problem = f"{what.path}:{call.lineno} shares `{ast.unparse(call.func.value)}` with other processes"
+                yield Objection("strong", f"{problem}, which cannot access the memory of a GPU")
 
 
-def _given(node: ast.AST | None) -> str:
-    """Return the device that `.to(…)` is given, "" where there is none."""
+def _device_argument(node: ast.AST | None) -> str:
+    """Return the device passed to `.to(…)`, or ""."""
     if not isinstance(node, ast.Call):
         return ""
     words = [each.value for each in node.keywords if each.arg == "device"]
@@ -67,8 +67,8 @@ def _given(node: ast.AST | None) -> str:
     return ast.unparse(given[0]) if given else ""
 
 
-def _kept_by(function: Function, node: ast.AST | None) -> tuple[ast.Assign | None, str]:
-    """Return the statement that keeps what a node makes beyond the call, and the test under which it does."""
+def _stored_by(function: Function, node: ast.AST | None) -> tuple[ast.Assign | None, str]:
+    """Return the statement that stores the result of a node beyond the call, and the test around it."""
     shared = {name for each in ast.walk(function) if isinstance(each, ast.Global | ast.Nonlocal) for name in each.names}
     local = {
         each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)

@@ -1,4 +1,4 @@
-"""What kind of value an expression gives, told from its text alone."""
+"""Infer from the source what kind of value an expression has."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Kind = Literal["tensor", "other", "none", "unknown"]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _PLAIN = frozenset({"float", "int", "bool", "str", "len", "list", "tuple", "dict", "set", "range", "round", "sorted"})
-_LEAVES = frozenset({"item", "tolist", "numpy", "split_sizes"})  # methods of a tensor whose result is none
+_LEAVES = frozenset({"item", "tolist", "numpy", "split_sizes"})  # methods of a tensor whose result is not one
 _NO_TENSORS = re.compile(r"\b(int|float|bool|str|[Ll]ist|[Tt]uple|[Dd]ict|Sequence|ndarray|Iterable)\b")
 
 
 def kind_of(node: ast.AST | None, function: Function | None = None, depth: int = 3) -> Kind:
-    """Return whether an expression in a function is a tensor, surely none ("other"), None, or unknown."""
+    """Return whether an expression in a function is a tensor, surely not one ("other"), None, or unknown."""
     if node is None:
         return "unknown"
     if isinstance(node, ast.Constant):
@@ -68,7 +68,7 @@ def _bound(node: ast.Assign | ast.AnnAssign) -> list[str]:
 
 
 def of_parameter(name: str, function: Function) -> Kind:
-    """Return what the annotation, else the default, of a parameter says of it; "unknown" where it is none."""
+    """Return the kind that a parameter's annotation, or else its default, implies; "unknown" if neither does."""
     arguments = function.args
     plain = [*arguments.posonlyargs, *arguments.args]
     defaults = dict(zip([each.arg for each in plain[::-1]], arguments.defaults[::-1], strict=False))
@@ -79,21 +79,21 @@ def of_parameter(name: str, function: Function) -> Kind:
         if each.arg != name:
             continue
         if each.annotation is not None:
-            told = ast.unparse(each.annotation)
-            return "tensor" if "Tensor" in told else "other" if _NO_TENSORS.search(told) else "unknown"
+            annotation = ast.unparse(each.annotation)
+            return "tensor" if "Tensor" in annotation else "other" if _NO_TENSORS.search(annotation) else "unknown"
         default = kind_of(defaults.get(name))
         return default if default == "other" else "unknown"
     return "unknown"
 
 
 def parameters(function: Function) -> list[str]:
-    """Return the names of the parameters that may be given by position, without `self` or `cls`."""
+    """Return the parameters that may be passed by position, without `self` or `cls`."""
     names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     return names[1:] if names[:1] in (["self"], ["cls"]) else names
 
 
 def is_of_numbers(node: ast.AST | None, function: Function | None = None, depth: int = 3) -> bool:
-    """Whether an expression is surely a number or a list of numbers, of which `torch.as_tensor` makes a tensor."""
+    """Return whether an expression is surely a number or a list of numbers, which `torch.as_tensor` accepts."""
     if isinstance(node, ast.Constant):
         return isinstance(node.value, int | float)
     if isinstance(node, ast.List | ast.Tuple):

@@ -1,4 +1,4 @@
-"""What another command of the repository, run before and after a patch, says of it."""
+"""Compare the runs of another command of the repository before and after a patch."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from devfix.model import Edit, Failure, Outcome, Run
-from devfix.verification.checks.model_summaries import registered, tells_of_children
+from devfix.verification.checks.model_summaries import differs_by_children, registered
 from devfix.verification.checks.stdout import last_line, stdout_differs, without_devices
 from devfix.verification.checks.suppression import fails_at_same_site
 from devfix.verification.edit_map import is_edited
 from devfix.verification.other_commands.endings import ends_alike
 
-Told = Literal["as before", "better", "worse", "not mended"]
+Comparison = Literal["as before", "better", "worse", "not fixed"]
 
 
 def compare_runs(
     before: Run, after: Run, failure: Failure, edits: Sequence[Edit], again: Callable[[], tuple[Run, Run]]
-) -> tuple[Told, str]:
-    """Return what a patch for `failure` does to a command, in a word, and for what gets worse how.
+) -> tuple[Comparison, str]:
+    """Return the effect of a patch for `failure` on a command, in a word, and a description if it gets worse.
 
-    `again` runs the command once more without the patch and with it, its random generators seeded.
+    `again` runs the command again without the patch and with it, with seeded random generators.
     """
     if after.outcome is Outcome.CLEAN:
         if before.outcome is not Outcome.CLEAN:
             return "better", ""
-        if _printed(before) != _printed(after) and not tells_of_children(
+        if _printed(before) != _printed(after) and not differs_by_children(
             _printed(before), _printed(after), registered(edits)
         ):
             plain, patched = again()
@@ -38,7 +38,7 @@ def compare_runs(
         return "worse", f"ran before, now it {after.outcome.value}: {last_line(after)}"
     if before.outcome is Outcome.FAILED:
         if fails_at_same_site(before, failure, ()) and fails_at_same_site(after, failure, edits):
-            return "not mended", "fails as before at the place that the patch should mend"
+            return "not fixed", "fails as before at the place that the patch should fix"
         at = after.failure.at if after.failure is not None and after.outcome is Outcome.OTHER else None
         if at is not None and is_edited(at, edits):
             return "worse", f"fails in the edited lines: {last_line(after)}"

@@ -1,4 +1,4 @@
-"""Whether two runs of a program end in the same failure of the program's own."""
+"""Compare how two runs of a program end."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _DEVICE = re.compile(r"\b(cuda|cpu)(:\d+)?\b")
 
 
 def ends_alike(run: Run, before: Run, edits: Iterable[Edit] = ()) -> bool:
-    """Return whether a run ends as one did before some edits: the same exception at the same place, or the same exit.
+    """Return whether a run ends as the one before some edits: by the same exception at the same place or exit code.
 
-    Only runs that fail for a reason of their own are compared. The names of devices in their messages may differ.
+    Only runs that fail for a reason unrelated to devices are compared. Device names in their messages may differ.
     """
     if run.outcome is not Outcome.OTHER or before.outcome is not Outcome.OTHER or run.exit_code != before.exit_code:
         return False
     if run.failure is None or before.failure is None:
-        return run.failure is before.failure and _told(run) == _told(before)
-    if run.failure.exception != before.failure.exception or _told(run) != _told(before):
+        return run.failure is before.failure and _output(run) == _output(before)
+    if run.failure.exception != before.failure.exception or _output(run) != _output(before):
         return False
     at, known = run.failure.at, before.failure.at
     if at is None or known is None:
@@ -30,11 +30,11 @@ def ends_alike(run: Run, before: Run, edits: Iterable[Edit] = ()) -> bool:
     return (place.path, place.line, place.function) == (known.path, known.line, known.function)
 
 
-def _told(run: Run) -> str:
+def _output(run: Run) -> str:
     message = run.failure.message if run.failure is not None else last_line(run)
     return _DEVICE.sub("device", message)
 
 
 def ends_as(run: Run, known: Run) -> bool:
-    """Whether a run ends as another of the same program did."""
+    """Return whether a run ends as another run of the same program did."""
     return run.outcome is known.outcome and (run.outcome is not Outcome.OTHER or ends_alike(run, known))

@@ -8,5 +8,5 @@ try:
     import git  # noqa: F401
 except ModuleNotFoundError:
     raise
-except ImportError as error:  # it asks git for its version when it is imported, first of all here
+except ImportError as error:  # its import asks git for the version, and fails without git
     raise UserError(NO_GIT) from error

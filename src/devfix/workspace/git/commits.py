@@ -1,4 +1,4 @@
-"""Commits on top of the user's own, made in the shadow and brought home when all are done."""
+"""Create commits on top of the user's own in the shadow, and publish them when all are done."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from devfix.workspace.worktrees.shadow import Shadow
 
 
 class History:
-    """Makes commits and diffs in a shadow; the user's repository is written to by `publish` alone."""
+    """Creates commits and diffs in a shadow; only `publish` writes to the user's repository."""
 
     def __init__(self, shadow: Shadow) -> None:
         """Work in this shadow."""
@@ -28,7 +28,7 @@ class History:
         return self._git.also(**author).text("commit-tree", tree, "-p", parent, "-F", "-", given=given)
 
     def diff(self, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> bytes:
-        """Return the changes from `before` to `after` as git prints them; equal contents give b""."""
+        """Return the changes from `before` to `after` as git prints them; b"" for equal contents."""
         trees = []
         for number, files in enumerate((before, after)):
             index = self._git.also(GIT_INDEX_FILE=str(self._folder / f"index-of-diff-{number}"))
@@ -40,7 +40,7 @@ class History:
         return entry.mode if entry else None
 
     def publish(self, commit: str, branch: str) -> bool:
-        """Bring the commits into the user's repository as a new branch; False where a branch of that name exists."""
+        """Create a new branch with the commits in the user's repository; return False if the branch exists."""
         given = f"{commit}\n^{self._origin.commit}\n".encode()
         pack = self._git.call("pack-objects", "--revs", "--stdout", "--quiet", given=given)
         git = self._origin.git

@@ -1,4 +1,4 @@
-"""Files that Git LFS keeps elsewhere: the commit has only pointers to them."""
+"""Files of Git LFS, of which the commit only has pointers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _POINTER = b"version https://git-lfs"
 
 
 def large_files(git: Git, root: Path, paths: Iterable[str]) -> list[str]:
-    """Return those of the committed paths that Git LFS keeps and whose contents the user has."""
+    """Return the committed paths that Git LFS stores and whose contents the user has."""
     paths = tuple(paths)
     if not any(path.rpartition("/")[2] == ".gitattributes" for path in paths):
         return []

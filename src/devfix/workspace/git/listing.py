@@ -1,4 +1,4 @@
-"""What git lists of a commit."""
+"""List the files of a commit."""
 
 from __future__ import annotations
 

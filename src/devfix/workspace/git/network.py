@@ -1,4 +1,4 @@
-"""Git over a network: a token that stays out of sight, limits to waiting, and patience with servers."""
+"""Git over a network: hidden tokens, timeouts, and retries."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _REFUSED = re.compile(
 
 
 def settings(address: str, token: str | None) -> dict[str, str]:
-    """Return the environment in which git may reach `address`, and that address alone gets the token.
+    """Return the environment in which git may reach `address`; the token is sent to that address only.
 
-    Raises UserError where the token would go over an open line, or is part of the address.
+    Raises UserError if the token would be sent unencrypted, or is part of the address.
     """
     parts = urlsplit(address)
     kind = parts.scheme if "://" in address else ("ssh" if re.match(r"[\w.-]+@?[\w.-]*:", address) else "file")
@@ -38,14 +38,14 @@ def settings(address: str, token: str | None) -> dict[str, str]:
     if kind == "http" and token and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
         raise UserError(f"{address}: over http the token could be read on the way; use https")
     config = [
-        ("credential.helper", ""),  # the token, or nothing: no helper is asked, and none is told
+        ("credential.helper", ""),  # the token or nothing: no credential helper is asked or informed
         ("http.followRedirects", "false"),
         ("http.lowSpeedLimit", "1000"),
         ("http.lowSpeedTime", "60"),
     ]
     if token and kind in ("https", "http"):
         words = base64.b64encode(f"x-access-token:{token}".encode()).decode()
-        # A header for this address, in the environment: arguments can be read by everybody on the machine.
+        # A header for this address, in the environment: other users can read arguments.
         config.append((f"http.{address}.extraHeader", f"Authorization: Basic {words}"))
     numbered = {
         f"GIT_CONFIG_{what}_{number}": text
@@ -56,7 +56,7 @@ def settings(address: str, token: str | None) -> dict[str, str]:
 
 
 def patiently(call: Callable[[], Result], address: str) -> Result:
-    """Call git, and again where the server or the network was at fault; raise GitError, or UserError when refused."""
+    """Call git, with retries if the server or the network fails. Raises GitError, or UserError if access is denied."""
     for wait in (*WAITS, None):
         try:
             return call()

@@ -1,4 +1,4 @@
-"""Commits, trees and files of a repository of our own, as the objects of GitPython."""
+"""Commits, trees and files of devfix's own repositories, as GitPython objects."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ Entry = Blob | Submodule | Tree
 
 
 class BareRepo(Repo):
-    """A bare repository that devfix has made; nothing in the environment says where it lies."""
+    """A bare repository created by devfix; environment variables do not change its location."""
 
     GitCommandWrapperType = Git
     git: Git
 
     def __init__(self, folder: Path) -> None:
-        """Open the repository in this folder; `make` makes a new one."""
+        """Open the repository in this folder; `make` creates one."""
         super().__init__(folder, expand_vars=False)
-        # GitPython believes GIT_DIR, GIT_COMMON_DIR and GIT_OBJECT_DIRECTORY, which point elsewhere in a hook.
+        # GitPython uses GIT_DIR, GIT_COMMON_DIR and GIT_OBJECT_DIRECTORY, which name another repository in a hook.
         self.git_dir = self.working_dir = str(folder)
         self.git = Git(folder, {"GIT_DIR": str(folder)})
         self.odb = GitCmdObjectDB(os.path.join(folder, "objects"), self.git)
 
     @classmethod
     def make(cls, folder: Path) -> BareRepo:
-        """Make an empty repository in the folder, or open the one there."""
+        """Create an empty repository in the folder, or open the existing one."""
         folder.mkdir(exist_ok=True)
-        # GitPython knows the hash and the files of references that git has used so far, and no newer ones.
+        # GitPython supports only the original hash and reference format.
         formats = {"GIT_DEFAULT_HASH": "sha1", "GIT_DEFAULT_REF_FORMAT": "files"}
         Git(folder, {"GIT_DIR": str(folder), **formats}).call("init", "--quiet", "--bare", "--template=")
         return cls(folder)
@@ -42,7 +42,7 @@ class BareRepo(Repo):
         return str(self.git_dir)
 
     def find(self, commit: str, path: str) -> Entry | None:
-        """Return what is at a path of a commit, None where nothing is."""
+        """Return the entry at a path of a commit; None if there is none."""
         try:
             return self.commit(commit).tree / path
         except KeyError:

@@ -1,4 +1,4 @@
-"""A repository elsewhere: read and pushed to from an empty one of our own, so that no checkout has a say in it."""
+"""Read and push to a remote repository from an empty local one, without any checkout's configuration."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from devfix.workspace.git.objects import BareRepo
 from devfix.workspace.git.signature import is_sealed, sealed
 from devfix.workspace.git.trees import write_tree
 
-DEPTH = 50  # commits of the base that are fetched: the repair was at one of the last, and the others show its manner
+DEPTH = 50  # commits of the base to fetch: with the repaired one, and to see the style of messages
 
 
 class Remote:
-    """Made by `Remote.open`; commits and files are known after `base` has fetched them."""
+    """Created by `Remote.open`; commits and files are available after `base` has fetched them."""
 
     def __init__(self, address: str, folder: Path, token: str | None) -> None:
-        """Make the empty repository below `folder`; the token goes to the address alone, and into no argument."""
+        """Create the empty repository below `folder`; the token is sent to the address only, never as argument."""
         self.address, self._folder = address, folder
         self._repo = BareRepo.make(folder / "objects")
         self._git = self._repo.git
@@ -34,34 +34,34 @@ class Remote:
     @classmethod
     @contextlib.contextmanager
     def open(cls, address: str, token: str | None = None) -> Iterator[Remote]:
-        """Speak to the repository at an address (https, ssh, a path); what is fetched is gone afterwards."""
+        """Open the repository at an address (https, ssh, a path); fetched objects are removed afterwards."""
         with scratch_folder() as folder:
             remote = cls(address, folder, token)
             with contextlib.closing(remote._repo):
                 yield remote
 
     def default_branch(self) -> str:
-        """Return the branch that the remote's HEAD stands on."""
+        """Return the branch of the remote's HEAD."""
         for line in self._call(self._git, "ls-remote", "--symref", self.address, "HEAD").split("\n"):
             if line.startswith("ref: refs/heads/"):
                 return line.removeprefix("ref: refs/heads/").split("\t")[0]
         raise UserError(f"{self.address}: does not say which branch is its default; name one with --base")
 
     def is_branch_name(self, name: str) -> bool:
-        """Say whether git allows a branch of that name."""
+        """Return whether git allows a branch of that name."""
         return not name.startswith("-") and bool(self._git.says("check-ref-format", "--branch", name))
 
     def branches(self, *patterns: str) -> dict[str, str]:
-        """Return branches (names with `*`) and the commits they stand at."""
+        """Return branches (patterns with `*`) and their commits."""
         full = [f"refs/heads/{pattern}" for pattern in patterns]
         listed = self._call(self._git, "ls-remote", self.address, *full)
         rows = [line.split("\t") for line in listed.split("\n") if line]
         return {name.removeprefix("refs/heads/"): commit for commit, name in rows if name.startswith("refs/heads/")}
 
     def base(self, branch: str, commit: str) -> None:
-        """Fetch a branch's last commits and `commit`; UserError where the branch does not have that commit.
+        """Fetch a branch's last commits and `commit`. Raises UserError if the branch does not contain that commit.
 
-        GitHub gives any commit of any fork under the address of the original, so that being there proves nothing.
+        GitHub serves any commit of any fork under the address of the original, so that fetching it proves nothing.
         """
         wanted = f"+refs/heads/{branch}:refs/devfix/base"
         try:
@@ -83,20 +83,20 @@ class Remote:
         return self._git.text("log", "--format=%s", "--no-merges", f"-{DEPTH}", "refs/devfix/base").split("\n")
 
     def content(self, commit: str, path: str) -> bytes:
-        """Return a regular file at a commit; UserError where there is none of that path."""
+        """Return a regular file at a commit. Raises UserError if there is none at that path."""
         entry = self._repo.find(commit, path)
         if not isinstance(entry, Blob) or entry.mode not in (Blob.file_mode, Blob.executable_mode):
             raise UserError(f"{path}: no regular file at commit {commit}; the report is about something else")
         return self._git.read_blob(entry.hexsha)
 
     def is_free(self, commit: str, path: str) -> bool:
-        """Say whether a new file of that path fits into a commit: nothing is there, and every folder above is one."""
+        """Return whether a new file can be added to a commit at that path: it is free, and its parents are folders."""
         parts = path.split("/")
         above = (self._repo.find(commit, "/".join(parts[:count])) for count in range(1, len(parts)))
         return self._repo.find(commit, path) is None and all(each is None or isinstance(each, Tree) for each in above)
 
     def commits(self, parent: str, steps: Sequence[tuple[Mapping[str, bytes], str]], person: Actor) -> str:
-        """Make a commit for each step (changed files, message) and return the last; the same steps give the same id."""
+        """Create a commit for each step (changed files, message) and return the last; equal steps have equal ids."""
         author = as_author(person, f"{self._repo.commit(parent).committed_date} +0000")
         git = self._git.also(GIT_INDEX_FILE=str(self._folder / "index"), **author)
         mode_of = partial(self._mode_of, parent)
@@ -115,20 +115,20 @@ class Remote:
         return self._git.call("diff-tree", "-p", "--no-renames", "--text", old, new).decode("utf-8", "surrogateescape")
 
     def is_ours(self, commit: str) -> bool:
-        """Say whether the tip of a branch, with all below it down to the base, is what devfix pushed."""
-        # Apart from the base: a shallow fetch would cut the history of what is to be pushed.
+        """Return whether the tip of a branch, and everything between it and the base, was pushed by devfix."""
+        # In a separate repository: a shallow fetch would truncate the history to be pushed.
         with contextlib.closing(BareRepo.make(self._folder / "tips")) as tips:
             self._fetch(tips.git, "--depth=1", commit)
             return is_sealed(tips.commit(commit).data_stream.read())
 
     def push(self, branch: str, commit: str, expected: str) -> bool:
-        """Put a branch at a commit if it still stands at `expected` ("" for nowhere); False where it does not."""
+        """Set a branch to a commit if it is still at `expected` ("" if it does not exist); return False if not."""
         lease = f"--force-with-lease=refs/heads/{branch}:{expected}"
         target = f"{commit}:refs/heads/{branch}"
         try:
             self._call(self._git, "push", "--quiet", "--no-verify", "--no-follow-tags", lease, self.address, target)
         except GitError as error:
-            if self.branches(branch).get(branch) == commit:  # it arrived, and the answer was lost
+            if self.branches(branch).get(branch) == commit:  # the push succeeded, and the response was lost
                 return True
             if "stale info" in str(error) or "already exists" in str(error):
                 return False
@@ -157,7 +157,7 @@ def _refusal(error: GitError) -> str:
 
 
 def remote_address(folder: Path, name: str) -> str:
-    """Return the address of a remote of the repository at `folder`; UserError where it has none of that name."""
+    """Return the address of a remote of the repository at `folder`. Raises UserError if there is none of that name."""
     try:
         return Git(folder).text("remote", "get-url", "--", name)
     except GitError as error:

@@ -1,4 +1,4 @@
-"""The user's repository: asked, and given a finished branch; its files, index, HEAD and configuration stay."""
+"""The user's repository, to which only a finished branch is added; nothing else in it changes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from devfix.workspace.git.listing import REGULAR, SUBMODULE, Entry, list_commit
 from devfix.workspace.worktrees.pool import Worktrees
 from devfix.workspace.worktrees.shadow import Origin
 
-_ROOM = 100_000  # bytes; where less is free, that is why git fails, whatever it says of it
+_ROOM = 100_000  # bytes; with less space free, that is why git fails, whatever it reports
 
 
 class Repository:
-    """A git repository at one commit; made by `Repository.open`."""
+    """A git repository at one commit; created by `Repository.open`."""
 
     def __init__(self, root: Path, subfolder: str) -> None:
-        """Take the top folder of a working tree; use `open`, which checks it."""
+        """Take the root of a working tree; use `open`, which checks it."""
         self.root, self.subfolder = root, subfolder
         plain = Git(root)
         self.git = plain.also(*_filters_off(plain))
@@ -38,7 +38,7 @@ class Repository:
 
     @classmethod
     def open(cls, path: Path) -> Repository:
-        """Open the repository that `path` (a folder) lies in; raise UserError where there is none to work in."""
+        """Open the repository that contains `path` (a folder). Raises UserError if there is no usable one."""
         if not path.exists():
             raise UserError(f"{path}: no such folder")
         if not path.is_dir():
@@ -62,7 +62,7 @@ class Repository:
 
     @cached_property
     def entries(self) -> dict[str, Entry]:
-        """Every path at the commit, from the root of the repository."""
+        """Return every path at the commit, from the root of the repository."""
         return list_commit(self.git, self.commit)
 
     def tracked(self) -> frozenset[str]:
@@ -74,14 +74,14 @@ class Repository:
         return tuple(path for path, entry in self.entries.items() if entry.mode == SUBMODULE)
 
     def content(self, path: str) -> bytes:
-        """Return a file as it is at the commit; raise FileNotFoundError where there is no such file."""
+        """Return a file as it is at the commit. Raises FileNotFoundError if there is none."""
         entry = self.entries.get(path)
         if entry is None or entry.mode == SUBMODULE:
             raise FileNotFoundError(path)
         return self.git.read_blob(entry.object_id)
 
     def containing(self, texts: Sequence[str]) -> tuple[str, ...]:
-        """Return the paths of the text files that have, at the commit, one of the texts in a line."""
+        """Return the paths of the text files that contain, at the commit, one of the texts in a line."""
         patterns = [part for text in texts for part in ("-e", text)]
         if not patterns:
             return ()
@@ -89,12 +89,12 @@ class Repository:
         return tuple(path.partition(":")[2] for path in said.split("\0") if path)
 
     def ignores(self, path: str) -> bool:
-        """Say whether git leaves a new file of that path out."""
+        """Return whether git ignores a new file at that path."""
         return bool(self.git.says("check-ignore", "--no-index", path))
 
     @cached_property
     def _status(self) -> tuple[tuple[str, str], ...]:
-        """What git says of the working tree: pairs of a two-letter state and a path ("!!" is ignored)."""
+        """Git's status of the working tree: pairs of a two-letter state and a path ("!!" is ignored)."""
         listed = os.fsdecode(
             self.git.call(
                 *("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal"),
@@ -105,27 +105,27 @@ class Repository:
 
     @property
     def dirty(self) -> tuple[str, ...]:
-        """The paths with changes that are not committed, untracked ones included: the commit does not have them."""
+        """The paths with uncommitted changes, including untracked files."""
         return tuple(sorted(path for state, path in self._status if state != "!!"))
 
     @property
     def ignored(self) -> tuple[str, ...]:
-        """The paths that git ignores; a folder ends in "/" and stands for all that is in it."""
+        """The paths that git ignores; a folder ends in "/" and stands for everything in it."""
         return tuple(sorted(path for state, path in self._status if state == "!!"))
 
     def patches(self, commits: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield a file name and content for each commit, as `git am` takes them."""
+        """Yield a file name and the content for each commit, as `git am` takes them."""
         for number, commit in enumerate(commits, 1):
             subject = self.git.text("show", "--no-patch", "--format=%f", commit)[:60].strip("-.") or "fix"
             patch = self.git.call("format-patch", "--stdout", "--no-signature", "--no-renames", "-1", commit)
             yield f"{number:04}-{subject}.patch", patch
 
     def branch_exists(self, name: str) -> bool:
-        """Say whether the repository has a branch of that name."""
+        """Return whether the repository has a branch of that name."""
         return bool(self.git.says("rev-parse", "--verify", "--quiet", f"refs/heads/{name}"))
 
     def check_branch(self, name: str) -> None:
-        """Raise UserError where a branch of that name cannot be made: wrong, taken, or in the way of another."""
+        """Raise UserError if a branch of that name cannot be created: invalid, taken, or in conflict with another."""
         if not self.git.says("check-ref-format", "--branch", name) or name.startswith("-"):
             raise UserError(f"--branch {name}: not a name that git allows for a branch")
         if self.branch_exists(name):
@@ -139,7 +139,7 @@ class Repository:
 
     @contextlib.contextmanager
     def worktrees(self, count: int) -> Iterator[Worktrees]:
-        """Give up to `count` worktrees at the commit, outside of the repository; all are gone afterwards."""
+        """Provide up to `count` worktrees at the commit, outside of the repository; all are removed afterwards."""
         origin = Origin(self.root, self.commit, self.head, self.git, self.entries, self.ignored, self.submodules())
         with scratch_folder() as folder:
             try:
@@ -156,7 +156,7 @@ class Repository:
                 self.git.clear_cache()
 
     def _lacking(self, error: GitError) -> str:
-        """Say what to do where git lacks a file of the commit; "" where the error is another."""
+        """Return what to do if git lacks a file of the commit; "" for another error."""
         if not re.search(
             r"unable to read sha1 file|cannot read object|missing blob|bad (object|file)|could not get object info",
             str(error),
@@ -165,11 +165,11 @@ class Repository:
         lacks = f"{self.root}: git lacks files of the commit ({error.line[:200]})"
         if self.git.says("config", "--get-regexp", r"^remote\..*\.promisor$"):
             return f"{lacks}: it is a partial clone; fetch them: git fetch --refetch --no-filter"
-        return f"{lacks}: git fsck tells more"
+        return f"{lacks}: git fsck shows more"
 
 
 def _filters_off(git: Git) -> Iterator[str]:
-    """Yield settings that turn off each filter that the configuration defines: filters are commands."""
+    """Yield settings that disable each configured filter, since filters are commands."""
     names = git.says("config", "--name-only", "--null", "--get-regexp", r"^filter\..*\.")
     for name in {key.rpartition(".")[0] for key in names.split("\0") if key}:
         yield from (f"{name}.clean=", f"{name}.smudge=", f"{name}.process=", f"{name}.required=false")

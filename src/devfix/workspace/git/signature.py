@@ -1,4 +1,4 @@
-"""A seal on commits that devfix pushes, by which it knows its own again and never takes a person's for them."""
+"""A commit trailer that identifies commits created by devfix, and proves that they are unchanged."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ _TRAILER = re.compile(rb"\nDevfix-Seal: ([0-9a-f]{40})\n\Z")
 
 
 def sealed(message: str, tree: str, parent: str) -> str:
-    """Return the message with a last line that holds for this tree, parent and message alone."""
+    """Return the message with a trailer that is only valid for this tree, parent and message."""
     text = message.rstrip() + "\n"
     return f"{text}\nDevfix-Seal: {_seal(text.encode('utf-8', 'surrogateescape'), tree.encode(), parent.encode())}\n"
 
 
 def is_sealed(commit: bytes) -> bool:
-    """Say whether a raw commit is just as devfix made it: not amended, not rebased, not made by somebody else.
+    """Return whether a raw commit is as devfix created it: not amended, not rebased, not made by someone else.
 
-    The seal covers the parent's id, and so everything below: one look at the tip of a branch is enough.
+    The trailer covers the parent's id, and so everything below: checking the tip of a branch is enough.
     """
     head, _, message = commit.partition(b"\n\n")
     fields = head.split(b"\n")

@@ -1,4 +1,4 @@
-"""Trees of files that were changed."""
+"""Write trees of changed files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from devfix.workspace.git.command import Git
 def write_tree(git: Git, parent: str | None, files: Mapping[str, bytes], mode_of: Callable[[str], str | None]) -> str:
     """Write the tree of `parent` (None: an empty one) with new contents of files, and return its id.
 
-    `git` has an index file of its own; `mode_of` gives the mode that a path has in the parent, None where it is new.
+    `git` uses an index file of its own; `mode_of` returns the mode of a path in the parent, None for new files.
     """
     git.call("read-tree", parent or "--empty")
     rows = []

@@ -1,4 +1,4 @@
-"""What git does not have but the program may need: data sets, checkpoints, built extensions."""
+"""Files outside of git that the program may need: data sets, checkpoints, built extensions."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from pathlib import Path
 
 from devfix.process.tempdirs import remove
 
-# Made by tools and made again when needed, or an environment that the interpreter finds by its own path.
+# Created by tools and recreated when needed, or an environment that the interpreter finds by its own path.
 _NOT_DATA = re.compile(
     r"__pycache__|.*\.py[co]|node_modules|\.git|\.?venv|\.tox|\.nox|\.eggs|\.cache|\.(mypy|pytest|ruff)_cache|\.hypothesis|"
     r"\.ipynb_checkpoints|\.idea|\.vscode|build|htmlcov"
 )
-_CLONE_FILE = 0x40049409  # the ioctl FICLONE: a copy on file systems that share blocks, at no cost whatever the size
-_FILE_LIMIT = 16_000_000  # bytes; a larger file is cloned, or linked where the file system cannot
+_CLONE_FILE = 0x40049409  # the ioctl FICLONE: a copy that shares blocks, at no cost
+_FILE_LIMIT = 16_000_000  # bytes; a larger file is cloned, or linked if the file system does not support that
 _TOTAL_LIMIT = 256_000_000  # bytes copied for one worktree
-_ENTRY_LIMIT = 4_000  # files looked at; a folder that would exceed it is linked whole, so that a data set costs nothing
+_ENTRY_LIMIT = 4_000  # files to visit; a folder with more is linked as a whole, so that a data set costs nothing
 
 
 @dataclass
 class Data:
-    """The files to bring, from where each comes, and which of them are linked and not copied.
+    """The files to provide, their origins, and which of them are linked instead of copied.
 
-    `files` maps paths in the worktree to the user's files, folders that are linked whole included; `borrowed` are the
-    user's own files and folders that links lead to, which a program must not write to.
+    `files` maps paths in the worktree to the user's files, including folders that are linked as a whole. `borrowed` are
+    the user's own files and folders that links point to, to which a program must not write.
     """
 
     root: Path
@@ -43,11 +43,11 @@ class Data:
     _bytes: int = 0
 
     def bring(self, path: str, worktree: Path) -> None:
-        """Put one file, link or linked folder into the worktree, in place of what is there."""
+        """Put one file, link or linked folder into the worktree, replacing what is there."""
         source, target = self.files[path], worktree / path
         _make_folder(target.parent)
         if target.is_dir() and not target.is_symlink():
-            raise FileExistsError(path)  # the commit has files in a folder that git ignores: those count
+            raise FileExistsError(path)  # the commit has files in an ignored folder, which take precedence
         remove(target)
         if source.is_symlink():
             goal = os.readlink(source)
@@ -59,7 +59,7 @@ class Data:
             os.symlink(source, target)
 
     def bring_all(self, worktree: Path) -> None:
-        """Put everything into the worktree; a file that has vanished or is not readable is left out."""
+        """Put everything into the worktree; files that have vanished or are not readable are skipped."""
         for folder in self.folders:
             with contextlib.suppress(OSError):
                 _make_folder(worktree / folder)
@@ -69,7 +69,7 @@ class Data:
 
 
 def find_data(root: Path, paths: Iterable[str], committed: Container[str]) -> Data:
-    """Plan how the user's files and folders at `paths` (relative to `root`) come into worktrees; not the committed."""
+    """Plan how the user's uncommitted files and folders at `paths` (relative to `root`) get into worktrees."""
     data = Data(root, committed)
     for path in paths:
         source, linked = root / path.rstrip("/"), len(data.linked)
@@ -110,7 +110,7 @@ def _add(data: Data, source: Path, status: os.stat_result) -> None:
 
 def _make_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    if os.path.realpath(folder) != os.path.normpath(folder):  # a committed link: what lies behind it is not ours
+    if os.path.realpath(folder) != os.path.normpath(folder):  # a committed link, which may lead outside
         raise NotADirectoryError(folder)
 
 

@@ -1,4 +1,4 @@
-"""A pool of worktrees, and the commits that are made of what held in them."""
+"""A pool of worktrees, and the commits of verified fixes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from devfix.workspace.worktrees.worktree import Worktree
 
 
 class Worktrees:
-    """Up to `count` worktrees of a repository, each made when first needed; safe to use from several threads."""
+    """Up to `count` worktrees of a repository, each created on demand; may be used from several threads."""
 
     def __init__(self, origin: Origin, folder: Path, count: int) -> None:
         """Keep everything below `folder`, which the caller removes."""
@@ -26,17 +26,17 @@ class Worktrees:
 
     @property
     def linked(self) -> tuple[str, ...]:
-        """The ignored data too large to copy: the worktrees have links to the user's own files there."""
+        """The ignored data that is too large to copy, to which the worktrees have links."""
         return tuple(sorted(self._shadow.data.linked))
 
     @property
     def borrowed(self) -> tuple[Path, ...]:
-        """The user's own files and folders that links lead to: a program must not write to them."""
+        """The user's own files and folders that links point to, to which a program must not write."""
         return tuple(sorted(self._shadow.data.borrowed))
 
     @property
     def scratch(self) -> Path:
-        """A folder for what else must vanish with the worktrees, also when devfix is killed."""
+        """A folder for files that are removed together with the worktrees, also if devfix is killed."""
         folder = self._shadow.folder / "scratch"
         folder.mkdir(exist_ok=True)
         return folder
@@ -71,7 +71,7 @@ class Worktrees:
             raise
 
     def give(self, worktree: Worktree) -> None:
-        """Hand a worktree back, in whatever state it is."""
+        """Return a worktree to the pool, in whatever state it is."""
         with self._changed:
             self._free.append(worktree)
             self._changed.notify()
@@ -79,7 +79,7 @@ class Worktrees:
     def diff(self, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
         """Return the changes of files (paths to contents) as git prints them, byte for byte.
 
-        Bytes that are not UTF-8 come as surrogate escapes: `.encode("utf-8", "surrogateescape")` gives them back.
+        Bytes that are not UTF-8 are surrogate-escaped: `.encode("utf-8", "surrogateescape")` restores them.
         """
         return self._history.diff(before, after).decode("utf-8", "surrogateescape")
 
@@ -89,9 +89,9 @@ class Worktrees:
         return self._last
 
     def publish(self, branch: str, exactly: bool = False) -> str:
-        """Bring the commits into the user's repository as a new branch and return its name.
+        """Create a new branch with the commits in the user's repository and return its name.
 
-        Where the name is taken, the next free one (`-2`, `-3`, …) is used; `exactly` raises UserError instead.
+        If the name is taken, the next free one (`-2`, `-3`, …) is used; `exactly` raises UserError instead.
         """
         name, number = branch, 1
         while not self._history.publish(self._last, name):

@@ -1,4 +1,4 @@
-"""A private repository that borrows the user's objects, so that nothing is written there until a branch is finished."""
+"""A private repository that shares the user's objects, so that nothing is written to theirs before a branch is done."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from devfix.workspace.git.lfs import large_files
 from devfix.workspace.git.listing import Entry
 from devfix.workspace.worktrees.ignored_files import Data, find_data
 
-# Worktrees hold the very bytes of the commit: no line endings turned, no keywords filled in, no filter run.
+# Worktrees contain the exact bytes of the commit: no line ending conversion, no keywords, no filters.
 _ATTRIBUTES = "* -text -ident -filter !eol !working-tree-encoding\n"
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What a shadow must know of the repository it stands for; `head` is its branch, None when detached.
+    """The properties of the original repository; `head` is its branch, None if detached.
 
     `ignored` are the paths that git ignores, `submodules` those of other repositories.
     """
@@ -34,18 +34,18 @@ class Origin:
 
 
 class Shadow:
-    """The private repository, the one that programs see, and the data that goes into each worktree.
+    """The private repository, the one that programs see, and the data for each worktree.
 
-    `git` speaks to the private one, `index` is the file where it lists the commit, `seen` the folder for `.git`.
+    `git` uses the private one, `index` is its index file for the commit, `seen` the folder for `.git`.
     """
 
     def __init__(self, origin: Origin, folder: Path) -> None:
-        """Make both below `folder`; the user's repository is only read."""
+        """Create both below `folder`; the user's repository is only read."""
         self.origin, self.folder = origin, folder
         self.seen, private = folder / "seen", folder / "private"
         self._make_seen()
         shutil.copytree(self.seen, private)
-        # What lies before the commit is of no interest, and a shallow clone does not have it.
+        # Parents of the commit are not needed, and a shallow clone lacks them.
         (private / "shallow").write_text(f"{origin.commit}\n")
         self.git = _ours(folder, private).also("core.bare=false", "core.logAllRefUpdates=false")
         self.index = folder / "index"
@@ -55,7 +55,7 @@ class Shadow:
         self.data: Data = find_data(origin.root, (*origin.ignored, *origin.submodules, *large), committed)
 
     def _make_seen(self) -> None:
-        """Make what a program finds as `.git`: the commit, the branch and the tags, by reference."""
+        """Create what a program finds as `.git`: the commit, the branch and the tags, by reference."""
         origin = self.origin
         self.seen.mkdir()
         kind = origin.git.says("rev-parse", "--show-object-format") or "sha1"
@@ -81,7 +81,7 @@ class Shadow:
 
 
 def _on_one_line(path: Path) -> bytes:
-    """A path as git reads it in a list of paths: between quotes where the path itself has an end of line."""
+    """Return a path as git reads it in a list of paths: quoted if it contains a line feed."""
     name = os.fsencode(path)
     if b"\n" not in name:
         return name + b"\n"
@@ -90,6 +90,6 @@ def _on_one_line(path: Path) -> bytes:
 
 
 def _ours(folder: Path, directory: Path) -> Git:
-    """Speak to a repository of our own, with no configuration but its own."""
+    """Use a repository of devfix's own, with no configuration but its own."""
     environment = {"GIT_DIR": str(directory), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     return Git(folder, environment)

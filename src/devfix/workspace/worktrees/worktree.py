@@ -1,4 +1,4 @@
-"""One worktree: the files of the commit and the data beside them, put back as they were between uses."""
+"""A worktree: the files of the commit and the data beside them, reset between uses."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from devfix.process.tempdirs import remove
 from devfix.workspace.git.command import GitError
 from devfix.workspace.worktrees.shadow import Shadow
 
-# To make a file costs the kernel 0.14 ms on ext4: 10,000 take 1.3 s, and 0.6 s with four at work, also on two cores.
+# Creating a file takes 0.14 ms on ext4: 10,000 take 1.3 s, and 0.6 s with four threads, even on two cores.
 _WORKERS = "checkout.workers=4"
 _State = bytes  # a tuple of numbers would take three times the memory, for every file of a repository
 _FOLDER, _FILE = struct.Struct("<I"), struct.Struct("<IQqqQ")
 
 
 class Worktree:
-    """A folder with the repository's files at the commit, in which the program may do what it likes."""
+    """A folder with the repository's files at the commit, which the program may change."""
 
     def __init__(self, shadow: Shadow, path: Path, index: Path) -> None:
-        """Fill the folder `path`; `index` is where git keeps what it knows of these files."""
+        """Fill the folder `path`; `index` is the file of git's index for it."""
         self.path, self._shadow, self._index = path, shadow, index
         self._git = shadow.git.also(_WORKERS, GIT_WORK_TREE=str(path), GIT_INDEX_FILE=str(index))
         self._made: dict[str, _State] = {}
         self._build()
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Write contents (paths relative to the repository) until the next reset; modes stay as they are."""
+        """Write contents (paths relative to the repository) until the next reset; modes are kept."""
         for name, content in files.items():
             target = Path(os.path.normpath(self.path / name))
             if os.path.realpath(target) != str(target) or not target.is_relative_to(self.path):
                 raise DevfixError(f"{name}: lies behind a symbolic link, or outside of the repository")
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-            # Python trusts a cached module of the same second and size: the next run would not see this edit.
+            # Python would use a cached module of the same second and size instead of this edit.
             for cached in (target.parent / "__pycache__").glob(f"{target.stem}.*.pyc"):
                 cached.unlink(missing_ok=True)
 
     def reset(self) -> None:
-        """Put every file back as it was, and remove what has come; make it anew where a program wrecked it."""
+        """Restore every file and remove new ones; recreate the folder if a program damaged it."""
         try:
             self._mend()
         except (OSError, GitError):
@@ -59,7 +59,7 @@ class Worktree:
         self._made = _survey(self.path)
 
     def _give_git(self) -> None:
-        """Make the repository that the program sees; devfix itself never reads it."""
+        """Create the repository that the program sees; devfix itself never reads it."""
         remove(self.path / ".git")
         shutil.copytree(self._shadow.seen, self.path / ".git", symlinks=True)
         shutil.copyfile(self._index, self.path / ".git" / "index")
@@ -68,7 +68,7 @@ class Worktree:
         found = _survey(self.path)
         changed = [path for path, state in self._made.items() if found.get(path) != state]
         extra = [path for path in found if path not in self._made]
-        if any(_is_folder(self._made[path]) for path in changed):  # one is gone, closed, or a link now
+        if any(_is_folder(self._made[path]) for path in changed):  # one was removed, is unreadable, or is a link now
             self._build()
             return
         lost = []
@@ -93,7 +93,7 @@ def _is_folder(state: _State) -> bool:
 
 
 def _survey(folder: Path) -> dict[str, _State]:
-    """Return the state of everything below the folder; the change time cannot be set back, unlike the others."""
+    """Return the state of everything below the folder; unlike other times, the change time cannot be reset."""
     states: dict[str, _State] = {}
 
     def look(inner: str, prefix: str) -> None:

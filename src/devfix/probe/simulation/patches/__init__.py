@@ -1,1 +1,1 @@
-"""What the simulated world replaces in PyTorch's Python side, one subject a module."""
+"""Replacements of PyTorch's Python functions in a simulated world, one subject per module."""

@@ -1,4 +1,4 @@
-"""Lay the patches of a world over PyTorch."""
+"""Install the patches of a world in PyTorch."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _SUBJECTS = (
 
 
 def simulated() -> None:
-    """Patch everything by which a program could tell a simulated GPU from a real one."""
+    """Patch everything that distinguishes a simulated GPU from a real one for a program."""
     for subject in _SUBJECTS:
         subject.install()
 

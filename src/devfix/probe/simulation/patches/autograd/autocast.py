@@ -1,7 +1,7 @@
-"""`torch.autocast("cuda")`: PyTorch's kernels ask `is_cuda()` in C++ and would cast nothing on a simulated GPU.
+"""`torch.autocast("cuda")`: PyTorch's kernels check `is_cuda()` in C++ and would not cast on a simulated GPU.
 
-Simulated tensors carry the AutocastCUDA key. Kernels in Python replace PyTorch's under that key: they cast and call the
-operator again below it. Which operator is cast how stands in `ATen/autocast_mode.h`, which the wheel ships.
+Simulated tensors have the AutocastCUDA key. Python kernels replace PyTorch's under that key: they cast, and call the
+operator again below it. `ATen/autocast_mode.h`, which the wheel contains, lists the cast of each operator.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ...tensor import Tensor, device_of
 Key = torch._C.DispatchKey
 _KEYS = torch._C.DispatchKeySet(Key.AutocastCUDA)
 _libraries: list[Any] = []
-# What cuDNN runs whole, and is given in half precision (ATen/cudnn/AutocastRNN.cpp).
+# Operators that cuDNN runs as a whole, with half precision (ATen/cudnn/AutocastRNN.cpp).
 _RECURRENT = [f"{name}.{form}" for name in ("lstm", "gru", "rnn_tanh", "rnn_relu") for form in ("input", "data")]
-# Where the header is missing: what programs cast in the end.
+# Used without the header: the most frequently cast operators.
 _FALLBACK = {
     "LOWER_PRECISION_FP": "_(conv1d) _(conv2d) _(conv3d) _(addmm) _(matmul) _(einsum) _(mm) _(mv) _(linear) _(bmm)",
     "FP32": "_(exp) _(log) _(layer_norm) _(group_norm) _(nll_loss) _(mse_loss) _(l1_loss) _(pow, Tensor_Scalar)",
@@ -33,7 +33,7 @@ _FALLBACK = {
 
 
 def _listed() -> dict[str, list[str]]:
-    """The qualified names of the operators of each policy."""
+    """Return the qualified names of the operators of each policy."""
     header = Path(torch.__file__).parent / "include/ATen/autocast_mode.h"
     found = {}
     text = header.read_text(encoding="utf-8") if header.is_file() else ""
@@ -48,7 +48,7 @@ def _listed() -> dict[str, list[str]]:
 def _eligible(value: Any) -> bool:
     if not isinstance(value, Tensor) or not value.is_floating_point():
         return False
-    return value._devfix_gpu >= 0 or bool(device_of(value).type == "lazy")  # the latter within a transform
+    return value._devfix_gpu >= 0 or bool(device_of(value).type == "lazy")  # the latter inside a transform
 
 
 def _cast(value: Any, dtype: torch.dtype) -> Any:
@@ -105,7 +105,7 @@ def _with_dtype(func: Any) -> Any:
 
 
 def _register() -> None:
-    """Register the kernels at the first autocast: it takes some milliseconds that few programs need."""
+    """Register the kernels at the first autocast, since it takes some milliseconds and few programs need it."""
     if _libraries:
         return
     library = torch.library.Library("aten", "IMPL")
@@ -141,7 +141,7 @@ def _unregister() -> None:
 
 
 def _begin() -> None:
-    """Have the kernels, and reach them in this thread whatever the tensors' keys: a transform's wrapper drops ours."""
+    """Enable the kernels in this thread for all tensors: a transform's wrapper lacks the key."""
     _register()
     torch._C._dispatch_tls_set_dispatch_key_included(Key.AutocastCUDA, True)
 

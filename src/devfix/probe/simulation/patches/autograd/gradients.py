@@ -1,4 +1,4 @@
-"""Gradients on the wrong device: those with which `backward` begins, and those of a user's own autograd function."""
+"""Gradients on the wrong device: initial gradients of `backward`, and those of custom autograd functions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _device(edge: Any) -> torch.device | None:
 
 
 def _begun(original: Any) -> Any:
-    """Check the gradients that a backward pass begins with, as the engine does for tensors that are no subclasses."""
+    """Check the initial gradients of a backward pass, as the engine does for tensors that are not subclasses."""
 
     def run_backward(tensors: Any, gradients: Any = (), *args: Any, **kwargs: Any) -> Any:
         return original(tensors, _placed(tensors, gradients), *args, **kwargs)
@@ -49,7 +49,7 @@ def _begun(original: Any) -> Any:
 
 
 def _placed(tensors: Any, gradients: Any) -> Any:
-    """The gradients where their tensors lie: one without dimensions is moved there, any other must be there already."""
+    """Return the gradients on their tensors' devices: 0-dim ones are moved, others must be there already."""
     placed = list(gradients)
     for place, (tensor, gradient) in enumerate(zip(tensors, gradients)):  # noqa: B905 - as the engine
         if not (isinstance(tensor, Tensor) and isinstance(gradient, Tensor)) or tensor.device == gradient.device:
@@ -66,7 +66,7 @@ def _placed(tensors: Any, gradients: Any) -> Any:
 
 
 def install() -> None:
-    """Check gradients in Python, since C++ leaves those of Tensor's subclasses, which shells are to it, alone."""
+    """Check gradients in Python, since C++ skips subclasses of Tensor, as which it sees simulated tensors."""
     for owner in (torch.autograd, torch.autograd.graph):
         wrap(owner, "_engine_run_backward", _begun)
     wrap(torch.autograd.function.BackwardCFunction, "apply", _checked)

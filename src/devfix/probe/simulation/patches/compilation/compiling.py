@@ -1,4 +1,4 @@
-"""`torch.compile` compiles nothing, and tells of graph breaks; `torch.jit` knows the functions that replace others."""
+"""`torch.compile` does not compile, but reports graph breaks; `torch.jit` accepts replaced functions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from . import whole_graphs
 
 
 class _AllocatorState:
-    """What the compiler imports from builds for CUDA when it is reset."""
+    """The class that the compiler imports from CUDA builds when it is reset."""
 
 
 def _compiling(original: Any) -> Any:
     def compile(model: Any = None, **kwargs: Any) -> Any:
-        """Give a function back as it is, and a module inside the one that PyTorch makes: its class and names differ."""
+        """Return a function unchanged, and a module wrapped as PyTorch does: its class and names differ."""
         if model is None:
             return functools.partial(compile, **kwargs)
         is_module = isinstance(model, torch.nn.Module)
@@ -33,12 +33,12 @@ def _compiling(original: Any) -> Any:
 
 
 def _is_own(function: Any) -> bool:
-    """Whether PyTorch compiles a function of its own, as `torch.cond` does at every call."""
+    """Return whether PyTorch compiles a function of its own, as `torch.cond` does in every call."""
     return str(getattr(function, "__module__", "")).startswith("torch.")
 
 
 def _compile_method(self: Any, *args: Any, **kwargs: Any) -> None:
-    """Leave a module as it is."""
+    """Return a module unchanged."""
 
 
 def _builtin(original: Any) -> Any:
@@ -50,7 +50,7 @@ def _builtin(original: Any) -> Any:
 
 def _reading(original: Any) -> Any:
     def read(function: Any, *args: Any) -> Any:
-        return original(innermost(function), *args)  # the source of what PyTorch itself wrote in Python: `tensordot`
+        return original(innermost(function), *args)  # PyTorch's own source: `tensordot`
 
     return read
 
@@ -59,7 +59,7 @@ def _refusing(original: Any) -> Any:
     def export(mod: Any, *args: Any, **kwargs: Any) -> Any:
         held: tuple[Any, ...] = (*mod.parameters(), *mod.buffers()) if isinstance(mod, torch.nn.Module) else ()
         if any(tensor._devfix_gpu >= 0 for tensor in held):
-            # Its stand-ins for CUDA tensors end the process in a build for the CPU, which has no guard for the device.
+            # Its fake CUDA tensors would abort the process in a CPU build, which has no guard for the device.
             raise NotImplementedError("torch.export does not run on simulated GPUs: move the module to the CPU first")
         return original(mod, *args, **kwargs)
 

@@ -1,7 +1,7 @@
-"""`make_fx` and the operators that take functions: what they see of the world's mode, which is on top of all others.
+"""`make_fx` and higher-order operators: their view of the world's mode, which is on top of all others.
 
-A tracer of PyTorch's is a mode below the world's. While there is one, the world leaves every operator to it, and is put
-on again for what the tracer itself runs.
+PyTorch's tracer is a mode below the world's. While there is one, the world leaves every operator to it, and is enabled
+again for what the tracer itself runs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _leaving(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
 
 
 def _count(more: int) -> None:
-    """Leave operators to tracers where there are any: to ask at each operator would cost those without."""
+    """Leave operators to active tracers; a query in each operator would slow down other programs."""
     _Tracers.at_work += more
     chosen = _leaving if _Tracers.at_work > 0 else dispatch.dispatch
     dispatch.World.__torch_dispatch__ = chosen  # type: ignore[method-assign]
@@ -64,7 +64,7 @@ def _running(original: Any) -> Any:
 
 
 def _choosing(original: Any) -> Any:
-    """Let autograd see the branch that is taken: the compiler, which makes a graph of both, is not at work."""
+    """Let autograd see the selected branch, since the compiler, which traces both, is not active."""
 
     def choose(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
         apart = all(getattr(item, "_devfix_gpu", -1) < 0 for item in operands)
@@ -76,13 +76,13 @@ def _choosing(original: Any) -> Any:
 
 
 def _set_gradient(kernel: Any) -> None:
-    """Give `torch.cond` a kernel for autograd, and let it look for it again."""
+    """Add an autograd kernel to `torch.cond`, and clear its cache."""
     cond_op.py_kernels[_AUTOGRAD] = kernel
     cond_op._dispatch_cache.clear()
 
 
 def install() -> None:
-    """Patch the tracer's mode, and what `torch.cond` does for autograd."""
+    """Patch the tracer's mode, and the autograd kernel of `torch.cond`."""
     original = cond_op.py_kernels.get(_AUTOGRAD)
     if original is not None:
         _set_gradient(_choosing(original))

@@ -1,6 +1,6 @@
-"""What a script asks of devices: C++ answers there as for a lazy device, so the script's graph asks in Python instead.
+"""Device queries in scripts: C++ would return the lazy device, so the script's graph calls Python instead.
 
-A graph is changed before its first run, by which its executor is made, and changed back before it is written to a file.
+A graph is changed before its first run, which creates its executor, and restored before it is saved.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OPERATORS = {
     "is_cuda(Tensor x) -> bool": lambda x: x.is_cuda,
     "device(Tensor x) -> Device": lambda x: x.device,
     "cuda(Tensor(a) x) -> Tensor(a)": lambda x: x.cuda(),
-    # The tensor is given so that a constant device is not resolved once and for all: "cuda" is the current one.
+    # The tensor is an argument so that a constant device is not resolved at compile time: "cuda" is the current one.
     "inner(Tensor x, Device? device) -> Device?": lambda x, device: None if device is None else devices.inner(device),
 }
 _SAME = {"prim::is_cuda": "devfix::is_cuda", "prim::device": "devfix::device", "aten::cuda": "devfix::cuda"}
@@ -46,7 +46,7 @@ def _exchange(graph: Any, old: str, new: str) -> None:
 
 
 def change(graph: Any) -> None:
-    """Let a graph ask for devices in Python."""
+    """Replace device queries of a graph by calls of Python."""
     for old, new in _SAME.items():
         _exchange(graph, old, new)
     for node in graph.findAllNodes("aten::to"):
@@ -60,7 +60,7 @@ def change(graph: Any) -> None:
 
 
 def change_back(graph: Any) -> None:
-    """Let a graph ask for devices as PyTorch's own graphs do."""
+    """Restore the device queries of a graph."""
     for old, new in _SAME.items():
         _exchange(graph, new, old)
     for node in graph.findAllNodes("devfix::inner"):
@@ -70,13 +70,13 @@ def change_back(graph: Any) -> None:
 
 
 def _functions() -> list[Any]:
-    """The functions and methods that the process has compiled from Python."""
+    """Return the functions and methods that the process has compiled from Python."""
     unit: Any = torch.jit._state._python_cu
     return list(unit.get_functions())
 
 
 def _methods(module: Any) -> Iterator[Any]:
-    """The methods of a scripted module in C++, and of those below it."""
+    """Yield the C++ methods of a scripted module and of those below it."""
     for name in module._method_names():
         yield module._get_method(name)
     for _, child in torch._C.ModuleDict(module).items():
@@ -97,7 +97,7 @@ def _prepare(function: Any) -> None:
         return
     for method in _methods(owner):
         if method.graph.findAllNodes("prim::CallFunction"):
-            torch._C._jit_pass_inline(method.graph)  # a loaded module's functions are reached in no other way
+            torch._C._jit_pass_inline(method.graph)  # functions of a loaded module cannot be reached otherwise
         change(method.graph)
 
 
@@ -115,7 +115,7 @@ _ready: dict[int, Any] = {}
 
 
 def as_written(function: Any = None, module: Any = None) -> None:
-    """Change a function's or a module's graphs, and those that they may reach, back until they run again."""
+    """Restore a function's or a module's graphs, and those that they may reach, until they run again."""
     for each in (
         *_functions(),
         *(() if function is None else (function,)),

@@ -1,4 +1,4 @@
-"""Scripted modules: C++ keeps their tensors itself, and writes and reads them past the dispatcher."""
+"""Scripted modules: C++ stores their tensors itself, and saves and loads them outside of the dispatcher."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _applied(original: Any) -> Any:
         before = dict(self._parameters.items())
         result = original(self, fn, recurse)
         for name, parameter in before.items():
-            self._c.setattr(name, parameter)  # the same object, whose C++ side may be another now
+            self._c.setattr(name, parameter)  # the same object, whose C++ side may have changed
         return result
 
     return _apply
@@ -32,7 +32,7 @@ def _gpus(module: Any) -> set[int]:
 
 @contextmanager
 def _on_host(module: Any) -> Iterator[None]:
-    """Let a module hold for a while what its simulated tensors hold."""
+    """Let a module temporarily hold the values of its simulated tensors."""
     kept = []
     try:
         for part in module.modules():
@@ -78,7 +78,7 @@ def _load(original: Any) -> Any:
     def load(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
         if isinstance(f, (str, os.PathLike)):
             if not os.path.isfile(f):
-                return original(f, map_location, *args, **kwargs)  # says what is wrong
+                return original(f, map_location, *args, **kwargs)  # raises the error
             with open(f, "rb") as file:
                 data = file.read()
         else:

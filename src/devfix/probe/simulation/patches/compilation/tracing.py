@@ -1,4 +1,4 @@
-"""Traces: which operators PyTorch writes down, and the executor that runs what was traced or scripted."""
+"""Traces: the operators that PyTorch records, and the executor of traced and scripted functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _convolve: Any = torch._convolution
 
 
 class _Executor:
-    """Which executor the program has asked for: the old one's fuser knows no lazy device, and computes the same."""
+    """The executor that the program requests: the legacy one's fuser fails on lazy devices; results are the same."""
 
     profiling = True
 
@@ -29,7 +29,7 @@ def _several(value: Any, count: int) -> list[int]:
 
 
 def _traced(dimensions: int, transposed: bool) -> Any:
-    """Let a trace have `_convolution`, as on CUDA: C++ calls it in the dispatch mode, where nothing is written down."""
+    """Record `_convolution` in a trace, as on CUDA: C++ calls it in the dispatch mode, where nothing is recorded."""
 
     def make(original: Any) -> Any:
         def convolve(*args: Any, **kwargs: Any) -> Any:
@@ -43,7 +43,7 @@ def _traced(dimensions: int, transposed: bool) -> Any:
 
 
 def _sizes(weight: Any) -> list[int]:
-    """The sizes of a tensor as numbers, which a trace would have as results of operators."""
+    """Return the sizes of a tensor as numbers, which a trace would have as results of operators."""
     state = _tracing()
     _trace(None)
     try:
@@ -60,7 +60,7 @@ def _straight(
     if isinstance(padding, str):
         same = padding == "same"
         if padding not in ("same", "valid") or (same and any(step != 1 for step in steps)):
-            return original(input, weight, bias, stride, padding, dilation, groups)  # says what is wrong
+            return original(input, weight, bias, stride, padding, dilation, groups)  # raises the error
         wide = [gap * (size - 1) * same for gap, size in zip(gaps, _sizes(weight)[2:])]  # noqa: B905 - both have as many
         edges = [part for total in reversed(wide) for part in (total // 2, total - total // 2)]
         if any(total % 2 for total in wide):
@@ -88,7 +88,7 @@ def _convolution(dimensions: int, input: Any, *rest: Any) -> Any:
 
 
 def install() -> None:
-    """Patch convolutions, and keep the executor that knows simulated GPUs."""
+    """Patch convolutions, and keep the executor that supports simulated GPUs."""
     for count in (1, 2, 3):
         wrap(torch, f"conv{count}d", _traced(count, False))
         wrap(torch, f"conv_transpose{count}d", _traced(count, True))

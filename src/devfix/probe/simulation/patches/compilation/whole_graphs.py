@@ -1,7 +1,7 @@
-"""Graph breaks: `torch.compile(fullgraph=True)` raises what Dynamo raises, and then runs the function as it is.
+"""Graph breaks: `torch.compile(fullgraph=True)` raises what Dynamo raises; otherwise the function runs uncompiled.
 
-Dynamo traces for real, with fake tensors that say they lie on a GPU, and is stopped where it would call its backend: a
-trace has no effects, so that the function runs once. It is shown PyTorch's own functions in place of replacements.
+Dynamo really traces, with fake tensors on a GPU, and is stopped where it would call its backend: a trace has no
+effects, so the function runs once. Dynamo sees PyTorch's own functions in place of replacements.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...late_imports import when_imported
 from ...patching import REPLACEMENTS, undo_with, wrap
 
 _PROBE = str(Path(__file__).parents[3])
-# What breaks a graph on any device, in the words of 2.6 and of later releases: the simulation is behind none of these.
+# Graph breaks on any device, in the wording of 2.6 and of later releases: the simulation causes none of these.
 _BREAKS = re.compile(
     r"[Dd]ata[- ]dependent|Failed to trace builtin operator|Dynamic (control flow|shape)|Tensor\.(item|tolist)"
     r"|print|graph_break\(|compiler\.disable|dynamo\.disable"
@@ -24,7 +24,7 @@ _BREAKS = re.compile(
 
 
 class _Traced(Exception):
-    """The whole function could be traced."""
+    """The whole function was traced."""
 
 
 def _stop(graph: Any, examples: Any) -> Any:
@@ -32,7 +32,7 @@ def _stop(graph: Any, examples: Any) -> Any:
 
 
 def checked(compile: Any, function: Any, run: Any, options: Any) -> Any:
-    """Return what runs as `run` does, once Dynamo has traced `function` at the first call without a break."""
+    """Return a function that runs as `run` does after Dynamo has traced `function` without a graph break."""
     left = [True]
     asked = {name: value for name, value in options.items() if name in ("dynamic", "fullgraph")}
 
@@ -49,7 +49,7 @@ def checked(compile: Any, function: Any, run: Any, options: Any) -> Any:
 
 
 def _trace(compiled: Any, args: Any, kwargs: Any) -> tuple[bool, Any]:
-    """Raise what Dynamo does not support of a program; return whether it ran, for want of a graph, and what it gave."""
+    """Raise graph breaks of a program; return whether it ran because there was no graph, and its result."""
     from torch._dynamo.exc import BackendCompilerFailed, Unsupported
 
     try:
@@ -62,13 +62,13 @@ def _trace(compiled: Any, args: Any, kwargs: Any) -> tuple[bool, Any]:
         if _BREAKS.search(str(error).partition("\n")[0]) and not any(file.startswith(_PROBE) for file in stack):
             raise
     except Exception:
-        pass  # the run itself tells it in the words of the operator that fails
+        pass  # the run itself raises the error of the operator
     return False, None
 
 
 def _own(value: Any) -> Any:
     while getattr(value, "_devfix_original", None) is not None:
-        value = getattr(value, "_devfix_original")  # noqa: B009 - the types know nothing of it
+        value = getattr(value, "_devfix_original")  # noqa: B009 - unknown to the types
     return value
 
 
@@ -87,7 +87,7 @@ def _finding(original: Any) -> Any:
 
 
 def _teach(rules: Any) -> None:
-    """Let Dynamo know PyTorch's own functions by their names, and leave alone what the probe runs."""
+    """Let Dynamo find PyTorch's own functions by their names, and skip the probe's."""
     wrap(rules, "load_object", _finding)
     skipped = getattr(rules, "SKIP_DIRS", None)
     if isinstance(skipped, list) and hasattr(rules, "_recompile_re"):
@@ -102,6 +102,6 @@ def _teach(rules: Any) -> None:
 
 
 def install() -> None:
-    """Patch what Dynamo looks at, when it is imported."""
+    """Patch Dynamo when it is imported."""
     when_imported("torch._dynamo.trace_rules", _teach)
     when_imported("torch._dynamo.variables.builder", lambda module: wrap(module.VariableBuilder, "_wrap", _showing))

@@ -1,4 +1,4 @@
-"""`torch.accelerator`: the GPUs by their general name."""
+"""`torch.accelerator`: the GPUs under their generic name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _exchange(index: int) -> int:
 
 
 def install() -> None:
-    """Patch torch.accelerator, where this torch has it."""
+    """Patch torch.accelerator, if this torch has it."""
     module = getattr(torch, "accelerator", None)
     if module is None:
         return

@@ -1,4 +1,4 @@
-"""What a build for CUDA says of itself, and its switches: a build for the CPU has none of them, or refuses."""
+"""Version information and switches of CUDA builds, which CPU builds lack or reject."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CUDNN = 91002
 
 
 class _Ranges:
-    """NVIDIA's profiler ranges, which nobody reads here."""
+    """NVIDIA's profiler ranges, without effect."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -43,12 +43,12 @@ class _Ranges:
 
 
 def _asking(original: Any) -> Any:
-    """Answer which library is preferred, whichever is asked for."""
+    """Return which library is preferred, whichever is requested."""
     return lambda *args, **kwargs: original()
 
 
 def install() -> None:
-    """Patch versions, libraries and ranges, where this build is none for CUDA."""
+    """Patch versions, libraries and ranges, if this is not a CUDA build."""
     replace(nvtx, "_nvtx", _Ranges())
     if torch.version.cuda is not None:
         return

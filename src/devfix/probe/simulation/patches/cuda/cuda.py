@@ -1,4 +1,4 @@
-"""`torch.cuda`: devices, availability, properties, synchronisation, random state."""
+"""`torch.cuda`: devices, availability, properties, synchronization, random state."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _exchange(index: int) -> int:
 
 
 def _maybe_exchange(index: int) -> int:
-    return _exchange(index)  # two functions, as Dynamo keeps one rule for each
+    return _exchange(index)  # two functions, since Dynamo stores one rule for each
 
 
 def _properties(device: Any = None) -> Any:
@@ -107,7 +107,7 @@ def _answers() -> dict[str, Any]:
 
 
 def _set_all_states(states: Any) -> None:
-    for generator, state in zip(randomness.defaults, states):  # noqa: B905 - as PyTorch, take what there is
+    for generator, state in zip(randomness.defaults, states):  # noqa: B905 - as PyTorch, use those that exist
         generator.set_state(state.cpu())
 
 

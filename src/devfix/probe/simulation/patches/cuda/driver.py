@@ -1,4 +1,4 @@
-"""What PyTorch reaches below `torch.cuda`: the C functions of a build for CUDA, which one for the CPU lacks."""
+"""The C functions of CUDA builds that `torch.cuda` calls, and CPU builds lack."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 import torch
-import torch.cuda.comm  # a build for CUDA has imported it; one for the CPU has not
+import torch.cuda.comm  # imported by CUDA builds, but not by CPU builds
 
 from ... import devices, graph_capture
 from ...patching import replace
@@ -52,7 +52,7 @@ def _triple(stream: Any) -> tuple[int, int, int]:
 
 
 def install() -> None:
-    """Answer for the driver."""
+    """Patch the driver's functions."""
     graph_capture.reset()
     for name, answer in _answers().items():
         replace(torch._C, f"_cuda_{name}", answer, add=True)

@@ -1,7 +1,7 @@
-"""CUDA graphs: a capture writes down the operators, a replay runs them again into the same tensors.
+"""CUDA graphs: a capture records the operators, a replay runs them again on the same tensors.
 
-The operators run while they are written down, for their results' shapes; what they wrote into tensors that were there
-before is taken back when the capture ends, since a capture computes nothing on CUDA.
+The operators run during the capture to get the shapes of their results. Tensors that existed before are restored when
+the capture ends, since a capture computes nothing on CUDA.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Recorder(TorchDispatchMode):
         self._made: set[int] = set()
 
     def _keep(self, func: Any, args: Any, kwargs: Any) -> None:
-        """Copy what an operator is going to write into, where the tensor is older than the capture."""
+        """Copy a tensor that an operator is about to write to, if it is older than the capture."""
         if not any(argument.alias_info and argument.alias_info.is_write for argument in func._schema.arguments):
             return
         for tensor in tensors_of(args, kwargs):
@@ -39,7 +39,7 @@ class _Recorder(TorchDispatchMode):
                 self._kept[address] = (storage, storage.clone())
 
     def take_back(self) -> None:
-        """Write the kept values back."""
+        """Restore the copied values."""
         for storage, values in self._kept.values():
             storage.copy_(values)
 
@@ -64,7 +64,7 @@ class CUDAGraph:
         self.failed = False
 
     def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
-        """Write down the operators from here on."""
+        """Record operators from here on."""
         if torch.cuda.current_stream().cuda_stream == 0:
             text = "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay "
             raise RuntimeError(text + "them on the default stream.)")
@@ -75,7 +75,7 @@ class CUDAGraph:
         self._recorder.__enter__()
 
     def capture_end(self) -> None:
-        """Stop writing down."""
+        """Stop recording."""
         if self._recorder is None:
             raise messages.cuda_error("operation not permitted", "cudaErrorIllegalState")
         self._recorder.__exit__(None, None, None)
@@ -88,7 +88,7 @@ class CUDAGraph:
         self._captured = True
 
     def replay(self) -> None:
-        """Run the operators again, writing into the tensors that the capture made."""
+        """Run the operators again, writing to the tensors that the capture created."""
         if not self._captured:
             raise RuntimeError("Called CUDAGraph::replay without a preceding successful capture.")
         with torch.no_grad():
@@ -104,7 +104,7 @@ class CUDAGraph:
         """Prepare nothing more."""
 
     def register_generator_state(self, generator: Any) -> None:
-        """Know that a generator draws inside the graph."""
+        """Register a generator that draws inside the graph."""
 
     def enable_debug_mode(self) -> None:
         """Keep nothing for a dump."""
@@ -113,13 +113,13 @@ class CUDAGraph:
         """Dump nothing."""
 
     def pool(self) -> Any:
-        """A token for a memory pool."""
+        """Return a token for a memory pool."""
         return (0, id(self))
 
 
 def _rewrite(old: Any, new: Any) -> None:
     if isinstance(old, (list, tuple)):
-        for one, two in zip(old, new):  # noqa: B905 - the same operator gives as many
+        for one, two in zip(old, new):  # noqa: B905 - the same operator returns as many
             _rewrite(one, two)
     elif isinstance(old, Tensor) and old is not new and old.data_ptr() != new.data_ptr():
         old.detach().copy_(new.detach())

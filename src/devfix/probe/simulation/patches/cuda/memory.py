@@ -1,4 +1,4 @@
-"""Memory figures: counted, when somebody asks, from the simulated tensors that are alive; peaks are followed then."""
+"""Memory figures: computed on demand from the simulated tensors that are alive; peaks are tracked from then on."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def _index(device: Any = None) -> int:
 
 
 def allocated(device: Any = None) -> int:
-    """The bytes that living tensors hold on a simulated GPU, shared memory counted once."""
+    """Return the bytes that living tensors hold on a simulated GPU, shared memory counted once."""
     gpu = _index(device)
     if _Garbage.left:
         gc.collect(1)
     now = _living(gpu)
     if now and _Garbage.left:
-        # A whole collection takes as long as the counting does: it waits until there is something to collect.
+        # A full collection takes as long as the count: it is delayed until there is something to collect.
         _Garbage.left = False
         gc.collect()
         now = _living(gpu)
@@ -53,26 +53,26 @@ def _living(gpu: int) -> int:
 
 
 def peak(device: Any = None) -> int:
-    """The most bytes that were held since the first question for a peak, or since it began anew."""
+    """Return the peak of held bytes since the first query of a peak, or since its reset."""
     now = allocated(device)
     memory_peaks.follow(_tensors())
     return memory_peaks.raise_to(_index(device), now)
 
 
 def forget() -> None:
-    """Begin all peaks anew, and count nothing that only garbage holds when somebody asks next."""
+    """Reset all peaks, and exclude garbage from the next figures."""
     memory_peaks.most.clear()
     _Garbage.left = True
 
 
 def reset(device: Any = None) -> None:
-    """Begin the peak anew."""
+    """Reset the peak."""
     memory_peaks.follow(_tensors())
     memory_peaks.begin_anew(_index(device))
 
 
 def stats(device: Any = None) -> Any:
-    """The figures under the names that PyTorch's allocator gives them."""
+    """Return the figures under the names of PyTorch's allocator."""
     now = allocated(device)
     most = peak(device)
     figures = {}
@@ -93,7 +93,7 @@ _COUNTS = ("num_alloc_retries", "num_device_alloc", "num_device_free", "num_ooms
 
 
 def _summary(device: Any = None, abbreviated: bool = False) -> str:
-    """A table under the heading that PyTorch's has."""
+    """Return a table with the heading of PyTorch's."""
     head = f"PyTorch CUDA memory summary, device ID {_index(device)}"
     rows = (f"| {name:<21} | {figure:>12} bytes |" for name, figure in
             (("Allocated memory", allocated(device)), ("Peak usage", peak(device))))  # fmt: skip

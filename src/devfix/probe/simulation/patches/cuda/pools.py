@@ -1,4 +1,4 @@
-"""Memory that a program asks the allocator for past its tensors: pools, raw blocks, and figures of pinned memory."""
+"""Allocator functions besides tensors: pools, raw blocks, and figures of pinned memory."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ... import devices
 from ...patching import replace
 
 _numbers = itertools.count(1)
-_blocks: dict[int, Any] = {}  # the memory behind each pointer that was given out
+_blocks: dict[int, Any] = {}  # the memory of each pointer that was returned
 
 
 class MemPool:
-    """A pool from which nothing is taken: a simulated tensor has the host's memory."""
+    """An unused pool: a simulated tensor is in the host's memory."""
 
     def __init__(
         self, allocator: Any = None, use_on_oom: bool = False, symmetric: bool = False, no_split: bool = False
@@ -29,26 +29,26 @@ class MemPool:
 
     @property
     def id(self) -> tuple[int, int]:
-        """The number of the pool, and nothing before it, as of all pools that a program makes."""
+        """The number of the pool, with 0 as for all pools of a program."""
         return self._id
 
     @property
     def allocator(self) -> Any:
-        """The allocator that the pool was made with."""
+        """The allocator of the pool."""
         return self._allocator
 
     def use_count(self) -> int:
-        """How many use the pool."""
+        """Return how many use the pool."""
         return 1
 
     def snapshot(self, include_traces: bool = True) -> list[Any]:
-        """The segments of the pool."""
+        """Return the segments of the pool."""
         return []
 
 
 @contextlib.contextmanager
 def use_mem_pool(pool: Any, device: Any = None) -> Iterator[None]:
-    """Take nothing from the pool."""
+    """Do not use the pool."""
     if device is not None:
         devices.spoken(device)
     yield

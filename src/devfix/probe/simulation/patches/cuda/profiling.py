@@ -1,4 +1,4 @@
-"""NVIDIA's profiler and its ranges, and what Python sees of the CUDA runtime: all calls succeed, and do little."""
+"""NVIDIA's profiler and ranges, and the Python API of the CUDA runtime: all calls succeed, most without effect."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ...patching import replace, wrap
 
 
 class cudaError(enum.IntEnum):
-    """What a call of the runtime returns."""
+    """Result of a call of the runtime."""
 
     success = 0
 
 
 class Runtime:
-    """What `torch.cuda.cudart()` gives."""
+    """The object that `torch.cuda.cudart()` returns."""
 
     cudaError = cudaError
 
@@ -32,19 +32,19 @@ class Runtime:
     cudaProfilerStop = cudaProfilerStart
 
     def cudaGetErrorString(self, error: int) -> str:
-        """Name an error: there is none."""
+        """Return the name of an error: there is none."""
         return "no error" if error == cudaError.success else "unrecognized error code"
 
     def cudaHostRegister(self, pointer: int, size: int, flags: int) -> Any:
-        """Register memory of the host, which nobody reads asynchronously."""
+        """Register host memory, without effect."""
         return cudaError.success
 
     def cudaHostUnregister(self, pointer: int) -> Any:
-        """Forget such memory."""
+        """Unregister host memory."""
         return cudaError.success
 
     def cudaMemGetInfo(self, device: int) -> tuple[int, int]:
-        """The free and the whole memory of a GPU."""
+        """Return the free and the total memory of a GPU."""
         free, whole = torch.cuda.mem_get_info(device)
         return free, whole
 
@@ -71,7 +71,7 @@ def _exit(self: Any, *error: Any) -> bool:
 
 
 def _without_driver(original: Any) -> Any:
-    """Wrap a function that starts PyTorch's profiler: the CPU, where simulated GPUs compute, is what it can record."""
+    """Wrap a function that starts PyTorch's profiler: it can record the CPU, on which simulated GPUs compute."""
 
     def call(config: Any, activities: Any, *rest: Any, **named: Any) -> Any:
         there = {each for each in activities if each is not ProfilerActivity.CUDA}
@@ -81,12 +81,12 @@ def _without_driver(original: Any) -> Any:
 
 
 def _config(kind: Any, *rest: Any, **named: Any) -> Any:
-    """Configure the profiler without CUDA's events: without a driver, it prints a C++ stack for each of them."""
+    """Configure the profiler without CUDA events: without a driver, it prints a C++ stack for each of them."""
     return ProfilerConfig(ProfilerState.KINETO if kind is ProfilerState.KINETO_GPU_FALLBACK else kind, *rest, **named)
 
 
 def _with_cuda(original: Any) -> Any:
-    """Wrap what lists the profiler's activities: without CUDA among them, the GPU's alone are refused."""
+    """Wrap the list of the profiler's activities: without CUDA in it, GPU-only profiling is rejected."""
     return lambda: {*original(), ProfilerActivity.CUDA}
 
 

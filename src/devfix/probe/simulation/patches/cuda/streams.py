@@ -1,4 +1,4 @@
-"""Streams, events, graphs and memory figures: all work is done at once, so they only keep their manners."""
+"""Simulated streams and events: execution is synchronous, so these are API-compatible no-ops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...tensor import Tensor
 
 
 class Stream:
-    """A stream on which everything has already happened."""
+    """A stream whose work has always completed."""
 
     def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
         self.device_index = devices.current() if device is None else devices.spoken(device) or 0
@@ -26,7 +26,7 @@ class Stream:
 
     @property
     def device(self) -> torch.device:
-        """The device whose stream this is."""
+        """The device of this stream."""
         return devices.CUDA[self.device_index]
 
     def __enter__(self) -> Stream:
@@ -50,15 +50,15 @@ class Stream:
 
     @staticmethod
     def priority_range() -> tuple[int, int]:
-        """The least and the greatest priority, as PyTorch keeps them on all newer GPUs."""
+        """Return the lowest and the highest priority, which PyTorch uses on all newer GPUs."""
         return (0, -3)
 
     def query(self) -> bool:
-        """Say that all work is done."""
+        """Return True: all work is done."""
         return True
 
     def is_capturing(self) -> bool:
-        """Say whether a graph is captured."""
+        """Return whether a graph is being captured."""
         return graph_capture.active()
 
     def record_event(self, event: Any = None) -> Any:
@@ -68,7 +68,7 @@ class Stream:
         return event
 
     def synchronize(self) -> None:
-        """Wait for nothing."""
+        """Do not wait."""
         graph_capture.check()
 
     @property
@@ -79,21 +79,21 @@ class Stream:
         return f"<torch.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
 
     def wait_event(self, event: Any) -> None:
-        """Wait for nothing."""
+        """Do not wait."""
 
     def wait_stream(self, stream: Any) -> None:
-        """Wait for nothing."""
+        """Do not wait."""
 
 
 class ExternalStream(Stream):
-    """A stream that another library has made: its address comes first."""
+    """A stream created by another library: its address is the first argument."""
 
     def __init__(self, stream_ptr: int, device: Any = None, **kwargs: Any) -> None:
         super().__init__(device, stream_id=stream_ptr)
 
 
 class Event:
-    """A moment on the host's clock."""
+    """A time on the host's clock."""
 
     def __init__(
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, **_: Any
@@ -113,12 +113,12 @@ class Event:
         return None if self.moment is None else devices.CUDA[self._gpu]
 
     def record(self, stream: Any = None) -> None:
-        """Note the time."""
+        """Record the time."""
         self.moment = time.perf_counter()
         self._gpu = devices.current() if stream is None else stream.device_index
 
     def elapsed_time(self, end: Any) -> float:
-        """The milliseconds between two recorded events."""
+        """Return the milliseconds between two recorded events."""
         if not (self.enable_timing and end.enable_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self.moment is None or end.moment is None:
@@ -126,14 +126,14 @@ class Event:
         return float(end.moment - self.moment) * 1000.0
 
     def query(self) -> bool:
-        """Say that the event has happened."""
+        """Return True: the event has occurred."""
         return True
 
     def synchronize(self) -> None:
-        """Wait for nothing."""
+        """Do not wait."""
 
     def wait(self, stream: Any = None) -> None:
-        """Wait for nothing."""
+        """Do not wait."""
 
 
 class _Streams(threading.local):
@@ -145,18 +145,18 @@ _streams = _Streams()
 
 
 def default_stream(device: Any = None) -> Stream:
-    """The stream of a device on which everything runs that names no other."""
+    """Return the default stream of a device."""
     return Stream(device=devices.current() if device is None else device, stream_id=0)
 
 
 def current_stream(device: Any = None) -> Stream:
-    """The stream that is current on a device, in this thread."""
+    """Return the current stream of a device in this thread."""
     index = devices.current() if device is None else devices.spoken(device) or 0
     return _streams.of.setdefault(index, default_stream(index))
 
 
 def set_stream(stream: Any) -> None:
-    """Make a stream current, and its device with it."""
+    """Make a stream current, and its device."""
     if stream is not None:
         _streams.of[stream.device_index] = stream
         devices.make_current(stream.device_index)
@@ -191,7 +191,7 @@ def install() -> None:
         ("set_stream", set_stream),
     ):
         replace(cuda, name, answer)
-    # What PyTorch's own test classes (torch.testing) call past torch.cuda.
+    # Called directly by PyTorch's own test classes (torch.testing).
     replace(torch._C, "_cuda_setStream", _set_stream, add=True)
     replace(torch._C, "_cuda_setDevice", devices.make_current, add=True)
     for name in ("_cuda_clearCublasWorkspaces", "_cuda_resetCublasWorkspaceSize", "_cuda_resetCublasLtWorkspaceSize"):

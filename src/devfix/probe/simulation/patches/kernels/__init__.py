@@ -1,1 +1,1 @@
-"""Operators whose kernels for CUDA differ from those for the CPU."""
+"""Operators whose CUDA kernels differ from the CPU's."""

@@ -1,4 +1,4 @@
-"""Which of CUDA's fused kernels of attention take the tensors at hand (ATen/native/transformers/cuda/sdp_utils.cpp)."""
+"""Which of CUDA's fused attention kernels support given tensors (ATen/native/transformers/cuda/sdp_utils.cpp)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import torch
 
 _HALVES = (torch.float16, torch.bfloat16)
-_MOST = 256  # flash attention's largest head
+_MOST = 256  # maximum head dimension of flash attention
 
 
 def check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, grouped: bool) -> None:
-    """Raise what PyTorch raises where the math kernel is switched off, and no other that is on can be used."""
+    """Raise what PyTorch raises if the math kernel is disabled, and no enabled kernel can be used."""
     shaped = all(item.dim() == 4 and item.dtype is query.dtype and item.numel() for item in (query, key, value))
     if shaped and (
         (torch.backends.cuda.flash_sdp_enabled() and _flashes(query, key, value, mask, is_causal))

@@ -1,7 +1,7 @@
-"""Composite operators in whose C++ PyTorch chooses by device: choose for simulated GPUs as for the CPU that computes.
+"""Composite operators whose C++ selects by device: select for simulated GPUs as for the CPU.
 
-Three operators have kernels for the CPU and CUDA but fall apart on a device that has none; a kernel registered for the
-`Lazy` key (never reached, since the dispatch mode comes first) keeps them whole. Attention asks a stub per device.
+Three operators have kernels for the CPU and CUDA, and are decomposed on a device without one; a kernel registered for
+the `Lazy` key (never reached, since the dispatch mode comes first) prevents that. Attention has a stub per device.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _speaking(original: Any) -> Any:
             if "lazy" in text.lower():
                 error.args = (messages.outward(text),)
                 name = getattr(original, "__name__", "function")
-                hooks.failed(error, f"torch.{name}", args, kwargs)  # host tensors too: one of them is why
+                hooks.failed(error, f"torch.{name}", args, kwargs)  # including host tensors, one of which is the reason
             raise
 
     return call
@@ -86,7 +86,7 @@ def _attention(original: Any) -> Any:
             keywords = {"scale": scale, "enable_gqa": enable_gqa}
             return composite_path.run(original, _func, (query, key, value, *rest), keywords, gpu)
         if not fused:
-            with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):  # the CPU has no others
+            with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):  # the only backend of the CPU
                 return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
         choice = aten._fused_sdp_choice(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
         if choice != 1:
@@ -100,7 +100,7 @@ def _attention(original: Any) -> Any:
 
 
 def _connectionist(original: Any) -> Any:
-    """Give lengths as numbers, for C++ reads them on any device where it knows the tensors for ordinary ones."""
+    """Return lengths as numbers, since C++ reads plain tensors on any device."""
 
     def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *args: Any, **kw: Any) -> Any:
         if any(map(overridden, (log_probs, targets, input_lengths, target_lengths))):
@@ -116,7 +116,7 @@ def _asks_gradient(mask: Any) -> bool:
 
 
 def install() -> None:
-    """Patch what would otherwise choose, or speak, as for a lazy device."""
+    """Patch what would otherwise select, or report, a lazy device."""
     _keep_whole()
     ctc.install()
     for owner, names in _SPEAKING.items():
@@ -124,7 +124,7 @@ def install() -> None:
             if name in vars(owner) or hasattr(owner, name):
                 wrap(owner, name, _speaking)
     wrap(torch, "ctc_loss", _connectionist)
-    # Builds with CUDA have cuDNN, which would take weights that say that they lie on a GPU.
+    # CUDA builds have cuDNN, which would accept weights that claim to be on a GPU.
     replace(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
     if hasattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu"):
         wrap(torch._C._nn, "scaled_dot_product_attention", _speaking)

@@ -1,4 +1,4 @@
-"""CTC loss: CUDA reads the lengths on the host, wherever they lie; for what C++ takes for a subclass it would not."""
+"""ctc_loss: CUDA accepts lengths on any device; emulate that for simulated tensors."""
 
 from __future__ import annotations
 

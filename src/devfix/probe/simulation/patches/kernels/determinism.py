@@ -1,4 +1,4 @@
-"""Deterministic algorithms: operators for which CUDA has none raise, or warn, once a program asks for them."""
+"""Deterministic algorithms: operators without one on CUDA raise, or warn, if a program requests them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ... import graph_capture
 from ...patching import wrap
 from ...unwrapping import tensors_of
 
-# The operators' base names, and the names in the message; what hangs on an argument is looked at below.
+# The operators' base names, and the names in the message; those that depend on an argument are below.
 _ALERTS = {
     "avg_pool3d_backward": "avg_pool3d_backward_cuda",
     "_adaptive_avg_pool2d_backward": "adaptive_avg_pool2d_backward_cuda",

@@ -1,4 +1,4 @@
-"""The operators that programs run most, past the dispatcher where nobody could see that."""
+"""Run the most frequent operators without the dispatcher if nothing observes it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...patching import wrap
 from ...tensor import Tensor
 
 _aten: Any = torch.ops.aten
-# Each has a kernel of its own and always makes a new tensor: the name of the overload that a plain call reaches.
+# Each has its own kernel and always creates a new tensor: the overload that a plain call selects.
 OF_ONE = {
     "abs": "default", "acos": "default", "all": "default", "amax": "default", "amin": "default", "any": "default",
     "argmax": "default", "argmin": "default", "asin": "default", "atan": "default", "bitwise_not": "default",
@@ -39,19 +39,19 @@ VIEWS = {
     "reshape": "view.default", "select": "select.int", "squeeze": "squeeze.dim", "transpose": "transpose.int",
     "unsqueeze": "unsqueeze.default", "view": "view.default",
 }  # fmt: skip
-# Python's operators that lead to C++ at once.
+# Python's operators that call C++ directly.
 SIGNS = {
     "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__truediv__": "div",
     "__and__": "bitwise_and", "__or__": "bitwise_or", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
     "__mod__": "remainder",
 }  # fmt: skip
 
-# What gives a number of one element.
+# Methods that return the number in a one-element tensor.
 NUMBERS = ("item", "__bool__", "__float__", "__int__", "__index__")
 
 
 def overload(name: str, which: str) -> Any:
-    """The operator of this name and overload."""
+    """Return the operator of this name and overload."""
     return getattr(getattr(_aten, name), which)
 
 
@@ -78,8 +78,8 @@ def install() -> None:
 
 def _lay(owners: Any, name: str, make: Callable[[Any, Any], Any], func: Any) -> None:
     for owner in owners:
-        wrap(owner, name, partial(_made, make, func))
+        wrap(owner, name, partial(_fast_version, make, func))
 
 
-def _made(make: Callable[[Any, Any], Any], func: Any, original: Any) -> Any:
+def _fast_version(make: Callable[[Any, Any], Any], func: Any, original: Any) -> Any:
     return make(original, func)

@@ -1,4 +1,4 @@
-"""`torch.fft` in half precision, which cuFFT has for sizes that are powers of two and the CPU has not."""
+"""`torch.fft` in half precision, which cuFFT supports for powers of two and the CPU does not."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Operators that take functions (`flex_attention`, `scan`) in releases whose modes are not asked for them: up to 2.6.
+"""Higher-order operators (`flex_attention`, `scan`) in releases that do not pass them to modes: up to 2.6.
 
-Since 2.7 a mode that has `supports_higher_order_operators` gets them as it gets any other operator.
+Since 2.7 a mode with `supports_higher_order_operators` receives them like any other operator.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def _run(operator: Any, mode: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _with_rule(original: Any) -> Any:
-    """Wrap the dispatcher of these operators: the first call of each gives it a rule for the world's mode."""
+    """Wrap the dispatcher of these operators: the first call of each adds a rule for the world's mode."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if dispatch.World not in self.python_key_table:
@@ -32,6 +32,6 @@ def _with_rule(original: Any) -> Any:
 
 
 def install() -> None:
-    """Patch the dispatcher where it asks for a rule."""
+    """Patch the dispatcher where it looks up a rule."""
     if not hasattr(TorchDispatchMode, "supports_higher_order_operators"):
         wrap(HigherOrderOperator, "dispatch", _with_rule)

@@ -1,4 +1,4 @@
-"""Operators that programs register: a kernel that comes later counts too."""
+"""Custom operators: kernels that are registered later count too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`linear`, the operator that programs run most, whole where it can be."""
+"""`linear`, the most frequent operator of programs, as a whole if possible."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _whole(original: Any) -> Any:
                 _grad() and (input.requires_grad or weight.requires_grad or (bias is not None and bias.requires_grad))
             )
             and composite_path.alone()
-            and hooks.born in hooks.shorter
+            and hooks.on_created in hooks.fast_on_created
         ):
             if gpu < 0:
                 made = cpu_fast_path.hosted(original, _func, (input, weight, bias), {})
@@ -36,7 +36,7 @@ def _whole(original: Any) -> Any:
             try:
                 result = original(input._devfix_held, weight._devfix_held, None if bias is None else bias._devfix_held)
             except Exception:
-                result = None  # the long way tells what failed
+                result = None  # the regular path reports the failure
             finally:
                 del guard
             if result is not None and result.dtype in PRODUCTS:
@@ -51,6 +51,6 @@ def _asks(*tensors: Any) -> bool:
 
 
 def install() -> None:
-    """Patch `linear` where torch.nn.functional and its users find it."""
+    """Patch `linear` in torch.nn.functional and its users."""
     wrap(torch._C._nn, "linear", _whole)
-    replace(torch.nn.functional, "linear", torch._C._nn.linear)  # one object, as it is: `__torch_function__` may ask
+    replace(torch.nn.functional, "linear", torch._C._nn.linear)  # `__torch_function__` may compare it

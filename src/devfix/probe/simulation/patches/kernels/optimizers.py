@@ -1,6 +1,6 @@
-"""Optimizers on GPUs work on lists of tensors; the CPU that computes is quicker, and wants less memory, one at a time.
+"""Optimizers use lists of tensors on GPUs; on the CPU, a step per tensor is faster and uses less memory.
 
-The check that the lists' tensors lie together stays, with its own words.
+The check that the lists' tensors are on one device remains, with its message.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 
 from ... import composite_path
 from ...patching import wrap
-from ...tensor import Tensor, written
+from ...tensor import Tensor, count_write
 from ...tensor import wrap as wrap_tensor
 
 
@@ -36,7 +36,7 @@ def _one_by_one(single: Any) -> Any:
 
 
 def _together(params: Any, args: Any, kwargs: dict[str, Any], steps: int) -> bool:
-    """Whether all tensors of a step lie on one GPU, but for the counts of steps, which the host may keep."""
+    """Return whether all tensors of a step are on one GPU, except step counts, which may be on the host."""
     gpu = params[0]._devfix_gpu
     lists = [params, *(value for place, value in enumerate(args) if place != steps and isinstance(value, list))]
     return not kwargs.get("capturable") and all(
@@ -45,19 +45,19 @@ def _together(params: Any, args: Any, kwargs: dict[str, Any], steps: int) -> boo
 
 
 def _on_values(single: Any, params: Any, args: Any, kwargs: dict[str, Any]) -> None:
-    """Take the step on what the tensors hold, as the CPU does; states that it makes anew become simulated ones."""
+    """Take the step on the values of the tensors, as the CPU does; new states become simulated tensors."""
     gpu = params[0]._devfix_gpu
     lists = [params, *args]
     held = [[_held(item) for item in each] if isinstance(each, list) else _held(each) for each in lists]
     before = [list(each) if isinstance(each, list) else [] for each in held]
     with torch._C._DisableTorchDispatch():
         single(*held, **{name: _held(value) for name, value in kwargs.items()})
-    for given, now, old in zip(lists, held, before):  # noqa: B905 - made together above
+    for given, now, old in zip(lists, held, before):  # noqa: B905 - created together above
         for place, item in enumerate(old):
             if now[place] is not item:
                 given[place] = wrap_tensor(now[place], gpu) if isinstance(now[place], Tensor) else now[place]
     for param in params:
-        written(param)
+        count_write(param)
 
 
 def _held(value: Any) -> Any:
@@ -65,7 +65,7 @@ def _held(value: Any) -> Any:
 
 
 def install() -> None:
-    """Let each `_multi_tensor_X` do what its `_single_tensor_X` does, where both take the same arguments."""
+    """Let each `_multi_tensor_X` do what its `_single_tensor_X` does, if both take the same arguments."""
     for name, module in list(sys.modules.items()):
         if not name.startswith("torch.optim."):
             continue

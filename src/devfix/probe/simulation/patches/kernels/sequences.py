@@ -1,8 +1,8 @@
-"""Let no tensor pass for a sequence in C++: a `__getitem__` written in Python fills the slot that C++ asks for.
+"""Prevent C++ from treating tensors as sequences: a Python `__getitem__` fills the slot that C++ checks.
 
-`torch.Tensor([[scalar]])` asks `PySequence_Check`, which says no of a tensor of plain PyTorch, and would take the
-length of a 0-dim one. The slot has no name in Python: it is emptied where it lies in the type's memory, whose layout
-has been the same since Python 3.0 and is checked before.
+`torch.Tensor([[scalar]])` calls `PySequence_Check`, which is false for a plain tensor, and would otherwise query the
+length of a 0-dim one. Python cannot access the slot: it is cleared in the type's memory, whose layout has been the same
+since Python 3.0 and is checked before.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _is_sequence = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object)(("PySequence_Ch
 
 
 def hide(kind: type, example: Any) -> None:
-    """Empty the slot of a class and of those below it that index as it does; `example` is an instance of the class."""
+    """Clear the slot of a class and its subclasses with the same indexing; `example` is an instance of the class."""
     if not _is_sequence(example) or not _lies_where_expected(kind):
         return
     for each in (kind, *_heirs(kind)):

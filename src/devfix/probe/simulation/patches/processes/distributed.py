@@ -1,6 +1,6 @@
-"""`torch.distributed` asked for NCCL runs on Gloo, which moves what the simulated tensors hold.
+"""`torch.distributed` with NCCL runs on Gloo, which transfers the values of simulated tensors.
 
-Tensors on the CPU are refused where the program's group knows NCCL alone, as NCCL refuses them.
+Tensors on the CPU are rejected if the program's group only has NCCL, as NCCL rejects them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from . import futures
 _LETTING_GO = 0.05  # seconds
 _ONLY_NCCL = ("nccl", "cuda:nccl")
 _WHOLE = ("c10d::_allgather_base_", "c10d::_reduce_scatter_base_")
-_asked: dict[str, str] = {}  # the name of a group -> the backend that the program asked for
+_asked: dict[str, str] = {}  # the name of a group -> the backend that the program requested
 
 
 def _without_nccl(backend: Any) -> Any:
@@ -36,7 +36,7 @@ def _name(group: Any) -> str:
 
 
 def _remember(group: Any, backend: Any) -> None:
-    # Without a backend PyTorch takes Gloo for the CPU and NCCL for GPUs.
+    # Without a backend PyTorch uses Gloo for the CPU and NCCL for GPUs.
     _asked[_name(group)] = "cpu:gloo,cuda:nccl" if backend is None else str(backend).lower()
 
 
@@ -61,10 +61,10 @@ def _destroy(original: Any) -> Any:
 
 
 def _let_go() -> None:
-    """Leave the interpreter to Gloo's threads, if there is a group.
+    """Release the GIL for Gloo's threads, if there is a group.
 
-    What they ran in a backward pass holds an object of Python's that they drop once they get the interpreter, while C++
-    waits for them with it as a group ends: torch 2.13 stands still there with Gloo on the CPU too, with NCCL never.
+    After a backward pass they hold a Python object that they release once they get the GIL, while C++ holds it and
+    waits for them as a group ends: torch 2.13 deadlocks there with Gloo on the CPU too, with NCCL never.
     """
     if torch.distributed.is_initialized():
         time.sleep(_LETTING_GO)
@@ -105,7 +105,7 @@ def _barrier(original: Any) -> Any:
 
 
 def refuse_host(group: Any, tensors: Any) -> None:
-    """Raise as a group that knows NCCL alone does, for tensors on the CPU."""
+    """Raise as a group with only NCCL does for tensors on the CPU."""
     try:
         name = _name(torch.distributed.ProcessGroup.unbox(group))
     except (AttributeError, RuntimeError, TypeError):
@@ -117,7 +117,7 @@ def refuse_host(group: Any, tensors: Any) -> None:
 
 @special("c10d*")
 def collective(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run a collective on what the tensors hold."""
+    """Run a collective on the values of the tensors."""
     tensors = [item for part in args for item in _flat(part)]
     group = next((item for item in args if isinstance(item, torch.ScriptObject)), None)
     if group is not None and plan.name not in ("c10d::barrier", "c10d::monitored_barrier_"):
@@ -125,14 +125,14 @@ def collective(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     futures.remember(tensors)
     held = [_held(part) for part in args]
     if plan.name in _WHOLE:
-        # NCCL counts the numbers of both and asks for no shapes; Gloo wants parts of one shape.
+        # NCCL compares the numbers of elements and not the shapes; Gloo requires equal shapes.
         held = [part.view(-1) if isinstance(part, Tensor) and part.is_contiguous() else part for part in held]
     _, keywords, _ = unwrap_all((), kwargs)
     result = plan.op(*held, **keywords)
     gpu = next((item._devfix_gpu for item in tensors if item._devfix_gpu >= 0), -1)
     if gpu >= 0:
         result = rewrap(plan, result, tensors, kwargs, gpu)
-    hooks.born(result, func, args, kwargs)
+    hooks.on_created(result, func, args, kwargs)
     return result
 
 
@@ -149,7 +149,7 @@ def _held(part: Any) -> Any:
 
 
 def install() -> None:
-    """Patch torch.distributed, where this torch has it."""
+    """Patch torch.distributed, if this torch has it."""
     distributed = torch.distributed
     if not distributed.is_available():
         return

@@ -1,4 +1,4 @@
-"""A forked child may not use CUDA once its parent has."""
+"""A forked child must not use CUDA once its parent has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _Watch:
 
 
 def install() -> None:
-    """Watch for forks, and say in torch.cuda whether CUDA is in use."""
+    """Watch for forks, and report in torch.cuda whether CUDA is in use."""
     if not _Watch.begun and hasattr(os, "register_at_fork"):
         _Watch.begun = True
         os.register_at_fork(after_in_child=devices.after_fork)

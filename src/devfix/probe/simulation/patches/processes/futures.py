@@ -1,6 +1,6 @@
-"""Futures of collectives: what they give is simulated tensors again, and what waits for them runs in the world.
+"""Futures of collectives: their results are simulated tensors again, and callbacks run in the world.
 
-Gloo works on what simulated tensors hold and calls back in a thread of C++'s own, which no Python has started.
+Gloo works on the values of simulated tensors and calls back in a C++ thread, which Python has not started.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from ... import modes
 from ...patching import wrap
 from ...tensor import Tensor
 
-# By the identity of the tensor that is held: the simulated tensor around it, while both live.
+# By the identity of the inner tensor: its simulated tensor, while both exist.
 _shells: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
 def remember(tensors: Any) -> None:
-    """Keep in mind which simulated tensors a collective works on."""
+    """Register the simulated tensors of a collective."""
     for tensor in tensors:
         if tensor._devfix_gpu >= 0:
             _shells[id(tensor._devfix_held)] = tensor

@@ -1,4 +1,4 @@
-"""`DataParallel` and its communication: builds without CUDA lack the functions in C++ that scatter and gather."""
+"""`DataParallel` and its communication: builds without CUDA lack the C++ functions that scatter and gather."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _place(device: int) -> torch.device:
 
 
 def scatter(tensor: Any, gpus: Any, chunk_sizes: Any = None, dim: int = 0, streams: Any = None) -> Any:
-    """Cut a tensor into pieces, one for each GPU."""
+    """Split a tensor into pieces, one for each GPU."""
     pieces = tensor.chunk(len(gpus), dim) if chunk_sizes is None else tensor.split(list(chunk_sizes), dim)
     return tuple(piece.to(_place(gpu)) for piece, gpu in zip(pieces, gpus))  # noqa: B905 - fewer rows than GPUs
 
@@ -38,7 +38,7 @@ def broadcast_coalesced(tensors: Any, gpus: Any, buffer_size: int = 0) -> Any:
 
 
 def install() -> None:
-    """Stand in for the functions in C++."""
+    """Replace the C++ functions."""
     functions = {
         "_scatter": scatter,
         "_gather": gather,
@@ -47,5 +47,5 @@ def install() -> None:
     }
     for name, function in functions.items():
         replace(torch._C, name, function, add=True)
-    # Builds with CUDA have NCCL, which would take what says that it lies on a GPU.
+    # CUDA builds have NCCL, which would accept tensors that claim to be on a GPU.
     replace(torch.cuda.nccl, "is_available", lambda tensors: False)

@@ -17,14 +17,14 @@ def _bootstrap(original: Any) -> Any:
         try:
             return original(self)
         finally:
-            # Else the mode is let go when the thread has ended, maybe after the interpreter: the process is aborted.
+            # Otherwise the mode is freed after the thread, perhaps after the interpreter, which aborts the process.
             modes.leave_world()
 
     return run
 
 
 def _quick(original: Any) -> Any:
-    """PyTorch asks in Python, at each operator, for a rule of the mode's class; the world's has none."""
+    """Return no rule: at each operator PyTorch looks up a Python rule of the mode's class, and the world's has none."""
     world = dispatch.World
 
     def find_torch_dispatch_rule(op: Any, torch_dispatch_class: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a simulated tensor says of itself in Python: its device, type and layout."""
+"""Python attributes of simulated tensors: device, type and layout."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _device(self: Any) -> torch.device:
 
 def _is_cuda(self: Any) -> Any:
     if type(self) is not Tensor and overridden(self):
-        return _base_is_cuda(self)  # tells the handler
+        return _base_is_cuda(self)  # calls the handler
     return self._devfix_gpu >= 0 or device_of(self).type in ("lazy", "cuda")
 
 
@@ -65,7 +65,7 @@ def _assign_gradient(self: Any, value: Any) -> None:
 
 
 def install() -> None:
-    """Answer for simulated tensors as CUDA tensors do."""
+    """Return for simulated tensors what CUDA tensors return."""
     replace(Tensor, "device", property(_device), add=True)
     replace(Tensor, "is_cuda", property(_is_cuda), add=True)
     wrap(Tensor, "get_device", _get_device)

@@ -1,4 +1,4 @@
-"""Constructors that PyTorch builds in C++ with the Python key off: build on the CPU, then move."""
+"""Constructors that PyTorch implements in C++ without the Python key: construct on the CPU, then move."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FACTORIES = (
 
 
 def wanted(device: Any) -> Any:
-    """The device a constructor shall use: the one asked for, else the default device where one is set."""
+    """Return the device for a constructor: the requested one, else the default device if set."""
     if device is not None:
         return device
     for place in reversed(range(torch._C._len_torch_function_stack())):
@@ -41,19 +41,19 @@ def _index(device: Any, name: str) -> int | None:
         raise
 
 
-SOURCES = {"tensor": "data", "as_tensor": "data", "asarray": "obj", "scalar_tensor": "s"}  # what they call their source
+SOURCES = {"tensor": "data", "as_tensor": "data", "asarray": "obj", "scalar_tensor": "s"}  # their first parameters
 _MISSING = object()
 
 
 def _moving(name: str) -> Any:
-    """Make `torch.tensor`-like functions build on the CPU and move to the GPU afterwards."""
+    """Let `torch.tensor`-like functions construct on the CPU and move to the GPU afterwards."""
     keyword = SOURCES[name]
 
     def make(original: Any) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
             source = args[0] if args else kwargs.pop(keyword, _MISSING)
             if source is _MISSING or len(args) > 1:
-                return original(*args, **kwargs)  # C++ says what is wrong
+                return original(*args, **kwargs)  # C++ raises the error
             if keyword in kwargs:
                 return original(source, **kwargs)
             index = _index(kwargs.get("device"), f"torch.{name}")
@@ -70,7 +70,7 @@ def _moving(name: str) -> Any:
                     return made
             pinned = kwargs.get("pin_memory") and kwargs.pop("pin_memory")
             made = original(*args, **kwargs)
-            hooks.born(made, f"torch.{name}", args, kwargs)
+            hooks.on_created(made, f"torch.{name}", args, kwargs)
             return made.pin_memory() if pinned else made
 
         return call
@@ -81,35 +81,35 @@ def _moving(name: str) -> Any:
 def _moved(original: Any, name: str, args: Any, kwargs: dict[str, Any], index: int) -> Any:
     grad = bool(kwargs.pop("requires_grad", False))
     if kwargs.pop("pin_memory", False) and name == "scalar_tensor":
-        # The others pin what they build on the host, and move it.
+        # The others pin what they create on the host, and move it.
         raise RuntimeError("Only dense CPU tensors can be pinned")
     if kwargs.get("copy") is False:
         original(*args, copy=False)  # raises for what cannot be aliased on any device
         raise ValueError(f"can't alias tensor from device 'cpu' to '{torch.device(kwargs['device'])}'.")
     made = original(*args, **{**kwargs, "device": "cpu"})
-    hooks.born(made, f"torch.{name}", args, kwargs)
+    hooks.on_created(made, f"torch.{name}", args, kwargs)
     with torch.no_grad():
         made = made.to(devices.LAZY[index])
-    hooks.born(made, f"torch.{name}", args, kwargs)
+    hooks.on_created(made, f"torch.{name}", args, kwargs)
     return made.requires_grad_() if grad else made
 
 
 def _on_host(data: Any) -> Any:
-    """Nested lists with the values of tensors in them, those of simulated ones as the tensors that they hold."""
+    """Return nested lists of tensors with the inner tensors in place of simulated ones."""
     return type(data)(map(_item_on_host, data)) if type(data) in (list, tuple) else data
 
 
 def _item_on_host(item: Any) -> Any:
     if not isinstance(item, Tensor):
         return _on_host(item)
-    # C++ takes one element for a number, and a tensor for a sequence where `Tensor.__getitem__` is patched.
+    # C++ takes one element as a number, and a tensor as a sequence if `Tensor.__getitem__` is patched.
     if item.numel() == 1:
         return item.item()
     return (float if item.is_floating_point() or item.is_complex() else operator.index)(item)  # raises what C++ raises
 
 
 def _dtype_among(data: Any) -> torch.dtype | None:
-    """The dtype that C++ infers of nested lists with tensors in them; None where there are none."""
+    """Return the dtype that C++ infers from nested lists with tensors in them; None if there are none."""
     found, plain = set(), set()
     stack = [data] if type(data) in (list, tuple) else []
     while stack:
@@ -143,7 +143,7 @@ def _from_simulated(name: str, source: Any, index: int | None, kwargs: dict[str,
 
 
 def _method(original: Any) -> Any:
-    """Make `x.new_tensor(data)` build on the CPU and move to the device of `x`."""
+    """Let `x.new_tensor(data)` construct on the CPU and move to the device of `x`."""
 
     def new_tensor(
         self: Any, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
@@ -159,7 +159,7 @@ def _method(original: Any) -> Any:
 
 
 def _numbered(original: Any) -> Any:
-    """Let `device=0` name a GPU, which C++ would ask the accelerator of the build for."""
+    """Let `device=0` name a GPU, for which C++ would use the build's accelerator."""
     func = getattr(getattr(torch.ops.aten, getattr(original, "__name__", ""), None), "default", None)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -177,7 +177,7 @@ def _numbered(original: Any) -> Any:
 
 
 def _inward(original: Any) -> Any:
-    """Give a constructor that C++ runs above the dispatcher the device that C++ knows."""
+    """Pass a constructor that C++ runs above the dispatcher the device that C++ knows."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         index = _index(kwargs.get("device"), f"torch.{original.__name__}")

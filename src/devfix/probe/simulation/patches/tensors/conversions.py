@@ -1,4 +1,4 @@
-"""Moves that a program asks for: `.to`, `.cuda`, `.cpu`, with "cuda" resolved in Python before C++ sees it."""
+"""Explicit moves: `.to`, `.cuda`, `.cpu`, with "cuda" resolved in Python before C++ sees it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _cuda(original: Any) -> Any:
 
 
 def _parsing(original: Any) -> Any:
-    """Let `module.to(rank)` name a GPU, which C++ would ask the accelerator of the build for."""
+    """Let `module.to(rank)` name a GPU, for which C++ would use the build's accelerator."""
 
     def parse_to(*args: Any, **kwargs: Any) -> Any:
         if args and type(args[0]) is int:
@@ -67,7 +67,7 @@ def _parsing(original: Any) -> Any:
 
 
 class _DeviceKind(type):
-    """What `torch.device` is in the world: it makes the real thing, and knows which GPU a bare number names."""
+    """The metaclass of `torch.device` in the world: it returns real devices, and resolves the GPU of a bare number."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and type(args[0]) is int and not kwargs:

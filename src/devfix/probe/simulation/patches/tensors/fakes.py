@@ -1,6 +1,6 @@
-"""Fake tensors: C++ asks them for their device, and a build for the CPU has no guard for CUDA's.
+"""Fake tensors: C++ queries their device, and a CPU build has no guard for CUDA's.
 
-Autograd would end the process. C++ is told the device that simulated tensors have there too; Python asks elsewhere.
+Autograd would abort the process. C++ gets the same device as for simulated tensors; Python queries another method.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ _asks_device = torch.ops.prim.device.default
 _handlers: Any = getattr(fake_tensor, "_DISPATCH_META_HANDLERS", {})
 
 
-def _told(device: Any) -> Any:
+def _as_lazy(device: Any) -> Any:
     return devices.LAZY[device.index] if device.type == "cuda" and device.index is not None else device
 
 
 def _by_class(original: Any) -> Any:
     def __torch_dispatch__(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = original(func, types, args, {} if kwargs is None else kwargs)
-        return _told(result) if func is _asks_device else result
+        return _as_lazy(result) if func is _asks_device else result
 
     return classmethod(__torch_dispatch__)
 
 
 def _by_mode(original: Any) -> Any:
     def handle(args: Any) -> Any:
-        return _told(original(args))
+        return _as_lazy(original(args))
 
     return handle
 
 
 def install() -> None:
-    """Patch what C++ is told of fake tensors."""
-    replace(fake_tensor, "init_gpu_context", lambda device: None)  # would wake the driver in a build for CUDA
+    """Patch the device of fake tensors in C++."""
+    replace(fake_tensor, "init_gpu_context", lambda device: None)  # would initialize the driver in a CUDA build
     wrap(fake_tensor.FakeTensor, "__torch_dispatch__", _by_class)
     original = _handlers.get(_asks_device)
     if original is not None:

@@ -1,4 +1,4 @@
-"""Where a tensor leaves PyTorch for the host: NumPy, DLPack, pinned memory, printing."""
+"""Conversions of tensors for the host: NumPy, DLPack, pinned memory, printing."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def _numpy(original: Any) -> Any:
     def numpy(self: Any, *, force: bool = False) -> Any:
         if self._devfix_gpu < 0 or overridden(self):
             array = original(self, force=force)
-            hooks.done("torch.Tensor.numpy")
+            hooks.on_completed("torch.Tensor.numpy")
             return array
         if force:
-            hooks.done("torch.Tensor.numpy")
+            hooks.on_completed("torch.Tensor.numpy")
             return original(self.detach().cpu().resolve_conj().resolve_neg())
         raise _cannot(self)
 
@@ -38,7 +38,7 @@ def _array(original: Any) -> Any:
         if self._devfix_gpu >= 0 and not overridden(self):
             raise _cannot(self)
         array = original(self, *args, **kwargs)
-        hooks.done("torch.Tensor.numpy")
+        hooks.on_completed("torch.Tensor.numpy")
         return array
 
     return __array__
@@ -78,7 +78,7 @@ def _dlpack_device(original: Any) -> Any:
 
 
 class _Capsule:
-    """What `to_dlpack` gives of a simulated tensor: the tensor, for C++ has no packing of a lazy one."""
+    """The result of `to_dlpack` for a simulated tensor: the tensor itself, since C++ cannot export a lazy one."""
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor
@@ -114,7 +114,7 @@ def _on_host(name: str) -> None:
 
 
 def _calling(name: str) -> Any:
-    """Let a method that calls a Python function for each pair of elements say that it works on the host alone."""
+    """Let a method that calls a Python function for each pair of elements raise that it only works on the host."""
 
     def make(original: Any) -> Any:
         def call(self: Any, *args: Any) -> Any:
@@ -135,13 +135,13 @@ def _calling(name: str) -> Any:
 
 
 def _kind(tensor: Any) -> str:
-    """The type of a tensor as C++ names it."""
+    """Return the type of a tensor as C++ names it."""
     place = "CPU" if tensor._devfix_gpu < 0 else "CUDA"
     return place + str(tensor.type()).rpartition(".")[2].replace("Tensor", "Type")
 
 
 def install() -> None:
-    """Patch the ways out."""
+    """Patch the conversions."""
     replace(Tensor, "_devfix_pinned", False, add=True)
     wrap(Tensor, "numpy", _numpy)
     wrap(Tensor, "__array__", _array)

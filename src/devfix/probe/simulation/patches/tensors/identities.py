@@ -1,7 +1,7 @@
-"""Let `__torch_function__` handlers, and all names for one function, have the object that `torch` shows.
+"""Give `__torch_function__` handlers, and all names of a function, the same object as `torch` has.
 
-A handler is given what C++ finds under the function's name: in `torch._C._linalg` for one of `torch.linalg`, in the
-class of `torch._C._VariableFunctions` for one of `torch`. That class is immutable in Python; its dictionary is not.
+A handler gets what C++ finds under the function's name: in `torch._C._linalg` for `torch.linalg`, in the class of
+`torch._C._VariableFunctions` for `torch`. That class is immutable in Python; its dictionary is not.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _forget_types.argtypes = [ctypes.py_object]
 
 
 def _shown() -> dict[int, tuple[Any, Any]]:
-    """What stands in the place of each function now, by the function's number, beside the function itself."""
+    """Return the replacement of each function by the function's id, with the function itself."""
     found: dict[int, tuple[Any, Any]] = {}
     for owner, name in replaced():
         if getattr(owner, "__name__", "") not in _SPACES or not isinstance(owner, types.ModuleType):
@@ -53,7 +53,7 @@ def _name_alike(shown: dict[int, tuple[Any, Any]]) -> None:
 
 
 def _tables() -> list[Any]:
-    """The modules in which C++ looks, which are not all in `sys.modules`."""
+    """Return the modules in which C++ looks, not all of which are in `sys.modules`."""
     names = ("_nn", "_linalg", "_fft", "_special", "_sparse", "_nested")
     return [module for name in names if (module := getattr(torch._C, name, None)) is not None]
 
@@ -63,7 +63,7 @@ def _fill_class(shown: dict[int, tuple[Any, Any]]) -> None:
     kind: Any = type(torch._C._VariableFunctions)
     inside = gc.get_referents(vars(kind))
     if len(inside) != 1 or type(inside[0]) is not dict:
-        return  # another Python: functions of `torch` equal what arrives, and are not identical with it
+        return  # another Python implementation: functions of `torch` are equal to what arrives, but not identical
     table: dict[str, Any] = inside[0]
     before = {}
     for name, entry in table.items():
@@ -81,14 +81,14 @@ def _fill_class(shown: dict[int, tuple[Any, Any]]) -> None:
 
 
 def _forget_tables() -> None:
-    """Let PyTorch make its tables of functions again: it keeps those that it has once made."""
+    """Let PyTorch rebuild its cached tables of functions."""
     for table in (*vars(torch.overrides).values(), *vars(torch.utils._device).values()):
         if hasattr(table, "cache_clear"):
             table.cache_clear()
 
 
 def install() -> None:
-    """Patch the names; last, for it looks at the other patches."""
+    """Patch the names; last, since it uses the other patches."""
     shown = _shown()
     _name_alike(shown)
     _fill_class(shown)

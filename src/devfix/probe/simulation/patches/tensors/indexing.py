@@ -1,4 +1,4 @@
-"""Index lists: PyTorch's C++ makes a tensor of them with the Python key off, which a simulated tensor cannot follow."""
+"""Index lists: PyTorch's C++ converts them to tensors without the Python key, which fails for simulated tensors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BASE: Any = torch._C.TensorBase
 _get = _BASE.__getitem__
 _set = _BASE.__setitem__
 _grad = torch.is_grad_enabled
-_func = torch.ops.aten.slice.Tensor  # what most of them are
+_func = torch.ops.aten.slice.Tensor  # the most frequent one
 _NOTHING: dict[str, Any] = {}
 _PLAIN = frozenset((int, slice, type(None), type(Ellipsis), torch.Tensor))
 
@@ -25,7 +25,7 @@ def _is_list(item: Any) -> bool:
 
 
 def _as_tensor(item: Any, self: Any) -> Any:
-    """A list of numbers as PyTorch's C++ would make it: an index tensor on the device of the indexed one."""
+    """Return a list of numbers as PyTorch's C++ would: an index tensor on the device of the indexed one."""
     if not _is_list(item) or getattr(item, "ndim", 1) == 0:
         return item
     made = torch.as_tensor(item, device="cpu")
@@ -34,7 +34,7 @@ def _as_tensor(item: Any, self: Any) -> Any:
 
 
 def _treated_as_tuple(index: list[Any]) -> bool:
-    """Whether a list index means a tuple of indices: NumPy's old rule, which PyTorch follows for short lists."""
+    """Return whether a list index means a tuple of indices: NumPy's old rule, which PyTorch uses for short lists."""
     return len(index) < 32 and any(
         isinstance(item, (list, tuple, Tensor, slice, type(None), type(Ellipsis))) for item in index
     )
@@ -53,7 +53,7 @@ def _translate(self: Any, index: Any) -> Any:
 
 
 def _plain(index: Any) -> bool:
-    """Whether an index holds nothing that C++ would make a tensor of: the common case, in little time."""
+    """Return whether an index contains nothing that C++ would convert to a tensor, which is the common case."""
     kind = type(index)
     if kind is tuple:
         for item in index:  # noqa: SIM110 - a generator would cost as much as the indexing
@@ -82,12 +82,12 @@ def _getitem(self: Any, index: Any) -> Any:
 
 
 def _known(index: Any) -> bool:
-    """Whether an index is plain and has no tensor in it."""
+    """Return whether an index is plain and contains no tensor."""
     return type(index) is int or (_plain(index) and _fixed(index))
 
 
 def _fixed(index: Any) -> bool:
-    """Whether a plain index has no tensor in it."""
+    """Return whether a plain index contains no tensor."""
     if type(index) is tuple:
         for item in index:
             kind = type(item)

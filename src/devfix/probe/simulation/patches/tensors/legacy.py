@@ -1,4 +1,4 @@
-"""`torch.cuda.FloatTensor` and its like, of sparse layout too: constructors, types, and the method `new`."""
+"""`torch.cuda.FloatTensor` and similar types, also sparse: constructors, types, and the method `new`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DTYPES = {
 
 
 class LegacyType(type):
-    """The kind of class that `torch.cuda.FloatTensor` is: a name for tensors of one dtype on a GPU."""
+    """The metaclass of `torch.cuda.FloatTensor`: a name for tensors of one dtype on a GPU."""
 
     dtype: torch.dtype
     layout: torch.layout
@@ -27,13 +27,13 @@ class LegacyType(type):
         return isinstance(value, Tensor) and value.is_cuda and value.dtype is cls.dtype and value.layout is cls.layout
 
     def __call__(cls, *args: Any, device: Any = None) -> Any:
-        """Make a tensor of the dtype on a GPU."""
+        """Create a tensor of the dtype on a GPU."""
         make = build if cls.layout is torch.strided else _sparse
         return make(args, cls.dtype, "cuda" if device is None else device)
 
 
 def build(args: Any, dtype: torch.dtype, device: Any) -> Any:
-    """Make a tensor as the legacy constructors do: of sizes, or of data."""
+    """Create a tensor as the legacy constructors do: from sizes, or from data."""
     if len(args) == 1 and isinstance(args[0], Tensor):
         return args[0].to(device).detach()
     sizes = args[0] if len(args) == 1 and isinstance(args[0], torch.Size) else args
@@ -43,7 +43,7 @@ def build(args: Any, dtype: torch.dtype, device: Any) -> Any:
 
 
 def _sparse(args: Any, dtype: torch.dtype, device: Any) -> Any:
-    """Make a sparse tensor of indices and values, which lies where the values do, or an empty one of sizes."""
+    """Create a sparse tensor of indices and values on the device of the values, or an empty one of sizes."""
     if args and isinstance(args[0], Tensor):
         return torch.sparse_coo_tensor(*args)
     sizes: Any = args[0] if len(args) == 1 and isinstance(args[0], torch.Size) else args
@@ -102,7 +102,7 @@ def _typed(self: Any, dtype: Any = None, non_blocking: bool = False, **kwargs: A
 
 
 def _element(tensor: Any) -> Any:
-    """Read the one element of a tensor where C++ does so below the world: of a list that it makes a tensor of."""
+    """Read the only element of a tensor where C++ does so below the world: in a list that it converts to a tensor."""
     hooks.read(tensor, "torch.Tensor.item")
     return tensor._devfix_held.item()
 

@@ -1,4 +1,4 @@
-"""Nested tensors of the strided layout: C++ builds them with the Python key off, and asks their shells."""
+"""Strided nested tensors: C++ creates them without the Python key, and queries their shells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...tensor import Tensor
 def _built(original: Any) -> Any:
     def nested_tensor(tensor_list: Any, **kwargs: Any) -> Any:
         if not isinstance(tensor_list, (list, tuple)):
-            return original(tensor_list, **kwargs)  # says what is wrong
+            return original(tensor_list, **kwargs)  # raises the error
         device = kwargs.pop("device", None)
         index = devices.spoken(device)
         first = next((item for item in tensor_list if isinstance(item, Tensor)), None)
@@ -26,14 +26,14 @@ def _built(original: Any) -> Any:
         grad = bool(kwargs.pop("requires_grad", False))
         kwargs.pop("pin_memory", None)
         made = original(items, device="cpu", **kwargs)
-        hooks.born(made, "torch.nested.nested_tensor", (items,), {})
+        hooks.on_created(made, "torch.nested.nested_tensor", (items,), {})
         return made.to(devices.LAZY[index]).requires_grad_(grad)
 
     return nested_tensor
 
 
 def _moved(tensor: Any, device: Any, dtype: Any, copy: bool) -> Any:
-    """Move a nested tensor: C++ would ask its shell, which lies on the host."""
+    """Move a nested tensor: C++ would query its shell, which is on the host."""
     target = tensor.device if device is None else devices.outer(torch.device(device))
     kind = tensor.dtype if dtype is None else dtype
     index = devices.index_of(target)
@@ -45,7 +45,7 @@ def _moved(tensor: Any, device: Any, dtype: Any, copy: bool) -> Any:
 
 def _to(original: Any) -> Any:
     def to(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if type(self) is Tensor and not self.is_nested:  # to ask for handlers costs more
+        if type(self) is Tensor and not self.is_nested:  # a query of handlers costs more
             return original(self, *args, **kwargs)
         if self._devfix_gpu < 0 or overridden(self) or not self.is_nested:
             return original(self, *args, **kwargs)
@@ -69,7 +69,7 @@ def _cpu(original: Any) -> Any:
 
 
 def _detached(original: Any) -> Any:
-    """Let the result lie where its source lies: C++ of 2.6 makes it past the dispatcher."""
+    """Put the result on the device of its source: C++ of 2.6 creates it outside of the dispatcher."""
 
     def detach(self: Any) -> Any:
         result = original(self)

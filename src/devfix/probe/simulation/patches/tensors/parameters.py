@@ -19,14 +19,14 @@ _swap = torch._C._swap_tensor_impl
 
 
 def become(self: Any, value: Any) -> None:
-    """Make `self` a tensor on the device of `value` with its values, keeping its identity, class and gradient."""
+    """Give `self` the device and values of `value`, preserving its identity, class and gradient."""
     fresh = value.detach()
     fresh.requires_grad_(self.requires_grad)
     grad = self.grad
     self.__dict__.pop("_devfix_held", None)
     self.__dict__.pop("_devfix_gpu", None)
     _swap(self, fresh)
-    if fresh._devfix_gpu >= 0 or self._devfix_gpu >= 0:  # the latter: of a class that keeps it beside the tensor
+    if fresh._devfix_gpu >= 0 or self._devfix_gpu >= 0:  # the latter if its class stores it beside the tensor
         self._devfix_held, self._devfix_gpu = fresh._devfix_held, fresh._devfix_gpu
     if grad is not None:
         become(grad, grad.detach().to(self.device))
@@ -45,7 +45,7 @@ def _assign_data(self: Any, value: Any) -> None:
         self._devfix_held = value._devfix_held
     else:
         become(self, value)
-        hooks.became(self, value)
+        hooks.on_data_set(self, value)
 
 
 def _compatible(original: Any) -> Any:
@@ -63,7 +63,7 @@ def _subclass(original: Any) -> Any:
         if data._devfix_gpu < 0:
             return original(cls, data, require_grad, **kwargs)
         made = wrap_tensor(data._devfix_held.detach(), data._devfix_gpu)
-        made.requires_grad_(require_grad)  # before it has a class, whose `__torch_function__` may refuse this
+        made.requires_grad_(require_grad)  # before it has a class, whose `__torch_function__` may reject this
         return side_table.become(made, cls)
 
     return make_subclass
@@ -106,7 +106,7 @@ def _deepcopy(original: Any) -> Any:
 def _swapped(original: Any) -> Any:
     def swap_tensor_impl(one: Any, two: Any) -> None:
         original(one, two)
-        # The caller exchanges `__class__` and `__dict__` itself, and with them what the shells hold.
+        # The caller swaps `__class__` and `__dict__` itself, and with them the values of the shells.
 
     return swap_tensor_impl
 

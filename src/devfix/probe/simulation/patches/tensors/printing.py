@@ -1,4 +1,4 @@
-"""PyTorch takes all dispatch modes off to print a tensor; simulated tensors need theirs to be read at all."""
+"""PyTorch disables all dispatch modes to print a tensor; simulated tensors need theirs to be read."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def _keeping(original: Any) -> Any:
 
 
 def install() -> None:
-    """Keep the world's mode on where PyTorch disables all others."""
+    """Keep the world's mode enabled where PyTorch disables all others."""
     wrap(python_dispatch, "_disable_current_modes", _keeping)

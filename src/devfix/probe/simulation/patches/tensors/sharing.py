@@ -1,4 +1,4 @@
-"""Tensors that go to another process: what a simulated one holds is shared, as CUDA shares its memory."""
+"""Tensors passed to other processes: the values of a simulated tensor are shared, as CUDA shares its memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Parameter = torch.nn.Parameter
 
 
 def rebuild(held: torch.Tensor, gpu: int, kind: Any, requires_grad: bool) -> Any:
-    """Make the tensor again in the process that it was sent to."""
+    """Recreate the tensor in the receiving process."""
     devices.use()
     made = wrap(held, devices.checked(gpu)).requires_grad_(requires_grad)
     return side_table.become(made, kind)
@@ -23,11 +23,11 @@ def rebuild(held: torch.Tensor, gpu: int, kind: Any, requires_grad: bool) -> Any
 
 def _reduce(tensor: Any) -> Any:
     if tensor._devfix_gpu < 0 or (tensor.requires_grad and not tensor.is_leaf):
-        return reductions.reduce_tensor(tensor)  # of the latter it refuses to send any
+        return reductions.reduce_tensor(tensor)  # it rejects the latter
     return rebuild, (tensor._devfix_held, tensor._devfix_gpu, type(tensor), tensor.requires_grad)
 
 
 def install() -> None:
-    """Tell the pickler of multiprocessing; where there are no simulated tensors this changes nothing."""
+    """Register with multiprocessing's pickler; without simulated tensors this changes nothing."""
     for kind in (Tensor, _Parameter):
         ForkingPickler.register(kind, _reduce)

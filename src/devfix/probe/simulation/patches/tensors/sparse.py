@@ -1,4 +1,4 @@
-"""Sparse tensors: C++ asks the shell for its layout, and the shell is strided; so ask what it holds."""
+"""Sparse tensors: C++ queries the layout of the shell, which is strided, so query the inner tensor."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _multiplied(original: Any) -> Any:
 
 
 def _built(original: Any) -> Any:
-    """Make sparse constructors build on the CPU and move the result to where their values lie, or to `device`."""
+    """Let sparse constructors create on the CPU and move the result to the device of the values, or to `device`."""
 
     def call(*args: Any, device: Any = None, **kwargs: Any) -> Any:
         parts = [item for item in args if isinstance(item, Tensor)]
@@ -67,7 +67,7 @@ def _built(original: Any) -> Any:
 
 
 def _check_places(parts: Any) -> None:
-    """Raise what c10's SparseTensorImpl raises of indices that do not lie where the values lie."""
+    """Raise what c10's SparseTensorImpl raises for indices on another device than the values."""
     if len(parts) != 2 or parts[0]._devfix_gpu == parts[1]._devfix_gpu:
         return
     indices, values = (item._devfix_gpu for item in parts)
@@ -81,7 +81,7 @@ def _check_places(parts: Any) -> None:
 
 
 def _same_layout(layout: torch.layout) -> Any:
-    """Give a tensor that has the layout back as it is: C++ asks the shell, which is strided."""
+    """Return a tensor that has the layout unchanged: C++ queries the shell, which is strided."""
 
     def make(original: Any) -> Any:
         def convert(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -93,7 +93,7 @@ def _same_layout(layout: torch.layout) -> Any:
 
 
 def install() -> None:
-    """Patch what asks for the layout."""
+    """Patch queries of the layout."""
     wrap(Tensor, "coalesce", _coalesce)
     wrap(Tensor, "to_dense", _to_dense)
     wrap(torch.sparse, "mm", _multiplied)

@@ -1,4 +1,4 @@
-"""Storages of simulated tensors: the bytes inside, marked with the GPU on which they are said to lie."""
+"""Storages of simulated tensors: the inner bytes, marked with the GPU on which they claim to be."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...tensor import Tensor
 Storage = torch.UntypedStorage
 _BASE: Any = torch._C.StorageBase
 _below = torch._C._DisableTorchDispatch
-copying: list[bool] = []  # something while what simulated tensors hold is copied, with the marked bytes around it
+copying: list[bool] = []  # not empty while the values of simulated tensors are copied, together with the marked bytes
 
 
 def _mark(storage: Any, gpu: int) -> Any:
@@ -37,7 +37,7 @@ def _device(self: Any) -> Any:
 
 def _moved(self: Any, gpu: int) -> Any:
     copy = Storage(self.nbytes())
-    guard = _below()  # C++ makes tensors around both, whose devices it knows from the bytes alone
+    guard = _below()  # C++ creates tensors for both, whose devices it knows from the bytes
     _BASE.copy_(copy, self, False)
     del guard
     return _mark(copy, gpu)
@@ -87,11 +87,11 @@ def _copy(original: Any) -> Any:
 
 
 def _setting(original: Any) -> Any:
-    """Check what a program sets: C++ sets storages too, around whose bytes it makes tensors of the host."""
+    """Check what a program sets: C++ also sets storages, for whose bytes it creates host tensors."""
 
     def set_(self: Any, *args: Any, **kwargs: Any) -> Any:
         source = args[0] if args else kwargs.get("source")
-        # A typed storage warns of itself when it is asked for its device.
+        # A typed storage warns when its device is queried.
         bytes_: Any = getattr(source, "_untyped_storage", source)
         if source is not None and not copying and not overridden(self) and bytes_.device != self.device:
             error = messages.foreign_storage(self.device, bytes_.device)
@@ -103,7 +103,7 @@ def _setting(original: Any) -> Any:
 
 
 def _strip(original: Any) -> Any:
-    """Leave the probe's own attributes out of what is copied or pickled with a tensor."""
+    """Exclude the probe's own attributes from what is copied or pickled with a tensor."""
 
     def state(tensor: Any) -> Any:
         found = original(tensor)

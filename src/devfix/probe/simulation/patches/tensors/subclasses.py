@@ -1,4 +1,4 @@
-"""Tensor classes of the user's: wrappers around simulated tensors, and handlers that know functions by identity."""
+"""Tensor subclasses of the user: wrappers of simulated tensors, and handlers that identify functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DEVICE = 6  # its position, after the size, the strides, the offset, the memory
 
 def _wrapper(original: Any) -> Any:
     def make_wrapper_subclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        # C++ has a guard for lazy devices alone: of a CUDA device even `to` would fail.
+        # C++ only has a guard for lazy devices: for a CUDA device even `to` would fail.
         if len(args) > _DEVICE and args[_DEVICE] is not None:
             args = (*args[:_DEVICE], devices.inner(args[_DEVICE]), *args[_DEVICE + 1 :])
         elif kwargs.get("device") is not None:
@@ -27,7 +27,7 @@ def _wrapper(original: Any) -> Any:
 
 
 def _known_to_lazy_modules() -> None:
-    """Allow uninitialized parameters what they allow of the functions that stood there before."""
+    """Allow uninitialized parameters what they allow for the replaced functions."""
     mixin = getattr(parameter, "UninitializedTensorMixin", None)
     allowed = getattr(mixin, "_allowed_methods", None)
     if isinstance(allowed, list):
@@ -37,14 +37,14 @@ def _known_to_lazy_modules() -> None:
 
 
 def _begin(cls: Any, /, **keywords: Any) -> None:
-    """Look after a class of tensors that the program makes."""
+    """Adapt a tensor class that the program creates."""
     super(Tensor, cls).__init_subclass__(**keywords)
     if not issubclass(cls, torch.nn.Parameter):
         side_table.hide(cls)
 
 
 def install() -> None:
-    """Patch what meets tensor classes of the user's; last, for it looks at the other patches."""
+    """Patch the use of tensor subclasses; last, since it uses the other patches."""
     replace(Tensor, "_make_wrapper_subclass", staticmethod(_wrapper(Tensor._make_wrapper_subclass)), add=True)
     replace(Tensor, "__init_subclass__", classmethod(_begin), add=True)
     _known_to_lazy_modules()
