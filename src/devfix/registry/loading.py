@@ -164,7 +164,7 @@ def _loaded(name: str, file: Path) -> ModuleType:
 
 
 def _imported(load: Callable[[], Loaded], what: str) -> Loaded:
-    """Return the result of `load`. Raises RuleError, which names `what`, for any exception, an exit, and an endless loop."""
+    """Return the result of `load`. Raises RuleError, which names `what`, for any exception, exit or endless loop."""
     try:
         return within(IMPORT_SECONDS, load)
     except Exception as error:
