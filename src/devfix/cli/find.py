@@ -16,6 +16,7 @@ import typer
 from devfix.cli.duration import seconds
 from devfix.cli.local import Local
 from devfix.cli.repair import Python
+from devfix.model import SilentKind
 
 if TYPE_CHECKING:
     from devfix.find.results import TestResults
@@ -75,9 +76,15 @@ def find(
         bool,
         typer.Option("--repair", help="Repair each confirmed finding, on a branch of its own with a regression test."),
     ] = False,
-    no_silent: Annotated[
-        bool, typer.Option("--no-silent", help="Leave out what fails nowhere: results that stay on the host.")
-    ] = False,
+    silent: Annotated[
+        list[SilentKind] | None,
+        typer.Option(
+            metavar="KIND",
+            help="Of what fails nowhere, look for this alone: result-on-host, not-moved, stale-cache; "
+            "may be given more than once.",
+        ),
+    ] = None,
+    no_silent: Annotated[bool, typer.Option("--no-silent", help="Leave out what fails nowhere.")] = False,
     local: Local = None,
 ) -> int:
     """Find device failures that nobody has hit yet: run the tests as if their author had put the inputs on a GPU.
@@ -102,7 +109,7 @@ def find(
         processes=processes,
         known=read_baseline(baseline),
         rules=tuple(map(Path, local or ())),
-        silent=not no_silent,
+        silent=frozenset() if no_silent else frozenset(silent or SilentKind),
     )
     with _progress() as (show, step):
         report = search(path, asked, show, step)

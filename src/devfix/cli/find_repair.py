@@ -37,8 +37,8 @@ def repair_causes(
 def command_for(cause: Cause) -> str:
     """Return the command that runs the first test of a cause, lifted."""
     test = cause.tests[0]
-    options = ["--doctest-modules"] if cause.is_example else []
-    return shlex.join(["pytest", "--lift", *options, test])
+    collected = [word for word in cause.suite.options if word != "--doctest-ignore-import-errors"]
+    return shlex.join(["pytest", "--lift", *cause.options, *collected, test])
 
 
 def _fix(report: Report) -> CauseFixRecord:

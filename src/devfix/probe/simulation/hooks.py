@@ -32,6 +32,10 @@ def _ignore_reading(tensor: Any, func: Any) -> None:
     """Do nothing; see `read`."""
 
 
+def _ignore_mixture(args: Any, kwargs: Any) -> None:
+    """Do nothing; see `mixed`."""
+
+
 def _ignore_success(func: Any) -> None:
     """Do nothing; see `done`."""
 
@@ -77,6 +81,9 @@ became = _ignore_change
 
 read = _ignore_reading
 """read(tensor, func): the host has waited for the values of a tensor on a GPU, outside the dispatcher (`tolist`)."""
+
+mixed = _ignore_mixture
+"""mixed(args, kwargs): an operator was given tensors of several devices, as CUDA allows (an index, a 0-dim tensor)."""
 
 done = _ignore_success
 """done(func): a function outside the dispatcher, which may fail (`numpy()`), came to its end; `func` is its name."""

@@ -104,4 +104,5 @@ def carry_on(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
     if gpu is not None:
         result = args[plan.returned] if plan.returned >= 0 else rewrap(plan, result, args, kwargs, gpu)
     hooks.born(result, func, args, kwargs)
+    hooks.mixed(args, kwargs)
     return result

@@ -28,6 +28,10 @@ def test_code(config: pytest.Config) -> dict[str, Any]:
     names = ["conftest.py", *config.getini("python_files")]
     told = [*config.getini(options.LIFT_TESTS), *config.known_args_namespace.devfix_lift_tests]
     root = config.rootpath
+    if config.known_args_namespace.devfix_lift_scripts:
+        told += {
+            os.path.dirname(each) or each for each in config.known_args_namespace.file_or_dir if each.endswith(".py")
+        }
     folders = {*_named_folders(root), *_configured(config, names)}
     files = []
     for each in told:
@@ -40,6 +44,8 @@ def test_code(config: pytest.Config) -> dict[str, Any]:
         "root": str(root),
         "names": [name for name in names if "/" not in name],
         "folders": sorted(map(str, folders)),
+        "twice": bool(config.known_args_namespace.devfix_lift_twice),
+        "strict": bool(config.known_args_namespace.devfix_lift_strict),
         "files": files + [str(root / name) for name in names if "/" in name],
     }
 
