@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from devfix.cli.branches import Branches
 from devfix.cli.duration import seconds
 from devfix.cli.local import Local
 from devfix.cli.repair import Python
@@ -74,8 +75,11 @@ def find(
     ] = FindFormat.text,
     repair: Annotated[
         bool,
-        typer.Option("--repair", help="Repair each confirmed finding, on a branch of its own with a regression test."),
+        typer.Option("--repair", help="Repair each confirmed finding, with a regression test."),
     ] = False,
+    branches: Annotated[
+        Branches, typer.Option(metavar="HOW", help="With --repair: one branch for all fixes, or each its own.")
+    ] = Branches.one,
     silent: Annotated[
         list[SilentKind] | None,
         typer.Option(
@@ -113,7 +117,9 @@ def find(
     )
     with _progress() as (show, step):
         report = search(path, asked, show, step)
-        fixes = repair_causes(report, python, asked.rules, step) if repair and not report.interrupted else {}
+        fixes = {}
+        if repair and not report.interrupted:
+            fixes = repair_causes(report, branches, python, asked.rules, step)
     data = find_record(report, lines_here(Path(path).resolve()), fixes)
     sys.stdout.write(_shown(data, output))
     return 1 if report.causes else 0

@@ -58,9 +58,9 @@ class Cause:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options of pytest with which its tests show it."""
+        """The options of pytest with which its tests fail by it; a function stays what it is when lines move."""
         found = ("--lift-twice",) if self.kind == SilentKind.STALE_CACHE.value else ()
-        return (*found, "--lift-strict") if self.is_silent else found
+        return (*found, f"--lift-strict-at={self.place.path}:{self.place.function}") if self.is_silent else found
 
     @property
     def key(self) -> tuple[str, str, int, str]:

@@ -148,7 +148,7 @@ class Search:
             world = ONE if "cuda:0" in cause.devices else TWO
             title = f"running finding {number} of {len(self.causes)} alone"
             alone, test = _alone(suite, cause.tests[0]), cause.tests[0]
-            done = self._pass(alone, world, "confirm", title, only=(test,), more=cause.options, share=ALONE)
+            done = self._pass(alone, world, "confirm", title, only=(test,), more=_options(cause), share=ALONE)
             _stop_where_interrupted(done)
             failure = done.failures.get(test)
             if cause.is_silent:
@@ -229,6 +229,12 @@ def _is_test(place: SourceLocation) -> bool:
 def _stop_where_interrupted(done: PassResult) -> None:
     if done.is_interrupted:
         raise KeyboardInterrupt
+
+
+def _options(cause: Cause) -> tuple[str, ...]:
+    """The options with which a test fails by a cause, and by no other of the same function."""
+    at = f":{cause.place.function}"
+    return tuple(f"{each.removesuffix(at)}:{cause.place.line}" if each.endswith(at) else each for each in cause.options)
 
 
 def _alone(suite: Suite, test: str) -> Suite:

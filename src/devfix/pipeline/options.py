@@ -21,6 +21,7 @@ class RepairOptions:
 
     `run` is the command that runs the program. `gpus` (default 1) is the size of the `world`, `timeout` (default 600)
     counts seconds for one run. `exclude` has patterns of files that are never edited. `dry_run` leaves no `branch`.
+    `commit` is where the repair starts, in place of HEAD.
     `rules` names folders of local rules, which are code and run in this process. `resources` says what the program may
     take of the machine, and whether it runs in a sandbox. `include_handled` repairs device failures that the program
     catches, too. `test` writes a regression test for each fix, where the repository has tests that pytest runs.
@@ -37,6 +38,7 @@ class RepairOptions:
     timeout: float | None = None
     max_fixes: int | None = None
     branch: str | None = None
+    commit: str | None = None
     dry_run: bool = False
     rules: Sequence[str | Path] = ()
     find_working_version: bool = False

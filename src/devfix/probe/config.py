@@ -14,7 +14,7 @@ class LiftConfig:
 
     `names` are patterns of file names (`test_*.py`), `folders` hold nothing else, `files` are globs of whole paths.
     `twice`: each test runs on another GPU first, so that caches show which serve another device. `strict`: a test fails
-    by what it shows without failing otherwise.
+    by what it shows without failing otherwise, at these `places` where there are any: a path, and a line or a function.
     """
 
     device: int = 0
@@ -24,6 +24,7 @@ class LiftConfig:
     files: tuple[str, ...] = ()
     twice: bool = False
     strict: bool = False
+    places: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ def _lift(raw: Any) -> LiftConfig | None:
         files=tuple(map(str, raw.get("files") or ())),
         twice=bool(raw.get("twice", False)),
         strict=bool(raw.get("strict", False)),
+        places=tuple((os.path.realpath(path), str(at)) for path, at in raw.get("places") or ()),
     )
 
 

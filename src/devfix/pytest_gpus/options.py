@@ -17,6 +17,7 @@ _LIFT_TESTS = "--lift-tests"
 _LIFT_TWICE = "--lift-twice"
 _LIFT_SCRIPTS = "--lift-scripts"
 _LIFT_STRICT = "--lift-strict"
+_LIFT_STRICT_AT = "--lift-strict-at"
 _LIFT_RECORD = "--lift-record"
 LIFT_TESTS = "lift_tests"  # in pytest.ini
 
@@ -55,8 +56,12 @@ def add_settings(parser: pytest.Parser) -> None:
     group.addoption(_LIFT_TWICE, dest="devfix_lift_twice", action="store_true", default=False, help=text)
     text = "with --lift: run the files that are named as scripts, each as one test"
     group.addoption(_LIFT_SCRIPTS, dest="devfix_lift_scripts", action="store_true", default=False, help=text)
-    text = "with --lift: fail a test by what stays on the host, too, although nothing fails"
+    text = "with --lift: fail a test by silent findings, too, by which nothing fails otherwise"
     group.addoption(_LIFT_STRICT, dest="devfix_lift_strict", action="store_true", default=False, help=text)
+    text = "with --lift: as --lift-strict, by those alone whose tensor is created there: FILE:LINE or FILE:FUNCTION"
+    group.addoption(
+        _LIFT_STRICT_AT, dest="devfix_lift_strict_at", metavar="PLACE", action="append", default=[], help=text
+    )
     text = "with --lift: write what came of each test into this folder, for programs"
     group.addoption(_LIFT_RECORD, dest="devfix_lift_record", metavar="FOLDER", default=None, help=text)
     text = "with --lift: files that are test code too, globs or folders (--lift-tests)"

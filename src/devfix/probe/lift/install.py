@@ -29,6 +29,6 @@ def install(order: LiftConfig) -> None:
     devices.aim(order.device)
     for subject in (factories, generators, modules, objects, hosts, mixtures, marks, kept):
         subject.install()
-    silent.install(order.strict)
+    silent.install(order.strict, order.places)
     if order.twice and order.device != stale.OTHER:
         stale.install(order.device)

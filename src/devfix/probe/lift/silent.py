@@ -28,9 +28,10 @@ _found: dict[tuple[Any, ...], dict[str, Any]] = {}
 
 
 class _Mode:
-    """Whether a finding fails the test."""
+    """Whether a finding fails the test, and which: those of these places (path, and line or function), or all."""
 
     strict = False
+    places: tuple[tuple[str, str], ...] = ()
 
 
 def is_strict() -> bool:
@@ -103,12 +104,13 @@ def _note_kept(value: Any, holder: kept.Kept, call: boundaries.Call | None) -> b
 
 
 def _note(kind: str, place: tuple[str, int, str], call: boundaries.Call, attribute: str) -> bool:
+    """Note a finding; return whether a strict run fails by it."""
     path, line, function = place
     if len(_found) < _MOST:
         told = {"kind": kind, "path": path, "line": line, "function": function, "attribute": attribute}
         entered = {"path": call.path, "line": call.line}
         _found.setdefault((kind, path, line), {**told, "call": call.name, "entered": entered})
-    return True
+    return not _Mode.places or (path, str(line)) in _Mode.places or (path, function) in _Mode.places
 
 
 def take() -> list[dict[str, Any]]:
@@ -137,9 +139,9 @@ def _read(original: Any) -> Any:
     return call
 
 
-def install(is_strict: bool) -> None:
+def install(is_strict: bool, at: tuple[tuple[str, str], ...]) -> None:
     """Watch where tensors of two devices meet, and what test code reads."""
-    _Mode.strict = is_strict
+    _Mode.strict, _Mode.places = is_strict, at
     for name in _READS:
         wrap(torch.Tensor, name, _read)
     before, hooks.mixed = hooks.mixed, _met
