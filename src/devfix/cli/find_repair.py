@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from devfix import pipeline
@@ -18,19 +20,35 @@ _NAME = "devfix/find"
 Key = tuple[str, str, int, str]
 
 
+@dataclass(frozen=True)
+class RepairPlan:
+    """How causes are repaired; `until` is the moment at which the next one is no longer begun."""
+
+    branches: Branches
+    python: str | None
+    rules: tuple[Path, ...]
+    until: float
+
+
 def repair_causes(
-    report: FindReport, branches: Branches, python: str | None, rules: tuple[Path, ...], step: Callable[[str], None]
-) -> dict[Key, CauseFixRecord]:
-    """Repair the confirmed causes; return what came of each, by the cause's key.
+    report: FindReport | None, plan: RepairPlan, step: Callable[[str], None]
+) -> tuple[dict[Key, CauseFixRecord], list[Report]]:
+    """Repair the confirmed causes of a search that came to its end; return what came of each, by its key, and reports.
 
     On one branch each repair starts from the fixes before it: it is verified together with them.
     """
     found: dict[Key, CauseFixRecord] = {}
+    reports: list[Report] = []
+    if report is None or report.interrupted:
+        return found, reports
     repository = Repository.open(Path(report.root))
     tests = tuple(sorted(path for path in repository.tracked() if is_test_file(path)))
     causes = [cause for cause in report.causes if cause.confirmed]
     tip, kept = report.commit, ""
     for number, cause in enumerate(causes, 1):
+        if time.monotonic() > plan.until:
+            step(f"the budget is over: {len(causes) - number + 1} findings are not repaired; --budget gives more")
+            break
         step(f"repairing finding {number} of {len(causes)}: {cause.place.path}:{cause.place.line}")
         done = pipeline.repair(
             report.root,
@@ -38,21 +56,22 @@ def repair_causes(
                 run=command_for(cause),
                 world=WorldChoice.SIMULATED,
                 gpus=1 if "cuda:0" in cause.devices else 2,
-                python=python,
-                rules=rules,
+                python=plan.python,
+                rules=plan.rules,
                 exclude=tests,
                 commit=tip,
             ),
         )
         found[cause.key] = _fix(done, kept)
-        if branches is Branches.one and done.commits:
+        reports.append(done)
+        if plan.branches is Branches.one and done.commits:
             if kept:
                 repository.delete_branch(kept)
             tip, kept = done.commits[-1], done.branch
     if kept:
         name = repository.rename_branch(kept, _NAME)
         found = {key: _on(fix, name) for key, fix in found.items()}
-    return found
+    return found, reports
 
 
 def _on(fix: CauseFixRecord, name: str) -> CauseFixRecord:

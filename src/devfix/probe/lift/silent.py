@@ -22,7 +22,7 @@ from . import boundaries, devices, kept, stale
 from .whose import Whose, asks, nearest
 
 RESULT_ON_HOST, NOT_MOVED, STALE_CACHE = "result-on-host", "not-moved", "stale-cache"
-_READS = ("item", "tolist", "numpy", "__array__", "__float__", "__int__", "__bool__", "__repr__")
+_READS = ("item", "tolist", "__float__", "__int__", "__bool__", "__repr__")  # hosts.py has those to arrays
 _MOST = 20  # of one test
 _found: dict[tuple[Any, ...], dict[str, Any]] = {}
 
@@ -129,11 +129,21 @@ def fail(name: str, value: Any) -> None:
     raise error
 
 
+def is_looked_at(value: Any) -> bool:
+    """Say whether a tensor may be one that lies where test code does not expect it."""
+    return not value.is_cuda or stale.is_wanted()
+
+
+def check(value: Any, name: str) -> None:
+    """Note what test code reads with a method of a tensor; in a strict run, fail."""
+    if look((value,), is_read=True):
+        fail(f"torch.Tensor.{name}", value)
+
+
 def _read(original: Any) -> Any:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        is_looked_at = not self.is_cuda or stale.is_wanted()
-        if is_looked_at and asks(1) == Whose.TEST and look((self,), is_read=True):
-            fail(f"torch.Tensor.{original.__name__}", self)
+        if is_looked_at(self) and asks(1) == Whose.TEST:
+            check(self, original.__name__)
         return original(self, *args, **kwargs)
 
     return call

@@ -138,6 +138,11 @@ class LiftedTests:
         if not hasattr(self._config, "workerinput"):
             self._write({"collected": len(session.items), "root": str(self._config.rootpath)})
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
+        """Tell how many tests there are, in the process that starts xdist's workers: each of them collects all."""
+        self._write({"collected": len(ids), "root": str(self._config.rootpath)})
+
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what the lift found."""
         if not sum(self._counts.values()):
