@@ -83,7 +83,7 @@ read = _ignore_reading
 """read(tensor, func): the host has waited for the values of a tensor on a GPU, outside the dispatcher (`tolist`)."""
 
 mixed = _ignore_mixture
-"""mixed(args, kwargs): an operator was given tensors of several devices, as CUDA allows (an index, a 0-dim tensor)."""
+"""mixed(args, kwargs): an operator runs next on tensors of several devices, as CUDA allows (an index, a number)."""
 
 done = _ignore_success
 """done(func): a function outside the dispatcher, which may fail (`numpy()`), came to its end; `func` is its name."""

@@ -94,6 +94,7 @@ def decompose(func: Any, key: str, args: Any, kwargs: Any) -> Any:
 
 def carry_on(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
     """Run an operator that CUDA lets pass; what is new lies on the first GPU among its tensors."""
+    hooks.mixed(args, kwargs)
     cells, keywords, _ = unwrap_all(args, kwargs)
     gpu = next(tensor._devfix_gpu for tensor in tensors_of(args, kwargs) if tensor._devfix_gpu >= 0)
     if keywords.get("device") is not None:
@@ -104,5 +105,4 @@ def carry_on(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
     if gpu is not None:
         result = args[plan.returned] if plan.returned >= 0 else rewrap(plan, result, args, kwargs, gpu)
     hooks.born(result, func, args, kwargs)
-    hooks.mixed(args, kwargs)
     return result

@@ -10,9 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pytest
-from _pytest.runner import runtestprotocol
-
 from devfix.pytest_gpus.probe_bridge import probe
 from devfix.pytest_gpus.state_isolation import Renewal
 from devfix.pytest_gpus.world import SuiteWorld
@@ -25,7 +22,7 @@ class WarmUps:
         self._world = world
         self.is_running = False
 
-    def run(self, item: pytest.Item) -> None:
+    def run(self, item: Any) -> None:
         """Run a test once on the other GPU, where that is asked for and says something about it."""
         here = probe("session.state_snapshot")
         if here is None or not here.warms_up():
@@ -39,7 +36,7 @@ class WarmUps:
         self.is_running = True
         here.aim(is_warm_up=True)
         try:
-            runtestprotocol(first, log=False, nextitem=item)
+            item.config.pluginmanager.get_plugin("runner").runtestprotocol(first, log=False, nextitem=item)
         finally:
             self.is_running = False
             here.aim(is_warm_up=False)
