@@ -66,7 +66,7 @@ def options(name: str) -> str:
 
 
 def _spelled(parameter: Any) -> str:
-    name = parameter.opts[-1] if parameter.opts[-1].startswith("--") else ""
+    name = parameter.opts[-1] if parameter.opts[-1].startswith("-") else ""
     metavar = "" if getattr(parameter, "is_flag", False) else parameter.metavar or ""
     return " ".join(part for part in (name, metavar) if part).replace("|", "\\|")
 

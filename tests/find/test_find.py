@@ -116,7 +116,7 @@ def test_a_repository_is_searched(tmp_path: Path) -> None:
 def test_a_repository_without_tests_says_what_to_run(tmp_path: Path) -> None:
     done = find(repository(tmp_path, main="import torch\n"))
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].startswith("devfix: this repository has no tests and no docstring examples")
+    assert done.stderr.splitlines()[-1].startswith("devfix: this repository has no tests, no docstring examples")
 
 
 @pytest.mark.parametrize(

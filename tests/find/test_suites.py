@@ -13,13 +13,18 @@ FILES = {
     "src/lib/three.py": b'"""\n>>> 1 + 1\n2\n"""\n',
     "tests/test_one.py": b">>> import torch\n",
     "docs/conf.py": b">>> import torch\n",
+    "examples/train.py": b"import torch\nprint(torch.ones(1))\n",
+    "examples/parts.py": b"import torch\nX = 1\ndef f():\n    pass\n",
+    "examples/plain.py": b"print(1)\n",
+    "examples/old.py": b"import torch\nprint 1\n",
 }
 
 
 def test_tests_and_examples_are_found() -> None:
     found = suites(list(FILES), FILES.__getitem__, "")
-    assert [each.name for each in found] == ["tests", "examples"]
+    assert [each.name for each in found] == ["tests", "examples", "scripts"]
     assert found[1].arguments[-1] == "src/lib/one.py" and found[1].arguments.count("src/lib/two.py") == 0
+    assert found[2].arguments == ("--lift-scripts", "examples/train.py")
 
 
 @pytest.mark.parametrize(
@@ -31,6 +36,8 @@ def test_tests_and_examples_are_found() -> None:
         ("src/lib/model_test.py", True),
         ("conftest.py", True),
         ("<doctest lib.one[0]>", True),
+        ("examples/train.py", True),
+        ("src/lib/examples/data.py", False),
         ("src/lib/testing/graphs.py", False),
         ("src/latest/one.py", False),
         ("src/lib/contest.py", False),
@@ -53,5 +60,5 @@ def test_what_is_not_selected_is_not_collected() -> None:
 
 
 def test_nothing_to_lift_is_said() -> None:
-    with pytest.raises(UserError, match="has no tests and no docstring examples"):
+    with pytest.raises(UserError, match="has no tests, no docstring examples and no scripts"):
         suites(["src/lib/two.py"], FILES.__getitem__, "")

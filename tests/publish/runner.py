@@ -94,7 +94,12 @@ def _filled(text: str, names: Mapping[str, Any]) -> str:
 
 def _value(expression: str, names: Mapping[str, Any]) -> Any:
     """Evaluate the little of GitHub's expressions that the action uses."""
-    for sign, combined in (("||", lambda a, b: a or b), ("&&", lambda a, b: a and b), ("==", lambda a, b: a == b)):
+    for sign, combined in (
+        ("||", lambda a, b: a or b),
+        ("&&", lambda a, b: a and b),
+        ("!=", lambda a, b: a != b),
+        ("==", lambda a, b: a == b),
+    ):
         left, found, right = expression.partition(sign)
         if found:
             return combined(_value(left, names), _value(right, names))

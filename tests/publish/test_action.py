@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from git_repositories import git, make_repository
+from git_repositories import git, make_repository, write
 from github_server import READER, TOKEN, GitHub, github
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -78,7 +78,7 @@ def test_a_job_that_runs_the_program_can_only_read(file: Path) -> None:
     for job in workflow["jobs"].values():
         (use,) = [step for step in job["steps"] if "devfix@" in step.get("uses", "")]
         assert set(use["with"]) <= set(known)
-        if use["with"]["mode"] in ("find", "annotate"):
+        if use["with"]["mode"] in ("repair", "find", "annotate"):
             assert job["permissions"] == {"contents": "read"}
             (checkout,) = [step for step in job["steps"] if "checkout@" in step.get("uses", "")]
             assert checkout["with"]["persist-credentials"] is False
@@ -142,8 +142,8 @@ def runner(installed: Path, tmp_path: Path, repository: Path, hub: GitHub) -> Ru
 
 
 @pytest.mark.slow
-def test_from_a_scheduled_run_to_a_pull_request(runner: Runner, hub: GitHub) -> None:
-    code, outputs, summary = runner.run(mode="find", run="python train.py", python=sys.executable)
+def test_from_a_scheduled_run_to_a_pull_request(runner: Runner, hub: GitHub, tmp_path: Path) -> None:
+    code, outputs, summary = runner.run(mode="repair", run="python train.py", python=sys.executable)
     assert code == 0, runner.log
     assert (outputs["outcome"], outputs["failures"], outputs["fixes"]) == ("repaired", "2", "2")
     assert "## devfix: Repaired: 2 device failures" in summary
@@ -162,7 +162,22 @@ def test_from_a_scheduled_run_to_a_pull_request(runner: Runner, hub: GitHub) -> 
     code, outputs, _ = runner.run(mode="publish", **options)
     assert (code, outputs["pull-request-action"]) == (0, "unchanged")
     assert TOKEN not in runner.log
+    _publish_findings(runner, hub, tmp_path / "store" / "devfix")
     _comment_on_a_fork(runner, hub)
+
+
+def _publish_findings(runner: Runner, hub: GitHub, artifact: Path) -> None:
+    """Publish the artifact of `find`, which has a report in a folder of its own for each finding."""
+    inner = artifact.with_name("inner")
+    artifact.rename(inner)
+    artifact.mkdir()
+    (artifact / "find.json").write_text("{}")
+    shutil.copytree(inner, artifact / "1")
+    code, outputs, _ = runner.run(mode="publish", base="main", most="1")
+    assert (code, outputs["pull-request-action"]) == (0, "unchanged"), runner.log
+    assert len(hub.pulls) == 1
+    shutil.rmtree(artifact)
+    inner.rename(artifact)
 
 
 def _comment_on_a_fork(runner: Runner, hub: GitHub) -> None:
@@ -206,7 +221,7 @@ def _assert_nothing_forged(log: str) -> None:
 )
 def test_a_checkout_that_holds_a_token_is_refused(runner: Runner, repository: Path, name: str, value: str) -> None:
     git(repository, "config", name, value)
-    code, _, _ = runner.run(mode="find", run="python train.py", python=sys.executable)
+    code, _, _ = runner.run(mode="repair", run="python train.py", python=sys.executable)
     assert code == 2 and "persist-credentials: false" in runner.log and "c2VjcmV0" not in runner.log
 
 
@@ -222,8 +237,38 @@ def test_annotations_fail_the_job_and_need_no_token(runner: Runner, repository: 
     assert hub.requests == []
 
 
+@pytest.mark.slow
+def test_a_pull_request_is_annotated_with_what_it_adds(runner: Runner, repository: Path, hub: GitHub) -> None:
+    library = "import torch\n\ndef {0}(x):\n    return x + torch.ones(len(x))\n"
+    tests = "import torch\nfrom {0} import {0}\n\ndef test_{0}():\n    {0}(torch.ones(2))\n"
+    write(repository, {"old.py": library.format("old"), "tests/test_old.py": tests.format("old")})
+    write(repository, {"pytest.ini": "[pytest]\npythonpath = .\n"})
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message=tests")
+    main = git(repository, "rev-parse", "--abbrev-ref", "HEAD")
+    git(repository, "checkout", "--quiet", "-b", "feature")
+    write(repository, {"new.py": library.format("new"), "tests/test_new.py": tests.format("new")})
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message=feature")
+    git(repository, "checkout", "--quiet", "--detach", main)
+    git(repository, "merge", "--quiet", "--no-ff", "--message=merge", "feature")
+    runner.github = {**runner.github, "event_name": "pull_request"}
+    code, outputs, summary = runner.run(mode="find", python=sys.executable)
+    assert (code, outputs["outcome"], outputs["failures"]) == (1, "found", "1"), runner.log
+    assert "::error file=new.py,line=4," in runner.log and "file=old.py" not in runner.log
+    assert "1 new finding, 1 known" in summary
+    assert hub.requests == [] and git(repository, "worktree", "list").count("\n") == 0
+    assert runner.run(mode="find", python=sys.executable, fail="false")[0] == 0
+
+
 @pytest.mark.parametrize(
-    "inputs", [{"mode": "fix"}, {"mode": "find", "path": "nowhere"}, {"mode": "find", "gpus": "many"}]
+    "inputs",
+    [
+        {"mode": "fix"},
+        {"mode": "repair", "path": "nowhere"},
+        {"mode": "repair", "gpus": "many"},
+        {"mode": "find", "path": "nowhere"},
+    ],
 )
 def test_wrong_inputs_are_told_in_an_annotation(runner: Runner, inputs: dict[str, str]) -> None:
     code, _, _ = runner.run(**inputs, **({} if inputs["mode"] == "fix" else {"python": sys.executable}))
@@ -233,14 +278,14 @@ def test_wrong_inputs_are_told_in_an_annotation(runner: Runner, inputs: dict[str
 
 @pytest.mark.parametrize("text", ["$(touch pwned)", '"; touch pwned; "', "`touch pwned`", "a\n::error::x\ntouch pwned"])
 def test_inputs_are_never_script(runner: Runner, repository: Path, text: str) -> None:
-    runner.run(mode="find", run=text, python=text, path=text, gpus=text)
+    runner.run(mode="repair", run=text, python=text, path=text, gpus=text)
     assert not (repository / "pwned").exists() and not (runner.temp / "pwned").exists()
 
 
 def test_an_ordinary_remote_is_no_token(runner: Runner, repository: Path) -> None:
     git(repository, "config", "remote.origin.url", "git@github.com:ada/model.git")
     git(repository, "config", "remote.upstream.url", "https://github.com/ada/model")
-    code, _, _ = runner.run(mode="find", run="python trian.py", python=sys.executable)
+    code, _, _ = runner.run(mode="repair", run="python trian.py", python=sys.executable)
     assert code == 1 and "The program did not run to its end" in runner.log
 
 
@@ -248,7 +293,7 @@ def test_nothing_of_the_checkout_is_imported_by_the_installation(runner: Runner,
     for name in ("venv", "logging", "ensurepip", "pip"):
         (repository / f"{name}.py").write_text(f"open({str(repository / 'pwned')!r}, 'w')\nraise SystemExit(3)\n")
     shutil.rmtree(runner.temp / "devfix", ignore_errors=True)
-    runner.run(mode="find", path="nowhere", python=sys.executable)
+    runner.run(mode="repair", path="nowhere", python=sys.executable)
     assert (runner.temp / "devfix" / "ready").exists() and not (repository / "pwned").exists(), runner.log
 
 

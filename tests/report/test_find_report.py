@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 from json_schemas import closed
 
-from devfix.find.records import Cause, Confidence, FindReport
+from devfix.find.records import Cause, Confidence, Evidence, FindReport
 from devfix.find.report import find_record
 from devfix.model import Failure, Frame, Operand, SourceLocation
 from devfix.report.find_types import FindRecord
@@ -41,7 +41,16 @@ RAISES = Cause(
     Confidence.high,
 )
 SILENT = Cause(
-    "result-on-host", MADE, MADE, "", "It leaves its result", None, (), ("tests/test_a.py::test_x",), ("cuda:0",)
+    "result-on-host",
+    MADE,
+    MADE,
+    "",
+    "It leaves its result",
+    None,
+    (),
+    ("tests/test_a.py::test_x",),
+    ("cuda:0",),
+    evidence=Evidence("shifted", SourceLocation("lib/a.py", 3, "shifted")),
 )
 
 
@@ -57,6 +66,7 @@ def test_the_json_is_as_its_schema_says() -> None:
 
 def test_the_text_has_a_row_for_each_cause() -> None:
     text = find_text(record())
+    assert "went into `shifted` (lib/a.py:3); the other one was created at lib/a.py:5" in " ".join(text.split())
     assert text.startswith("2 findings: 4 tests, 3 pass on the CPU, 1 of these on a GPU too (3 s)\n")
     row = next(line for line in text.splitlines() if line.startswith("1 "))
     assert "lib/a.py:5" in row and "high" in row and " 2 " in row
@@ -74,7 +84,7 @@ def test_annotations_are_at_the_cause() -> None:
     assert first.startswith(
         "::error file=lib/a.py,line=5,title=devfix%3A placement/factory-without-device::RuntimeError"
     )
-    assert second.startswith("::error file=lib/a.py,line=5,") and "result-on-host: It leaves its result" in second
+    assert second.startswith("::warning file=lib/a.py,line=5,") and "result-on-host: It leaves its result" in second
 
 
 def test_sarif_names_both_places() -> None:

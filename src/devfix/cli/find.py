@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from devfix.cli.artifact import check_folder
+from devfix.cli.branches import Branches
 from devfix.cli.duration import seconds
 from devfix.cli.local import Local
 from devfix.cli.repair import Python
+from devfix.model import SilentKind
 
 if TYPE_CHECKING:
     from devfix.find.results import TestResults
@@ -73,11 +76,29 @@ def find(
     ] = FindFormat.text,
     repair: Annotated[
         bool,
-        typer.Option("--repair", help="Repair each confirmed finding, on a branch of its own with a regression test."),
+        typer.Option("--repair", help="Repair each confirmed finding, with a regression test."),
     ] = False,
-    no_silent: Annotated[
-        bool, typer.Option("--no-silent", help="Leave out what fails nowhere: results that stay on the host.")
-    ] = False,
+    branches: Annotated[
+        Branches,
+        typer.Option(metavar="HOW", help="With --repair: one branch for all fixes, or each its own: one, each."),
+    ] = Branches.one,
+    silent: Annotated[
+        list[SilentKind] | None,
+        typer.Option(
+            metavar="KIND",
+            help="Of what fails nowhere, look for this alone: result-on-host, not-moved, stale-cache; "
+            "may be given more than once.",
+        ),
+    ] = None,
+    no_silent: Annotated[bool, typer.Option("--no-silent", help="Leave out what fails nowhere.")] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            metavar="FOLDER",
+            help="Write find.json, find.sarif and summary.md to a new folder, and for each repair a report to publish.",
+        ),
+    ] = None,
     local: Local = None,
 ) -> int:
     """Find device failures that nobody has hit yet: run the tests as if their author had put the inputs on a GPU.
@@ -85,9 +106,12 @@ def find(
     The tests run in a worktree of the current commit: on the CPU, on a simulated GPU, and on the second of two. What
     fails on a GPU alone, in the code under test, is a finding. Nothing is edited.
     """
+    began = time.monotonic()
+    check_folder(folder)
     limit, whole = seconds(timeout, "--timeout"), seconds(budget, "--budget")
     from devfix.cli.baseline import read_baseline
-    from devfix.cli.find_repair import repair_causes
+    from devfix.cli.find_output import write_found
+    from devfix.cli.find_repair import RepairPlan, repair_causes
     from devfix.cli.listing import lines_here
     from devfix.find import FindOptions
     from devfix.find import find as search
@@ -102,12 +126,15 @@ def find(
         processes=processes,
         known=read_baseline(baseline),
         rules=tuple(map(Path, local or ())),
-        silent=not no_silent,
+        silent=frozenset() if no_silent else frozenset(silent or SilentKind),
     )
     with _progress() as (show, step):
         report = search(path, asked, show, step)
-        fixes = repair_causes(report, python, asked.rules, step) if repair and not report.interrupted else {}
+        plan = RepairPlan(branches, python, asked.rules, began + whole)
+        fixes, repairs = repair_causes(report if repair else None, plan, step)
     data = find_record(report, lines_here(Path(path).resolve()), fixes)
+    if folder is not None:
+        write_found(folder, data, repairs, Path(report.root))
     sys.stdout.write(_shown(data, output))
     return 1 if report.causes else 0
 
@@ -159,8 +186,13 @@ class _Lines:
     def show(self, title: str, told: TestResults) -> None:
         """Tell how far a step is."""
         if time.monotonic() - self._last > _LINES and told.collected:
-            found = len(told.of("finding"))
+            found = _findings(told)
             self.step(f"{title}: {len(told.results)} of {told.collected} tests, {found} with a finding")
+
+
+def _findings(told: TestResults) -> int:
+    """Return how many tests have a finding so far."""
+    return len({*told.of("finding"), *(test for test, found in told.silent.items() if found)})
 
 
 class _Bar:
@@ -172,7 +204,7 @@ class _Bar:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.completed:.0f} of {task.total:.0f}, {task.fields[found]} findings"),
+            TextColumn("{task.completed:.0f} of {task.total:.0f} tests, {task.fields[found]} with a finding"),
             TimeRemainingColumn(),
             console=console,
             transient=True,
@@ -198,5 +230,5 @@ class _Bar:
         """Fill the bar."""
         with self._lock:
             if self._task is not None and told.collected:
-                done, found = len(told.results), len(told.of("finding"))
+                done, found = len(told.results), _findings(told)
                 self._progress.update(self._task, completed=done, total=told.collected, found=found)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.find.records import Cause, Confidence
-from devfix.find.results import SilentFinding
-from devfix.model import Diagnosis, Failure, Operand, SourceLocation
+from devfix.find.records import Cause, Confidence, Evidence
+from devfix.find.results import Served, SilentFinding
+from devfix.find.suites import SuiteKind
+from devfix.model import Diagnosis, Failure, Operand, SilentKind, SourceLocation
 from devfix.registry import Rule
 from devfix.report.find_types import CauseKind
 from devfix.sdk import Sources
 
 RAISES: CauseKind = "raises"
-LEFT: CauseKind = "result-on-host"
 UNEXPLAINED = ""
 NOWHERE = SourceLocation("", 1)
 IsTest = Callable[[SourceLocation], bool]
@@ -28,7 +28,16 @@ def explained(failure: Failure, rules: Sequence[Rule], sources: Sources) -> tupl
     return tuple(each for each in diagnoses if patch is not None and each.rule == patch.rule)
 
 
-def cause_of(failure: Failure, test: str, device: str, diagnoses: tuple[Diagnosis, ...], is_test: IsTest) -> Cause:
+@dataclass(frozen=True)
+class Seen:
+    """A test, how it runs, and the GPU on which its inputs lay."""
+
+    test: str
+    suite: SuiteKind
+    device: str
+
+
+def cause_of(failure: Failure, seen: Seen, diagnoses: tuple[Diagnosis, ...], is_test: IsTest) -> Cause:
     """Return the cause of one test's failure, with the diagnoses that explain it."""
     best = diagnoses[0] if diagnoses else None
     failing = _failing(failure, is_test)
@@ -40,29 +49,64 @@ def cause_of(failure: Failure, test: str, device: str, diagnoses: tuple[Diagnosi
         title=best.title if best else "No rule knows this failure",
         failure=failure,
         diagnoses=diagnoses,
-        tests=(test,),
-        devices=(device,),
+        tests=(seen.test,),
+        devices=(seen.device,),
+        suite=seen.suite,
     )
 
 
-def silent_cause(found: SilentFinding, test: str, device: str) -> Cause:
+def stale_cause(failure: Failure, served: Served, seen: Seen, diagnoses: tuple[Diagnosis, ...]) -> Cause:
+    """Return the cause of a failure by a tensor that a cache has served: the line that created it."""
+    found = SilentFinding(
+        SilentKind.STALE_CACHE,
+        served.path,
+        served.line,
+        served.function,
+        served.function,
+        (served.path, served.line),
+        "",
+    )
+    cause = silent_cause(found, seen)
+    at = failure.at or cause.place
+    return replace(cause, failing=at, rule=_rule(diagnoses), failure=failure, diagnoses=diagnoses)
+
+
+def silent_cause(found: SilentFinding, seen: Seen) -> Cause:
     """Return the cause of what a test has shown without failing."""
     place = SourceLocation(found.path, found.line, found.function, owned=True)
+    entered = SourceLocation(*found.entered, found.call)
     return Cause(
-        kind=LEFT,
+        kind=found.kind.value,
         place=place,
         failing=place,
         rule=UNEXPLAINED,
-        title=f"`{found.call}` is given tensors on a GPU alone, and leaves its result on the host",
+        title=_title(found),
         failure=None,
         diagnoses=(),
-        tests=(test,),
-        devices=(device,),
+        tests=(seen.test,),
+        devices=(seen.device,),
+        evidence=Evidence(found.call, entered, found.attribute),
+        suite=seen.suite,
     )
 
 
+def _title(found: SilentFinding) -> str:
+    if found.kind is SilentKind.RESULT_ON_HOST:
+        return f"`{found.call}` is given tensors on a GPU alone, and leaves its result on the CPU"
+    if found.kind is SilentKind.NOT_MOVED:
+        return f"`.to` does not move what `{found.attribute}` keeps, which is used after the move"
+    return f"`{found.function}` keeps a tensor of the device of its first call, and serves it to calls on others"
+
+
+def _rule(diagnoses: Sequence[Diagnosis]) -> str:
+    return diagnoses[0].rule if diagnoses else UNEXPLAINED
+
+
 def grouped(causes: Iterable[Cause]) -> list[Cause]:
-    """Join what has one cause, the cause that most tests reach first."""
+    """Join what has one cause, the cause that most tests reach first; what fails in one test is silent in none."""
+    causes = list(causes)
+    failing = {_place(each.place) for each in causes if not each.is_silent}
+    causes = [each for each in causes if not each.is_silent or _place(each.place) not in failing]
     found: dict[tuple[str, str, int, str], Cause] = {}
     for each in causes:
         known = found.get(each.key)
@@ -77,10 +121,15 @@ def grouped(causes: Iterable[Cause]) -> list[Cause]:
     return sorted(found.values(), key=lambda each: (-len(each.tests), each.place.path, each.place.line))
 
 
-def confirmed_silent(cause: Cause, again: Iterable[SilentFinding]) -> Cause:
-    """Return a cause of which nothing fails, with what its first test has shown alone."""
-    came = any((each.path, each.line) == (cause.place.path, cause.place.line) for each in again)
-    return replace(cause, confirmed=came, confidence=Confidence.medium if came else Confidence.low)
+def confirmed_silent(
+    cause: Cause, again: Iterable[SilentFinding | Served], failure: Failure | None, diagnoses: tuple[Diagnosis, ...]
+) -> Cause:
+    """Return a silent cause with what its first test has shown alone, in a strict run, and the failure of that."""
+    came = [each for each in again if (each.path, each.line) == _place(cause.place)]
+    if not came:
+        return replace(cause, confirmed=False, confidence=Confidence.low)
+    cause = replace(cause, confirmed=True, confidence=Confidence.medium)
+    return cause if failure is None else replace(cause, rule=_rule(diagnoses), failure=failure, diagnoses=diagnoses)
 
 
 def confirmed(cause: Cause, again: Failure | None, is_test: IsTest) -> Cause:

@@ -14,7 +14,7 @@ from typing import Any
 from devfix.execution import TracedRunner
 from devfix.execution.runner import Tree, WorktreePool
 from devfix.find.plugin import plugin_for
-from devfix.find.results import SilentFinding, TestResults, read_results
+from devfix.find.results import Served, SilentFinding, TestResults, read_results
 from devfix.find.suites import Suite
 from devfix.model import Failure, Outcome, Run, World
 from devfix.process.tempdirs import temporary_folder
@@ -43,8 +43,14 @@ class PassResult:
     tests: TestResults
     failures: dict[str, Failure] = field(default_factory=dict)
     silent: list[tuple[str, SilentFinding]] = field(default_factory=list)
+    served: dict[str, Served] = field(default_factory=dict)
     run: Run | None = None
     is_interrupted: bool = False
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether its time was over before all tests had run."""
+        return self.run is not None and self.run.outcome is Outcome.TIMEOUT
 
 
 class SuiteRunner:
@@ -63,8 +69,13 @@ class SuiteRunner:
         skip: Sequence[str] = (),
         only: Sequence[str] = (),
         title: str = "",
+        more: Sequence[str] = (),
     ) -> PassResult:
-        """Run a suite for so many seconds; tests that end the process are left out, and the rest is run again."""
+        """Run a suite for so many seconds; tests that end the process are left out, and the rest is run again.
+
+        `more` are options of pytest.
+        """
+        suite = replace(suite, arguments=(*more, *suite.arguments))
         found = PassResult(TestResults())
         left_out = list(skip)
         deadline = time.monotonic() + seconds
@@ -107,8 +118,15 @@ class SuiteRunner:
                 ended.set()
                 watcher.join()
             told = read_results(folder)
-            silent = list(_silent(told, tree.path, self.runner.tracked))
-            return PassResult(told, _failures(folder, tree.path, self.runner.tracked), silent, run, is_interrupted)
+            tracked = self.runner.tracked
+            return PassResult(
+                told,
+                _failures(folder, tree.path, tracked),
+                list(_silent(told, tree.path, tracked)),
+                dict(_served(told, tree.path, tracked)),
+                run,
+                is_interrupted,
+            )
 
     def _order(self, folder: Path, skip: Sequence[str], only: Sequence[str]) -> None:
         options = self.options
@@ -156,9 +174,23 @@ def _silent(told: TestResults, tree: Path, tracked: frozenset[str]) -> Iterator[
     """Yield what tests have shown of files of the repository, with their paths in it."""
     for test, found in told.silent.items():
         for each in found:
-            path = os.path.relpath(each.path, os.path.realpath(tree))
+            path, entered = _inside(tree, each.path), _inside(tree, each.entered[0])
             if path in tracked:
-                yield test, replace(each, path=path)
+                yield test, replace(each, path=path, entered=(entered, each.entered[1]))
+
+
+def _served(told: TestResults, tree: Path, tracked: frozenset[str]) -> Iterator[tuple[str, Served]]:
+    """Yield where the tensors were made by which caches have failed tests, with their paths in the repository."""
+    for test, each in told.served.items():
+        path = _inside(tree, each.path)
+        if path in tracked:
+            yield test, replace(each, path=path)
+
+
+def _inside(tree: Path, path: str) -> str:
+    """Return the path of a file in the repository; one outside of it as it is."""
+    found = os.path.relpath(path, os.path.realpath(tree))
+    return path if found.startswith("..") else found
 
 
 def _failures(folder: Path, tree: Path, tracked: frozenset[str]) -> dict[str, Failure]:
@@ -173,6 +205,7 @@ def _merge(found: PassResult, part: PassResult) -> None:
     found.run = part.run
     found.failures.update(part.failures)
     found.silent.extend(part.silent)
+    found.served.update(part.served)
     found.tests.results.update(part.tests.results)
     found.tests.reasons.update(part.tests.reasons)
     found.tests.collection.update(part.tests.collection)

@@ -7,8 +7,18 @@ from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 
-from devfix.model import Diagnosis, Failure, SourceLocation
+from devfix.find.suites import SuiteKind
+from devfix.model import Diagnosis, Failure, SilentKind, SourceLocation
 from devfix.report.find_types import CauseKind
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What shows a silent finding: the function that test code has called, and the attribute that keeps the tensor."""
+
+    call: str
+    entered: SourceLocation
+    attribute: str = ""
 
 
 class Confidence(str, Enum):
@@ -24,8 +34,7 @@ class Cause:
     """One bug: where the stray tensor comes from, where the code under test failed by it, and which rule explains it.
 
     `tests` reach it, the first of them is the one that was run again alone; `devices` are those on which inputs lay.
-    `is_example`: the first is an example of a docstring. There is no `failure` where nothing fails, as for a
-    result that is left on the host.
+    `suite` is how the first runs. A silent finding has `evidence`, and its `failure` is that of a strict run.
     """
 
     kind: CauseKind
@@ -39,7 +48,19 @@ class Cause:
     devices: tuple[str, ...]
     confirmed: bool = False
     confidence: Confidence = Confidence.low
-    is_example: bool = False
+    evidence: Evidence | None = None
+    suite: SuiteKind = SuiteKind.tests
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing fails by it in a run as people run their tests."""
+        return self.evidence is not None
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of pytest with which its tests fail by it; a function stays what it is when lines move."""
+        found = ("--lift-twice",) if self.kind == SilentKind.STALE_CACHE.value else ()
+        return (*found, f"--lift-strict-at={self.place.path}:{self.place.function}") if self.is_silent else found
 
     @property
     def key(self) -> tuple[str, str, int, str]:
@@ -53,7 +74,8 @@ class FindReport:
 
     `tests` counts those that passed or failed on the CPU, `passed_cpu` the former; of these `passed_lifted` passed
     lifted on the first GPU and `artefacts` failed by the lift itself. `failed_lifted` failed otherwise, each with its
-    reason. `missing` are the names that could not be imported; `known` are the causes that the baseline has.
+    reason. `missing` are the names that could not be imported; `known` are the causes that the baseline has, `left_out`
+    the scripts that do not run by themselves on the CPU, each with the reason.
     """
 
     root: str
@@ -70,4 +92,5 @@ class FindReport:
     known: tuple[Cause, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     interrupted: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from devfix.find.records import Cause, FindReport
-from devfix.report.find_types import CauseFixRecord, CauseRecord, FindRecord, LineRecord, ReasonRecord
+from devfix.report.find_types import CauseFixRecord, CauseRecord, EvidenceRecord, FindRecord, LineRecord, ReasonRecord
 from devfix.report.render.failure import failure_record
 from devfix.report.render.source_lines import Lines
 
@@ -27,6 +27,7 @@ def find_record(report: FindReport, lines: Lines, fixes: Fixes | None = None) ->
         artefacts=tuple(ReasonRecord(test=test, reason=reason) for test, reason in report.artefacts.items()),
         failed_cpu=tuple(report.failed_cpu),
         failed_lifted=tuple(ReasonRecord(test=test, reason=reason) for test, reason in report.failed_lifted.items()),
+        left_out=tuple(ReasonRecord(test=path, reason=reason) for path, reason in report.left_out.items()),
         missing=tuple(report.missing),
         seconds=dict(report.seconds),
         interrupted=report.interrupted,
@@ -51,5 +52,18 @@ def _cause(cause: Cause, lines: Lines, fixes: Fixes) -> CauseRecord:
         tests=tuple(cause.tests),
         devices=tuple(cause.devices),
         failure=failure_record(cause.failure, cause.diagnoses, lines) if cause.failure is not None else None,
+        evidence=_evidence(cause),
         fix=fixes.get(cause.key),
+    )
+
+
+def _evidence(cause: Cause) -> EvidenceRecord | None:
+    evidence = cause.evidence
+    if evidence is None:
+        return None
+    return EvidenceRecord(
+        call=evidence.call,
+        entered=LineRecord(path=evidence.entered.path, line=evidence.entered.line),
+        created=LineRecord(path=cause.place.path, line=cause.place.line),
+        attribute=evidence.attribute,
     )

@@ -7,19 +7,35 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from devfix.model import SilentKind
+
 FILE = "results.jsonl"
 _WORSE = ("passed", "skipped", "other", "failed", "artefact", "finding")  # the last one that a test has counts
 
 
 @dataclass(frozen=True)
 class SilentFinding:
-    """What a test that passes has shown: `path` is absolute, `call` the function that the test has called."""
+    """What a test that passes has shown: `path` is absolute; `call` is the function that the test has called.
 
-    kind: str
+    The tensors on the GPU went in at `entered`. `attribute` keeps the tensor that has not moved.
+    """
+
+    kind: SilentKind
     path: str
     line: int
     function: str
     call: str
+    entered: tuple[str, int]
+    attribute: str
+
+
+@dataclass(frozen=True)
+class Served:
+    """Where the tensor was made by which a cache has failed a test."""
+
+    path: str
+    line: int
+    function: str
 
 
 @dataclass
@@ -34,6 +50,7 @@ class TestResults:
     reasons: dict[str, str] = field(default_factory=dict)
     collection: dict[str, str] = field(default_factory=dict)
     silent: dict[str, list[SilentFinding]] = field(default_factory=dict)
+    served: dict[str, Served] = field(default_factory=dict)
     running: str = ""
 
     def of(self, *results: str) -> list[str]:
@@ -67,6 +84,8 @@ def _take(told: TestResults, raw: dict[str, Any]) -> None:
         test, result = str(raw["test"]), str(raw["result"])
         found = [_silent(each) for each in raw.get("silent") or ()]
         told.silent.setdefault(test, []).extend(found)
+        if served := raw.get("served"):
+            told.served[test] = Served(str(served["path"]), int(served["line"]), str(served["function"]))
         before = told.results.get(test)
         if result not in _WORSE or (before is not None and _WORSE.index(before) >= _WORSE.index(result)):
             return
@@ -74,4 +93,13 @@ def _take(told: TestResults, raw: dict[str, Any]) -> None:
 
 
 def _silent(raw: dict[str, Any]) -> SilentFinding:
-    return SilentFinding(str(raw["kind"]), str(raw["path"]), int(raw["line"]), str(raw["function"]), str(raw["call"]))
+    entered = raw["entered"]
+    return SilentFinding(
+        kind=SilentKind(raw["kind"]),
+        path=str(raw["path"]),
+        line=int(raw["line"]),
+        function=str(raw["function"]),
+        call=str(raw["call"]),
+        entered=(str(entered["path"]), int(entered["line"])),
+        attribute=str(raw["attribute"]),
+    )

@@ -1,10 +1,12 @@
-"""What a repository has that can be lifted: its tests, and the examples in its docstrings and pages."""
+"""What a repository has that can be lifted: its tests, the examples in its docstrings, its scripts in `examples/`."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import PurePosixPath
 
 from devfix.errors import UserError
@@ -13,20 +15,42 @@ _TEST = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
 # As pytest's plugin has it (pytest_gpus/lifted/test_code.py), which also knows the suite's configuration.
 _TEST_FOLDER = re.compile(r"(^|[-_./])(tests?|testsuites?|unittests?|integrationtests?)([-_.][^/]*)?/", re.IGNORECASE)
 _PROMPT, _TORCH = b">>> ", b"torch"
-_PAGES = (".md", ".rst", ".txt")
+_KEEPS = re.compile(rb"(?i)cache|memo|hasattr\(self|not in self\.|\bglobal |is None[^\n]*:\s*\n\s*self\.")
+_SCRIPTS = re.compile(r"examples?/")
+_ACTING = (ast.Expr, ast.If, ast.For, ast.While, ast.With, ast.Try)  # statements of a script, beside assignments
+
+
+class SuiteKind(str, Enum):
+    """What a run is made of; the value is what people call it."""
+
+    tests = "tests"
+    examples = "examples"  # of docstrings
+    scripts = "scripts"
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options with which pytest collects it."""
+        return _OPTIONS[self]
+
+
+_OPTIONS = {
+    SuiteKind.tests: (),
+    SuiteKind.examples: ("--doctest-modules", "--doctest-ignore-import-errors"),
+    SuiteKind.scripts: ("--lift-scripts",),
+}
 
 
 @dataclass(frozen=True)
 class Suite:
-    """Arguments of one pytest run; `name` is what people call it."""
+    """Arguments of one pytest run."""
 
-    name: str
+    kind: SuiteKind
     arguments: tuple[str, ...]
 
     @property
-    def is_examples(self) -> bool:
-        """Whether it is made of docstrings."""
-        return "--doctest-modules" in self.arguments
+    def name(self) -> str:
+        """What people call it."""
+        return self.kind.value
 
 
 def suites(
@@ -42,14 +66,17 @@ def suites(
     found = []
     if tests := [path for path in files if _TEST.search(path)]:
         holding = [place for place in places if any(_is_below(path, place) for path in tests)]
-        found.append(Suite("tests", tuple(holding)))
+        found.append(Suite(SuiteKind.tests, tuple(holding)))
     examples = [path for path in files if _has_examples(path, content)]
     if examples:
-        found.append(Suite("examples", ("--doctest-modules", "--doctest-ignore-import-errors", *examples)))
+        found.append(Suite(SuiteKind.examples, (*SuiteKind.examples.options, *examples)))
+    scripts = [path for path in files if _is_script(path, content)]
+    if scripts:
+        found.append(Suite(SuiteKind.scripts, (*SuiteKind.scripts.options, *scripts)))
     if not found:
         where = ", ".join(places) or "this repository"
         raise UserError(
-            f"{where} has no tests and no docstring examples that use torch; what to run instead: "
+            f"{where} has no tests, no docstring examples and no scripts in examples/ that use torch; run instead: "
             'devfix repair . --run "python your_script.py"'
         )
     return found
@@ -76,15 +103,38 @@ def _is_below(path: str, place: str) -> bool:
 
 
 def is_test_file(path: str) -> bool:
-    """Say whether a file is test code, by its name and those of its folders; a doctest is."""
+    """Say whether a file is test code, by its name and those of its folders; a doctest is, and a script."""
     is_named = _TEST.search(path) or _TEST_FOLDER.search(path) or path.rpartition("/")[2] == "conftest.py"
-    return bool(is_named) or path.startswith("<doctest ")
+    return bool(is_named) or path.startswith("<doctest ") or _SCRIPTS.match(path) is not None
+
+
+def may_keep_tensors(tracked: Sequence[str], content: Callable[[str], bytes]) -> bool:
+    """Say whether the code under test looks as if it kept something from one call to the next."""
+    paths = (path for path in tracked if path.endswith(".py") and not is_test_file(path))
+    return any(_TORCH in text and _KEEPS.search(text) for text in map(content, paths))
 
 
 def _has_examples(path: str, content: Callable[[str], bytes]) -> bool:
     if not path.endswith(".py") or is_test_file(path):
         return False
-    if PurePosixPath(path).name == "setup.py" or path.startswith(("docs/", "examples/")):
+    if PurePosixPath(path).name == "setup.py" or path.startswith("docs/"):
         return False
     text = content(path)
     return _PROMPT in text and _TORCH in text
+
+
+def _is_script(path: str, content: Callable[[str], bytes]) -> bool:
+    """Whether a file in `examples/` does something when it is run, and has to do with torch."""
+    if not _SCRIPTS.match(path) or not path.endswith(".py") or _TEST.search(path):
+        return False
+    if PurePosixPath(path).name in ("__init__.py", "conftest.py", "setup.py") or _TORCH not in (text := content(path)):
+        return False
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return False
+    return any(isinstance(each, _ACTING) and not _is_text(each) for each in body)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

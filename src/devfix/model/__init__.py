@@ -10,6 +10,7 @@ from devfix.model.obstacle import Lack, Obstacle
 from devfix.model.patch import Confidence, Diagnosis, Edit, Finding, Patch, Rejected, Safety, Verdict, VerdictOutcome
 from devfix.model.report import DependencyFault, Fix, OtherRun, Others, RegressionTest, Repair, Report
 from devfix.model.running import NO_COUNTS, CountRequest, OperatorCount, OperatorTotals, Outcome, Run, Target, Transfer
+from devfix.model.silent import SilentKind
 from devfix.model.tensors import Checksum, Event, ModuleOwner, NameRef, Operand, ScopeVariable
 from devfix.model.world import GpusNeeded, SourceLocation, World, WorldChoice
 
@@ -48,6 +49,7 @@ __all__ = [
     "Run",
     "Safety",
     "ScopeVariable",
+    "SilentKind",
     "SourceLocation",
     "Target",
     "Transfer",

@@ -21,7 +21,7 @@ class RepairOptions:
 
     `run` is the command that runs the program. `gpus` (default 1) is the size of the `world`. `timeout` (default 600)
     is the limit for one run, in seconds. `exclude` has patterns of files that are never edited. With `dry_run` no
-    `branch` is created. `rules` names folders of local rules, which are code and run in this process. `resources`
+    `branch` is created. `commit` is where the repair starts, in place of HEAD. `rules` names folders of local rules, which are code and run in this process. `resources`
     limits what the program may use, and selects the sandbox. `include_handled` also repairs device failures that the
     program catches. `test` adds a regression test for each fix, if the repository has tests that pytest runs. `others`
     (default 120) is the budget in seconds for running the repository's other commands that reach a fix, each without
@@ -37,6 +37,7 @@ class RepairOptions:
     timeout: float | None = None
     max_fixes: int | None = None
     branch: str | None = None
+    commit: str | None = None
     dry_run: bool = False
     rules: Sequence[str | Path] = ()
     find_working_version: bool = False

@@ -36,6 +36,8 @@ def open_session(
     """
     began = time.monotonic()
     repository = Repository.open(Path(path))
+    if options.commit:
+        repository = repository.at(options.commit)
     if options.branch:
         repository.check_branch(options.branch)
     folder = repository.root / repository.subfolder

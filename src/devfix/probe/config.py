@@ -13,6 +13,8 @@ class LiftConfig:
     """A lifted run: on which GPU test code's tensors lie, and which files below `root` are test code.
 
     `names` are patterns of file names (`test_*.py`), `folders` hold nothing else, `files` are globs of whole paths.
+    `twice`: each test runs on another GPU first, so that caches show which serve another device. `strict`: a test fails
+    by what it shows without failing otherwise, at these `places` where there are any: a path, and a line or a function.
     """
 
     device: int = 0
@@ -20,6 +22,9 @@ class LiftConfig:
     names: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    twice: bool = False
+    strict: bool = False
+    places: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,9 @@ def _lift(raw: Any) -> LiftConfig | None:
         names=tuple(map(str, raw.get("names") or ())),
         folders=tuple(os.path.realpath(str(folder)) + os.sep for folder in raw.get("folders") or ()),
         files=tuple(map(str, raw.get("files") or ())),
+        twice=bool(raw.get("twice", False)),
+        strict=bool(raw.get("strict", False)),
+        places=tuple((os.path.realpath(path), str(at)) for path, at in raw.get("places") or ()),
     )
 
 

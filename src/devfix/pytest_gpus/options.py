@@ -14,6 +14,10 @@ _GPUS = ("--gpus", "--devfix-gpus")
 _WORLD = ("--world", "--devfix-world")
 _LIFT = ("--lift", "--devfix-lift")
 _LIFT_TESTS = "--lift-tests"
+_LIFT_TWICE = "--lift-twice"
+_LIFT_SCRIPTS = "--lift-scripts"
+_LIFT_STRICT = "--lift-strict"
+_LIFT_STRICT_AT = "--lift-strict-at"
 _LIFT_RECORD = "--lift-record"
 LIFT_TESTS = "lift_tests"  # in pytest.ini
 
@@ -48,6 +52,16 @@ def add_settings(parser: pytest.Parser) -> None:
     group = parser.getgroup("devfix", "GPUs, real or simulated (devfix)")
     text = "with --lift: files that are test code too, a glob or a folder; may be given more than once"
     group.addoption(_LIFT_TESTS, dest="devfix_lift_tests", metavar="GLOB", action="append", default=[], help=text)
+    text = "with --lift and two GPUs: run each test on cuda:0 first, to find caches that serve another device"
+    group.addoption(_LIFT_TWICE, dest="devfix_lift_twice", action="store_true", default=False, help=text)
+    text = "with --lift: run the files that are named as scripts, each as one test"
+    group.addoption(_LIFT_SCRIPTS, dest="devfix_lift_scripts", action="store_true", default=False, help=text)
+    text = "with --lift: fail a test by silent findings, too, by which nothing fails otherwise"
+    group.addoption(_LIFT_STRICT, dest="devfix_lift_strict", action="store_true", default=False, help=text)
+    text = "with --lift: as --lift-strict, by those alone whose tensor is created there: FILE:LINE or FILE:FUNCTION"
+    group.addoption(
+        _LIFT_STRICT_AT, dest="devfix_lift_strict_at", metavar="PLACE", action="append", default=[], help=text
+    )
     text = "with --lift: write what came of each test into this folder, for programs"
     group.addoption(_LIFT_RECORD, dest="devfix_lift_record", metavar="FOLDER", default=None, help=text)
     text = "with --lift: files that are test code too, globs or folders (--lift-tests)"

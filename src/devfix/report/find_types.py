@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from devfix.report.failure_types import Count, FailureRecord, Line
 
-CauseKind = Literal["raises", "result-on-host"]
+CauseKind = Literal["raises", "result-on-host", "not-moved", "stale-cache"]
 Confidence = Literal["high", "medium", "low"]
 Tests = Annotated[tuple[str, ...], Meta(min_length=1)]
 
@@ -41,6 +41,16 @@ class CauseFixRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EvidenceRecord:
+    """What shows a silent finding: the function that test code called, and what keeps the tensor."""
+
+    call: Annotated[str, Meta(description="the function of the code under test that test code has called")]
+    entered: Annotated[LineRecord, Meta(description="where that function is: there the tensors on the GPU went in")]
+    created: Annotated[LineRecord, Meta(description="where the tensor was created that lies elsewhere")]
+    attribute: Annotated[str, Meta(description="the class and the attribute of a tensor that did not move")]
+
+
+@dataclass(frozen=True, kw_only=True)
 class CauseRecord:
     """One bug: where the stray tensor is created, and where the code under test fails by it."""
 
@@ -56,7 +66,11 @@ class CauseRecord:
     confirmed: Annotated[bool, Meta(description="it failed again alone, in a fresh process")]
     tests: Tests
     devices: tuple[str, ...]
-    failure: FailureRecord | None
+    failure: Annotated[
+        FailureRecord | None,
+        Meta(description="of a silent finding, that of a strict run; null where it did not come again"),
+    ]
+    evidence: Annotated[EvidenceRecord | None, Meta(description="of a silent finding")] = None
     fix: Annotated[CauseFixRecord | None, Meta(description="of a confirmed cause, with --repair")] = None
 
 
@@ -74,6 +88,9 @@ class FindRecord:
     artefacts: tuple[ReasonRecord, ...]
     failed_cpu: tuple[str, ...]
     failed_lifted: tuple[ReasonRecord, ...]
+    left_out: Annotated[
+        tuple[ReasonRecord, ...], Meta(description="scripts that fail on the CPU, or need arguments there")
+    ] = field(default=())
     missing: Annotated[tuple[str, ...], Meta(description="modules that tests could not import")]
     seconds: dict[str, float]
     interrupted: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .boundaries import MARK
+from . import marks
 from .whose import Whose, kinds, learn
 
 Json = dict[str, Any]
@@ -22,11 +22,13 @@ def blame(failure: Json, exception: BaseException | None) -> tuple[str, str]:
     raising = _raising(whose)
     if raising is None or whose[raising] == Whose.TEST:
         return ARTEFACT, "raised in test code"
+    if marks.served(exception):
+        return FINDING, "a cache serves a tensor of another device"
     if failure["kind"] in _OF_THE_LIFT:
         return ARTEFACT, f"what a lifted test does not do on a GPU ({failure['kind']})"
     if Whose.TEST not in whose[:raising]:
         return FINDING, "raised in the code under test"
-    if name := _handed_over(exception):
+    if name := marks.handed_over(exception):
         return ARTEFACT, f"the test hands over {name}, which lies on the host"
     return FINDING, "raised in the code under test"
 
@@ -44,14 +46,3 @@ def _raising(whose: list[Whose]) -> int | None:
 def _whose(frame: Json) -> Whose:
     path = frame["place"]["path"]
     return kinds[path] if path in kinds else learn(path)
-
-
-def _handed_over(exception: BaseException | None) -> str:
-    """Return what was marked on an exception when it was raised, or on one that it comes from."""
-    for _ in range(20):
-        if exception is None:
-            return ""
-        if name := getattr(exception, MARK, ""):
-            return str(name)
-        exception = exception.__cause__ or exception.__context__
-    return ""

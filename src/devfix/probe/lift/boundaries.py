@@ -6,9 +6,8 @@ moved: that is no bug of the code under test.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sys
+import weakref
 from dataclasses import dataclass
 from enum import Enum
 from inspect import CO_VARARGS, CO_VARKEYWORDS
@@ -18,14 +17,11 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from ..provenance import records
+from ..provenance import places, records
 from ..provenance.qualnames import qualname
-from ..simulation import hooks
-from ..simulation.patching import undo_with
 from . import modules
 from .whose import Whose, kind_of
 
-MARK = "_devfix_handed_over"
 _DEPTH, _ITEMS = 4, 2000
 _MOST = 100_000  # births that are noted of one test
 Token = tuple[int, int, int]
@@ -40,6 +36,15 @@ class Given(Enum):
 
 
 @dataclass(frozen=True)
+class Call:
+    """The function that test code has called."""
+
+    name: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True)
 class Birth:
     """Where the code under test has made a tensor of the host, in which call of test code, and what that was given."""
 
@@ -47,8 +52,9 @@ class Birth:
     path: str
     line: int
     function: str
-    call: str
+    call: Call
     given: Given
+    peer: Any  # a weak reference to one of the tensors on a GPU that the call was given, None where there is none
 
 
 _births: dict[int, Birth] = {}  # by the moment
@@ -57,31 +63,45 @@ _births: dict[int, Birth] = {}  # by the moment
 def note(made: Any, frame: FrameType) -> None:
     """Note in which call of test code the code under test has made a tensor of the host."""
     if isinstance(made, torch.Tensor) and made.device.type == "cpu" and len(_births) < _MOST:
-        moment, call = _birth(made), boundary(frame)
+        moment, call = records.birth_moment(made), boundary(frame)
         if moment is not None and call is not None:
             while kind_of(frame.f_code) != Whose.CODE and frame.f_back is not None:
                 frame = frame.f_back
             code = frame.f_code
             place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
-            _births[moment] = Birth(token(call), *place, call.f_code.co_name, _given(call))
+            _births[moment] = Birth(token(call), *place, called(call), *_given(call))
 
 
 def birth_of(tensor: Any) -> Birth | None:
     """Return what was noted of the birth of a tensor, or of the one that it derives from."""
-    moment = _birth(tensor)
+    moment = records.birth_moment(tensor)
     return None if moment is None else _births.get(moment)
 
 
-def _given(call: FrameType) -> Given:
+def called(frame: FrameType) -> Call:
+    """Return the function that runs in a frame."""
+    code = frame.f_code
+    return Call(code.co_name, os.path.realpath(code.co_filename), code.co_firstlineno)
+
+
+def _given(call: FrameType) -> tuple[Given, Any]:
     """Say where the tensors lie among the arguments of a call, those in lists and of modules included."""
-    devices: set[str] = set()
+    found: list[torch.Tensor] = []
     for name in _parameters(call.f_code):
         value = call.f_locals.get(name)
         held = modules.tensors_of(value)[:1] if isinstance(value, torch.nn.Module) else tree_leaves(value)
-        devices.update(each.device.type for each in held if isinstance(each, torch.Tensor))
-    if not devices:
-        return Given.NOTHING
-    return Given.GPU if devices == {"cuda"} else Given.HOST
+        found += (each for each in held if isinstance(each, torch.Tensor))
+    if not found:
+        return Given.NOTHING, None
+    if any(not each.is_cuda for each in found):
+        return Given.HOST, None
+    return Given.GPU, weakref.ref(found[0])
+
+
+def peer_of(tensor: Any) -> Any | None:
+    """Return a tensor on the GPU that was given to the call in which one of the host was made."""
+    birth = birth_of(tensor)
+    return birth.peer() if birth is not None and birth.peer is not None else None
 
 
 def _parameters(code: CodeType) -> tuple[str, ...]:
@@ -121,7 +141,7 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
     if call is None:
         return ""
     for stray in strays:
-        moment = _birth(stray)
+        moment = records.birth_moment(stray)
         known = None if moment is None else _births.get(moment)
         if moment is None or (known is not None and known.token == token(call)):
             continue
@@ -131,10 +151,20 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
     return ""
 
 
-def _birth(tensor: Any) -> int | None:
-    history = records.of(tensor)
-    event = history[records.BIRTH] if history is not None else None
-    return None if event is None else int(event[records.MOMENT])
+def gives(call: FrameType, moment: int) -> bool:
+    """Say whether the arguments of a call hold the tensor of that birth, on any device."""
+    values = [call.f_locals.get(name) for name in _parameters(call.f_code)]
+    return any(records.birth_moment(each) == moment for each in tree_leaves(values) if isinstance(each, torch.Tensor))
+
+
+def made_at(spots: Any) -> tuple[str, int, str] | None:
+    """Return where the code under test has made a tensor (path, line, function), None where it was test code."""
+    for at in range(0, len(spots), 2):
+        kind = kind_of(spots[at])
+        if kind <= Whose.CODE:
+            place = places.tell(spots[at], spots[at + 1])
+            return (place["path"], place["line"], place["function"]) if kind == Whose.CODE else None
+    return None
 
 
 def _holds(value: Any, moment: int, depth: int, left: list[int]) -> bool:
@@ -143,17 +173,18 @@ def _holds(value: Any, moment: int, depth: int, left: list[int]) -> bool:
     if left[0] < 0 or depth < 0 or value is None:
         return False
     if isinstance(value, torch.Tensor):
-        return value.device.type == "cpu" and _birth(value) == moment
+        return value.device.type == "cpu" and records.birth_moment(value) == moment
     if isinstance(value, (list, tuple, set, frozenset)):
         return any(_holds(item, moment, depth, left) for item in value)
     if isinstance(value, dict):
         return any(_holds(item, moment, depth, left) for item in value.values())
     if isinstance(value, torch.nn.Module):
-        return not modules.was_moved(value) and any(_birth(each) == moment for each in modules.tensors_of(value))
+        held = modules.tensors_of(value) if not modules.was_moved(value) else []
+        return any(records.birth_moment(each) == moment for each in held)
     if isinstance(value, type) or not (hasattr(type(value), "to") or hasattr(type(value), "cuda")):
         return False
-    held = getattr(value, "__dict__", None)
-    return isinstance(held, dict) and _holds_below(held, moment, depth, left)
+    inside = getattr(value, "__dict__", None)
+    return isinstance(inside, dict) and _holds_below(inside, moment, depth, left)
 
 
 def _holds_below(held: dict[str, Any], moment: int, depth: int, left: list[int]) -> bool:
@@ -167,21 +198,3 @@ def _holds_below(held: dict[str, Any], moment: int, depth: int, left: list[int])
         elif _holds(item, moment, depth - 1, left):
             return True
     return False
-
-
-def install() -> None:
-    """Mark each failure by what the test has handed over."""
-    failed = hooks.failed
-
-    def told(exception: BaseException, func: Any, args: Any, kwargs: Any) -> None:
-        if getattr(exception, MARK, None) is None:
-            with contextlib.suppress(Exception):  # it takes no attributes, or an object raises as it is looked at
-                setattr(exception, MARK, handed_over(sys._getframe(1), (args, kwargs)))
-        failed(exception, func, args, kwargs)
-
-    hooks.failed = told
-
-    def restore() -> None:
-        hooks.failed = failed
-
-    undo_with(restore)

@@ -18,8 +18,10 @@ def _copied(original: Any) -> Any:
     """Let a method of a tensor on the GPU read a copy on the host."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.device.type == "cuda" and works_for_test(1):
-            return original(self.cpu(), *args, **kwargs)
+        is_on_gpu = self.device.type == "cuda"
+        if (is_on_gpu or silent.is_looked_at(self)) and works_for_test(1):
+            silent.check(self, original.__name__)
+            return original(self.cpu() if is_on_gpu else self, *args, **kwargs)
         return original(self, *args, **kwargs)
 
     return call
@@ -32,7 +34,9 @@ def _compared(original: Any) -> Any:
         if "check_device" not in kwargs and works_for_test(1):
             kwargs["check_device"] = False
             if len({each.device for each in tree_leaves((actual, expected)) if isinstance(each, torch.Tensor)}) > 1:
-                silent.look(tree_leaves(actual))
+                for each in tree_leaves(actual):
+                    if silent.look((each,)):
+                        silent.fail("torch.testing.assert_close", each)
         return original(actual, expected, *args, **kwargs)
 
     return assert_close

@@ -5,7 +5,20 @@ from __future__ import annotations
 import torch
 
 from ..config import LiftConfig
-from . import boundaries, devices, factories, generators, hosts, mixtures, modules, objects, whose
+from . import (
+    devices,
+    factories,
+    generators,
+    hosts,
+    kept,
+    marks,
+    mixtures,
+    modules,
+    objects,
+    silent,
+    stale,
+    whose,
+)
 
 
 def install(order: LiftConfig) -> None:
@@ -14,5 +27,8 @@ def install(order: LiftConfig) -> None:
     if torch.cuda.device_count() <= order.device:
         return
     devices.aim(order.device)
-    for subject in (factories, generators, modules, objects, hosts, mixtures, boundaries):
+    for subject in (factories, generators, modules, objects, hosts, mixtures, marks, kept):
         subject.install()
+    silent.install(order.strict, order.places)
+    if order.twice and order.device != stale.OTHER:
+        stale.install(order.device)

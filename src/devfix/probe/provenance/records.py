@@ -74,6 +74,13 @@ def of(thing: Any) -> History | None:
     return record.history if record is not None and record() is thing else None
 
 
+def birth_moment(tensor: Any) -> int | None:
+    """Return what tells the birth of a tensor, or of the one that it derives from; None where it was not seen."""
+    history = of(tensor)
+    event = history[BIRTH] if history is not None else None
+    return None if event is None else int(event[MOMENT])
+
+
 def keep(thing: Any, history: History) -> None:
     """Set the history of a tensor or module."""
     if issubclass(type(thing), torch.Tensor):

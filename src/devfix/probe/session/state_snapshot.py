@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
 
 from ..capture import failure
-from ..lift import blame, boundaries, mixtures, silent
+from ..lift import blame, boundaries, marks, mixtures, silent, stale
 from ..simulation import devices, randomness
 from ..simulation.patches.cuda import memory
 from . import bootstrap
@@ -84,6 +85,31 @@ def blamed(trace: dict[str, Any], exception: BaseException | None) -> tuple[str,
 def silent_findings() -> list[dict[str, Any]]:
     """Return and forget what the current test has shown without failing."""
     return silent.take()
+
+
+def is_strict() -> bool:
+    """Say whether a test fails by what it shows without failing otherwise."""
+    return silent.is_strict()
+
+
+def served(exception: BaseException | None) -> dict[str, Any] | None:
+    """Return where the tensor was made by which a cache has failed a test; None where it failed otherwise."""
+    return marks.served(exception)
+
+
+def warms_up() -> bool:
+    """Say whether each test is to run on another GPU first."""
+    return stale.is_wanted()
+
+
+def aim(is_warm_up: bool) -> None:
+    """Let a test's tensors lie on the GPU of a warm-up, or on that of all others."""
+    stale.aim(is_warm_up)
+
+
+def warm_up_call() -> AbstractContextManager[None]:
+    """Return the context in which a test's own function runs in a warm-up."""
+    return stale.calls()
 
 
 def smoothed() -> int:

@@ -33,6 +33,10 @@ def _ignore_reading(tensor: Any, func: Any) -> None:
     """Do nothing; see `read`."""
 
 
+def _ignore_mixture(args: Any, kwargs: Any) -> None:
+    """Do nothing; see `mixed`."""
+
+
 def _ignore_success(func: Any) -> None:
     """Do nothing; see `on_completed`."""
 
@@ -78,6 +82,9 @@ on_data_set = _ignore_change
 
 read = _ignore_reading
 """read(tensor, func): the host has waited for the values of a tensor on a GPU, outside the dispatcher (`tolist`)."""
+
+mixed = _ignore_mixture
+"""mixed(args, kwargs): an operator runs next on tensors of several devices, as CUDA allows (an index, a number)."""
 
 on_completed = _ignore_success
 """on_completed(func): a function outside the dispatcher that may fail (`numpy()`) has completed; `func` is its name."""

@@ -94,6 +94,7 @@ def decompose(func: Any, key: str, args: Any, kwargs: Any) -> Any:
 
 def carry_on(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
     """Run an operator that CUDA accepts; new tensors are on the first GPU among its tensors."""
+    hooks.mixed(args, kwargs)
     cells, keywords, _ = unwrap_all(args, kwargs)
     gpu = next(tensor._devfix_gpu for tensor in tensors_of(args, kwargs) if tensor._devfix_gpu >= 0)
     if keywords.get("device") is not None:

@@ -14,6 +14,8 @@ import pytest
 
 from devfix.pytest_gpus.lifted import doctests
 from devfix.pytest_gpus.lifted.order import RunOrder, TestTimeout, limited, read_order
+from devfix.pytest_gpus.lifted.scripts import ScriptFile
+from devfix.pytest_gpus.lifted.warm_ups import WarmUps
 from devfix.pytest_gpus.probe_bridge import probe
 from devfix.pytest_gpus.world import SuiteWorld
 
@@ -31,6 +33,7 @@ class LiftedTests:
         self._places: dict[str, str] = {}
         self._undo = doctests.install()
         self._order = RunOrder()
+        self._warm_ups = WarmUps(world)
 
     @property
     def _folder(self) -> Path | None:
@@ -40,6 +43,14 @@ class LiftedTests:
     def pytest_configure(self) -> None:
         """Read what the run is asked for."""
         self._order = read_order(self._folder)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pycollect_makemodule(self, module_path: Path, parent: Any) -> pytest.Collector | None:
+        """Collect a file that is named on the command line as a script, where that is asked for."""
+        if not self._config.getoption("devfix_lift_scripts") or not parent.session.isinitpath(module_path):
+            return None
+        collector: pytest.Collector = ScriptFile.from_parent(parent, path=module_path)
+        return collector
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -51,9 +62,10 @@ class LiftedTests:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Tell which test begins: one that ends the process is known by it."""
+        """Tell which test begins (one that ends the process is known by it), and warm up."""
         if not hasattr(self._config, "workerinput"):
             self._write({"begins": item.nodeid})
+        self._warm_ups.run(item)
         yield
 
     @pytest.hookimpl(hookwrapper=True)
@@ -61,7 +73,7 @@ class LiftedTests:
         """End a test that runs for too long."""
         outcome: Any = None
         try:
-            with limited(self._order.timeout):
+            with limited(self._order.timeout), self._warm_ups.call():
                 outcome = yield
         except TestTimeout:
             pass  # it came between the test's end and ours
@@ -72,19 +84,21 @@ class LiftedTests:
     def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Iterator[None]:
         """Say of a failure whether the code under test or the lift is to blame."""
         outcome: Any = yield
+        if self._warm_ups.is_running:
+            return
         report = outcome.get_result()
         error = _raised(call.excinfo.value) if call.excinfo is not None else None  # unittest's is there by now alone
         here = probe("session.state_snapshot")
         trace = here.failed_test(error) if here is not None and error is not None else None
         if here is None or not here.is_lifted():
             return
-        if call.when == "call" and report.passed and (silent := here.silent_findings()):
+        if call.when == "call" and (report.passed or here.is_strict()) and (silent := here.silent_findings()):
             report.user_properties.append((SILENT, silent))
         if not report.failed:
             return
         kind, reason = here.blamed(trace, error) if trace is not None else _without_devices(error)
         at = _place(trace, self.world.root) if trace is not None and kind == "finding" else ""
-        told = {"kind": kind, "reason": reason, "at": at}
+        told = {"kind": kind, "reason": reason, "at": at, "served": here.served(error)}
         report.user_properties.append((PROPERTY, told))
         if (folder := self._folder) is not None and trace is not None:
             trace["failure"]["test"] = item.nodeid
@@ -123,6 +137,11 @@ class LiftedTests:
         """Tell how many tests there are."""
         if not hasattr(self._config, "workerinput"):
             self._write({"collected": len(session.items), "root": str(self._config.rootpath)})
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
+        """Tell how many tests there are, in the process that starts xdist's workers: each of them collects all."""
+        self._write({"collected": len(ids), "root": str(self._config.rootpath)})
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what the lift found."""

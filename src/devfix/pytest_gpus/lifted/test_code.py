@@ -26,8 +26,11 @@ def test_code(config: pytest.Config) -> dict[str, Any]:
     `testpaths` names it and it holds tests and is no package. Elsewhere `python_files` and `conftest.py` count.
     """
     names = ["conftest.py", *config.getini("python_files")]
-    told = [*config.getini(options.LIFT_TESTS), *config.known_args_namespace.devfix_lift_tests]
+    told_by: Any = config.known_args_namespace
+    told = [*config.getini(options.LIFT_TESTS), *told_by.devfix_lift_tests]
     root = config.rootpath
+    if told_by.devfix_lift_scripts:
+        told += {os.path.dirname(each) or each for each in told_by.file_or_dir if each.endswith(".py")}
     folders = {*_named_folders(root), *_configured(config, names)}
     files = []
     for each in told:
@@ -40,8 +43,19 @@ def test_code(config: pytest.Config) -> dict[str, Any]:
         "root": str(root),
         "names": [name for name in names if "/" not in name],
         "folders": sorted(map(str, folders)),
+        "twice": bool(told_by.devfix_lift_twice),
+        "strict": bool(told_by.devfix_lift_strict or told_by.devfix_lift_strict_at),
+        "places": [_place(each, config.invocation_params.dir) for each in told_by.devfix_lift_strict_at],
         "files": files + [str(root / name) for name in names if "/" in name],
     }
+
+
+def _place(text: str, folder: Path) -> tuple[str, str]:
+    """Return the path and the line or function of `library.py:12` or `library.py:Net.__init__`."""
+    path, _, at = text.rpartition(":")
+    if not path:
+        raise pytest.UsageError(f"--lift-strict-at {text}: give a place as FILE:LINE or FILE:FUNCTION")
+    return os.path.normpath(folder / path), at
 
 
 def _named_folders(root: Path) -> Iterator[Path]:

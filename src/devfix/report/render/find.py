@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from devfix.progress import duration
-from devfix.report.find_types import CauseFixRecord, CauseRecord, FindRecord
+from devfix.report.find_types import CauseFixRecord, CauseRecord, EvidenceRecord, FindRecord
 from devfix.report.render.github import command
 from devfix.report.render.plain import one_line, plain
 from devfix.report.render.text import diagnosis, rendered
@@ -63,12 +63,23 @@ def _finding(finding: CauseRecord) -> Iterator[RenderableType]:
         yield from diagnosis(finding.failure)
     else:
         yield Text(f"> {one_line(finding.source)}")
-        yield Text("The tensor that is made there stays on the CPU, and the test gets it or what derives from it.")
+    if finding.evidence is not None:
+        yield Text(_shown_by(finding.evidence))
     if fix := finding.fix:
         yield from _fixed(fix)
     tests = finding.tests
     more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
     yield Text(f"Reached by {one_line(tests[0], 300)}{more}")
+
+
+def _shown_by(evidence: EvidenceRecord) -> str:
+    """Return what shows a silent finding: where the tensors on the GPU went in, and where the other one was created."""
+    entered, created = evidence.entered, evidence.created
+    kept = f", kept as {one_line(evidence.attribute)}" if evidence.attribute else ""
+    return (
+        f"The tensors on the GPU went into `{one_line(evidence.call)}` ({one_line(entered.path, 300)}:{entered.line}); "
+        f"the other one was created at {one_line(created.path, 300)}:{created.line}{kept}. The test passes."
+    )
 
 
 def _fixed(fix: CauseFixRecord) -> Iterator[RenderableType]:
@@ -94,6 +105,10 @@ def _rest(data: FindRecord) -> Iterator[RenderableType]:
         if tests:
             more = f" and {len(tests) - _SHOWN} more" if len(tests) > _SHOWN else ""
             yield Text(f"{len(tests)} tests {said}: {one_line(', '.join(tests[:_SHOWN]), 600)}{more}")
+    if data.left_out:
+        names = ", ".join(each.test for each in data.left_out[:_SHOWN])
+        more = f" and {len(data.left_out) - _SHOWN} more" if len(data.left_out) > _SHOWN else ""
+        yield Text(f"{len(data.left_out)} scripts do not run by themselves on the CPU: {one_line(names, 600)}{more}")
     if data.missing:
         yield Text(f"Not installed: {one_line(', '.join(data.missing), 600)}; tests that need them were left out")
     for note in data.notes:
@@ -103,7 +118,22 @@ def _rest(data: FindRecord) -> Iterator[RenderableType]:
 def summary(finding: CauseRecord) -> str:
     """Return what a finding is in a sentence: the exception and its message, or what is left on the host."""
     failure = finding.failure
-    return f"{failure.exception}: {failure.message}" if failure else f"{finding.kind}: {finding.title}"
+    if failure is None or finding.evidence is not None:
+        return f"{finding.kind}: {finding.title}"
+    return f"{failure.exception}: {failure.message}"
+
+
+def find_outputs(data: FindRecord) -> str:
+    """Return lines for GITHUB_OUTPUT: how many findings are new, and how many of them have a verified fix."""
+    fixed = [each for each in data.findings if each.fix is not None and each.fix.branch]
+    outcome = "clean" if not data.findings else "found"
+    return f"outcome={outcome}\nfailures={len(data.findings)}\nfixes={len(fixed)}\n"
+
+
+def find_summary(data: FindRecord) -> str:
+    """Return the text as Markdown, as a block in which nothing takes effect."""
+    lines = find_text(data).splitlines()
+    return "## devfix find\n\n" + "".join(f"    {line}\n" for line in lines)
 
 
 def find_commands(data: FindRecord) -> str:
@@ -113,5 +143,6 @@ def find_commands(data: FindRecord) -> str:
         words = one_line(summary(each), 400)
         told = f"{words}\nSeen at {each.failing.path}:{each.failing.line} in {len(each.tests)} tests"
         where = {"file": each.path, "line": str(each.line)} if not each.path.startswith("/") else {}
-        lines.append(command("error", told, {**where, "title": f"devfix: {each.rule or each.title}"}))
+        severity = "error" if each.evidence is None else "warning"  # nothing fails by a silent one
+        lines.append(command(severity, told, {**where, "title": f"devfix: {each.rule or each.title}"}))
     return "".join(line + "\n" for line in lines)

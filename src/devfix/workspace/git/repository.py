@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import re
 import shutil
@@ -59,6 +60,13 @@ class Repository:
         if repository.subfolder and not any(tracked.startswith(below) for tracked in repository.entries):
             raise UserError(f"{path}: nothing in this folder is committed; commit it first")
         return repository
+
+    def at(self, commit: str) -> Repository:
+        """Return the repository at another commit; its branches and files are the same."""
+        other = copy.copy(self)
+        other.__dict__.pop("entries", None)
+        other.commit = commit
+        return other
 
     @cached_property
     def entries(self) -> dict[str, Entry]:
@@ -136,6 +144,19 @@ class Repository:
             raise UserError(f"--branch {name}: git cannot make it beside the branch {taken}; name another")
         if below := self.git.says("for-each-ref", "--count=1", "--format=%(refname:short)", f"refs/heads/{name}/"):
             raise UserError(f"--branch {name}: git cannot make it beside the branch {below}; name another")
+
+    def rename_branch(self, name: str, new: str) -> str:
+        """Give a branch another name, or the next free one (`-2`, `-3`, …), and return that."""
+        free, number = new, 1
+        while self.branch_exists(free):
+            number += 1
+            free = f"{new}-{number}"
+        self.git.call("branch", "--move", name, free)
+        return free
+
+    def delete_branch(self, name: str) -> None:
+        """Delete a branch; what another one holds stays."""
+        self.git.call("branch", "--delete", "--force", name)
 
     @contextlib.contextmanager
     def worktrees(self, count: int) -> Iterator[Worktrees]:

@@ -1,0 +1,256 @@
+"""A search: suites on the CPU, lifted, lifted on a second GPU, and lifted twice; what fails only there is a finding."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from devfix.find.causes import (
+    RAISES,
+    Seen,
+    cause_of,
+    confirmed,
+    confirmed_silent,
+    explained,
+    grouped,
+    silent_cause,
+    stale_cause,
+)
+from devfix.find.passes import PassResult, SuiteRunner
+from devfix.find.records import Cause, FindReport
+from devfix.find.results import Served, SilentFinding, TestResults
+from devfix.find.suites import Suite, SuiteKind, is_test_file
+from devfix.model import Diagnosis, Failure, SilentKind, SourceLocation, World
+from devfix.registry import Rule
+from devfix.sdk import Sources
+from devfix.workspace import Repository
+
+CPU, ONE, TWO = World("cpu"), World("simulated", 1), World("simulated", 2)
+ALONE = 300.0  # seconds for one test in a fresh process
+LIFTED, TWICE = "lifted", "--lift-twice"
+_MISSING = re.compile(r"No module named '([\w.]+)'")
+Known = frozenset[tuple[str, str, str]]
+
+
+@dataclass(frozen=True)
+class LiftedPass:
+    """A run of a suite: its options, and its share of the time that is left for the suite."""
+
+    name: str
+    world: World
+    title: str
+    share: float
+    more: tuple[str, ...] = ()
+
+
+@dataclass
+class Search:
+    """A search in progress."""
+
+    runner: SuiteRunner
+    rules: Sequence[Rule]
+    sources: Sources
+    budget: float
+    step: Callable[[str], None]
+    silent: frozenset[SilentKind]
+    began: float = field(default_factory=time.monotonic)
+    seconds: dict[str, float] = field(default_factory=dict)
+    control: TestResults = field(default_factory=TestResults)
+    lifted: TestResults = field(default_factory=TestResults)
+    found: list[tuple[Cause, Suite]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    causes: list[Cause] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+    has_caches: bool = True
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left of the budget."""
+        return self.budget - (time.monotonic() - self.began)
+
+    def look(self, suite: Suite, share: float = 1.0) -> None:
+        """Run a suite in its worlds, with a share of the time that is left; what a pass does not need the next has."""
+        until = time.monotonic() + self.left * share
+        control = self._pass(suite, CPU, "cpu", f"running the {suite.name} on the CPU", share=self.left * share * 0.4)
+        passed = control.tests.of("passed")
+        self._count(suite, control.tests)
+        _stop_where_interrupted(control)
+        if not control.tests.results:
+            self._note_nothing(suite, control)
+            return
+        if control.is_cut:
+            ran, all_tests = len(control.tests.results), control.tests.collected
+            self.notes.append(f"the budget was enough for {ran} of {all_tests} {suite.name}; --budget gives more")
+        for each in self._lifted_passes():
+            if not passed or until - time.monotonic() <= 0:
+                break
+            title = f"running the {suite.name}, {each.title}"
+            share = (until - time.monotonic()) * each.share
+            done = self._pass(suite, each.world, each.name, title, only=passed, more=each.more, share=share)
+            if each.name == LIFTED:
+                _join(self.lifted, done.tests)
+            self._take(done, suite, each)
+            _stop_where_interrupted(done)
+            if done.is_cut:
+                self.notes.append(f"the budget was over before all {suite.name} ran {each.title}; --budget gives more")
+            failed = {*done.tests.results} - {*done.tests.of("passed")}
+            passed = [test for test in passed if test not in failed]
+
+    def _lifted_passes(self) -> Iterator[LiftedPass]:
+        yield LiftedPass(LIFTED, ONE, "lifted to cuda:0", 0.5)
+        yield LiftedPass("second", TWO, "lifted to cuda:1", 0.6)
+        if self.has_caches and SilentKind.STALE_CACHE in self.silent:
+            yield LiftedPass("twice", TWO, "lifted to cuda:0, then to cuda:1", 1.0, (TWICE,))
+
+    def _count(self, suite: Suite, control: TestResults) -> None:
+        """Count the tests of the control; scripts that do not run by themselves are none."""
+        if suite.kind is SuiteKind.scripts:
+            reasons = control.reasons
+            failed = [test for test in control.results if test not in control.of("passed")]
+            self.left_out.update({test.partition("::")[0]: reasons.get(test, "") for test in failed})
+            for test in failed:
+                del control.results[test]
+        _join(self.control, control)
+
+    def _take(self, done: PassResult, suite: Suite, run: LiftedPass) -> None:
+        device = f"cuda:{run.world.gpus - 1}"
+        for test in done.tests.of("finding"):
+            failure, served = done.failures.get(test), done.served.get(test)
+            seen = Seen(test, suite.kind, device)
+            if failure is None or (run.more and served is None):
+                continue  # the tests failed by the warm-up itself
+            if served is not None:
+                self.found.append((stale_cause(failure, served, seen, self._explained(failure)), suite))
+            else:
+                self.found.append((cause_of(failure, seen, self._explained(failure), _is_test), suite))
+        wanted = self.silent & {SilentKind.STALE_CACHE} if run.more else self.silent
+        self.found += [
+            (silent_cause(each, Seen(test, suite.kind, device)), suite)
+            for test, each in done.silent
+            if each.kind in wanted
+        ]
+        self.causes = grouped(cause for cause, _ in self.found)
+
+    def _explained(self, failure: Failure) -> tuple[Diagnosis, ...]:
+        return explained(failure, self.rules, self.sources)
+
+    def confirm(self) -> None:
+        """Run the first test of each cause alone, in a fresh process."""
+        for number, cause in enumerate(self.causes, 1):
+            if self.left <= 0:
+                self.notes.append("the budget was over before every finding was run alone; --budget gives more")
+                return
+            suite = next(suite for each, suite in self.found if each.key == cause.key)
+            world = ONE if "cuda:0" in cause.devices else TWO
+            title = f"running finding {number} of {len(self.causes)} alone"
+            alone, test = _alone(suite, cause.tests[0]), cause.tests[0]
+            done = self._pass(alone, world, "confirm", title, only=(test,), more=_options(cause), share=ALONE)
+            _stop_where_interrupted(done)
+            failure = done.failures.get(test)
+            if cause.is_silent:
+                shown: list[SilentFinding | Served] = [*(each for _, each in done.silent), *done.served.values()]
+                diagnoses = () if failure is None else self._explained(failure)
+                self.causes[number - 1] = confirmed_silent(cause, shown, failure, diagnoses)
+            else:
+                self.causes[number - 1] = confirmed(cause, failure, _is_test)
+
+    def _pass(
+        self,
+        suite: Suite,
+        world: World,
+        name: str,
+        title: str,
+        only: Sequence[str] = (),
+        more: Sequence[str] = (),
+        share: float = ALONE,
+    ) -> PassResult:
+        self.step(title)
+        with self._timed(name):
+            return self.runner.run(suite, world, max(min(self.left, share), 1.0), (), only, title, more)
+
+    @contextmanager
+    def _timed(self, name: str) -> Iterator[None]:
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[name] = round(self.seconds.get(name, 0.0) + time.monotonic() - began, 3)
+
+    def _note_nothing(self, suite: Suite, control: PassResult) -> None:
+        run = control.run
+        said = (run.stdout + run.stderr).strip().splitlines() if run is not None else []
+        if not control.tests.collection:
+            self.notes.append(f"pytest ran none of the {suite.name}" + (f": {said[-1]}" if said else ""))
+
+    def report(self, repository: Repository, known: Known) -> FindReport:
+        """Tell what was found."""
+        lifted, control = self.lifted, self.control
+        reasons = lifted.reasons
+        passed = frozenset(control.of("passed"))
+        old = [each for each in self.causes if baseline_key(each) in known]
+        return FindReport(
+            root=str(repository.root),
+            commit=repository.commit,
+            tests=len(control.results) - len(control.of("skipped")),
+            passed_cpu=len(passed),
+            passed_lifted=len(passed.intersection(lifted.of("passed"))),
+            skipped=len(control.of("skipped")),
+            artefacts={test: reasons.get(test, "") for test in lifted.of("artefact")},
+            failed_cpu=tuple(control.of("failed", "other", "ended")),
+            failed_lifted={test: reasons.get(test, "") for test in lifted.of("other", "failed", "ended")},
+            missing=tuple(sorted(_missing(control))),
+            causes=tuple(each for each in self.causes if baseline_key(each) not in known),
+            known=tuple(old),
+            seconds={**self.seconds, "total": round(time.monotonic() - self.began, 3)},
+            notes=tuple(dict.fromkeys(self.notes)),
+            left_out=dict(self.left_out),
+            interrupted=self.interrupted,
+        )
+
+
+def baseline_key(cause: Cause) -> tuple[str, str, str]:
+    """What a cause is known by in a baseline: lines move, so the function and the rule stand for the place."""
+    return known_by(cause.kind, cause.place.path, cause.place.function, cause.rule)
+
+
+def known_by(kind: str, path: str, function: str, rule: str) -> tuple[str, str, str]:
+    """As `baseline_key`, from the parts; which rule explains a silent finding depends on the run that confirms it."""
+    return (kind, f"{path}:{function}", rule if kind == RAISES else "")
+
+
+def _is_test(place: SourceLocation) -> bool:
+    return is_test_file(place.path)
+
+
+def _stop_where_interrupted(done: PassResult) -> None:
+    if done.is_interrupted:
+        raise KeyboardInterrupt
+
+
+def _options(cause: Cause) -> tuple[str, ...]:
+    """The options with which a test fails by a cause, and by no other of the same function."""
+    at = f":{cause.place.function}"
+    return tuple(f"{each.removesuffix(at)}:{cause.place.line}" if each.endswith(at) else each for each in cause.options)
+
+
+def _alone(suite: Suite, test: str) -> Suite:
+    """The run of one test of a suite: its file is all that is collected."""
+    options = tuple(word for word in suite.arguments if word.startswith("-"))
+    return replace(suite, arguments=(*options, test.partition("::")[0]))
+
+
+def _join(whole: TestResults, part: TestResults) -> None:
+    whole.results.update(part.results)
+    whole.reasons.update(part.reasons)
+    whole.collection.update(part.collection)
+    whole.collected += part.collected
+
+
+def _missing(control: TestResults) -> Iterator[str]:
+    """Yield the modules that tests could not import, each once."""
+    for text in (*control.collection.values(), *control.reasons.values()):
+        yield from {name.partition(".")[0] for name in _MISSING.findall(text)}

@@ -1,0 +1,54 @@
+"""What is marked on a failure as it is raised: what the test has handed over, and what a cache has served."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any
+
+from ..simulation import hooks
+from ..simulation.patching import undo_with
+from . import boundaries, stale
+
+MARK = "_devfix_handed_over"
+STALE = "_devfix_stale"
+
+
+def install() -> None:
+    """Mark each failure by what the test has handed over."""
+    failed = hooks.failed
+
+    def told(exception: BaseException, func: Any, args: Any, kwargs: Any) -> None:
+        if getattr(exception, MARK, None) is None:
+            with contextlib.suppress(Exception):  # it takes no attributes, or an object raises as it is looked at
+                setattr(exception, MARK, boundaries.handed_over(sys._getframe(1), (args, kwargs)))
+                setattr(exception, STALE, stale.served(sys._getframe(1), (args, kwargs)))
+        failed(exception, func, args, kwargs)
+
+    hooks.failed = told
+
+    def restore() -> None:
+        hooks.failed = failed
+
+    undo_with(restore)
+
+
+def handed_over(exception: BaseException | None) -> str:
+    """Return what was handed over to the call that raised an exception, or one that it comes from."""
+    return str(_marked(exception, MARK) or "")
+
+
+def served(exception: BaseException | None) -> dict[str, Any] | None:
+    """Return where the tensor was made that a cache has served to the call that raised an exception."""
+    found: dict[str, Any] | None = _marked(exception, STALE)
+    return found
+
+
+def _marked(exception: BaseException | None, name: str) -> Any:
+    for _ in range(20):
+        if exception is None:
+            return None
+        if found := getattr(exception, name, None):
+            return found
+        exception = exception.__cause__ or exception.__context__
+    return None

@@ -1,0 +1,136 @@
+"""Caches that serve the tensors of one device to a call whose inputs lie on another.
+
+Test code runs first with its tensors on another GPU than the one they lie on otherwise (a warm-up), then as always.
+What the code under test made during a warm-up and still has lies on the other GPU: a cache that does not ask for the
+device. A module is warmed up before test code first calls it, too: it is called once on the other GPU and moved.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves, tree_map
+
+from ..provenance import records
+from ..simulation.patching import replace, undo_with
+from . import boundaries, devices
+from .whose import Whose, kind_of
+
+OTHER = 0  # the GPU of a warm-up
+_begun: list[int] = []  # the moments of the warm-ups' calls
+_ended: list[int] = []
+_warmed: set[int] = set()  # modules of the test at hand
+
+
+class _Phase:
+    """Whether tests are warmed up in this process, and whether one is at the moment."""
+
+    wanted = False
+    index = 0  # of the GPU on which the tensors lie otherwise
+
+
+def is_wanted() -> bool:
+    """Say whether tests are warmed up in this process."""
+    return _Phase.wanted
+
+
+def aim(is_warm_up: bool) -> None:
+    """Let test code's tensors lie on the GPU of a warm-up, or on the other one."""
+    _warmed.clear()
+    devices.aim(OTHER if is_warm_up else _Phase.index)
+
+
+@contextmanager
+def calls() -> Iterator[None]:
+    """Take down that what is made now is made in a warm-up."""
+    _begun.append(_moment())
+    _ended.append(sys.maxsize)
+    try:
+        yield
+    finally:
+        _ended[-1] = _moment()
+
+
+def _moment() -> int:
+    records.leave_out(1)
+    return next(records.moments)
+
+
+def served(frame: FrameType | None, values: Any) -> dict[str, Any] | None:
+    """Return where one of some tensors was made that a warm-up has left to the code under test."""
+    if not _begun or devices.target().index == OTHER:
+        return None
+    call = boundaries.boundary(frame)
+    for value in tree_leaves(values):
+        if not isinstance(value, torch.Tensor) or value.device == devices.target():
+            continue
+        moment = records.birth_moment(value)
+        if moment is not None and _is_of_warm_up(moment) and not (call and boundaries.gives(call, moment)):
+            place = boundaries.made_at(records.of(value)[records.BIRTH][records.SPOTS])  # type: ignore[index]
+            if place is not None:
+                return {"path": place[0], "line": place[1], "function": place[2]}
+    return None
+
+
+def _is_of_warm_up(moment: int) -> bool:
+    at = bisect_right(_begun, moment) - 1
+    return at >= 0 and moment < _ended[at]
+
+
+def _call(original: Any) -> Any:
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if (
+            devices.target().index != OTHER
+            and id(self) not in _warmed
+            and kind_of(sys._getframe(1).f_code) == Whose.TEST
+        ):
+            _warmed.add(id(self))
+            _warm(original, self, args, kwargs)
+        return original(self, *args, **kwargs)
+
+    return __call__
+
+
+def _warm(original: Any, module: Any, args: Any, kwargs: Any) -> None:
+    """Call a module on the other GPU before test code first calls it, and move it back; its state stays as it was."""
+    state = {name: value.detach().clone() for name, value in module.state_dict().items() if torch.is_tensor(value)}
+    streams = torch.get_rng_state(), torch.cuda.get_rng_state_all()
+    other, target = torch.device("cuda", OTHER), devices.target()
+    try:
+        module.to(other)
+        with calls():
+            original(module, *tree_map(_on(other), args), **tree_map(_on(other), kwargs))
+    except Exception:
+        pass  # what fails here other passes find
+    finally:
+        module.to(target)
+        with torch.no_grad():
+            for name, value in module.state_dict().items():
+                if name in state and value.shape == state[name].shape:
+                    value.copy_(state[name])
+        torch.set_rng_state(streams[0])
+        torch.cuda.set_rng_state_all(streams[1])
+
+
+def _on(device: torch.device) -> Any:
+    def moved(value: Any) -> Any:
+        return value.detach().to(device) if isinstance(value, torch.Tensor) and value.is_cuda else value
+
+    return moved
+
+
+def install(index: int) -> None:
+    """Warm up from now on: tensors of test code lie on this GPU otherwise."""
+    _Phase.wanted, _Phase.index = True, index
+    replace(torch.nn.Module, "__call__", _call(torch.nn.Module.__call__))
+    undo_with(_withdraw)
+
+
+def _withdraw() -> None:
+    _Phase.wanted = False

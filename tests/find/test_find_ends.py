@@ -1,0 +1,178 @@
+"""How a search ends: by an interrupt, by its budget, by the time of a test; in several processes, with a baseline."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from git_repositories import git, make_repository, write
+from waiting import until, with_enough_time
+
+LIBRARY = """
+import torch
+
+def shifted(x):
+    return x + torch.ones(len(x))
+
+def scaled(x):
+    return x * torch.ones(len(x))
+"""
+FINDS = """
+import torch
+from library import shifted
+
+def test_shifted():
+    shifted(torch.ones(2))
+"""
+WAITS = """
+import pathlib, time, torch
+
+def test_waits():
+    if torch.ones(1).is_cuda:
+        pathlib.Path({path!r}).touch()
+        while True:
+            time.sleep(0.01)
+"""
+
+
+@contextmanager
+def terminal() -> Iterator[tuple[int, list[str]]]:
+    """Give the end of a terminal that a program writes to, and what it has written so far."""
+    near, far = pty.openpty()
+    shown: list[str] = []
+
+    def read() -> None:
+        with contextlib.suppress(OSError):  # the far end is closed
+            while data := os.read(near, 65536):
+                shown.append(data.decode("utf-8", "replace"))
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        yield far, shown
+    finally:
+        os.close(far)
+        reader.join()
+        os.close(near)
+
+
+def repository(folder: Path, **tests: str) -> Path:
+    files = {f"tests/test_{name}.py": text for name, text in tests.items()}
+    return make_repository(
+        folder / "project", {"pytest.ini": "[pytest]\npythonpath = .\n", "library.py": LIBRARY, **files}
+    )
+
+
+def command(root: Path, *arguments: str) -> list[str]:
+    return [
+        sys.executable,
+        "-m",
+        "devfix",
+        "find",
+        str(root),
+        "--python",
+        sys.executable,
+        "--format",
+        "json",
+        *arguments,
+    ]
+
+
+def find(root: Path, *arguments: str) -> dict[str, Any]:
+    done = subprocess.run(command(root, *arguments), capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == bool(told["findings"])
+    return told
+
+
+@pytest.mark.slow
+def test_an_interrupt_keeps_what_was_found(tmp_path: Path) -> None:
+    waits = tmp_path / "waits"
+    root = repository(tmp_path, a_finds=FINDS, b_waits=WAITS.format(path=str(waits)))
+    with terminal() as (end, shown):
+        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "150"}
+        running = subprocess.Popen(command(root), stdout=subprocess.PIPE, stderr=end, text=True, env=environment)
+        until(lambda: waits.exists() or running.poll() is not None)
+        until(lambda: "1 of 2 tests, 1 with a finding" in "".join(shown) or running.poll() is not None)
+        running.send_signal(signal.SIGINT)
+        output, _ = running.communicate()
+    told = json.loads(output)
+    assert running.returncode == 1 and told["interrupted"], shown
+    (found,) = told["findings"]
+    assert (found["path"], found["line"], found["confirmed"], found["confidence"]) == ("library.py", 5, False, "low")
+    assert git(root, "status", "--porcelain=v1") == "" and git(root, "worktree", "list").count("\n") == 0
+
+
+@pytest.mark.slow
+def test_an_endless_test_costs_its_time_alone(tmp_path: Path) -> None:
+    waits = tmp_path / "waits"
+    root = repository(tmp_path, a_waits=WAITS.format(path=str(waits)), b_finds=FINDS)
+    told = with_enough_time(lambda limit: find(root, "--timeout", f"{limit}s"), lambda told: bool(told["findings"]), 2)
+    assert waits.exists() and [found["line"] for found in told["findings"]] == [5]
+    assert [each["test"] for each in told["failed_lifted"]] == ["tests/test_a_waits.py::test_waits"]
+    assert "the test ran for longer than" in told["failed_lifted"][0]["reason"]
+    assert (told["passed_cpu"], told["passed_lifted"], told["failed_cpu"]) == (2, 0, [])
+
+
+@pytest.mark.slow
+def test_a_budget_ends_what_no_time_of_a_test_ends(tmp_path: Path) -> None:
+    waits = tmp_path / "waits"
+    root = repository(tmp_path, a_finds=FINDS, b_waits=WAITS.format(path=str(waits)))
+
+    def search(budget: float) -> dict[str, Any]:
+        return find(root, "--timeout", "1h", "--budget", f"{budget}s", "--no-silent")
+
+    told = with_enough_time(search, lambda told: bool(told["findings"]) and waits.exists(), 40)
+    assert waits.exists() and [found["line"] for found in told["findings"]] == [5]
+    assert any("--budget gives more" in note for note in told["notes"])
+
+
+@pytest.mark.slow
+def test_several_processes_find_the_same_and_a_baseline_leaves_what_is_new(tmp_path: Path) -> None:
+    pytest.importorskip("xdist")
+    root = repository(
+        tmp_path, finds=FINDS, passes="import torch\n\ndef test_passes():\n    assert torch.ones(1).sum() == 1\n"
+    )
+    known = find(root, "-n", "2", "--no-silent")
+    assert [(found["line"], found["confirmed"]) for found in known["findings"]] == [(5, True)]
+    assert (known["passed_cpu"], known["passed_lifted"]) == (2, 1)
+    baseline = tmp_path / "known.json"
+    baseline.write_text(json.dumps(known))
+    write(root, {"tests/test_more.py": FINDS.replace("shifted", "scaled"), "library.py": "\n" + LIBRARY})
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message=more")
+    told = find(root, "--baseline", str(baseline), "--no-silent")
+    assert [found["line"] for found in told["findings"]] == [9]
+    assert [found["line"] for found in told["known"]] == [6]
+
+
+@pytest.mark.slow
+def test_scripts_that_do_not_run_by_themselves_are_left_out(tmp_path: Path) -> None:
+    root = repository(tmp_path)
+    scripts = {
+        "runs": "import torch\nfrom library import shifted\nprint(shifted(torch.ones(2)))\n",
+        "asks": "import sys, torch\nprint(torch.ones(int(sys.argv[1])))\n",
+    }
+    write(
+        root, {f"examples/{name}.py": f"import sys\nsys.path.insert(0, '.')\n{text}" for name, text in scripts.items()}
+    )
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message=examples")
+    told = find(root, "--no-silent")
+    assert [(found["line"], found["tests"], found["confirmed"]) for found in told["findings"]] == [
+        (5, ["examples/runs.py::script"], True)
+    ]
+    assert [each["test"] for each in told["left_out"]] == ["examples/asks.py"]
+    assert (told["tests"], told["failed_cpu"]) == (1, [])
