@@ -19,14 +19,15 @@ OTHERS = 120.0  # seconds for the repository's other commands
 class RepairOptions:
     """Options of a repair. None, empty and "auto" select the configured value, or else the default.
 
-    `run` is the command that runs the program. `gpus` (default 1) is the size of the `world`. `timeout` (default 600)
-    is the limit for one run, in seconds. `exclude` has patterns of files that are never edited. With `dry_run` no
-    `branch` is created. `commit` is where the repair starts, in place of HEAD. `rules` names folders of local rules, which are code and run in this process. `resources`
-    limits what the program may use, and selects the sandbox. `include_handled` also repairs device failures that the
-    program catches. `test` adds a regression test for each fix, if the repository has tests that pytest runs. `others`
-    (default 120) is the budget in seconds for running the repository's other commands that reach a fix, each without
-    and with it; 0 runs none. `partial` keeps verified fixes although a later failure has none: the outcome is then
-    "partial". `find_working_version` searches for a release without the fault if a dependency is at fault.
+    `run` is the command that runs the program. `gpus` (default 1) is the size of the `world`. `timeout` (default
+    600) is the limit for one run, in seconds. `exclude` has patterns of files that are never edited. With `dry_run`
+    no `branch` is created. `commit` is where the repair starts, in place of HEAD. `rules` names folders of local
+    rules, which are code and run in this process. `resources` limits what the program may use, and selects the
+    sandbox. `include_handled` also repairs device failures that the program catches. `test` adds a regression test
+    for each fix, if the repository has tests that pytest runs. `others` (default 120) is the budget in seconds for
+    running the repository's other commands that reach a fix, each without and with it; 0 runs none. `partial` keeps
+    verified fixes although a later failure has none: the outcome is then "partial". `find_working_version` searches
+    for a release without the fault if a dependency is at fault.
     """
 
     run: str | None = None
