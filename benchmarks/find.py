@@ -12,6 +12,8 @@ Each file of `benchmarks/libraries/` names a public repository, what its tests n
     path = "library/module.py"
     function = "forward"
     script = "forward"                      # true if the script library/forward.py fails the same way
+    title = "`Model.forward` on a GPU"      # what found.md calls it
+    reported = "https://…"                  # where somebody has reported it, if so
     [[findings]]
     ...
     cause = "why it is no bug"              # written by hand, when a finding has been looked into
@@ -20,7 +22,8 @@ It is cloned at its newest commit into `--work` (with `--mirror` from bare clone
 environment of its own, and `devfix find` runs there. A script is what a user would write. It must end well without a
 GPU, and fail on simulated ones: of the same kind, and raised by the same function; a script for a finding that fails
 nowhere asserts what is wrong. What was measured is kept in `measured.json` beside these files, from which
-docs/explanation/find-benchmark.md is written; `--table` writes that alone.
+docs/explanation/find-benchmark.md and, of what is true, docs/explanation/found.md are written; `--table` writes these
+alone.
 """
 
 from __future__ import annotations
@@ -36,11 +39,11 @@ from typing import Any
 from cases import tomllib
 from checkouts import Checkout, check_out
 from needed import ROOT, need
-from verdicts import page
+from verdicts import benchmark_page, found_page
 
 LIBRARIES = ROOT / "benchmarks" / "libraries"
 MEASURED = LIBRARIES / "measured.json"
-PAGE = ROOT / "docs" / "explanation" / "find-benchmark.md"
+PAGES = ROOT / "docs" / "explanation"
 _RUN = (sys.executable, "-m", "devfix", "run", "--format", "json", "--gpus", "2", "--timeout", "300")
 
 
@@ -75,16 +78,20 @@ def measured(name: str, library: dict[str, Any], checkout: Checkout, report: dic
 
 def judged(name: str, library: dict[str, Any], checkout: Checkout, finding: dict[str, Any]) -> dict[str, Any]:
     """Return a finding with its verdict: true, false with the cause, or open."""
-    told = {key: finding[key] for key in ("kind", "path", "line", "function", "rule", "confidence", "devices")}
-    told |= {"tests": len(finding["tests"]), "first": finding["tests"][0]}
+    told = {
+        key: finding[key] for key in ("kind", "path", "line", "function", "source", "rule", "confidence", "devices")
+    }
+    told |= {"tests": len(finding["tests"]), "first": finding["tests"][0], "failing": finding["failing"]}
+    told["message"] = (finding["failure"] or {}).get("message") or finding["title"]
     known = next((each for each in library.get("findings", ()) if _is_same(each, finding)), None)
     if known is None:
         return {**told, "verdict": "open", "why": ""}
     if "cause" in known:
         return {**told, "verdict": "false", "why": known["cause"]}
     script = LIBRARIES / name / f"{known['script']}.py"
+    told |= {key: known.get(key, "") for key in ("script", "title", "reported")}
     trouble = _trouble(script, checkout, finding)
-    return {**told, "verdict": "open" if trouble else "true", "why": trouble, "script": known["script"]}
+    return {**told, "verdict": "open" if trouble else "true", "why": trouble}
 
 
 def _is_same(known: dict[str, Any], finding: dict[str, Any]) -> bool:
@@ -151,7 +158,8 @@ def main() -> int:
             for each in results[name]["findings"]
         )
         print(f"{name}: {verdicts or 'no findings'}", flush=True)
-    PAGE.write_text(page(results), encoding="utf-8")
+    (PAGES / "find-benchmark.md").write_text(benchmark_page(results), encoding="utf-8")
+    (PAGES / "found.md").write_text(found_page(results, LIBRARIES), encoding="utf-8")
     return 0
 
 
