@@ -115,7 +115,10 @@ def token(call: FrameType) -> Token:
 
 
 def handed_over(frame: FrameType | None, args: Any) -> str:
-    """Return what the test calls a tensor of the host among `args` that it has handed over, "" where there is none."""
+    """Return what the test calls a tensor of the host among `args` that it has handed over, "" where there is none.
+
+    One that the call itself has made may lie on the host because another one does that was handed over.
+    """
     call = boundary(frame)
     strays = [each for each in tree_leaves(args) if isinstance(each, torch.Tensor) and each.device.type == "cpu"]
     if call is None:
@@ -123,10 +126,23 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
     for stray in strays:
         moment = _birth(stray)
         known = None if moment is None else _births.get(moment)
-        if moment is None or (known is not None and known.token == token(call)):
-            continue
-        for name in _parameters(call.f_code):
-            if _holds(call.f_locals.get(name), moment, _DEPTH, [_ITEMS]):
+        if known is not None and known.token == token(call):
+            if name := _result_of_earlier(call):
+                return name
+        elif moment is not None:
+            for name in _parameters(call.f_code):
+                if _holds(call.f_locals.get(name), moment, _DEPTH, [_ITEMS]):
+                    return name
+    return ""
+
+
+def _result_of_earlier(call: FrameType) -> str:
+    """Return which argument of a call is a tensor of the host that an earlier call has made; "" where none is."""
+    for name in _parameters(call.f_code):
+        value = call.f_locals.get(name)
+        if isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.dim() > 0:
+            known = birth_of(value)
+            if known is not None and known.token != token(call):
                 return name
     return ""
 
