@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -44,7 +45,7 @@ from verdicts import benchmark_page, found_page
 LIBRARIES = ROOT / "benchmarks" / "libraries"
 MEASURED = LIBRARIES / "measured.json"
 PAGES = ROOT / "docs" / "explanation"
-_RUN = (sys.executable, "-m", "devfix", "run", "--format", "json", "--gpus", "2", "--timeout", "300")
+_RUN = (sys.executable, "-m", "devfix", "run", "--format", "json", "--world", "simulated", "--gpus", "2")
 
 
 def search(library: dict[str, Any], checkout: Checkout, budget: str) -> dict[str, Any]:
@@ -103,9 +104,10 @@ def _is_same(known: dict[str, Any], finding: dict[str, Any]) -> bool:
 def _trouble(script: Path, checkout: Checkout, finding: dict[str, Any]) -> str:
     """Return in which way a script does not show the finding; "" where it does."""
     with tempfile.TemporaryDirectory(prefix="devfix-script-") as folder:
-        host, gpu = (_run(script, checkout, world, folder) for world in ("cpu", "simulated"))
-    if host["exit_code"] != 0:
-        return "the script fails without a GPU"
+        words, environment = [str(checkout.python), str(script)], {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+        if subprocess.run(words, cwd=folder, env=environment, capture_output=True).returncode != 0:
+            return "the script fails without a GPU"
+        gpu = _on_gpus(script, checkout, folder)
     if gpu["exit_code"] == 0:
         return "the script does not fail on a GPU"
     if finding["failure"] is None:
@@ -117,8 +119,8 @@ def _trouble(script: Path, checkout: Checkout, finding: dict[str, Any]) -> str:
     return ""
 
 
-def _run(script: Path, checkout: Checkout, world: str, folder: str) -> dict[str, Any]:
-    command = [*_RUN, "--world", world, "--python", str(checkout.python), "--", "python", str(script)]
+def _on_gpus(script: Path, checkout: Checkout, folder: str) -> dict[str, Any]:
+    command = [*_RUN, "--python", str(checkout.python), "--", "python", str(script)]
     done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     run: dict[str, Any] = json.loads(done.stdout)
     return run
