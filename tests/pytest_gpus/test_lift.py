@@ -39,12 +39,12 @@ class Net(torch.nn.Module):
     def scaled(self, x):
         return self.linear(x) * self.scale
 
-class Grown(Net):
+class Grown(torch.nn.Module):
     def append(self):
         self.more = torch.nn.Linear(3, 3)
 
     def forward(self, x):
-        return self.more(super().forward(x))
+        return self.more(x)
 
 class Batch:
     def __init__(self, size):
@@ -72,6 +72,13 @@ class Unit:
 class Changing(Net):
     def __hash__(self):
         return len(vars(self))
+
+class Noise:
+    def __init__(self, size, device=None):
+        self.scale = torch.ones(size, device=device)
+
+    def added(self, x):
+        return x + self.scale
 
 class Kept:
     def __init__(self, model):
@@ -193,7 +200,7 @@ def test_loaders():
 FAILS = """
 import unittest
 import library_user, torch
-from library import Grown, Net, made, shifted
+from library import Grown, Net, Noise, made, shifted
 
 def added(x, y):
     return torch.add(x, y)
@@ -219,6 +226,9 @@ def test_hands_over():
 
 def test_hands_over_another():
     library_user.within(made(3), torch.ones(3))
+
+def test_device_that_is_left_out():
+    Noise(3).added(torch.ones(3))
 
 def test_layers_that_are_added_later():
     net = Grown()
@@ -255,16 +265,17 @@ def test_findings_are_told_from_artefacts(pytester: pytest.Pytester) -> None:
     suite(pytester, test_fails=FAILS)
     record = pytester.mkdir("record")
     done = run(pytester, "--lift", "--world", "simulated", "--lift-record", str(record))
-    done.assert_outcomes(failed=8)
+    done.assert_outcomes(failed=9)
     results = [json.loads(line) for line in record.joinpath("results.jsonl").read_text().splitlines()]
-    assert results[0]["collected"] == 8
+    assert results[0]["collected"] == 9
     ended = [each for each in results if "result" in each]
     found, artefact = "finding", "artefact"
-    assert [each["result"] for each in ended] == [found, found, found, artefact, found, artefact, artefact, found]
+    assert [each["result"] for each in ended] == [found, found, found, artefact, found, *[artefact] * 3, found]
     assert [each["at"] for each in ended[:3]] == ["library.py:15", "library.py:30", "library_user.py:11"]
     assert ended[5]["reason"] == "the test hands over y, which lies on the host"
     assert ended[6]["reason"] == "the test hands over x, which lies on the host"
-    done.stdout.fnmatch_lines(["0 passed, 5 ended in a finding, 3 in an artefact of the lift, 0 failed for another*"])
+    assert ended[7]["reason"] == "the test hands over what __init__ made without a device, which lies on the host"
+    done.stdout.fnmatch_lines(["0 passed, 5 ended in a finding, 4 in an artefact of the lift, 0 failed for another*"])
 
 
 def test_a_lift_needs_a_gpu(pytester: pytest.Pytester) -> None:

@@ -41,7 +41,10 @@ class Given(Enum):
 
 @dataclass(frozen=True)
 class Birth:
-    """Where the code under test has made a tensor of the host, in which call of test code, and what that was given."""
+    """Where the code under test has made a tensor of the host, in which call of test code, and what that was given.
+
+    `could_say` is whether the call has a `device` that the test has left out.
+    """
 
     token: Token
     path: str
@@ -49,6 +52,7 @@ class Birth:
     function: str
     call: str
     given: Given
+    could_say: bool = False
 
 
 _births: dict[int, Birth] = {}  # by the moment
@@ -63,7 +67,7 @@ def note(made: Any, frame: FrameType) -> None:
                 frame = frame.f_back
             code = frame.f_code
             place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
-            _births[moment] = Birth(token(call), *place, call.f_code.co_name, _given(call))
+            _births[moment] = Birth(token(call), *place, call.f_code.co_name, _given(call), _leaves_device_out(call))
 
 
 def birth_of(tensor: Any) -> Birth | None:
@@ -82,6 +86,11 @@ def _given(call: FrameType) -> Given:
     if not devices:
         return Given.NOTHING
     return Given.GPU if devices == {"cuda"} else Given.HOST
+
+
+def _leaves_device_out(call: FrameType) -> bool:
+    """Whether a call has a parameter `device` that says nothing, or the host."""
+    return "device" in _parameters(call.f_code) and str(call.f_locals.get("device")) in ("None", "cpu")
 
 
 def _parameters(code: CodeType) -> tuple[str, ...]:
@@ -117,7 +126,8 @@ def token(call: FrameType) -> Token:
 def handed_over(frame: FrameType | None, args: Any) -> str:
     """Return what the test calls a tensor of the host among `args` that it has handed over, "" where there is none.
 
-    One that the call itself has made may lie on the host because another one does that was handed over.
+    One that the call itself has made may lie on the host because another one does that was handed over. One that an
+    earlier call has made lies there because the test told that call no device, where it takes one.
     """
     call = boundary(frame)
     strays = [each for each in tree_leaves(args) if isinstance(each, torch.Tensor) and each.device.type == "cpu"]
@@ -129,6 +139,8 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
         if known is not None and known.token == token(call):
             if name := _result_of_earlier(call):
                 return name
+        elif known is not None and known.given == Given.NOTHING and known.could_say:
+            return f"what {known.call} made without a device"
         elif moment is not None:
             for name in _parameters(call.f_code):
                 if _holds(call.f_locals.get(name), moment, _DEPTH, [_ITEMS]):

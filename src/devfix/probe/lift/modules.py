@@ -120,7 +120,9 @@ def move_rest(module: Any) -> None:
     """Move a module before its first call, with the layers that it has been given since its `__init__`."""
     if not was_moved(module):
         move(module)
-    elif {each.device.type for each in tensors_of(module)} == {"cpu", devices.target().type}:
+        return
+    types = {each.device.type for each in tensors_of(module)}
+    if "cpu" in types and types <= {"cpu", devices.target().type}:
         module.to(devices.target())
 
 
