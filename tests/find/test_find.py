@@ -113,6 +113,18 @@ def test_a_repository_is_searched(tmp_path: Path) -> None:
     assert again.returncode == 0 and "no new findings, 1 known: 3 tests" in again.stdout, again.stdout + again.stderr
 
 
+def test_a_suite_that_cannot_run_says_why(tmp_path: Path) -> None:
+    broken, lacking = "raise OSError('no such library: libx.so')\n", "import nowhere_to_be\n"
+    failing = "def test_fails():\n    assert not 'as on the CPU'\n"
+    names = {"tests__test_broken": broken, "tests__test_a": lacking, "tests__test_b": lacking, "tests__test_c": failing}
+    told = json.loads(find(repository(tmp_path, **names), "--format", "json").stdout)
+    assert told["missing"] == ["nowhere_to_be"] and set(told["seconds"]) == {"cpu", "total"}
+    assert told["notes"] == [
+        "1 file of the tests could not be collected: OSError: no such library: libx.so",
+        "none of the tests passes on the CPU: AssertionError: assert not 'as on the CPU'",
+    ]
+
+
 def test_a_repository_without_tests_says_what_to_run(tmp_path: Path) -> None:
     done = find(repository(tmp_path, main="import torch\n"))
     assert done.returncode == 2

@@ -39,6 +39,13 @@ class Net(torch.nn.Module):
     def scaled(self, x):
         return self.linear(x) * self.scale
 
+class Grown(torch.nn.Module):
+    def append(self):
+        self.more = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.more(x)
+
 class Batch:
     def __init__(self, size):
         self.x = torch.ones(size)
@@ -66,6 +73,13 @@ class Changing(Net):
     def __hash__(self):
         return len(vars(self))
 
+class Noise:
+    def __init__(self, size, device=None):
+        self.scale = torch.ones(size, device=device)
+
+    def added(self, x):
+        return x + self.scale
+
 class Kept:
     def __init__(self, model):
         self.model = model
@@ -75,10 +89,13 @@ def build():
 '''
 
 USER = """
-import library
+import library, torch
 
 def add(x, y):
     return x + y
+
+def within(x, lengths):
+    return torch.arange(len(x), device=x.device) < lengths
 
 def masked(x, mask=None):
     mask = library.made(3) if mask is None else mask
@@ -92,7 +109,7 @@ import numpy as np
 import pytest, torch
 from torch import tensor
 from helpers import helped
-from library import Batch, Changing, Frozen, Kept, Net, Unit, build, doubled, made
+from library import Batch, Changing, Frozen, Grown, Kept, Net, Unit, build, doubled, made
 
 WHOLE = torch.arange(3.0)
 
@@ -139,6 +156,11 @@ def test_copies_of_modules_are_modules():
     net = copy.deepcopy(Net())
     assert type(net) is Net and net.linear.weight.is_cuda and type(pickle.loads(pickle.dumps(net))) is Net
 
+def test_layers_that_are_added_before_the_first_call():
+    net = Grown()
+    net.append()
+    assert net(torch.ones(1, 3)).is_cuda
+
 def test_modules_with_a_hash_of_their_own():
     net = Changing()
     net.more = net(torch.ones(1, 3))
@@ -178,7 +200,7 @@ def test_loaders():
 FAILS = """
 import unittest
 import library_user, torch
-from library import Net, made, shifted
+from library import Grown, Net, Noise, made, shifted
 
 def added(x, y):
     return torch.add(x, y)
@@ -201,6 +223,19 @@ class TestOfUnittest(unittest.TestCase):
 
 def test_hands_over():
     library_user.add(torch.ones(3), made(3))
+
+def test_hands_over_another():
+    library_user.within(made(3), torch.ones(3))
+
+def test_device_that_is_left_out():
+    Noise(3).added(torch.ones(3))
+
+def test_layers_that_are_added_later():
+    net = Grown()
+    net.append()
+    net(torch.ones(1, 3))
+    net.append()
+    net(torch.ones(1, 3))
 """
 
 
@@ -216,28 +251,31 @@ def suite(pytester: pytest.Pytester, **files: str) -> None:
 def test_what_tests_make_lies_on_the_gpu(pytester: pytest.Pytester) -> None:
     suite(pytester, test_makes=MAKES.replace("{gpu}", "0"))
     done = run(pytester, "--lift", "--world", "simulated", "--doctest-modules")
-    done.assert_outcomes(passed=17)
+    done.assert_outcomes(passed=18)
     done.stdout.fnmatch_lines(["devfix: a world with 1 simulated GPU; what tests make lies on cuda:0"])
 
 
 def test_on_two_gpus_it_lies_on_the_second(pytester: pytest.Pytester) -> None:
     pytest.importorskip("xdist")
     suite(pytester, test_makes=MAKES.replace("{gpu}", "1"))
-    run(pytester, "--lift", "--gpus", "2", "--world", "simulated", "-n", "1").assert_outcomes(passed=16)
+    run(pytester, "--lift", "--gpus", "2", "--world", "simulated", "-n", "1").assert_outcomes(passed=17)
 
 
 def test_findings_are_told_from_artefacts(pytester: pytest.Pytester) -> None:
     suite(pytester, test_fails=FAILS)
     record = pytester.mkdir("record")
     done = run(pytester, "--lift", "--world", "simulated", "--lift-record", str(record))
-    done.assert_outcomes(failed=6)
+    done.assert_outcomes(failed=9)
     results = [json.loads(line) for line in record.joinpath("results.jsonl").read_text().splitlines()]
-    assert results[0]["collected"] == 6
+    assert results[0]["collected"] == 9
     ended = [each for each in results if "result" in each]
-    assert [each["result"] for each in ended] == ["finding", "finding", "finding", "artefact", "finding", "artefact"]
-    assert [each["at"] for each in ended[:3]] == ["library.py:15", "library.py:30", "library_user.py:8"]
+    found, artefact = "finding", "artefact"
+    assert [each["result"] for each in ended] == [found, found, found, artefact, found, *[artefact] * 3, found]
+    assert [each["at"] for each in ended[:3]] == ["library.py:15", "library.py:30", "library_user.py:11"]
     assert ended[5]["reason"] == "the test hands over y, which lies on the host"
-    done.stdout.fnmatch_lines(["0 passed, 4 ended in a finding, 2 in an artefact of the lift, 0 failed for another*"])
+    assert ended[6]["reason"] == "the test hands over x, which lies on the host"
+    assert ended[7]["reason"] == "the test hands over what __init__ made without a device, which lies on the host"
+    done.stdout.fnmatch_lines(["0 passed, 5 ended in a finding, 4 in an artefact of the lift, 0 failed for another*"])
 
 
 def test_a_lift_needs_a_gpu(pytester: pytest.Pytester) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -79,8 +80,8 @@ class Search:
         passed = control.tests.of("passed")
         self._count(suite, control.tests)
         _stop_where_interrupted(control)
-        if not control.tests.results:
-            self._note_nothing(suite, control)
+        self._note_failures(suite, control)
+        if not passed:
             return
         if control.is_cut:
             ran, all_tests = len(control.tests.results), control.tests.collected
@@ -180,11 +181,18 @@ class Search:
         finally:
             self.seconds[name] = round(self.seconds.get(name, 0.0) + time.monotonic() - began, 3)
 
-    def _note_nothing(self, suite: Suite, control: PassResult) -> None:
-        run = control.run
-        said = (run.stdout + run.stderr).strip().splitlines() if run is not None else []
-        if not control.tests.collection:
-            self.notes.append(f"pytest ran none of the {suite.name}" + (f": {said[-1]}" if said else ""))
+    def _note_failures(self, suite: Suite, control: PassResult) -> None:
+        """Say why nothing, or less than there is, can be lifted; missing modules are reported by their names."""
+        tests, run = control.tests, control.run
+        broken = [reason for reason in tests.collection.values() if not _MISSING.search(reason)]
+        if broken:
+            count = "1 file" if len(broken) == 1 else f"{len(broken)} files"
+            self.notes.append(f"{count} of the {suite.name} could not be collected: {_most_common(broken)}")
+        if tests.results and not tests.of("passed", "skipped"):
+            self.notes.append(f"none of the {suite.name} passes on the CPU: {_most_common(tests.reasons.values())}")
+        if not tests.results and not tests.collection:
+            lines = (run.stdout + run.stderr).strip().splitlines() if run is not None else []
+            self.notes.append(f"pytest ran none of the {suite.name}" + (f": {lines[-1]}" if lines else ""))
 
     def report(self, repository: Repository, known: Known) -> FindReport:
         """Tell what was found."""
@@ -202,7 +210,7 @@ class Search:
             artefacts={test: reasons.get(test, "") for test in lifted.of("artefact")},
             failed_cpu=tuple(control.of("failed", "other", "ended")),
             failed_lifted={test: reasons.get(test, "") for test in lifted.of("other", "failed", "ended")},
-            missing=tuple(sorted(_missing(control))),
+            missing=tuple(sorted(set(_missing(control)))),
             causes=tuple(each for each in self.causes if baseline_key(each) not in known),
             known=tuple(old),
             seconds={**self.seconds, "total": round(time.monotonic() - self.began, 3)},
@@ -248,6 +256,12 @@ def _join(whole: TestResults, part: TestResults) -> None:
     whole.reasons.update(part.reasons)
     whole.collection.update(part.collection)
     whole.collected += part.collected
+
+
+def _most_common(reasons: Iterable[str]) -> str:
+    """Return the last line that most of some reasons have: of a traceback, the exception."""
+    last = Counter(reason.strip().splitlines()[-1].removeprefix("E ").strip() for reason in reasons if reason.strip())
+    return last.most_common(1)[0][0] if last else "no reason is known"
 
 
 def _missing(control: TestResults) -> Iterator[str]:

@@ -16,6 +16,7 @@ from devfix.pytest_gpus.world import SuiteWorld, TooFew, Wanted
 
 _NAME = "devfix-tests"
 _LIFTED = "devfix-lifted-tests"
+_CHOSEN = "devfix-chosen-device"
 _GAVE_WAY = pytest.StashKey[bool]()
 
 
@@ -92,9 +93,11 @@ def _begin(config: pytest.Config, wanted: Wanted | None) -> None:
             raise pytest.UsageError(f"{error}: --world simulated gives as many as you like") from None
     config.pluginmanager.register(Tests(world), _NAME)
     if wanted is not None and wanted.lift:
+        from devfix.pytest_gpus.lifted.chosen_device import ChosenDevice
         from devfix.pytest_gpus.lifted.results import LiftedTests
 
         config.pluginmanager.register(LiftedTests(config, world), _LIFTED)
+        config.pluginmanager.register(ChosenDevice(), _CHOSEN)
 
 
 def _withdraw(config: pytest.Config) -> None:
@@ -102,3 +105,4 @@ def _withdraw(config: pytest.Config) -> None:
     if tests is not None:
         tests.world.end()
     config.pluginmanager.unregister(name=_LIFTED)
+    config.pluginmanager.unregister(name=_CHOSEN)

@@ -46,7 +46,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Birth:
-    """Where the code under test has made a tensor of the host, in which call of test code, and what that was given."""
+    """Where the code under test has made a tensor of the host, in which call of test code, and what that was given.
+
+    `could_say` is whether the call has a `device` that the test has left out.
+    """
 
     token: Token
     path: str
@@ -55,6 +58,7 @@ class Birth:
     call: Call
     given: Given
     peer: Any  # a weak reference to one of the tensors on a GPU that the call was given, None where there is none
+    could_say: bool = False
 
 
 _births: dict[int, Birth] = {}  # by the moment
@@ -69,7 +73,7 @@ def note(made: Any, frame: FrameType) -> None:
                 frame = frame.f_back
             code = frame.f_code
             place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
-            _births[moment] = Birth(token(call), *place, called(call), *_given(call))
+            _births[moment] = Birth(token(call), *place, called(call), *_given(call), _leaves_device_out(call))
 
 
 def birth_of(tensor: Any) -> Birth | None:
@@ -104,6 +108,11 @@ def peer_of(tensor: Any) -> Any | None:
     return birth.peer() if birth is not None and birth.peer is not None else None
 
 
+def _leaves_device_out(call: FrameType) -> bool:
+    """Whether a call has a parameter `device` that says nothing, or the host."""
+    return "device" in _parameters(call.f_code) and str(call.f_locals.get("device")) in ("None", "cpu")
+
+
 def _parameters(code: CodeType) -> tuple[str, ...]:
     count = code.co_argcount + code.co_kwonlyargcount
     return code.co_varnames[: count + bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)]
@@ -135,7 +144,11 @@ def token(call: FrameType) -> Token:
 
 
 def handed_over(frame: FrameType | None, args: Any) -> str:
-    """Return what the test calls a tensor of the host among `args` that it has handed over, "" where there is none."""
+    """Return what the test calls a tensor of the host among `args` that it has handed over, "" where there is none.
+
+    One that the call itself has made may lie on the host because another one does that was handed over. One that an
+    earlier call has made lies there because the test told that call no device, where it takes one.
+    """
     call = boundary(frame)
     strays = [each for each in tree_leaves(args) if isinstance(each, torch.Tensor) and each.device.type == "cpu"]
     if call is None:
@@ -143,10 +156,25 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
     for stray in strays:
         moment = records.birth_moment(stray)
         known = None if moment is None else _births.get(moment)
-        if moment is None or (known is not None and known.token == token(call)):
-            continue
-        for name in _parameters(call.f_code):
-            if _holds(call.f_locals.get(name), moment, _DEPTH, [_ITEMS]):
+        if known is not None and known.token == token(call):
+            if name := _result_of_earlier(call):
+                return name
+        elif known is not None and known.given == Given.NOTHING and known.could_say:
+            return f"what {known.call.name} made without a device"
+        elif moment is not None:
+            for name in _parameters(call.f_code):
+                if _holds(call.f_locals.get(name), moment, _DEPTH, [_ITEMS]):
+                    return name
+    return ""
+
+
+def _result_of_earlier(call: FrameType) -> str:
+    """Return which argument of a call is a tensor of the host that an earlier call has made; "" where none is."""
+    for name in _parameters(call.f_code):
+        value = call.f_locals.get(name)
+        if isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.dim() > 0:
+            known = birth_of(value)
+            if known is not None and known.token != token(call):
                 return name
     return ""
 
@@ -162,7 +190,7 @@ def made_at(spots: Any) -> tuple[str, int, str] | None:
     for at in range(0, len(spots), 2):
         kind = kind_of(spots[at])
         if kind <= Whose.CODE:
-            place = places.tell(spots[at], spots[at + 1])
+            place = places.describe(spots[at], spots[at + 1])
             return (place["path"], place["line"], place["function"]) if kind == Whose.CODE else None
     return None
 

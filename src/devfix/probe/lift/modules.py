@@ -16,12 +16,22 @@ from .whose import Whose, kind_of, nearest
 
 Module = torch.nn.Module
 _moved: dict[int, Any] = {}  # weak references by identity: modules may have a hash that changes, or none
+_called: dict[int, Any] = {}  # those that test code has called, likewise
 _proxies: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
 
 
 class _Installed:
     now = False
     once = False
+
+
+def _forgetting(known: dict[int, Any], number: int) -> Callable[[Any], None]:
+    """Return what takes a module out that is no more: its number may become that of another object."""
+
+    def forget(_: Any) -> None:
+        known.pop(number, None)
+
+    return forget
 
 
 def _constructor() -> Any:
@@ -88,8 +98,7 @@ def move(module: Any) -> None:
     """Move a module as its author would, once; what lies on a device already, or on none, stays."""
     if was_moved(module):
         return
-    number = id(module)
-    _moved[number] = weakref.ref(module, lambda _: _moved.pop(number, None) and None)
+    _moved[id(module)] = weakref.ref(module, _forgetting(_moved, id(module)))
     if "_parameters" not in vars(module):
         return  # its own `__init__` has not called that of Module
     if any(each.device.type != "cpu" for each in tensors_of(module) if each.device != devices.target()):
@@ -99,11 +108,22 @@ def move(module: Any) -> None:
 
 def _call(original: Any) -> Any:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if kind_of(sys._getframe(1).f_code) == Whose.TEST and not was_moved(self) and _may_move():
-            move(self)
+        if kind_of(sys._getframe(1).f_code) == Whose.TEST and id(self) not in _called and _may_move():
+            _called[id(self)] = weakref.ref(self, _forgetting(_called, id(self)))
+            move_rest(self)
         return original(self, *args, **kwargs)
 
     return __call__
+
+
+def move_rest(module: Any) -> None:
+    """Move a module before its first call, with the layers that it has been given since its `__init__`."""
+    if not was_moved(module):
+        move(module)
+        return
+    types = {each.device.type for each in tensors_of(module)}
+    if "cpu" in types and types <= {"cpu", devices.target().type}:
+        module.to(devices.target())
 
 
 def _may_move() -> bool:

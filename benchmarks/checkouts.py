@@ -1,0 +1,89 @@
+"""Public repositories at a commit, each with an environment of its own, as its developers have them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+_IDENTITY = ("-c", "user.name=benchmark", "-c", "user.email=benchmark@localhost")
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A clone, the interpreter of its environment, and the commit of the public repository that it shows."""
+
+    folder: Path
+    python: Path
+    commit: str
+
+
+def check_out(repository: str, needs: Sequence[str], work: Path, mirror: Path | None, commit: str = "HEAD") -> Checkout:
+    """Clone a repository and install it in editable mode, below a folder; what is there already is used again.
+
+    `mirror` is a folder of bare clones named `owner+name`, which may lack files: those are left out of the checkout.
+    """
+    name = repository.replace("/", "+")
+    place = work / (name if commit == "HEAD" else f"{name}-{commit[:10]}")
+    clone, told = place / "clone", place / "commit"
+    if not told.exists():
+        shutil.rmtree(place, ignore_errors=True)
+        resolved = _clone(_source(repository, mirror), clone, commit)
+        told.write_text(resolved, encoding="utf-8")
+    return Checkout(clone, _environment(place / "environment", clone, needs), told.read_text(encoding="utf-8"))
+
+
+def _source(repository: str, mirror: Path | None) -> str:
+    if mirror is not None:
+        name = mirror / repository.replace("/", "+")
+        for folder in (name / "repo" / ".git", name / "repo", name):
+            if (folder / "HEAD").is_file():
+                return str(folder)
+    return f"https://github.com/{repository}"
+
+
+def _clone(source: str, folder: Path, commit: str) -> str:
+    """Clone a commit, without the files whose content the source lacks; returns the commit's full name."""
+    subprocess.run(["git", "clone", "--quiet", "--no-checkout", source, str(folder)], check=True)
+    resolved = _git(folder, "rev-parse", commit).strip()
+    _git(folder, "update-ref", "--no-deref", "HEAD", resolved)
+    _git(folder, "read-tree", resolved)
+    if missing := _missing(folder):
+        _git(folder, "rm", "--cached", "--quiet", "--", *missing)
+        _git(folder, *_IDENTITY, "commit", "--quiet", "--message", "Leave out what the mirror lacks")
+    _git(folder, "checkout-index", "--all", "--force")
+    return resolved
+
+
+def _missing(folder: Path) -> list[str]:
+    """Return the files of the index whose content is not there."""
+    entries = [line.split("\t", 1) for line in _git(folder, "ls-files", "--stage").splitlines()]
+    files = [(facts.split()[1], path) for facts, path in entries if not facts.startswith("160000")]
+    said = _git(folder, "cat-file", "--batch-check", given="".join(f"{name}\n" for name, _ in files)).splitlines()
+    return [path for (_, path), line in zip(files, said, strict=True) if line.endswith(" missing")]
+
+
+def _environment(folder: Path, clone: Path, needs: Sequence[str]) -> Path:
+    """Return the interpreter of an environment with the release of torch of this one, the needs, and the clone."""
+    python, ready = folder / "bin" / "python", folder.with_suffix(".ready")
+    if not ready.exists():
+        torch = "torch==" + version("torch").partition("+")[0]
+        if uv := shutil.which("uv"):  # it links its files, where pip copies torch for each library
+            subprocess.run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)], check=True)
+            install = [uv, "pip", "install", "--quiet", "--python", str(python)]
+        else:
+            subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+            install = [str(python), "-m", "pip", "install", "--quiet"]
+        subprocess.run([*install, torch, "setuptools<81", "pytest", *needs], check=True)  # many import pkg_resources
+        subprocess.run([*install, "--no-deps", "--editable", str(clone)], check=True)
+        ready.touch()
+    return python
+
+
+def _git(folder: Path, *words: str, given: str | None = None) -> str:
+    command = ["git", "-C", str(folder), *words]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, input=given).stdout

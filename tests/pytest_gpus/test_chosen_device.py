@@ -1,0 +1,65 @@
+"""`pytest --lift`: suites that hand a device to their tests, the CPU by default, hand them the GPU."""
+
+from __future__ import annotations
+
+import pytest
+from suite_runs import run
+
+LIBRARY = """
+import torch
+
+def shifted(x):
+    return x + torch.ones(len(x))
+"""
+
+TESTS = """
+import unittest
+import pytest, torch
+from library import shifted
+
+@pytest.fixture(scope="session")
+def device():
+    return torch.device("cpu")
+
+@pytest.fixture
+def ones(device):
+    return torch.ones(3, device=device)
+
+class Base(unittest.TestCase):
+    device = torch.device("cpu")
+
+class TestOfUnittest(Base):
+    def test_attribute(self):
+        assert torch.ones(1, device=self.device).device == torch.device("cuda:{gpu}")
+
+def test_fixture(device, ones):
+    assert device == ones.device == torch.device("cuda:{gpu}")
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_parameter(device):
+    assert device in ("cuda:{gpu}", "meta")
+
+@pytest.mark.parametrize("other_device", ["cpu"])
+def test_other_names(other_device):
+    assert other_device == "cpu"
+
+def test_finding(ones):
+    shifted(ones)
+"""
+
+
+@pytest.mark.parametrize("gpus", [1, 2])
+def test_tests_that_are_given_a_device_are_given_the_gpu(pytester: pytest.Pytester, gpus: int) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(library=LIBRARY, test_given=TESTS.replace("{gpu}", str(gpus - 1)))
+    output = run(pytester, "--lift", "--gpus", str(gpus), "--world", "simulated")
+    assert "5 passed, 1 ended in a finding, 0 in an artefact" in output.stdout.str(), output.stdout.str()
+    output.stdout.fnmatch_lines(["To repair it: devfix repair --run 'pytest --lift *'*", "*library.py:4*test_finding*"])
+
+
+def test_without_a_lift_they_are_left_alone(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_given="import pytest\n@pytest.mark.parametrize('device', ['cpu'])\ndef test_it(device):\n"
+        "    assert device == 'cpu'\n"
+    )
+    run(pytester).assert_outcomes(passed=1)
