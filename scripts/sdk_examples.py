@@ -24,8 +24,8 @@ True""",
 ('NEARBY', True)""",
     "Edit": """>>> Edit("m.py", 1, b"x = 1\\n", b"x = 2\\n").path
 'm.py'""",
-    "Event": """>>> birth = ctx.operand.creation
->>> birth.kind, birth.op, birth.device, birth.owned_place.line
+    "Event": """>>> creation = ctx.operand.creation
+>>> creation.kind, creation.op, creation.device, creation.owned_place.line
 ('factory', 'aten::arange', 'cpu', 11)""",
     "Failure": """>>> failure.kind, failure.exception, failure.at.path, failure.at.line
 ('device-mismatch', 'RuntimeError', 'main.py', 12)

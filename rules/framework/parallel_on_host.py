@@ -46,7 +46,7 @@ class ParallelOnHost(Rule):
         for file in ctx.files():
             for call in calls(file, *WRAPPERS):
                 for node in (*_made(file, call), call):
-                    where = "wrapped" if node is call else "made"
+                    where = "wrapped" if node is call else "created"
                     for device in _devices(ctx, file, node):
                         title = f"Move the model to `{device}` where it is {where}"
                         yield from rewrite(file, {node: move_to(node, device)}, title)

@@ -20,8 +20,8 @@ class CollectiveOnHost(Rule):
 
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Name the device at the factory, else insert the move before the failing statement."""
-        for site in ctx.sites("birth", "use"):
-            if site.kind == "birth":
+        for site in ctx.sites("creation", "use"):
+            if site.kind == "creation":
                 yield from site.add_device()
                 continue
             held = names_in(ctx.operand, site.frame) if site.frame is not None else []

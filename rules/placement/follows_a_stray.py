@@ -32,10 +32,10 @@ class FollowsAStray(OperandRule):
         if source is None or not _is_unmoved(ctx, source):
             return
         other = ctx.follow(source)
-        sites = [_site_of(site, source) for place in places[1:] if (site := other.site_at(place, "handover"))]
+        sites = [_site_of(site, source) for place in places[1:] if (site := other.site_at(place, "argument"))]
         reason = f"It follows `{source.expression}`, which is on {source.device} and was never moved."
         for site in [*(each for each in sites if each.expressions), *other.sites()]:
-            is_use = site.kind in ("handover", "use")
+            is_use = site.kind in ("argument", "use")
             found = site.move_argument() if is_use else with_safety(site.move_result(), Safety.UNSURE)
             yield from (replace(each, reason=reason) for each in found)
 

@@ -25,7 +25,7 @@ class HostConstant(OperandRule):
 
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Go from the outermost frame inward."""
-        for site in ctx.sites("derived", "handover", "use"):
+        for site in ctx.sites("derived", "argument", "use"):
             if site.kind != "derived":
                 yield from _read_above(site)
                 yield from site.move_assigned()

@@ -35,13 +35,13 @@ class InputNotMoved(OperandRule):
 
 def _is_place(ctx: Context, site: Site) -> bool:
     """Return whether the tensor comes in or is passed on at a site that is not before an intended move."""
-    is_read = site.kind == "birth" and ctx.creation is not None and ctx.creation.kind in ("numpy", "load")
+    is_read = site.kind == "creation" and ctx.creation is not None and ctx.creation.kind in ("numpy", "load")
     is_way = is_read or site.kind in ("returned", "derived")
-    return site.kind in ("handover", "use") or (is_way and not ctx.is_intentional)
+    return site.kind in ("argument", "use") or (is_way and not ctx.is_intentional)
 
 
 def _move_at(site: Site) -> Iterator[Change]:
-    if site.kind in ("handover", "use"):
+    if site.kind in ("argument", "use"):
         yield from site.move_argument()
         yield from site.move_container()
     else:

@@ -23,14 +23,14 @@ class ModuleCreatedLate(ModuleRule):
         """Move what was constructed late, else what was added to a container and is therefore elsewhere."""
         late = largest_misplaced_module(ctx.failure, ctx.operand)
         made = ctx.construction_sites(late) if late is not None else []
-        born = list(ctx.sites("birth", "returned"))
+        born = list(ctx.sites("creation", "returned"))
         contained = bool(made and born) and made[0].is_in_constructor and not born[0].is_in_constructor
         if not contained:
             yield from ctx.move_constructed(late) if late is not None else ()
             born.sort(key=lambda site: late is not None and site.is_in_constructor)
         for site in born:
-            changes = list(site.add_device() if site.kind == "birth" else ())
-            if site.kind == "birth" or late is not None:
-                is_sure = site.kind == "birth" and (late is None or contained)
+            changes = list(site.add_device() if site.kind == "creation" else ())
+            if site.kind == "creation" or late is not None:
+                is_sure = site.kind == "creation" and (late is None or contained)
                 changes = changes or list(site.move_result())
                 yield from changes if is_sure else with_safety(changes, Safety.UNSURE)

@@ -19,7 +19,7 @@ def repair(path: str | Path, *, progress: Callable[[str], None] | None = None, *
     `options` are the fields of `devfix.pipeline.RepairOptions`, a `world` also by its name ("simulated"). `progress` is
     told each step as it begins. Raises UserError for wrong usage, before anything is run.
     """
-    # Loaded when asked for: whoever imports one part of devfix should not pay for LibCST and the rest.
+    # Loaded on demand: importing one part of devfix should not load LibCST and the rest.
     from devfix import pipeline
     from devfix.model import WorldChoice
 

@@ -154,5 +154,5 @@ def test_a_damaged_repository_is_told_in_one_line(tmp_path: Path, what: str) -> 
     lost = root / ".git" / "objects" / name[:2] / name[2:]
     lost.chmod(0o600)
     lost.write_bytes(b"not what git wrote")
-    with pytest.raises(UserError, match=r"the repository is damaged .*: `git fsck` tells what is lacking$"):
+    with pytest.raises(UserError, match=r"the repository is damaged .*: `git fsck` lists what is missing$"):
         repair(root)

@@ -10,7 +10,7 @@ import pytest
 from waiting import HANGS
 
 from devfix.registry.loading import rule_files
-from devfix.rule_testing.format import is_told
+from devfix.rule_testing.format import matches_failure
 from devfix.rule_testing.page import read_page
 from devfix.rule_testing.page_check import judge
 from devfix.rule_testing.runner import Bench
@@ -60,7 +60,10 @@ def test_a_page_quotes_no_message_that_only_one_build_of_torch_has(file: Path) -
         failure = case.failure or ""
         if failure.startswith("no-device"):
             first = failure.splitlines()[0]
-            assert all(is_told(failure, f"{first}\n{message}") for message in WITHOUT_A_GPU), (case.name, failure)
+            assert all(matches_failure(failure, f"{first}\n{message}") for message in WITHOUT_A_GPU), (
+                case.name,
+                failure,
+            )
 
 
 def test_there_are_rules() -> None:

@@ -41,7 +41,7 @@ def test_a_right_page_has_no_trouble(bench: Bench, tmp_path: Path) -> None:
 def test_another_failure_than_the_page_tells(bench: Bench, tmp_path: Path) -> None:
     wrong = repaired(failure="device-mismatch at main.py:7\nRuntimeError: …")
     ((what, shown),) = troubles(bench, tmp_path, page(wrong, left_alone()))
-    assert what == "the failure is another than the page tells"
+    assert what == "the failure is not the one on the page"
     assert "device-mismatch at main.py:6" in shown
 
 

@@ -19,7 +19,7 @@ def results(code: str, failing: str, kind: str = "derived", **met: object) -> li
 
 def test_a_call_is_moved_whole() -> None:
     code = "def f(x):\n    mask = make(3)\n    return x + mask\n"
-    assert results(code, "make(3)", "birth") == [code.replace("make(3)", "make(3).to(x.device)")]
+    assert results(code, "make(3)", "creation") == [code.replace("make(3)", "make(3).to(x.device)")]
 
 
 def test_what_stands_alone_is_not_moved() -> None:
@@ -29,7 +29,7 @@ def test_what_stands_alone_is_not_moved() -> None:
 def test_of_two_calls_on_a_line_without_columns_none_is_chosen() -> None:
     code = "def f(x):\n    mask = make(size(3))\n    return x + mask\n"
     diagnosis, source = meeting(code, "make(size(3))")
-    spot = replace(spot_at(diagnosis, kind="birth"), place=SourceLocation("main.py", 2, "f", owned=True))
+    spot = replace(spot_at(diagnosis, kind="creation"), place=SourceLocation("main.py", 2, "f", owned=True))
     assert list(move_result(diagnosis, spot, source)) == []
     alone = replace(spot, place=SourceLocation("main.py", 3, "f", owned=True))
     assert list(move_result(diagnosis, alone, source)) == []
@@ -41,7 +41,7 @@ def test_the_name_is_moved_in_front_where_a_view_of_it_is_not_all_that_is_read()
         "def f(x, mask):\n    mask = mask.to(x.device)\n    row = mask.view(-1)\n    return x + row + mask\n",
         code.replace("mask.view(-1)", "mask.view(-1).to(x.device)"),
     ]
-    assert results(code, "mask.view(-1)", "birth") == [code.replace("mask.view(-1)", "mask.view(-1).to(x.device)")]
+    assert results(code, "mask.view(-1)", "creation") == [code.replace("mask.view(-1)", "mask.view(-1).to(x.device)")]
 
 
 @pytest.mark.parametrize(

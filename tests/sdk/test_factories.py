@@ -20,7 +20,7 @@ SOURCE = Sources({"main.py": CODE.encode()}.get)
 
 
 def told(*scope: ScopeVariable, at: SourceLocation = BORN, device: str = "cuda:0") -> str:
-    return device_parameter(FixSite("birth", at, scope), device, SOURCE)
+    return device_parameter(FixSite("creation", at, scope), device, SOURCE)
 
 
 @pytest.mark.parametrize("name", ["device", "home", "size"])

@@ -85,7 +85,7 @@ def test_where_a_module_was_made() -> None:
     diagnosis, source = meeting(code, "build(Net())", function="<module>")
     failure = diagnosis.failure
     found = list(construction_sites(failure, made_at(*calls, replace(calls[1], path="lost.py")), source))
-    assert [(each.kind, each.place) for each in found] == [("made", calls[1]), ("made", calls[2])]
+    assert [(each.kind, each.place) for each in found] == [("construction", calls[1]), ("construction", calls[2])]
     assert found[0].scope == failure.frames[0].scope
     assert list(construction_sites(failure, made_at(calls[1], kind="class"), source)) == []
     assert list(construction_sites(failure, module("model"), source)) == []

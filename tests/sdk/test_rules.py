@@ -124,7 +124,7 @@ def test_a_creation_is_fixed_where_owned_code_called_the_factory() -> None:
 def test_a_file_that_may_not_be_edited_has_no_site() -> None:
     ctx = replace(context(), sources=Sources({}.get))
     assert list(ctx.sites()) == [] and ctx.failing_site() is None and ctx.call_at(MADE) is None
-    assert [site.kind for site in context().sites()] == ["birth", "returned", "use"]
+    assert [site.kind for site in context().sites()] == ["creation", "returned", "use"]
 
 
 def test_a_rule_for_a_kind_of_failure_takes_that_kind_alone() -> None:

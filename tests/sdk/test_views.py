@@ -53,7 +53,7 @@ def test_what_it_is_of_is_moved_in_front_of_all_that_read_it() -> None:
 def test_a_call_alone_on_its_line_needs_no_columns() -> None:
     code = "def f(x):\n    mask = make(3)\n    return x + mask\n"
     diagnosis, source = meeting(code, "x + mask")
-    spot = replace(spot_at(diagnosis, kind="birth"), place=SourceLocation("main.py", 2, "f", owned=True))
+    spot = replace(spot_at(diagnosis, kind="creation"), place=SourceLocation("main.py", 2, "f", owned=True))
     found = [after(each) for each in move_result(diagnosis, spot, source)]
     assert found == [code.replace("make(3)", "make(3).to(x.device)")]
     assert list(move_result(diagnosis, replace(spot, place=replace(spot.place, owned=False)), source)) == []
@@ -64,7 +64,7 @@ def test_a_view_that_need_not_be_taken_is_left_where_its_use_can_be_moved(branch
     code = f"def f(x, flag, mask):\n    {branch}\n        mask = mask.view(-1)\n    return x + mask\n"
     moved = code.replace(VIEW, f"{VIEW}.to(x.device)")
     assert views(code, "x + mask", name="mask") == []
-    assert views(code, "x + mask", "birth", name="mask") == [moved]
+    assert views(code, "x + mask", "creation", name="mask") == [moved]
     # Nobody moves at its use what may be no tensor there.
     optional, chosen = (each.replace("mask)", "mask=None)") for each in (code, moved))
     assert views(optional, "x + mask", name="mask") == [chosen]

@@ -69,7 +69,7 @@ def test_tells_a_changed_row() -> None:
     assert truth.differences(before, before) == []
     assert truth.differences(before, after) == [
         "cpu in cuda:0: add, sample 0: ok | RuntimeError: no",
-        "snippet b: ok | not told",
+        "snippet b: ok | not recorded",
     ]
 
 

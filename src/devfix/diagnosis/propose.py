@@ -101,8 +101,8 @@ def _misplaced(change: Change, source: Sources) -> str:
 def _is_ignored(diagnosis: Diagnosis, source: Sources) -> bool:
     """Return whether a comment at the failing line, or where the blamed tensor is created, suppresses the rule."""
     operands = diagnosis.failure.operands
-    birth = operands[diagnosis.finding.operand].creation if operands else None
-    for place in (diagnosis.failure.at, birth.owned_place if birth else None):
+    creation = operands[diagnosis.finding.operand].creation if operands else None
+    for place in (diagnosis.failure.at, creation.owned_place if creation else None):
         file = source.file(place) if place is not None else None
         if place is None or file is None:
             continue

@@ -34,10 +34,10 @@ def resolve_temporaries(failure: Failure, source: Sources) -> Failure:
 
 def _is_own(failure: Failure, operand: Operand) -> bool:
     """Return whether an operand was created by the failing call itself, so that owned code has no name for it."""
-    birth = operand.creation
-    if operand.names or operand.transfers or birth is None:
+    creation = operand.creation
+    if operand.names or operand.transfers or creation is None:
         return False
-    return birth.places[:1] == (failure.at,) and not failure.frames[-1].place.owned
+    return creation.places[:1] == (failure.at,) and not failure.frames[-1].place.owned
 
 
 def _arguments(failure: Failure, frame: int, operand: Operand, source: Sources) -> Operand:
@@ -60,11 +60,11 @@ def _arguments(failure: Failure, frame: int, operand: Operand, source: Sources) 
 
 def _creation_in(operand: Operand, file: File, root: cst.CSTNode, function: str) -> Operand:
     """Return the operand as created by the first factory without a device among the failing expression's arguments."""
-    birth = operand.history[0]
+    creation = operand.history[0]
     for node in file.within(root) if operand.device == "cpu" else ():
         if isinstance(node, cst.Call) and node is not root and _is_factory(node) and _is_given(file, root, node):
-            places = (file.place_of(node, function), *birth.places[1:])
-            return replace(operand, history=(replace(birth, op=f"aten::{last_name(node.func)}", places=places),))
+            places = (file.place_of(node, function), *creation.places[1:])
+            return replace(operand, history=(replace(creation, op=f"aten::{last_name(node.func)}", places=places),))
     return operand
 
 

@@ -1,4 +1,4 @@
-"""The search path of a program, on which the interpreter that was found comes first."""
+"""The search path of a program, with the selected interpreter first."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _NAMES = ("python", "python3")
 
 
 def with_interpreter(path: str, python: Path, folder: Path) -> str:
-    """Return the search path `path` such that `python` and `python3` are the interpreter `python`.
+    """Return the search path `path` in which `python` and `python3` are the interpreter `python`.
 
-    Where its own folder has other programs of these names, or none, scripts that start it are written into `folder`.
+    If its own folder has other programs of these names, or none, scripts that start it are written into `folder`.
     """
     if _is_found(path, python, _NAMES):
         return path
@@ -30,7 +30,7 @@ def with_interpreter(path: str, python: Path, folder: Path) -> str:
 
 
 def _is_found(path: str, python: Path, names: tuple[str, ...] | list[str]) -> bool:
-    """Say whether each name stands for the interpreter itself; an environment's link to it is another one."""
+    """Return whether each name is the interpreter itself; a virtual environment's link to it is another one."""
     for name in names:
         found = shutil.which(name, path=path)
         if found is None or Path(found).parent != python.parent or not os.path.samefile(found, python):

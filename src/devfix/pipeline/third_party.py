@@ -52,8 +52,10 @@ def suspected_distributions(failure: Failure | None) -> list[Distribution]:
     """Return the distributions that created the operands or that failed, except torch; those of creations first."""
     if failure is None:
         return []
-    births = [place for operand in failure.operands for event in operand.history for place in event.places[:1]]
-    paths = [place.path for place in (*births, *(frame.place for frame in reversed(failure.frames))) if not place.owned]
+    creations = [place for operand in failure.operands for event in operand.history for place in event.places[:1]]
+    paths = [
+        place.path for place in (*creations, *(frame.place for frame in reversed(failure.frames))) if not place.owned
+    ]
     found = (distribution_of(path) for path in dict.fromkeys(paths))
     unique = {each.name: each for each in found if each is not None and each.package not in ("torch", "functorch")}
     return list(unique.values())

@@ -1,4 +1,4 @@
-"""How a report records a failure: where it is, which tensors met there, where each was created and moved."""
+"""The record of a failure in a report: its location, the tensors involved, where each was created and moved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class WorldRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class PlaceRecord:
-    """A line of source; `owned`: it lies in the repository."""
+    """A line of source; `owned`: it is in the repository."""
 
     path: str
     line: Line
@@ -37,7 +37,7 @@ class PlaceRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class EventRecord(PlaceRecord):
-    """What happened to a tensor: its creation, or a transfer to another device."""
+    """An event of a tensor: its creation, or a transfer to another device."""
 
     kind: EventKind
     op: str = ""
@@ -46,7 +46,7 @@ class EventRecord(PlaceRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class OperandRecord:
-    """A tensor that the failing operator was given."""
+    """A tensor argument of the failing operator."""
 
     name: Annotated[str, Meta(description="what the program calls it")]
     argument: Annotated[str, Meta(description="what the operator calls it")] = ""
@@ -60,7 +60,7 @@ class OperandRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class FindingRecord:
-    """What a rule says of a failure."""
+    """A rule's statement about a failure."""
 
     rule: str
     title: str
@@ -70,7 +70,7 @@ class FindingRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class FailureRecord:
-    """A device failure, and the tensors that met there."""
+    """A device failure, and the tensors involved."""
 
     kind: FailureKind
     exception: str

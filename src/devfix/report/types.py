@@ -1,7 +1,7 @@
-"""What a report holds: the types from which its JSON is written and read, and from which schema.json is generated.
+"""The types from which a report's JSON is written and read, and from which schema.json is generated.
 
 Paths of files in the repository are relative to it, with forward slashes; others are absolute. Lines count from 1.
-Readers must pass over members they do not know.
+Readers must ignore members they do not know.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from devfix.model.report import ReportOutcome
 from devfix.model.running import Direction
 from devfix.report.failure_types import Count, FailureRecord, Line, PlaceRecord, WorldRecord
 
-Seconds = Annotated[float, Meta(ge=0, le=1e9)]  # JSON's 1e400 is an infinity, which JSON cannot say
-_END = r"$(?!\n)"  # Python's `$` also stands before a last line feed
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]  # JSON's 1e400 is an infinity, which JSON cannot express
+_END = r"$(?!\n)"  # Python's `$` also matches before a trailing line feed
 CommitId = Annotated[str, Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})" + _END)]
 CommitIdOrNone = Annotated[str, Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?" + _END, description="what was repaired")]
 FailureIndex = Annotated[int, Meta(ge=0, description="an index into the failures")]
@@ -60,7 +60,7 @@ class VerdictRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class BeforeAfter:
-    """What a run did without a fix and with it."""
+    """The results of a run without a fix and with it."""
 
     before: str
     after: str
@@ -234,7 +234,7 @@ class TransferRecord(PlaceRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class RunReport:
-    """What devfix run saw."""
+    """The result of devfix run."""
 
     schema: Literal["devfix-run/1"] = "devfix-run/1"
     outcome: Outcome

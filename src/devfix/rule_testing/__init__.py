@@ -1,1 +1,1 @@
-"""Rule pages as tests: pages -> cases -> checks; `devfix test` and the pytest plugin run them on one bench."""
+"""Rule pages as tests: `devfix test` and the pytest plugin run the cases of pages on one bench."""

@@ -1,4 +1,4 @@
-"""What a rule's page says: its sections, and its cases."""
+"""The contents of a rule's page: its sections, and its cases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROGRAM = "main.py"
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a case; `start` and `stop` are its lines in the page, the fences included, from 0."""
+    """A fenced block of a case; `start` and `stop` are its lines in the page, including the fences, from 0."""
 
     role: str
     language: str
@@ -26,10 +26,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Case:
-    """A program in a world, how it fails, and what must become of it.
+    """A program in a world, how it fails, and the expected repair.
 
-    `before`, `foreign` and `after` map paths to contents; `foreign` files lie beside the program and belong to somebody
-    else. `failure` is None where the program runs clean. Where `after` is None the rule must leave the program alone.
+    `before`, `foreign` and `after` map paths to contents; `foreign` files are beside the program and not owned.
+    `failure` is None if the program runs clean. If `after` is None, the rule must not propose a change.
     """
 
     name: str
@@ -44,15 +44,15 @@ class Case:
 
     @property
     def after_all(self) -> dict[str, bytes]:
-        """Every file of the program as it must be after the repair; one without an `after` stays as it was."""
+        """Every file of the program as it must be after the repair; files without an `after` are unchanged."""
         return {**self.before, **(self.after or {})}
 
 
 @dataclass(frozen=True)
 class Page:
-    """A rule's page: what `devfix explain` shows and what `devfix test` runs.
+    """A rule's page, which `devfix explain` shows and `devfix test` runs.
 
-    `safety` is the word with which the answer to "Is the fix safe?" begins: "safe", "likely" or "unsure".
+    `safety` is the first word of the answer to "Is the fix safe?".
     """
 
     path: Path

@@ -1,4 +1,4 @@
-"""Check one case of a rule's page: the failure told, the first change, every change run, and the rest after it."""
+"""Check one case of a rule's page: its failure, the first change, a run of every change, and other worlds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from devfix.execution.device_matrix import worlds_to_verify
 from devfix.model import NO_COUNTS, CountRequest, Diagnosis, Failure, Outcome, Patch, Run, Safety, World
 from devfix.registry import Rule
 from devfix.rule_testing.case import Case
-from devfix.rule_testing.format import differences, is_told, tell, tell_run
+from devfix.rule_testing.format import differences, format_ending, format_failure, matches_failure
 from devfix.rule_testing.results import Result, Trouble
 from devfix.sdk import Sources
 from devfix.sdk.trace.sites import locations_without_scope
@@ -23,30 +23,30 @@ from devfix.verification.verifier import Verifier
 
 
 def check(rule: Rule, case: Case, observer: TracedRunner) -> Result:
-    """Run a case and judge what the rule makes of it, with the stages and the verdict that a repair uses."""
+    """Run a case and check what the rule proposes, with the diagnosis and verification that a repair uses."""
     run = observer.run(case.world, fresh=False)
     failure = run.failure if run.outcome is Outcome.FAILED else None
     if case.failure is None and run.outcome is Outcome.CLEAN:
         return Result(rule.id, case, ())
     if case.failure is None or failure is None:
         what = "does not fail on a device" if case.failure is not None else "has no `failure`, but does not run clean"
-        return Result(rule.id, case, (Trouble(what, tell_run(run)),))
-    told = tell(failure)
-    troubles = list(_compare_failure(case, told))
+        return Result(rule.id, case, (Trouble(what, format_ending(run)),))
+    text = format_failure(failure)
+    troubles = list(_compare_failure(case, text))
     run = replace(run, failure=second_look(case, observer, failure))
     assert run.failure is not None
     ready = rule.with_options(case.options)
     sources = _sources(case)
     diagnoses = diagnose(run.failure, [ready], sources)
     patches = list(propose(diagnoses, {rule.id: ready}, sources))
-    if not troubles:  # what becomes of another failure than the page speaks of says nothing of the page
+    if not troubles:  # what follows from another failure than the page's does not show anything about the page
         troubles = [*map(Trouble, sources.notes), *_judged(case, observer, run, diagnoses, patches)]
     first = patches[0] if patches else None
     return Result(
         rule=rule.id,
         case=case,
         troubles=tuple(troubles),
-        told=told,
+        failure_text=text,
         after=_files(case, first) if first else None,
         safety=first.safety if first and case.after is not None else None,
     )
@@ -59,17 +59,17 @@ def _sources(case: Case) -> Sources:
     return Sources(case.before.get, search)
 
 
-def _compare_failure(case: Case, told: str) -> Iterator[Trouble]:
+def _compare_failure(case: Case, text: str) -> Iterator[Trouble]:
     if not case.failure:
-        yield Trouble("the failure is not told yet: --update writes it", told)
-    elif not is_told(case.failure, told):
+        yield Trouble("the page has no failure yet: --update writes it", text)
+    elif not matches_failure(case.failure, text):
         yield Trouble(
-            "the failure is another than the page tells", f"the page says:\n{case.failure}\nthe program says:\n{told}"
+            "the failure is not the one on the page", f"the page says:\n{case.failure}\nthe program says:\n{text}"
         )
 
 
 def second_look(case: Case, observer: TracedRunner, failure: Failure) -> Failure:
-    """The failure with the scopes that only a second look can see, as a repair has them."""
+    """Return the failure with the scopes that only a second run can record, as in a repair."""
     watch = list(locations_without_scope(failure))
     if not watch:
         return failure
@@ -115,8 +115,8 @@ def _verifier(case: Case, observer: TracedRunner, run: Run) -> Verifier:
         reach: CountRequest = NO_COUNTS,
         seed: int | None = None,
     ) -> Run:
-        # A verdict asks for a second run in the first world, against chance; a case's program fails always. Runs with a
-        # seed are compared with one another, to see what repeats: each of them is made.
+        # A verdict requests a second run in the first world, to exclude chance; a case always fails. Runs with a
+        # seed are compared with one another, to see what repeats, so each of them is run.
         if seed is not None:
             return observer.run(world, files, fresh=False, reach=reach, seed=seed)
         key = (world, tuple(files[name] for name in sorted(files)), reach, fresh and files == case.before)
@@ -131,17 +131,17 @@ def _verifier(case: Case, observer: TracedRunner, run: Run) -> Verifier:
 
 
 def _worlds(home: World) -> list[World]:
-    """The worlds of a repair that tell most: the case's own, none, and the last of two GPUs current."""
+    """Return the most informative worlds of a repair: the case's own, none, and the last of two GPUs current."""
     every = worlds_to_verify(home, 0)
     return [world for world in every if world == home or world.kind == "cpu" or world.current]
 
 
 def _verdict(case: Case, patch: Patch, candidate: CandidateResult) -> Iterator[Trouble]:
-    # A change that a rule is unsure of is a guess that only a run can judge; a repair drops it, as it would here.
+    # An unsure change is a guess that only a run can verify; a repair would reject it here.
     if candidate.verdict.outcome == "verified" or patch.safety == Safety.UNSURE:
         return
     shown = differences(case.before, _files(case, patch), "before", "change")
-    ending = f"{tell_run(candidate.run)}\n" if candidate.run.outcome is not Outcome.CLEAN else ""
+    ending = f"{format_ending(candidate.run)}\n" if candidate.run.outcome is not Outcome.CLEAN else ""
     yield Trouble(f"a change does not hold: {patch.title}: {candidate.verdict.reason}", f"{ending}{shown}")
 
 

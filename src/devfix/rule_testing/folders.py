@@ -1,4 +1,4 @@
-"""Folders in which cases run: what worktrees are to a repository."""
+"""Folders in which cases run, as worktrees are for a repository."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Folder:
     path: Path
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Write contents; the paths are relative."""
+        """Write files; the paths are relative."""
         for name, content in files.items():
             target = self.path / name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -24,7 +24,7 @@ class Folder:
 
 
 class Folders:
-    """Gives a new folder with the same files each time; safe to use from several threads."""
+    """Provides a new folder with the same files each time; may be used from several threads."""
 
     def __init__(self, parent: Path, files: Mapping[str, bytes]) -> None:
         self.parent, self.files = parent, files
@@ -32,12 +32,12 @@ class Folders:
     _numbers = itertools.count()
 
     def take(self) -> Folder:
-        """Make a folder with the files."""
+        """Create a folder with the files."""
         folder = Folder(self.parent / str(next(self._numbers)))
         folder.path.mkdir(parents=True)
         folder.write(self.files)
         return folder
 
     def give(self, worktree: Folder) -> None:
-        """Remove a folder, whatever a program made of it."""
+        """Remove a folder, whatever a program changed in it."""
         shutil.rmtree(worktree.path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Failures, endings and differences in words that a page can hold and a person can read."""
+"""Format failures, endings and differences for pages and people."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from difflib import unified_diff
 from devfix.model import Failure, Outcome, Run
 
 
-def tell(failure: Failure) -> str:
-    """A failure as pages tell it: `KIND at PATH:LINE`, then the exception and its message."""
+def format_failure(failure: Failure) -> str:
+    """Return a failure as pages contain it: `KIND at PATH:LINE`, then the exception and its message."""
     at = failure.at
     where = f" at {at.path}:{at.line}" if at is not None and at.owned else ""
     return f"{failure.kind}{where}\n{failure.exception}: {failure.message.strip()}"
 
 
-def lasting(told: str) -> str:
-    """Return the part of a told failure that a page can quote, whichever build of torch runs its cases.
+def lasting(text: str) -> str:
+    """Return the part of a formatted failure that a page can quote for any build of torch.
 
-    Where a GPU is missing, a build for the CPU raises AssertionError ("Torch not compiled with CUDA enabled") or
-    AttributeError, and a build for CUDA raises RuntimeError ("Found no NVIDIA driver on your system").
+    Without a GPU, a CPU build raises AssertionError ("Torch not compiled with CUDA enabled") or AttributeError, and a
+    CUDA build raises RuntimeError ("Found no NVIDIA driver on your system").
     """
-    return told.split("\n", 1)[0] if told.startswith("no-device") else told
+    return text.split("\n", 1)[0] if text.startswith("no-device") else text
 
 
-def is_told(wanted: str, told: str) -> bool:
-    """Whether each line of a page's failure occurs in what was told; `…` or `...` stands for anything.
+def matches_failure(wanted: str, text: str) -> bool:
+    """Return whether each line of a page's failure occurs in the actual one; `…` or `...` matches anything.
 
-    Torch words its messages again now and then, so a page quotes the part that lasts.
+    Torch changes the wording of its messages, so a page quotes the part that stays.
     """
-    whole = " ".join(told.split())
+    whole = " ".join(text.split())
     return all(_pattern(line).search(whole) for line in wanted.splitlines() if line.strip())
 
 
@@ -39,17 +39,17 @@ def _pattern(line: str) -> re.Pattern[str]:
     return re.compile(r"(?<!\w)" + ".*".join(parts) + ("" if line.rstrip().endswith(("…", "...")) else r"(?!\w)"))
 
 
-def tell_run(run: Run) -> str:
-    """How a run ended: the failure, else the end of its standard error."""
+def format_ending(run: Run) -> str:
+    """Return how a run ended: the failure, else the end of its stderr."""
     if run.outcome is Outcome.FAILED and run.failure is not None:
-        return tell(run.failure)
+        return format_failure(run.failure)
     ending = f"{run.outcome.value} in the world {run.world.name}"
     trouble = "".join(f"\n{line}" for line in run.internal_errors)
     return "\n".join([ending + trouble, *run.stderr.strip().splitlines()[-12:]])
 
 
 def differences(old: Mapping[str, bytes], new: Mapping[str, bytes], old_name: str, new_name: str) -> str:
-    """The lines in which files differ, as a unified difference."""
+    """Return the lines in which files differ, as a unified diff."""
     parts: list[str] = []
     for path in sorted({*old, *new}):
         before, after = (files.get(path, b"").decode("utf-8", "replace").splitlines() for files in (old, new))

@@ -1,4 +1,4 @@
-"""What pytest collects of a rule's page: a file, a test of its form, and a test of each case."""
+"""The pytest items of a rule's page: a file, a test of its form, and a test of each case."""
 
 from __future__ import annotations
 
@@ -43,23 +43,23 @@ class CaseFailure(Exception):
 
 
 class FormItem(pytest.Item):
-    """The test of what a page needs beside its cases."""
+    """The test of the parts of a page besides its cases."""
 
     def __init__(self, *, troubles: tuple[Trouble, ...], **rest: Any) -> None:
         super().__init__(**rest)
         self.troubles = troubles
 
     def runtest(self) -> None:
-        """Fail where the page lacks something."""
+        """Fail if a part is missing."""
         if self.troubles:
             raise CaseFailure("\n".join(trouble.what for trouble in self.troubles))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Show the trouble, and no stack of ours."""
+        """Show the problem without devfix's own stack."""
         return plain(str(excinfo.value)) if isinstance(excinfo.value, CaseFailure) else super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Say where the test stands."""
+        """Return the location of the test."""
         return self.path, 0, f"page {self.path.name}"
 
 
@@ -73,37 +73,37 @@ class CaseItem(pytest.Item):
         self.rule, self.case = rule, case
 
     def runtest(self) -> None:
-        """Wait for the case's result, and fail where something is wrong."""
+        """Wait for the case's result, and fail if something is wrong."""
         pending = self.result or bench(self.config).submit(self.rule, self.case)
         result = pending.result()
         if result.troubles:
             raise CaseFailure(written(result))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Show the trouble, and no stack of ours."""
+        """Show the problem without devfix's own stack."""
         return plain(str(excinfo.value)) if isinstance(excinfo.value, CaseFailure) else super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Say where the case stands."""
+        """Return the location of the case."""
         return self.path, self.case.line - 1, f"{self.rule.id}: {self.name}"
 
 
 def bench(config: pytest.Config) -> Bench:
-    """The bench of this test run, made when it is first needed."""
+    """The bench of this test run, created on demand."""
     if _BENCH not in config.stash:
         config.stash[_BENCH] = Bench(Path(sys.executable))
     return config.stash[_BENCH]
 
 
 def start_all(session: pytest.Session) -> None:
-    """Start all cases that were selected: they run side by side, while pytest goes through its tests in order."""
+    """Start all selected cases: they run concurrently, while pytest runs its tests in order."""
     for item in session.items:
         if isinstance(item, CaseItem):
             item.result = bench(session.config).submit(item.rule, item.case)
 
 
 def close(config: pytest.Config) -> None:
-    """End the warm process and everything that it started."""
+    """End the prefork server and everything that it started."""
     if _BENCH in config.stash:
         config.stash[_BENCH].close()
         del config.stash[_BENCH]

@@ -18,7 +18,7 @@ __all__ = ["PageError", "parse_page", "read_page"]
 
 
 def read_page(path: Path) -> Page:
-    """Read a page. Raises PageError, naming the line, where it is missing or not in the form of a page."""
+    """Read a page. Raises PageError, naming the line, if it is missing or not in the form of a page."""
     try:
         text = path.read_bytes().decode("utf-8")
     except FileNotFoundError:

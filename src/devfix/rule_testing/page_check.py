@@ -1,4 +1,4 @@
-"""Judge whole pages: their form, then their cases; one result for each."""
+"""Check whole pages: their form, then their cases, with one result for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from devfix.rule_testing.updating import updated
 
 @dataclass(frozen=True)
 class Judgement:
-    """How a rule's page went: what is wrong with the page itself, and each case's result."""
+    """The result of a rule's page: what is wrong with the page itself, and each case's result."""
 
     rule: Rule
     troubles: tuple[Trouble, ...]
@@ -28,7 +28,7 @@ class Judgement:
 
 
 def page_troubles(rule: Rule, page: Page) -> tuple[Trouble, ...]:
-    """What is wrong with a page beside its cases: another title than the rule's, or a kind of case is missing."""
+    """Return what is wrong with a page besides its cases: another title than the rule's, or a missing kind of case."""
     troubles = []
     if page.title != rule.title:
         troubles.append(Trouble(f"the title is not the rule's, which is the first line of its docstring: {rule.title}"))
@@ -40,7 +40,7 @@ def page_troubles(rule: Rule, page: Page) -> tuple[Trouble, ...]:
 
 
 def judge(rules: Sequence[Rule], bench: Bench) -> Iterator[Judgement]:
-    """Yield a judgement for each rule, in order, while the cases of all run side by side."""
+    """Yield a judgement for each rule, in order, while the cases of all run concurrently."""
     pages: list[tuple[Rule, tuple[Trouble, ...], Page | None]] = []
     for rule in rules:
         try:
@@ -55,7 +55,7 @@ def judge(rules: Sequence[Rule], bench: Bench) -> Iterator[Judgement]:
 
 
 def _unsafe(page: Page, results: Sequence[Result]) -> Iterator[Trouble]:
-    """Yield what contradicts the page's word on safety."""
+    """Yield what contradicts the page's statement on safety."""
     found = [result.safety for result in results if result.safety]
     worst = max(found, key=lambda each: each.risk, default=page.safety)
     if worst != page.safety:
@@ -63,7 +63,7 @@ def _unsafe(page: Page, results: Sequence[Result]) -> Iterator[Trouble]:
 
 
 def update_page(rule: Rule, bench: Bench) -> bool:
-    """Write what the rule does into its page; say whether that changed it. Raises PageError where it is no page."""
+    """Write the rule's results into its page; return whether that changed it. Raises PageError if it is not a page."""
     page = read_page(rule.page)
     text = updated(page, bench.check_all([(rule, case) for case in page.cases]))
     if text == page.text:

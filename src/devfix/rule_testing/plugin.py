@@ -1,6 +1,6 @@
-"""The pytest plugin of rule packs: a page that lies beside a rule's module is a test file, each of its cases a test.
+"""The pytest plugin of rule packs: a page beside a rule's module is a test file, each of its cases a test.
 
-Every pytest in an environment with devfix loads this module, so it imports the rest of devfix when a page is met.
+Every pytest in an environment with devfix loads this module, so it imports the rest of devfix on demand.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add the folders of `devfix_rules` to what is collected, where nothing else was asked for."""
+    """Add the folders of `devfix_rules` to what is collected, if nothing else was requested."""
     folders = [str(path) for path in config.getini("devfix_rules")]
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         config.args += [folder for folder in folders if folder not in config.args]
@@ -38,7 +38,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def is_rule_page(path: Path) -> bool:
-    """Whether beside the page a module of the same stem imports `devfix.sdk`, or the page has all headings."""
+    """Return whether a module of the same stem beside the page imports `devfix.sdk`, or the page has all headings."""
     try:
         tree = ast.parse(path.with_suffix(".py").read_bytes())
         headings = {line.removeprefix("## ").strip() for line in path.read_text("utf-8").splitlines()}
@@ -49,7 +49,7 @@ def is_rule_page(path: Path) -> bool:
 
 
 def pytest_runtestloop(session: pytest.Session) -> None:
-    """Start the cases; in a worker of pytest-xdist, which has all tests and runs some, each is run when it comes."""
+    """Start the cases; in a worker of pytest-xdist, which runs only some of its tests, each is started when it runs."""
     items = sys.modules.get("devfix.rule_testing.items")
     if items is not None and not session.config.option.collectonly and not hasattr(session.config, "workerinput"):
         items.start_all(session)

@@ -29,7 +29,7 @@ class PageError(UserError):
 
 
 def read_case(path: Path, name: str, line: int, body: Sequence[Token]) -> Case:
-    """The case of a name whose heading stands on a line (from 0), made of the tokens below it. Raises PageError."""
+    """Return the case under a heading on a line (from 0), parsed from the tokens below it. Raises PageError."""
     blocks = tuple(_block(path, token) for token in body if token.type == "fence" and token.level == 0)
     files = {role: _files(path, blocks, role) for role in ("before", "foreign", "after")}
     failures = [block for block in blocks if block.role == "failure"]

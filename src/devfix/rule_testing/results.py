@@ -1,4 +1,4 @@
-"""How a case went."""
+"""The result of a case."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from devfix.rule_testing.case import Case
 
 @dataclass(frozen=True)
 class Trouble:
-    """What is wrong with a case, in one line, and what shows it."""
+    """A problem of a case, in one line, with the evidence."""
 
     what: str
     shown: str = ""
@@ -19,7 +19,7 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Result:
-    """How a case went: `told` is the failure seen, `after` what the rule's first change made of the files.
+    """The result of a case: `failure_text` is the actual failure, `after` the files after the rule's first change.
 
     `safety` is that change's; None if there is none, or should be none.
     """
@@ -27,7 +27,7 @@ class Result:
     rule: str
     case: Case
     troubles: tuple[Trouble, ...]
-    told: str = ""
+    failure_text: str = ""
     after: Mapping[str, bytes] | None = None
     safety: Safety | None = None
 

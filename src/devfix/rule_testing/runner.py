@@ -1,4 +1,4 @@
-"""The bench on which rules are tried: programs run by the real probe, from a warm process, in simulated worlds."""
+"""The bench on which rules are tested: programs run by the real probe, from a prefork server, in simulated worlds."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from devfix.rule_testing.check import check, second_look
 from devfix.rule_testing.folders import Folders
 from devfix.rule_testing.results import Result, Trouble
 
-TIMEOUT = 60.0  # seconds for one run of a case's program, which should take a tenth of one
+TIMEOUT = 60.0  # seconds for one run of a case's program, which should take a tenth of that
 JOBS = 2
 
 
 def check_torch(python: Path) -> None:
-    """Raise UserError where an interpreter has no torch that the bench can use."""
+    """Raise UserError if an interpreter has no torch that the bench can use."""
     look = "import importlib.util; raise SystemExit(importlib.util.find_spec('torch') is None)"
     done = run((str(python), "-c", look), Path.cwd(), child_environment(), TIMEOUT)
     if done.exit_code != 0:
@@ -34,7 +34,7 @@ def check_torch(python: Path) -> None:
 
 
 class Bench:
-    """Runs cases with one interpreter, which needs torch; everything it started and wrote is gone when it is closed."""
+    """Runs cases with one interpreter, which needs torch; closing it removes everything it started and wrote."""
 
     def __init__(self, python: Path, timeout: float = TIMEOUT, jobs: int = JOBS) -> None:
         self.python, self.timeout = python, timeout
@@ -43,14 +43,14 @@ class Bench:
         self._warm = PreforkServer(python, child_environment())
 
     def check(self, rule: Rule, case: Case) -> Result:
-        """Run a case of a rule's page; trouble of our own is told as the case's."""
+        """Run a case of a rule's page; an error of devfix is reported as the case's."""
         try:
             return check(rule, case, self._observer(case))
         except (OSError, UserError) as error:
             return Result(rule.id, case, (Trouble("cannot be run", str(error)),))
 
     def failure(self, case: Case) -> Failure | None:
-        """How a case's program fails, with all that a rule may ask; None where it does not fail on a device."""
+        """Return the failure of a case's program, with all that a rule may query; None if there is none."""
         observer = self._observer(case)
         run = observer.run(case.world, fresh=False)
         return second_look(case, observer, run.failure) if run.outcome is Outcome.FAILED and run.failure else None
@@ -69,16 +69,16 @@ class Bench:
         return TracedRunner(target, folders, frozenset(case.before), self._warm)
 
     def submit(self, rule: Rule, case: Case) -> Future[Result]:
-        """Have a case run as soon as one of the jobs is free."""
+        """Run a case as soon as one of the jobs is free."""
         return self._pool.submit(self.check, rule, case)
 
     def check_all(self, cases: Iterable[tuple[Rule, Case]]) -> Iterator[Result]:
-        """Run cases side by side, and yield their results in the order in which they were given."""
+        """Run cases concurrently, and yield their results in the given order."""
         for pending in [self.submit(*pair) for pair in cases]:
             yield pending.result()
 
     def close(self) -> None:
-        """Leave out what has not begun, end the warm process and remove the folders."""
+        """Cancel what has not started, end the prefork server and remove the folders."""
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._warm.close()
         self._folder.cleanup()

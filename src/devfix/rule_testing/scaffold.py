@@ -15,7 +15,7 @@ NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 def start_rule(identifier: str, folder: Path) -> Path:
     """Write the module and the page of a new rule below a folder of packs; return the module's path.
 
-    Raises UserError where the id is none, or either file is there already.
+    Raises UserError if the id is invalid, or either file exists.
     """
     pack, _, name = identifier.partition("/")
     if not NAME.fullmatch(pack) or not NAME.fullmatch(name):

@@ -1,4 +1,4 @@
-"""The rules that `devfix test` was asked to try: by path, by id, by pack."""
+"""Select the rules for `devfix test`: by path, by id, by pack."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from devfix.registry.loading import rule_at, rule_files
 
 
 def chosen(targets: Sequence[str], catalog: Catalog) -> Catalog:
-    """The rules that targets name, each once, in order; the whole catalog where there is no target.
+    """Return the rules that targets name, each once, in order; the whole catalog without targets.
 
-    A target is a path (a page, a module, a pack's folder or a folder of packs), a rule's id, or a pack. A path that
-    holds an installed rule gives that one; a module that is no rule is told in `troubles`. Raises UserError where a
-    target names nothing.
+    A target is a path (a page, a module, a pack's folder or a folder of packs), a rule's id, or a pack. The path of an
+    installed rule selects that one; a module that is not a rule is skipped, with a line in `troubles`. Raises UserError
+    if a target does not exist.
     """
     if not targets:
         return catalog
@@ -43,6 +43,6 @@ def _named(target: str, catalog: Catalog, known: dict[Path, Rule], troubles: Not
 
 
 def rule_for_page(page: Path) -> Rule:
-    """The rule beside a page: the installed one where it is that, else the module as it lies there."""
+    """Return the rule beside a page: the installed one if it is that, else the module there."""
     module = rule_files(page)[0].resolve()
     return next((rule for rule in collect().rules if rule.path.resolve() == module), None) or rule_at(module)

@@ -1,18 +1,18 @@
-"""Write into a page what its rule really does: `devfix test --update`."""
+"""Write the actual results of a rule into its page: `devfix test --update`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from devfix.rule_testing.case import Block, Case, Page
-from devfix.rule_testing.format import is_told, lasting
+from devfix.rule_testing.format import lasting, matches_failure
 from devfix.rule_testing.results import Result
 
 
 def updated(page: Page, results: Iterable[Result]) -> str:
-    """The page's text with each case's `failure` as it came and `after` as the rule's first change left it.
+    """Return the page's text with each case's actual `failure`, and `after` as the rule's first change leaves it.
 
-    A case without `after` stays as it is: that a rule must leave something alone is for a person to say.
+    A case without `after` is unchanged: only a person can decide that a rule must not match.
     """
     lines = page.text.split("\n")
     blocks = [each for result in results for each in _blocks(result)]
@@ -22,11 +22,15 @@ def updated(page: Page, results: Iterable[Result]) -> str:
 
 
 def _blocks(result: Result) -> Iterator[tuple[int, int, list[str]]]:
-    """Yield what replaces which lines of the page."""
+    """Yield the replacements of lines of the page."""
     case = result.case
     for block in case.blocks:
-        if block.role == "failure" and result.told and not (case.failure and is_told(case.failure, result.told)):
-            yield block.start + 1, block.stop - 1, lasting(result.told).split("\n")
+        if (
+            block.role == "failure"
+            and result.failure_text
+            and not (case.failure and matches_failure(case.failure, result.failure_text))
+        ):
+            yield block.start + 1, block.stop - 1, lasting(result.failure_text).split("\n")
         if block.role == "after" and result.after is not None:
             yield block.start + 1, block.stop - 1, _code(result.after[block.file])
     if result.after is not None and case.after is not None:

@@ -1,4 +1,4 @@
-"""Results in words: what passed, what failed, and the difference that shows it."""
+"""Format results: what passed, what failed, and the difference."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from devfix.rule_testing.results import Result, Trouble
 
 
 def written(result: Result) -> str:
-    """What is wrong with a case, one trouble below the other, each with what shows it set in."""
+    """Return what is wrong with a case, one problem below the other, with the evidence indented."""
     return "\n".join(_lines(result.troubles, ""))
 
 
 def judged(judgement: Judgement) -> str:
-    """A rule and its cases, a line each, with the troubles of those that failed."""
+    """Return a rule and its cases, one line each, with the problems of those that failed."""
     lines = [judgement.rule.id, *_lines(judgement.troubles, "  FAIL  ")]
     for result in judgement.results:
         word = "FAIL" if result.troubles else "ok  "
@@ -23,7 +23,7 @@ def judged(judgement: Judgement) -> str:
 
 
 def summed(judgements: Sequence[Judgement], seconds: float, broken: int = 0) -> str:
-    """How many rules and cases there were, how many failed, how many modules are no rule, and how long it took."""
+    """Return how many rules and cases there were, how many failed, how many modules are not rules, and the time."""
     results = [result for judgement in judgements for result in judgement.results]
     failed = sum(bool(result.troubles) for result in results)
     pages = sum(bool(judgement.troubles) for judgement in judgements)

@@ -137,8 +137,8 @@ def _happened_at(one: Event, other: Event, edits: tuple[Edit, ...]) -> bool:
     return _same(before, location_before(after, edits))
 
 
-def _origin(birth: Event | None) -> SourceLocation | None:
-    return birth.places[0] if birth and birth.places else None
+def _origin(creation: Event | None) -> SourceLocation | None:
+    return creation.places[0] if creation and creation.places else None
 
 
 def _same(one: SourceLocation, other: SourceLocation) -> bool:

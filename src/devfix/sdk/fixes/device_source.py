@@ -166,4 +166,4 @@ def leading_parameters(file: File, function: cst.FunctionDef) -> int:
 
 
 def _spot(failure: Failure, place: SourceLocation) -> FixSite:
-    return FixSite("birth", place, scope_at(failure, place))
+    return FixSite("creation", place, scope_at(failure, place))

@@ -78,7 +78,7 @@ def device_parameter(spot: FixSite, device: str, source: Sources) -> str:
     """Return the parameter that passed a device to the function at a site; "" if there is none.
 
     >>> place = failure.at
-    >>> device_parameter(FixSite("birth", place, scope_at(failure, place)), "cuda:0", source)
+    >>> device_parameter(FixSite("creation", place, scope_at(failure, place)), "cuda:0", source)
     ''
     """
     file = source.file(spot.place)

@@ -65,7 +65,7 @@ def construction_sites(failure: Failure, binding: ScopeVariable, source: Sources
         file = source.file(place)
         call = file.call_at(place) if file is not None else None
         if call is not None and last_name(call.func) != "__init__":
-            yield FixSite("made", place, scope_at(failure, place))
+            yield FixSite("construction", place, scope_at(failure, place))
 
 
 def outside_constructors(spots: list[FixSite]) -> list[FixSite]:

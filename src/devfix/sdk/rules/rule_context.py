@@ -39,7 +39,7 @@ from devfix.sdk.trace.operands import (
     was_moved_to,
 )
 from devfix.sdk.trace.placement import explicitly_placed, placement_locations, placement_targets
-from devfix.sdk.trace.sites import FixSite, fix_sites, scope_at
+from devfix.sdk.trace.sites import FixSite, SiteKind, fix_sites, scope_at
 from devfix.source import File, Sources
 
 
@@ -52,7 +52,7 @@ class Context:
     >>> ctx.name, ctx.operand.device, ctx.peer.device, ctx.target_device
     ('`positions`', 'cpu', 'cuda:0', 'cuda:0')
     >>> ctx.created_at.line, ctx.is_intentional, [site.kind for site in ctx.sites()]
-    (11, False, ['birth', 'handover', 'use'])
+    (11, False, ['creation', 'argument', 'use'])
     """
 
     failure: Failure
@@ -204,7 +204,7 @@ class Context:
         """Return the editable files that the failure involves, those of the deepest frames first."""
         return files_of(self.failure, self.sources)
 
-    def sites(self, *kinds: str) -> Iterator[Site]:
+    def sites(self, *kinds: SiteKind) -> Iterator[Site]:
         """Yield the editable places in the operand's history, its creation first, its failing use last."""
         for spot in fix_sites(self.diagnosis):
             if not kinds or spot.kind in kinds:
@@ -212,11 +212,11 @@ class Context:
 
     def uses(self) -> Iterator[Site]:
         """Yield the sites at which running frames pass the operand on, and the one that fails."""
-        return self.sites("handover", "use")
+        return self.sites("argument", "use")
 
     def creation_sites(self) -> Iterator[Site]:
         """Yield the site at which owned code called the factory; nothing if other code did."""
-        return (site for site in self.sites("birth") if site.place == self.created_at)
+        return (site for site in self.sites("creation") if site.place == self.created_at)
 
     def construction_sites(self, module: ScopeVariable) -> list[Site]:
         """Return the calls that constructed a module, innermost first."""
@@ -228,7 +228,7 @@ class Context:
         sites = sorted(self.construction_sites(module), key=lambda site: site.is_in_constructor)
         return first_is_safe(with_safety(site.move_result(), safety) for site in sites)
 
-    def site_at(self, place: SourceLocation | None, kind: str = "birth") -> Site | None:
+    def site_at(self, place: SourceLocation | None, kind: SiteKind = "creation") -> Site | None:
         """Return the site at a location, with what was in scope there."""
         if place is None:
             return None
@@ -262,7 +262,7 @@ class Context:
         roots = ((place, file.root_at(place)) for place in places if place.path == file.path)
         name = next((place.function for place, root in roots if root and file.function_of(root) is function), "")
         place = file.place_of(node, name)
-        return CallSite(self.diagnosis, self.sources, file, node, FixSite("birth", place, self.scope_at(place)))
+        return CallSite(self.diagnosis, self.sources, file, node, FixSite("creation", place, self.scope_at(place)))
 
     def calls(self) -> Iterator[CallSite]:
         """Yield every call in the editable files that the failure involves."""

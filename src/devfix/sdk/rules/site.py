@@ -16,7 +16,7 @@ from devfix.sdk.fixes.device_expressions import device_expressions, device_names
 from devfix.sdk.fixes.factories import add_device_argument, device_parameter
 from devfix.sdk.fixes.modules import move_module_before
 from devfix.sdk.fixes.moves import move_argument, move_result
-from devfix.sdk.trace.sites import FixSite
+from devfix.sdk.trace.sites import FixSite, SiteKind
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.expressions import add_keyword, argument, expression
 from devfix.source.edits.statements import insert_after, insert_before
@@ -28,9 +28,9 @@ class Site:
     """A node of an editable file, and what was in scope there when the program ran.
 
     Its edits yield changes: none if the edit does not fit, else one, or one for each expression of the right device.
-    `spot` is the place in the blamed tensor's history. Its kind is "birth" (owned code calls the factory), "returned"
-    (a call that returns the new tensor), "derived" (a cast or view), "handover" (an argument of a call) or "use" (the
-    failing expression).
+    `spot` is the place in the blamed tensor's history. Its kind is "creation" (owned code calls the factory),
+    "returned" (a call that returns the new tensor), "derived" (a cast or view), "argument" (an argument of a call) or
+    "use" (the failing expression).
 
     >>> site = next(ctx.sites("use"))
     >>> site.kind, site.place.line, site.file.code(site.node)
@@ -46,8 +46,8 @@ class Site:
     spot: FixSite
 
     @property
-    def kind(self) -> str:
-        """The kind of place: "birth", "returned", "derived", "handover" or "use"."""
+    def kind(self) -> SiteKind:
+        """The kind of place: "creation", "returned", "derived", "argument" or "use"."""
         return self.spot.kind
 
     @property
@@ -62,7 +62,7 @@ class Site:
 
     @property
     def expressions(self) -> tuple[str, ...]:
-        """The names of the blamed tensor at a handover or a use; elsewhere the node itself is the tensor."""
+        """The names of the blamed tensor at an argument or a use; elsewhere the node itself is the tensor."""
         return self.spot.expressions
 
     @property

@@ -71,8 +71,13 @@ def _follows(operand: Operand) -> tuple[int, ...]:
 
 def _is_within(failure: Failure, operand: Operand) -> bool:
     """Return whether the operand is an output buffer allocated at the failing call itself."""
-    birth = operand.creation
-    return birth is not None and bool(birth.places) and birth.kind == "factory" and birth.places[0] == failure.at
+    creation = operand.creation
+    return (
+        creation is not None
+        and bool(creation.places)
+        and creation.kind == "factory"
+        and creation.places[0] == failure.at
+    )
 
 
 def _is_anchor(failure: Failure, operand: Operand) -> bool:
@@ -143,10 +148,10 @@ def _other(failure: Failure, operand: Operand) -> Operand | None:
 
 def creation_location(operand: Operand) -> SourceLocation | None:
     """Return where owned code called the factory; None if other code did."""
-    birth = operand.creation
-    if birth is None or not birth.places or not birth.places[0].owned:
+    creation = operand.creation
+    if creation is None or not creation.places or not creation.places[0].owned:
         return None
-    return birth.places[0]
+    return creation.places[0]
 
 
 def names_in(operand: Operand, frame: int) -> list[NameRef]:

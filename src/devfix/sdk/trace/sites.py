@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from devfix.model import Diagnosis, Failure, ScopeVariable, SourceLocation
 from devfix.sdk.trace.derived import derived_in_frame
@@ -11,18 +12,20 @@ from devfix.sdk.trace.history import function_at, loop_event, preserves_data
 from devfix.sdk.trace.operands import blamed_operand, names_in
 from devfix.source.queries.reading import is_comprehension
 
+SiteKind = Literal["creation", "returned", "derived", "argument", "use", "construction"]
+
 
 @dataclass(frozen=True)
 class FixSite:
     """A place in the blamed tensor's history.
 
-    `kind` is "birth" (owned code calls the factory), "returned" (a call in owned code that returns the new tensor),
-    "derived" (a cast or view), "handover" (an argument of a call) or "use" (the failing expression). `expressions` name
-    the tensor at handovers and uses; elsewhere it is the whole expression at the location. `scope` has the variables
-    that were recorded there.
+    `kind` is "creation" (owned code calls the factory), "returned" (a call in owned code that returns the new tensor),
+    "derived" (a cast or view), "argument" (an argument of a call), "use" (the failing expression) or "construction" (of
+    a module). `expressions` name the tensor at arguments and uses; elsewhere it is the whole expression at the
+    location. `scope` has the variables that were recorded there.
     """
 
-    kind: str
+    kind: SiteKind
     place: SourceLocation
     scope: tuple[ScopeVariable, ...]
     expressions: tuple[str, ...] = ()
@@ -31,7 +34,7 @@ class FixSite:
 
 def fix_sites(diagnosis: Diagnosis) -> list[FixSite]:
     """Return every site in owned code: the creation first, the failing expression last."""
-    return [*_birth(diagnosis), *_way(diagnosis)]
+    return [*_creation_sites(diagnosis), *_history_sites(diagnosis)]
 
 
 def scope_at(failure: Failure, place: SourceLocation) -> tuple[ScopeVariable, ...]:
@@ -60,20 +63,19 @@ def locations_without_scope(failure: Failure) -> Iterator[SourceLocation]:
                     yield place
 
 
-def _birth(diagnosis: Diagnosis) -> Iterator[FixSite]:
+def _creation_sites(diagnosis: Diagnosis) -> Iterator[FixSite]:
     operand = blamed_operand(diagnosis)
     # A loop yields a new tensor in each iteration, so nothing before the loop is its creation.
     out = loop_event(diagnosis.failure, operand)
-    birth = operand.creation if not out else None
+    creation = operand.creation if not out else None
     # A call in progress has not returned; without columns two calls on one line are indistinguishable.
     under_way = {frame.place for frame in diagnosis.failure.frames if frame.place.column is not None}
-    for depth, place in enumerate(birth.places if birth else ()):
+    for depth, place in enumerate(creation.places if creation else ()):
         if place.owned and not (depth and place in under_way):
-            kind = "returned" if depth else "birth"
-            yield FixSite(kind, place, scope_at(diagnosis.failure, place))
+            yield FixSite("returned" if depth else "creation", place, scope_at(diagnosis.failure, place))
 
 
-def _way(diagnosis: Diagnosis) -> Iterator[FixSite]:
+def _history_sites(diagnosis: Diagnosis) -> Iterator[FixSite]:
     failure, operand = diagnosis.failure, blamed_operand(diagnosis)
     made = [number for number, event in enumerate(operand.history) if not preserves_data(event)]
     since = operand.history[max([loop_event(failure, operand) or 0, *made]) + 1 :]
@@ -93,7 +95,7 @@ def _way(diagnosis: Diagnosis) -> Iterator[FixSite]:
         expressions = tuple(
             dict.fromkeys([*named, *(each.expression for each in derived_in_frame(failure, operand, index))])
         )
-        kind = "use" if index == owned[-1] else "handover"
+        kind: SiteKind = "use" if index == owned[-1] else "argument"
         yield FixSite(kind, frame.place, _scope_around(failure, index), expressions, index)
 
 
