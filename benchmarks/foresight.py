@@ -3,13 +3,19 @@
 usage: python benchmarks/foresight.py [PARENT ...] [--work FOLDER] [--mirror FOLDER] [--budget 10m] [--table]
 
 `foresight.toml` names the fixes: repository, the commit before each and the fix, what the tests need, and a folder or
-file of tests, which is all that `devfix find` is told. A bug counts as found where a finding is created or fails in a
-function that the fix changes, in the file at fault. What was measured is kept in `foresight.json`, from which the
-table in docs/explanation/foresight.md is written.
+file of tests: all that `devfix find` is told. A bug counts as found where a finding is created or fails in a function
+that the fix changes, in the file at fault. What was measured is kept in `foresight.json`, from which the table in
+docs/explanation/foresight.md is written.
 
-[[fixes]] repository = "owner/name" parent = "the commit before the fix" fix = "the fix" path = "library/module.py" #
-the file at fault bug = "what was wrong" needs = ["numpy"] # beside torch and pytest select = ["tests/module/*"] why =
-"why it is not found" # written by hand, where it is not
+    [[fixes]]
+    repository = "owner/name"
+    parent = "the commit before the fix"
+    fix = "the fix"
+    path = "library/module.py"              # the file at fault
+    bug = "what was wrong"
+    needs = ["numpy"]                       # beside torch and pytest
+    select = ["tests/module/*"]
+    why = "why it is not found"             # written by hand, where it is not
 """
 
 from __future__ import annotations
