@@ -8,7 +8,6 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,25 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from git_repositories import git, make_repository, write
+from git_repositories import git, write
+from searches import FINDS, LIBRARY, command, find, searched_repository
 from waiting import until, with_enough_time
 
-LIBRARY = """
-import torch
-
-def shifted(x):
-    return x + torch.ones(len(x))
-
-def scaled(x):
-    return x * torch.ones(len(x))
-"""
-FINDS = """
-import torch
-from library import shifted
-
-def test_shifted():
-    shifted(torch.ones(2))
-"""
 WAITS = """
 import pathlib, time, torch
 
@@ -67,40 +51,10 @@ def terminal() -> Iterator[tuple[int, list[str]]]:
         os.close(near)
 
 
-def repository(folder: Path, **tests: str) -> Path:
-    files = {f"tests/test_{name}.py": text for name, text in tests.items()}
-    return make_repository(
-        folder / "project", {"pytest.ini": "[pytest]\npythonpath = .\n", "library.py": LIBRARY, **files}
-    )
-
-
-def command(root: Path, *arguments: str) -> list[str]:
-    return [
-        sys.executable,
-        "-m",
-        "devfix",
-        "find",
-        str(root),
-        "--python",
-        sys.executable,
-        "--format",
-        "json",
-        *arguments,
-    ]
-
-
-def find(root: Path, *arguments: str) -> dict[str, Any]:
-    done = subprocess.run(command(root, *arguments), capture_output=True, text=True)
-    assert done.returncode in (0, 1), done.stderr
-    told: dict[str, Any] = json.loads(done.stdout)
-    assert done.returncode == bool(told["findings"])
-    return told
-
-
 @pytest.mark.slow
 def test_an_interrupt_keeps_what_was_found(tmp_path: Path) -> None:
     waits = tmp_path / "waits"
-    root = repository(tmp_path, a_finds=FINDS, b_waits=WAITS.format(path=str(waits)))
+    root = searched_repository(tmp_path, a_finds=FINDS, b_waits=WAITS.format(path=str(waits)))
     with terminal() as (end, shown):
         environment = {**os.environ, "TERM": "xterm", "COLUMNS": "150"}
         running = subprocess.Popen(command(root), stdout=subprocess.PIPE, stderr=end, text=True, env=environment)
@@ -118,7 +72,7 @@ def test_an_interrupt_keeps_what_was_found(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_an_endless_test_costs_its_time_alone(tmp_path: Path) -> None:
     waits = tmp_path / "waits"
-    root = repository(tmp_path, a_waits=WAITS.format(path=str(waits)), b_finds=FINDS)
+    root = searched_repository(tmp_path, a_waits=WAITS.format(path=str(waits)), b_finds=FINDS)
     told = with_enough_time(lambda limit: find(root, "--timeout", f"{limit}s"), lambda told: bool(told["findings"]), 2)
     assert waits.exists() and [found["line"] for found in told["findings"]] == [5]
     assert [each["test"] for each in told["failed_lifted"]] == ["tests/test_a_waits.py::test_waits"]
@@ -129,7 +83,7 @@ def test_an_endless_test_costs_its_time_alone(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_budget_ends_what_no_time_of_a_test_ends(tmp_path: Path) -> None:
     waits = tmp_path / "waits"
-    root = repository(tmp_path, a_finds=FINDS, b_waits=WAITS.format(path=str(waits)))
+    root = searched_repository(tmp_path, a_finds=FINDS, b_waits=WAITS.format(path=str(waits)))
 
     def search(budget: float) -> dict[str, Any]:
         return find(root, "--timeout", "1h", "--budget", f"{budget}s", "--no-silent")
@@ -142,7 +96,7 @@ def test_a_budget_ends_what_no_time_of_a_test_ends(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_several_processes_find_the_same_and_a_baseline_leaves_what_is_new(tmp_path: Path) -> None:
     pytest.importorskip("xdist")
-    root = repository(
+    root = searched_repository(
         tmp_path, finds=FINDS, passes="import torch\n\ndef test_passes():\n    assert torch.ones(1).sum() == 1\n"
     )
     known = find(root, "-n", "2", "--no-silent")
@@ -160,7 +114,7 @@ def test_several_processes_find_the_same_and_a_baseline_leaves_what_is_new(tmp_p
 
 @pytest.mark.slow
 def test_scripts_that_do_not_run_by_themselves_are_left_out(tmp_path: Path) -> None:
-    root = repository(tmp_path)
+    root = searched_repository(tmp_path)
     scripts = {
         "runs": "import torch\nfrom library import shifted\nprint(shifted(torch.ones(2)))\n",
         "asks": "import sys, torch\nprint(torch.ones(int(sys.argv[1])))\n",

@@ -65,6 +65,14 @@ def by_size(n, device):
 def shifted(x):
     return x + by_size(len(x), x.device)
 
+class Weighted(torch.nn.Module):
+    def __init__(self, weight):
+        super().__init__()
+        self.weight = weight
+
+    def forward(self, x):
+        return x * self.weight
+
 class Rotary(torch.nn.Module):
     angles = None
 
@@ -76,7 +84,7 @@ class Rotary(torch.nn.Module):
 
 TESTS = """
 import pytest, torch
-from library import Net, Rotary, by_device, by_size, clamped, halved, shifted, sized
+from library import Net, Rotary, Weighted, by_device, by_size, clamped, halved, shifted, sized
 
 x = torch.ones(1, 3)
 
@@ -126,6 +134,9 @@ def test_cache_of_a_module():
     rotary = Rotary()
     assert rotary(torch.ones(2)).shape == (2,)
 
+def test_given_to_a_module():
+    assert Weighted(torch.tensor([2.0]))(torch.ones(1)) == 2
+
 @pytest.fixture(scope="module")
 def shared():
     return torch.ones(2)
@@ -171,6 +182,7 @@ def test_a_cache_serves_another_device(pytester: pytest.Pytester) -> None:
     told = results(pytester, "--gpus", "2", "--lift-twice")
     of_caches = [each for each in told.values() if ("stale-cache", "by_size", "") in shown(each)]
     assert of_caches == [told["cache"]]
+    assert shown(told["given_to_a_module"]) == [("not-moved", "Weighted.__init__", "Weighted.weight")]
     failed = {name: each["served"]["function"] for name, each in told.items() if each["result"] == "finding"}  # type: ignore[index]
     assert failed == {"cache_in_the_library": "by_size", "cache_of_a_module": "Rotary.forward"}
     assert {each["result"] for each in told.values()} == {"passed", "finding"}

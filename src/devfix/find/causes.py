@@ -30,11 +30,12 @@ def explained(failure: Failure, rules: Sequence[Rule], sources: Sources) -> tupl
 
 @dataclass(frozen=True)
 class Seen:
-    """A test, how it runs, and the GPU on which its inputs lay."""
+    """A test, how it runs, the GPU on which its inputs lay, and whether it ran on another one before."""
 
     test: str
     suite: SuiteKind
     device: str
+    is_twice: bool = False
 
 
 def cause_of(failure: Failure, seen: Seen, diagnoses: tuple[Diagnosis, ...], is_test: IsTest) -> Cause:
@@ -87,6 +88,7 @@ def silent_cause(found: SilentFinding, seen: Seen) -> Cause:
         devices=(seen.device,),
         evidence=Evidence(found.call, entered, found.attribute),
         suite=seen.suite,
+        is_twice=seen.is_twice,
     )
 
 

@@ -67,7 +67,7 @@ def find(path: str | Path, asked: FindOptions, show: Shown, step: Callable[[str]
         suite_runner = SuiteRunner(runner, options, scratch, show)
         search = Search(suite_runner, catalog.rules, _sources(repository), asked.budget, step, asked.silent)
         search.notes += catalog.troubles
-        search.has_caches = may_keep_tensors(sorted(tracked), repository.content)
+        search.keeps_tensors = may_keep_tensors(sorted(tracked), repository.content)
         try:
             for left, suite in zip(range(len(found), 0, -1), found, strict=True):
                 search.look(suite, _FOR_SUITES / left)

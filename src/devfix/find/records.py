@@ -8,7 +8,7 @@ from enum import Enum
 from types import MappingProxyType
 
 from devfix.find.suites import SuiteKind
-from devfix.model import Diagnosis, Failure, SilentKind, SourceLocation
+from devfix.model import Diagnosis, Failure, SourceLocation
 from devfix.report.find_types import CauseKind
 
 
@@ -35,6 +35,7 @@ class Cause:
 
     `tests` reach it, the first of them is the one that was run again alone; `devices` are those on which inputs lay.
     `suite` is how the first runs. A silent finding has `evidence`, and its `failure` is that of a strict run.
+    `is_twice`: its tests show it where they run on two GPUs, one after the other.
     """
 
     kind: CauseKind
@@ -50,6 +51,7 @@ class Cause:
     confidence: Confidence = Confidence.low
     evidence: Evidence | None = None
     suite: SuiteKind = SuiteKind.tests
+    is_twice: bool = False
 
     @property
     def is_silent(self) -> bool:
@@ -59,7 +61,7 @@ class Cause:
     @property
     def options(self) -> tuple[str, ...]:
         """The options of pytest with which its tests fail by it; a function stays what it is when lines move."""
-        found = ("--lift-twice",) if self.kind == SilentKind.STALE_CACHE.value else ()
+        found = ("--lift-twice",) if self.is_twice else ()
         return (*found, f"--lift-strict-at={self.place.path}:{self.place.function}") if self.is_silent else found
 
     @property

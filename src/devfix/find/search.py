@@ -66,7 +66,7 @@ class Search:
     causes: list[Cause] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
-    has_caches: bool = True
+    keeps_tensors: bool = True
 
     @property
     def left(self) -> float:
@@ -104,7 +104,7 @@ class Search:
     def _lifted_passes(self) -> Iterator[LiftedPass]:
         yield LiftedPass(LIFTED, ONE, "lifted to cuda:0", 0.5)
         yield LiftedPass("second", TWO, "lifted to cuda:1", 0.6)
-        if self.has_caches and SilentKind.STALE_CACHE in self.silent:
+        if self.keeps_tensors and self.silent - {SilentKind.RESULT_ON_HOST}:
             yield LiftedPass("twice", TWO, "lifted to cuda:0, then to cuda:1", 1.0, (TWICE,))
 
     def _count(self, suite: Suite, control: TestResults) -> None:
@@ -121,16 +121,16 @@ class Search:
         device = f"cuda:{run.world.gpus - 1}"
         for test in done.tests.of("finding"):
             failure, served = done.failures.get(test), done.served.get(test)
-            seen = Seen(test, suite.kind, device)
+            seen = Seen(test, suite.kind, device, bool(run.more))
             if failure is None or (run.more and served is None):
                 continue  # the tests failed by the warm-up itself
             if served is not None:
                 self.found.append((stale_cause(failure, served, seen, self._explained(failure)), suite))
             else:
                 self.found.append((cause_of(failure, seen, self._explained(failure), _is_test), suite))
-        wanted = self.silent & {SilentKind.STALE_CACHE} if run.more else self.silent
+        wanted = self.silent - {SilentKind.RESULT_ON_HOST} if run.more else self.silent
         self.found += [
-            (silent_cause(each, Seen(test, suite.kind, device)), suite)
+            (silent_cause(each, Seen(test, suite.kind, device, bool(run.more))), suite)
             for test, each in done.silent
             if each.kind in wanted
         ]

@@ -15,7 +15,7 @@ _TEST = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
 # As pytest's plugin has it (pytest_gpus/lifted/test_code.py), which also knows the suite's configuration.
 _TEST_FOLDER = re.compile(r"(^|[-_./])(tests?|testsuites?|unittests?|integrationtests?)([-_.][^/]*)?/", re.IGNORECASE)
 _PROMPT, _TORCH = b">>> ", b"torch"
-_KEEPS = re.compile(rb"(?i)cache|memo|hasattr\(self|not in self\.|\bglobal |is None[^\n]*:\s*\n\s*self\.")
+_KEEPS = re.compile(rb"(?i)cache|memo|hasattr\(self|not in self\.|\bglobal |Module\):|is None[^\n]*:\s*\n\s*self\.")
 _SCRIPTS = re.compile(r"examples?/")
 _ACTING = (ast.Expr, ast.If, ast.For, ast.While, ast.With, ast.Try)  # statements of a script, beside assignments
 
@@ -109,7 +109,7 @@ def is_test_file(path: str) -> bool:
 
 
 def may_keep_tensors(tracked: Sequence[str], content: Callable[[str], bytes]) -> bool:
-    """Say whether the code under test looks as if it kept something from one call to the next."""
+    """Say whether the code under test has modules, or looks as if it kept something else from one call to the next."""
     paths = (path for path in tracked if path.endswith(".py") and not is_test_file(path))
     return any(_TORCH in text and _KEEPS.search(text) for text in map(content, paths))
 

@@ -8,6 +8,7 @@ from ..config import LiftConfig
 from . import (
     devices,
     factories,
+    first_calls,
     generators,
     hosts,
     kept,
@@ -32,3 +33,4 @@ def install(order: LiftConfig) -> None:
     silent.install(order.strict, order.places)
     if order.twice and order.device != stale.OTHER:
         stale.install(order.device)
+        first_calls.install()

@@ -21,6 +21,7 @@ from .whose import Whose, kind_of
 
 Module = torch.nn.Module
 _INTERNALS = frozenset(vars(Module()))
+_HOST = torch.device("cpu")
 _DEPTH, _ITEMS = 3, 500
 _MODULES = 2000  # that are searched for one tensor
 _arrived: dict[int, tuple[Any, int]] = {}  # by identity: a weak reference, and the moment of the move
@@ -62,6 +63,14 @@ def anywhere(moment: int) -> Kept | None:
     return next((found for each in itertools.islice(modules, _MODULES) if (found := _kept(each, moment))), None)
 
 
+def attribute_of(module: Any, moments: set[int], device: torch.device) -> str:
+    """Return the attribute with which a module keeps one of the tensors of some births on a device; "" for none."""
+    for name, value in list(instance_dict(module).items()):
+        if name not in _INTERNALS and not moments.isdisjoint(_moments(value, _DEPTH, device)):
+            return name
+    return ""
+
+
 def _kept(module: Any, moment: int) -> Kept | None:
     reference, arrived = _arrived.get(id(module), (None, 0))
     if reference is None or reference() is not module or moment > arrived:
@@ -72,15 +81,15 @@ def _kept(module: Any, moment: int) -> Kept | None:
     return None
 
 
-def _moments(value: Any, depth: int) -> Iterator[int]:
-    """Yield the births of the tensors of the host in what an attribute holds."""
+def _moments(value: Any, depth: int, device: torch.device = _HOST) -> Iterator[int]:
+    """Yield the births of the tensors on a device in what an attribute holds."""
     if is_a(value, torch.Tensor):
-        moment = records.birth_moment(value) if value.device.type == "cpu" else None
+        moment = records.birth_moment(value) if value.device == device else None
         if moment is not None:
             yield moment
     elif depth:
         for item in itertools.islice(_items(value), _ITEMS):
-            yield from _moments(item, depth - 1)
+            yield from _moments(item, depth - 1, device)
 
 
 def _items(value: Any) -> Iterable[Any]:

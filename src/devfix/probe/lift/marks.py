@@ -6,12 +6,17 @@ import contextlib
 import sys
 from typing import Any
 
+import torch
+from torch.utils._pytree import tree_leaves
+
+from ..provenance import records
 from ..simulation import hooks
 from ..simulation.patching import undo_with
 from . import boundaries, stale
 
 MARK = "_devfix_handed_over"
 STALE = "_devfix_stale"
+MET = "_devfix_met"
 
 
 def install() -> None:
@@ -22,6 +27,8 @@ def install() -> None:
         if getattr(exception, MARK, None) is None:
             with contextlib.suppress(Exception):  # it takes no attributes, or an object raises as it is looked at
                 setattr(exception, MARK, boundaries.handed_over(sys._getframe(1), (args, kwargs)))
+                if stale.is_wanted():
+                    setattr(exception, MET, _births((args, kwargs)))
                 setattr(exception, STALE, stale.served(sys._getframe(1), (args, kwargs)))
         failed(exception, func, args, kwargs)
 
@@ -42,6 +49,16 @@ def served(exception: BaseException | None) -> dict[str, Any] | None:
     """Return where the tensor was made that a cache has served to the call that raised an exception."""
     found: dict[str, Any] | None = _marked(exception, STALE)
     return found
+
+
+def strays(exception: BaseException | None, device: torch.device) -> set[int]:
+    """Return the births of the tensors on a device that an operator was given when it raised."""
+    return {moment for moment, place in _marked(exception, MET) or () if place == device}
+
+
+def _births(values: Any) -> list[tuple[int, torch.device]]:
+    tensors = [each for each in tree_leaves(values) if isinstance(each, torch.Tensor)]
+    return [(moment, each.device) for each in tensors if (moment := records.birth_moment(each)) is not None]
 
 
 def _marked(exception: BaseException | None, name: str) -> Any:

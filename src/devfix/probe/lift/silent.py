@@ -51,7 +51,7 @@ def look(values: Iterable[Any], is_read: bool = False) -> bool:
 def _look(value: torch.Tensor, is_read: bool) -> bool:
     if place := stale.served(None, value):
         path, line, function = place["path"], place["line"], place["function"]
-        return _note(STALE_CACHE, (path, line, function), boundaries.Call(function, path, line), "")
+        return note(STALE_CACHE, (path, line, function), boundaries.Call(function, path, line), "")
     if value.device.type != "cpu":
         return False
     moment = records.birth_moment(value)
@@ -62,7 +62,7 @@ def _look(value: torch.Tensor, is_read: bool) -> bool:
     birth = boundaries.birth_of(value)
     if birth is None or birth.given != boundaries.Given.GPU:
         return False
-    return _note(RESULT_ON_HOST, (birth.path, birth.line, birth.function), birth.call, "")
+    return note(RESULT_ON_HOST, (birth.path, birth.line, birth.function), birth.call, "")
 
 
 def _met(args: Any, kwargs: Any) -> None:
@@ -100,11 +100,11 @@ def _note_kept(value: Any, holder: kept.Kept, call: boundaries.Call | None) -> b
     if place is None:
         return False
     call = call or boundaries.Call(holder.module, place[0], place[1])
-    return _note(NOT_MOVED, place, call, f"{holder.module}.{holder.attribute}")
+    return note(NOT_MOVED, place, call, f"{holder.module}.{holder.attribute}")
 
 
-def _note(kind: str, place: tuple[str, int, str], call: boundaries.Call, attribute: str) -> bool:
-    """Note a finding; return whether a strict run fails by it."""
+def note(kind: str, place: tuple[str, int, str], call: boundaries.Call, attribute: str) -> bool:
+    """Note a finding; return whether a strict run, if this is one, fails by it."""
     path, line, function = place
     if len(_found) < _MOST:
         told = {"kind": kind, "path": path, "line": line, "function": function, "attribute": attribute}

@@ -2,7 +2,7 @@
 
 Test code runs first with its tensors on another GPU than the one they lie on otherwise (a warm-up), then as always.
 What the code under test made during a warm-up and still has lies on the other GPU: a cache that does not ask for the
-device. A module is warmed up before test code first calls it, too: it is called once on the other GPU and moved.
+device. Modules are warmed up before test code first calls them, too (first_calls.py).
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_leaves
 
 from ..provenance import records
-from ..simulation.patching import replace, undo_with
+from ..simulation.patching import undo_with
 from . import boundaries, devices
-from .whose import Whose, kind_of
 
 OTHER = 0  # the GPU of a warm-up
 _begun: list[int] = []  # the moments of the warm-ups' calls
 _ended: list[int] = []
-_warmed: set[int] = set()  # modules of the test at hand
+warmed: set[int] = set()  # modules of the test at hand
 
 
 class _Phase:
@@ -42,7 +41,7 @@ def is_wanted() -> bool:
 
 def aim(is_warm_up: bool) -> None:
     """Let test code's tensors lie on the GPU of a warm-up, or on the other one."""
-    _warmed.clear()
+    warmed.clear()
     devices.aim(OTHER if is_warm_up else _Phase.index)
 
 
@@ -83,52 +82,9 @@ def _is_of_warm_up(moment: int) -> bool:
     return at >= 0 and moment < _ended[at]
 
 
-def _call(original: Any) -> Any:
-    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if (
-            devices.target().index != OTHER
-            and id(self) not in _warmed
-            and kind_of(sys._getframe(1).f_code) == Whose.TEST
-        ):
-            _warmed.add(id(self))
-            _warm(original, self, args, kwargs)
-        return original(self, *args, **kwargs)
-
-    return __call__
-
-
-def _warm(original: Any, module: Any, args: Any, kwargs: Any) -> None:
-    """Call a module on the other GPU before test code first calls it, and move it back; its state stays as it was."""
-    state = {name: value.detach().clone() for name, value in module.state_dict().items() if torch.is_tensor(value)}
-    streams = torch.get_rng_state(), torch.cuda.get_rng_state_all()
-    other, target = torch.device("cuda", OTHER), devices.target()
-    try:
-        module.to(other)
-        with calls():
-            original(module, *tree_map(_on(other), args), **tree_map(_on(other), kwargs))
-    except Exception:
-        pass  # what fails here other passes find
-    finally:
-        module.to(target)
-        with torch.no_grad():
-            for name, value in module.state_dict().items():
-                if name in state and value.shape == state[name].shape:
-                    value.copy_(state[name])
-        torch.set_rng_state(streams[0])
-        torch.cuda.set_rng_state_all(streams[1])
-
-
-def _on(device: torch.device) -> Any:
-    def moved(value: Any) -> Any:
-        return value.detach().to(device) if isinstance(value, torch.Tensor) and value.is_cuda else value
-
-    return moved
-
-
 def install(index: int) -> None:
     """Warm up from now on: tensors of test code lie on this GPU otherwise."""
     _Phase.wanted, _Phase.index = True, index
-    replace(torch.nn.Module, "__call__", _call(torch.nn.Module.__call__))
     undo_with(_withdraw)
 
 
