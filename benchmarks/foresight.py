@@ -3,7 +3,7 @@
 usage: python benchmarks/foresight.py [PARENT ...] [--work FOLDER] [--mirror FOLDER] [--budget 10m] [--table]
 
 `foresight.toml` names the fixes: repository, the commit before each and the fix, what the tests need, and a folder or
-file of tests, which is all that `devfix find` is told. A bug counts as found where a finding is created or fails in a function
+file of tests: all that `devfix find` is told. A bug counts as found where a finding is created or fails in a function
 that the fix changes, in the file at fault. What was measured is kept in `foresight.json`, from which the table in
 docs/explanation/foresight.md is written.
 
