@@ -4,8 +4,8 @@ usage: python benchmarks/foresight.py [PARENT ...] [--work FOLDER] [--mirror FOL
 
 `foresight.toml` names the fixes: repository, the commit before each and the fix, what the tests need, and a folder or
 file of tests: all that `devfix find` is told. A bug counts as found where a finding is created or fails in a function
-that the fix changes, in the file at fault. What was measured is kept in `foresight.json`, from which the table in
-docs/explanation/foresight.md is written.
+that the fix changes, in the file at fault. A commit of which no test runs is left out. What was measured is kept in
+`foresight.json`, from which the table in docs/explanation/foresight.md is written.
 
     [[fixes]]
     repository = "owner/name"
@@ -102,7 +102,11 @@ def main() -> int:
         if asked.parents and not any(fix["parent"].startswith(each) for each in asked.parents):
             continue
         checkout = check_out(fix["repository"], fix["needs"], asked.work, asked.mirror, fix["parent"])
-        told = judged(fix, search(fix, checkout, asked.budget), changed(checkout, fix))
+        report = search(fix, checkout, asked.budget)
+        if not report["tests"]:
+            print(f"{fix['repository']} {fix['parent'][:10]}: no test ran: {'; '.join(report['notes'])}", flush=True)
+            continue
+        told = judged(fix, report, changed(checkout, fix))
         results[fix["parent"]] = told
         MEASURED.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         print(f"{fix['repository']} {fix['parent'][:10]}: {', '.join(told['found']) or 'not found'}", flush=True)
