@@ -20,7 +20,7 @@ def test_each_cause_has_its_commits(tmp_path: Path, branches: str) -> None:
     told = find(root, "--repair", "--branches", branches, "--no-silent", "--output", str(folder))
     fixes = [each["fix"] for each in told["findings"]]
     assert [each["line"] for each in told["findings"]] == [5, 8]
-    assert [fix["verdict"] for fix in fixes] == ["holds", "holds"]
+    assert [fix["verdict"] for fix in fixes] == ["verified", "verified"]
     assert all("device=x.device" in fix["diff"] for fix in fixes)
     names = {fix["branch"] for fix in fixes}
     assert len(names) == (1 if branches == "one" else 2)

@@ -89,7 +89,7 @@ def _fix(report: Report, before: str) -> CauseFixRecord:
     """Return what came of a repair; where the fixes of the branch `before` leave nothing to repair, they hold."""
     fixes = [repair.fix for repair in report.repairs if repair.fix]
     if not fixes and before and report.outcome == "clean":
-        return CauseFixRecord(diff="", verdict="holds", branch=before, commit=report.commit)
+        return CauseFixRecord(diff="", verdict="verified", branch=before, commit=report.commit)
     return CauseFixRecord(
         diff=report.diff,
         verdict=fixes[-1].verdict.outcome if fixes else report.outcome,
