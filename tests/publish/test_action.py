@@ -14,14 +14,7 @@ import pytest
 import yaml
 from git_repositories import git, make_repository, write
 from github_server import READER, TOKEN, GitHub, github
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 from runner import Runner
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
 OWN = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -295,16 +288,3 @@ def test_nothing_of_the_checkout_is_imported_by_the_installation(runner: Runner,
     shutil.rmtree(runner.temp / "devfix", ignore_errors=True)
     runner.run(mode="repair", path="nowhere", python=sys.executable)
     assert (runner.temp / "devfix" / "ready").exists() and not (repository / "pwned").exists(), runner.log
-
-
-def test_the_lock_of_the_publishing_job_has_what_devfix_requires() -> None:
-    lock = (ROOT / ".github" / "publish-requirements.txt").read_text()
-    locked = dict(re.findall(r"(?m)^([\w.-]+)==([\w.]+)", lock))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    extras = project["project"]["optional-dependencies"]
-    build = project["build-system"]["requires"]
-    for text in (*project["project"]["dependencies"], *extras["publish"], *build):
-        wanted = Requirement(text)
-        if wanted.marker is None or wanted.marker.evaluate():
-            assert locked[canonicalize_name(wanted.name)] in wanted.specifier, f"{text}: run make lock"
-    assert "torch" not in locked and lock.count("--hash=sha256:") > len(locked)

@@ -38,7 +38,7 @@ def test_it_reads_a_list_of_pull_requests(forge: GitHubClient) -> None:
 def test_it_opens_and_changes_a_pull_request(forge: GitHubClient) -> None:
     pull = forge.create("fix: move `x`", "body", "devfix/x", "main", draft=True)
     assert (pull.number, pull.branch) == (1347, "new-topic")
-    forge.write(1347, "body")
+    forge.write(1347, "body", "title")
     forge.close(1347, "body")
     assert forge.reopen(1347)
     forge.label(1347, ["bug"])
