@@ -281,4 +281,5 @@ def test_a_signal_during_an_import_ends_the_command(tmp_path: Path) -> None:
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
         assert process.stderr is not None and process.stderr.readline() == b"importing\n"
         process.terminate()
-        assert process.wait() == 128 + signal.SIGTERM
+        said = process.stderr.read()
+        assert process.wait() == 128 + signal.SIGTERM, said

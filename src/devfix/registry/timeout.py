@@ -7,6 +7,7 @@ import ctypes
 import sys
 import sysconfig
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Generic, TypeVar
 from devfix.errors import RuleError
 
 Given = TypeVar("Given")
+GRACE = 0.5  # seconds that a thread has to end when devfix does, and between two looks for a signal
 _LIBRARIES = tuple(
     {str(Path(__file__).parents[1]), *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))}
 )
@@ -29,12 +31,16 @@ class _Call(Generic[Given]):
         self.function = function
         self.given: list[Given] = []
         self.error: BaseException | None = None
+        # Not `Thread.join`: an exception in it, from a signal, marks the thread as ended (CPython's bpo-45274).
+        self.ended = threading.Event()
 
     def __call__(self) -> None:
         try:
             self.given.append(self.function())
         except BaseException as error:
             self.error = error
+        finally:
+            self.ended.set()
 
 
 def within(seconds: float, function: Callable[[], Given]) -> Given:
@@ -47,15 +53,32 @@ def within(seconds: float, function: Callable[[], Given]) -> Given:
     thread = threading.Thread(target=call, name="devfix-rule", daemon=True)
     with contextlib.redirect_stdout(sys.stderr):
         thread.start()
-        thread.join(seconds)
-    if thread.is_alive():
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Overtime))
+        try:
+            _wait(call.ended, seconds)
+        except BaseException:  # a signal ends devfix: Python aborts at its exit if a thread holds standard error then
+            _end(thread)
+            call.ended.wait(GRACE)
+            raise
+    if not call.ended.is_set():
+        _end(thread)
         raise RuleError(f"took longer than {seconds:g} s")
     if isinstance(call.error, Exception):
         raise call.error
     if call.error is not None:
         raise RuleError(f"raised {type(call.error).__name__}: {call.error}")
     return call.given[0]
+
+
+def _wait(event: threading.Event, seconds: float) -> None:
+    """Wait for an event, in steps: of a signal that another thread receives, the main thread learns between them."""
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0 and not event.wait(min(left, GRACE)):
+        pass
+
+
+def _end(thread: threading.Thread) -> None:
+    """Raise an exception in a thread, at its next step in Python."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Overtime))
 
 
 def raised(error: Exception) -> str:
