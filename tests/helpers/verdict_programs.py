@@ -29,7 +29,7 @@ print(f"{answer.item():.1f}")
 RULE = '''"""Change what the test says."""
 
 from devfix.model import Edit
-from devfix.sdk import Change, Rule
+from devfix.sdk import Change, Rule, Safety
 
 CHANGES = {changes!r}
 
