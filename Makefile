@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
 BIN := .venv/bin
 READY := .venv/.devfix-installed
 
-.PHONY: help setup demo test test-all test-exhaustive lint docs corpus corpus-quick wild hostile bench harm fuzz mutate scale lock format clean
+.PHONY: help setup demo test test-all test-slow test-pages test-exhaustive lint docs corpus corpus-quick wild hostile bench harm fuzz mutate scale lock format clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,8 +34,13 @@ demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs
 test: lint ## Check style, types and layers, and run what guards daily work: four to five minutes
 	@$(BIN)/python -m pytest --quiet -n 2 -m "not slow and not exhaustive"
 
-test-all: test ## The same, and the tests that start many programs: twenty minutes
+test-all: test test-slow ## The same, and the tests that start many programs: twenty minutes
+
+test-slow: $(READY) ## The tests that start many programs
 	@$(BIN)/python -m pytest --quiet -n 2 -m "slow and not exhaustive"
+
+test-pages: $(READY) ## Those of them that repair the cases on the rules' pages
+	@$(BIN)/python -m pytest --quiet -n 2 -m "not exhaustive" tests/registry/test_rule_pages.py
 
 test-exhaustive: $(READY) ## Every operator, every program, kills at many points: hours
 	@$(BIN)/python -m pytest --quiet -m exhaustive
