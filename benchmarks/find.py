@@ -84,9 +84,7 @@ def _on_first(finding: dict[str, Any]) -> bool:
 
 def judged(name: str, library: dict[str, Any], checkout: Checkout, finding: dict[str, Any]) -> dict[str, Any]:
     """Return a finding with its verdict: true, false with the cause, or open."""
-    told = {
-        key: finding[key] for key in ("kind", "path", "line", "function", "source", "rule", "confidence", "devices")
-    }
+    told = {key: finding[key] for key in ("kind", "path", "line", "function", "rule", "confidence", "devices")}
     told |= {"tests": len(finding["tests"]), "first": finding["tests"][0], "failing": finding["failing"]}
     told["message"] = (finding["failure"] or {}).get("message") or finding["title"]
     known = next((each for each in library.get("findings", ()) if _is_same(each, finding)), None)

@@ -116,7 +116,7 @@ def _bug(name: str, told: Measured, found: dict[str, Any], libraries: Path) -> I
     yield f"At `{told['commit'][:10]}`, found by `{found['first']}`.\n"
     yield f"```python\n{script}\n```\n"
     yield f"`{found['path']}:{found['line']}`, `{found['function']}`; fails in line {found['failing']['line']}:\n"
-    yield f"    {found['source']}\n    {found['message'][:160]}\n"
+    yield f"    {found['message'][:160]}\n"
     if diff.exists():
         yield f"The change of devfix:\n\n```diff\n{diff.read_text(encoding='utf-8').strip()}\n```\n"
     if found["reported"]:
