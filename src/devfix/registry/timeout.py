@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import sys
 import sysconfig
 import threading
 import time
@@ -47,18 +45,16 @@ def within(seconds: float, function: Callable[[], Given]) -> Given:
     """Return what a function returns, or raise what it raises. Raises RuleError if it takes too long, or exits.
 
     It runs in a thread, in which an exception is raised when its time is over; one that hangs in C code is abandoned.
-    What it prints goes to standard error: standard output has the report.
     """
     call = _Call(function)
     thread = threading.Thread(target=call, name="devfix-rule", daemon=True)
-    with contextlib.redirect_stdout(sys.stderr):
-        thread.start()
-        try:
-            _wait(call.ended, seconds)
-        except BaseException:  # a signal ends devfix: Python aborts at its exit if a thread holds standard error then
-            _end(thread)
-            call.ended.wait(GRACE)
-            raise
+    thread.start()
+    try:
+        _wait(call.ended, seconds)
+    except BaseException:  # a signal ends devfix: Python aborts at its exit if a thread holds standard error then
+        _end(thread)
+        call.ended.wait(GRACE)
+        raise
     if not call.ended.is_set():
         _end(thread)
         raise RuleError(f"took longer than {seconds:g} s")
