@@ -34,7 +34,7 @@ demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs
 test: lint ## Check style, types and layers, and run what guards daily work: four to five minutes
 	@$(BIN)/python -m pytest --quiet -n 2 -m "not slow and not exhaustive"
 
-test-all: test test-slow ## The same, and the tests that start many programs: twenty minutes
+test-all: test test-slow ## The same, and the tests that start many programs: twenty-five minutes
 
 test-slow: $(READY) ## The tests that start many programs
 	@$(BIN)/python -m pytest --quiet -n 2 -m "slow and not exhaustive"

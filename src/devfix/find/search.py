@@ -267,6 +267,6 @@ def _most_common(reasons: Iterable[str]) -> str:
 
 
 def _missing(control: TestResults) -> Iterator[str]:
-    """Yield the modules that tests could not import, each once."""
+    """Yield the modules that tests could not import."""
     for text in (*control.collection.values(), *control.reasons.values()):
         yield from {name.partition(".")[0] for name in _MISSING.findall(text)}

@@ -55,8 +55,6 @@ def collect(
         known = every.setdefault(rule.id, rule)
         if known.path.resolve() != rule.path.resolve():
             troubles.add(f"{rule.path}: set aside, since {known.origin} has a rule {rule.id} as well")
-        elif known is rule and imports_torch(rule.path):
-            troubles.add(f"{rule.path}: imports torch, which devfix may not have and which slows every command")
     _check(select, every, "select")
     chosen = [rule for rule in every.values() if (not select or _named(rule, select)) and not _named(rule, ignore)]
     troubles.add(*(f"options for {name}: there is no such rule" for name in options or {} if name not in every))
@@ -84,6 +82,9 @@ def _local(paths: Iterable[Path], troubles: Notes) -> Iterator[Rule]:
             yield rule_at(file)
         except RuleError as error:
             troubles.add(str(error))
+            continue
+        if imports_torch(file):
+            troubles.add(f"{file}: imports torch, which devfix may not have and which slows every command")
 
 
 def _named(rule: Rule, names: Sequence[str]) -> bool:
