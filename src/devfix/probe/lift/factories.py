@@ -100,7 +100,7 @@ def _type(original: Any) -> Any:
     def type_(self: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
         if dtype is None:
             return original(self, *args, **kwargs)
-        if isinstance(dtype, type) and hasattr(dtype, "_devfix_original") and dtype is not torch.device:
+        if isinstance(dtype, type) and hasattr(dtype, "_devfix_original"):
             dtype = f"torch.{dtype.__name__}"
         return original(self, dtype, *args, **kwargs)
 

@@ -18,7 +18,6 @@ from .visible_devices import NAME, visible
 CUDA: list[torch.device] = []  # those that the process sees
 LAZY: list[torch.device] = []
 CPU = torch.device("cpu")
-_parsed = torch.device  # a world replaces it by a Python class, which is slower
 
 
 class _Current(threading.local):
@@ -177,8 +176,8 @@ def spoken(device: Any) -> int | None:
     if isinstance(device, str):
         if not device.startswith("cuda"):
             return None
-        device = _parsed(device)
-    return index_of(device) if isinstance(device, _parsed) else None
+        device = torch.device(device)
+    return index_of(device) if isinstance(device, torch.device) else None
 
 
 def inner(device: Any) -> Any:

@@ -19,6 +19,7 @@ from .kernels import (
 from .processes import distributed, forks, futures, parallel, threads
 from .tensors import (
     attributes,
+    bare_numbers,
     constructors,
     conversions,
     fakes,
@@ -36,6 +37,7 @@ from .tensors import (
 )
 
 _SUBJECTS = (
+    bare_numbers,
     constructors,
     sparse,
     attributes,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copyreg
 from typing import Any
 
 import torch
 from torch.overrides import handle_torch_function
 
 from ... import devices, hooks, randomness
-from ...patching import overridden, replace, undo_with, wrap
+from ...patching import overridden, wrap
 from ...tensor import Tensor
 
 inner = devices.inner
@@ -66,31 +65,6 @@ def _parsing(original: Any) -> Any:
     return parse_to
 
 
-class _DeviceKind(type):
-    """The metaclass of `torch.device` in the world: it returns real devices, and resolves the GPU of a bare number."""
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and type(args[0]) is int and not kwargs:
-            return _device("cuda", args[0])
-        return _device(*args, **kwargs)
-
-    def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, _device)
-
-    def __eq__(cls, other: object) -> bool:
-        return other is _device or other is cls
-
-    def __hash__(cls) -> int:
-        return hash(_device)
-
-
-_device = torch.device
-
-
-def _reduce(device: torch.device) -> Any:
-    return torch.device, (device.type,) if device.index is None else (device.type, device.index)
-
-
 def _generator(original: Any) -> Any:
     class MetaGenerator(type(original)):  # type: ignore[misc]
         def __instancecheck__(cls, value: Any) -> bool:
@@ -110,12 +84,3 @@ def install() -> None:
     wrap(Tensor, "cuda", _cuda)
     wrap(torch._C._nn, "_parse_to", _parsing)
     wrap(torch, "Generator", _generator)
-    replace(
-        torch,
-        "device",
-        _DeviceKind("device", (), {"__module__": "torch", "__doc__": _device.__doc__, "_devfix_original": _device}),
-    )
-    table = copyreg.dispatch_table
-    if _device not in table:
-        copyreg.pickle(_device, _reduce)
-        undo_with(lambda: table.pop(_device, None) and None)
