@@ -68,6 +68,7 @@ def repaired(devfix: Path, folder: Path, program: str = PROGRAM, settings: str =
     return report
 
 
+@pytest.mark.slow
 def test_the_pack_is_listed_and_explained(devfix: Path, tmp_path: Path) -> None:
     listed = json.loads(run(devfix, "rules", "--format", "json", cwd=tmp_path).stdout)
     (found,) = [rule for rule in listed["rules"] if rule["id"] == RULE]

@@ -112,6 +112,7 @@ def test_an_interpreter_without_torch_is_wrong_usage(tmp_path: Path) -> None:
     assert "has no torch" in done.stderr
 
 
+@pytest.mark.slow
 def test_without_run_the_entry_points_are_tried_and_named(tmp_path: Path) -> None:
     guard = "if __name__ == '__main__':\n    "
     files = {

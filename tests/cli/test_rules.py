@@ -77,6 +77,7 @@ def test_a_name_that_is_none_is_wrong_usage(capsys: pytest.CaptureFixture[str], 
     assert not (tmp_path / "rules").exists()
 
 
+@pytest.mark.slow
 def test_the_case_of_a_new_rule_fails_until_it_is_written(capsys: pytest.CaptureFixture[str]) -> None:
     said(capsys, "new-rule", "acme/gate-open")
     code, out, _ = said(capsys, "test", "rules")

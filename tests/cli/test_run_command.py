@@ -33,6 +33,7 @@ def run(folder: Path, program: str, *options: str, after: tuple[str, ...] = ()) 
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, input="given\n")
 
 
+@pytest.mark.slow
 def test_output_input_arguments_and_exit_code_pass_through(tmp_path: Path) -> None:
     program = "import sys, torch\nprint(input(), sys.argv[1:], torch.cuda.device_count())\nsys.exit(5)\n"
     done = run(tmp_path, program, "--gpus", "3", after=("--format", "json", "--map"))

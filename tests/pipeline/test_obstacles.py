@@ -282,6 +282,7 @@ def test_a_run_that_is_only_looked_at_says_it_behind_its_traceback(
     assert data["obstacle"]["lack"] == kind
 
 
+@pytest.mark.slow
 def test_a_run_outside_of_a_repository_is_told_too(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("import torch\nimport cv2_of_nobody\n")
     seen = pipeline.run(["python", "main.py"], tmp_path, world="simulated")

@@ -68,6 +68,7 @@ def test_what_is_observed_stays_clean(program: str, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_asking_whether_torch_is_there_does_not_keep_the_probe_out(tmp_path: Path) -> None:
     source = (
         "import importlib.util\nimportlib.util.find_spec('torch')\nimport torch\nprint(torch.cuda.device_count())\n"

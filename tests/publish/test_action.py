@@ -202,6 +202,7 @@ def _assert_nothing_forged(log: str) -> None:
     assert stopped == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -254,6 +255,7 @@ def test_a_pull_request_is_annotated_with_what_it_adds(runner: Runner, repositor
     assert runner.run(mode="find", python=sys.executable, fail="false")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "inputs",
     [
@@ -269,12 +271,14 @@ def test_wrong_inputs_are_told_in_an_annotation(runner: Runner, inputs: dict[str
     assert "::error title=devfix::" in runner.log
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["$(touch pwned)", '"; touch pwned; "', "`touch pwned`", "a\n::error::x\ntouch pwned"])
 def test_inputs_are_never_script(runner: Runner, repository: Path, text: str) -> None:
     runner.run(mode="repair", run=text, python=text, path=text, gpus=text)
     assert not (repository / "pwned").exists() and not (runner.temp / "pwned").exists()
 
 
+@pytest.mark.slow
 def test_an_ordinary_remote_is_no_token(runner: Runner, repository: Path) -> None:
     git(repository, "config", "remote.origin.url", "git@github.com:ada/model.git")
     git(repository, "config", "remote.upstream.url", "https://github.com/ada/model")
@@ -282,6 +286,7 @@ def test_an_ordinary_remote_is_no_token(runner: Runner, repository: Path) -> Non
     assert code == 1 and "The program did not run to its end" in runner.log
 
 
+@pytest.mark.slow
 def test_nothing_of_the_checkout_is_imported_by_the_installation(runner: Runner, repository: Path) -> None:
     for name in ("venv", "logging", "ensurepip", "pip"):
         (repository / f"{name}.py").write_text(f"open({str(repository / 'pwned')!r}, 'w')\nraise SystemExit(3)\n")

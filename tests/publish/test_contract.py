@@ -11,6 +11,8 @@ from devfix.publish.github.address import address
 from devfix.publish.github.client import GitHubClient
 from devfix.publish.github.retry import RetryPolicy
 
+pytestmark = pytest.mark.slow  # the contract is served by a package of npm
+
 
 @pytest.fixture
 def forge(contract: Contract) -> Iterator[GitHubClient]:
@@ -19,7 +21,6 @@ def forge(contract: Contract) -> Iterator[GitHubClient]:
         yield GitHubClient(where, "ghs_token", print, RetryPolicy(print, 0.01))
 
 
-@pytest.mark.slow
 def test_the_contract_can_fail(contract: Contract) -> None:
     headers = {"Content-Type": "application/json", "Authorization": "token x"}
     assert contract.violations("POST", "/repos/o/r/pulls", headers, b'{"title": 3, "base": "main"}')

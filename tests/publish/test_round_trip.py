@@ -56,6 +56,7 @@ def round_trip(
     return data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     [pytest.param(case, id=case.name, marks=() if case.name in FAST else pytest.mark.exhaustive) for case in QUICK],

@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[2] / "rules"
 FILES = rule_files(ROOT)
 
 
-# One rule of each pack that has a page in daily use; the others' pages are tested by `make test-all`.
-DAILY = {"boundary/numpy_on_device", "device/hard_coded_cuda", "placement/factory_without_device"}
+# The page that is tested daily; the others are tested by `make test-pages` and `make test-all`.
+DAILY = {"placement/factory_without_device"}
 PAGES = [
     pytest.param(file, id=name, marks=() if name in DAILY else pytest.mark.slow)
     for file in FILES
