@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import sys
 import textwrap
 import threading
@@ -219,6 +220,23 @@ def test_a_server_that_dies_is_told(tmp_path: Path) -> None:
         warm.close()
     with pytest.raises(PreforkError):
         warm.run(Path("fine.py"), [], tmp_path, child_environment(), HANGS)
+
+
+def test_a_server_that_is_killed_with_a_request_unread_is_told() -> None:
+    """A socket that is closed with unread data resets the connection in place of ending it."""
+    warm = PreforkServer(PYTHON, child_environment())
+    ours, theirs = socket.socketpair()
+    (out, out_end), (err, err_end) = os.pipe(), os.pipe()
+    os.close(out_end)
+    os.close(err_end)
+    with ours:
+        ours.sendall(b"a request")
+        theirs.close()
+        with pytest.raises(PreforkError, match="died while it ran"):
+            warm._gather(ours, out, err, HANGS, 1000)
+    os.close(out)
+    os.close(err)
+    warm.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")

@@ -197,12 +197,20 @@ def _drain(captures: Mapping[int, BoundedOutput], deadline: float) -> bool:
             if left <= 0:
                 return False
             for key, _ in selector.select(left):
-                data = os.read(key.fd, 1 << 16)
+                data = _read(key.fd)
                 if data:
                     captures[key.fd].add(data)
                 else:
                     selector.unregister(key.fd)
     return True
+
+
+def _read(stream: int) -> bytes:
+    """Return the bytes that are there, none at the end of the stream."""
+    try:
+        return os.read(stream, 1 << 16)
+    except ConnectionResetError:
+        return b""  # a socket whose other end was closed with data that nobody had read: the server was killed
 
 
 def _signal_name(number: int) -> str:
