@@ -195,6 +195,25 @@ def test_a_strict_run_fails_by_what_is_silent(pytester: pytest.Pytester) -> None
     }
 
 
+def test_a_strict_failure_names_the_tensor_that_the_module_keeps(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(
+        pool="""
+        import torch
+        class Pool(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.gates = {"a": torch.nn.Linear(4, 4)}
+            def penalty(self):
+                return sum(gate.weight.abs().sum() for gate in self.gates.values())
+        """,
+        test_pool="from pool import Pool\ndef test_pool():\n    pool = Pool()\n    assert pool.penalty() > 0\n",
+    )
+    done = run(pytester, "--lift", "--world", "simulated", "--lift-strict")
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(['*pool.gates?"a"?.weight*cpu*parameter of a module*'])
+
+
 def test_a_strict_run_fails_by_one_place(pytester: pytest.Pytester) -> None:
     line = next(at for at, text in enumerate(LIBRARY.strip().splitlines(), 1) if "self.heads = " in text)
     told = results(pytester, f"--lift-strict-at=library.py:{line}", "--lift-strict-at=library.py:clamped")

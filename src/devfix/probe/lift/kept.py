@@ -35,10 +35,11 @@ class _Newest:
 
 @dataclass(frozen=True)
 class Kept:
-    """An attribute of a module, and the moment at which that has moved."""
+    """An attribute of a module, the tensor in it, and the moment at which the module has moved."""
 
     module: str
     attribute: str
+    tensor: torch.Tensor
     arrived: int
 
 
@@ -66,7 +67,7 @@ def anywhere(moment: int) -> Kept | None:
 def attribute_of(module: Any, moments: set[int], device: torch.device) -> str:
     """Return the attribute with which a module keeps one of the tensors of some births on a device; "" for none."""
     for name, value in list(instance_dict(module).items()):
-        if name not in _INTERNALS and not moments.isdisjoint(_moments(value, _DEPTH, device)):
+        if name not in _INTERNALS and any(moment in moments for moment, _ in _born(value, _DEPTH, device)):
             return name
     return ""
 
@@ -76,20 +77,21 @@ def _kept(module: Any, moment: int) -> Kept | None:
     if reference is None or reference() is not module or moment > arrived:
         return None
     for name, value in list(instance_dict(module).items()):
-        if name not in _INTERNALS and moment in _moments(value, _DEPTH):
-            return Kept(type(module).__name__, name, arrived)
+        tensors = () if name in _INTERNALS else _born(value, _DEPTH)
+        if (tensor := next((each for born, each in tensors if born == moment), None)) is not None:
+            return Kept(type(module).__name__, name, tensor, arrived)
     return None
 
 
-def _moments(value: Any, depth: int, device: torch.device = _HOST) -> Iterator[int]:
-    """Yield the births of the tensors on a device in what an attribute holds."""
+def _born(value: Any, depth: int, device: torch.device = _HOST) -> Iterator[tuple[int, torch.Tensor]]:
+    """Yield the tensors on a device in what an attribute holds, each with the moment of its birth."""
     if is_a(value, torch.Tensor):
         moment = records.birth_moment(value) if value.device == device else None
         if moment is not None:
-            yield moment
+            yield moment, value
     elif depth:
         for item in itertools.islice(_items(value), _ITEMS):
-            yield from _moments(item, depth - 1, device)
+            yield from _born(item, depth - 1, device)
 
 
 def _items(value: Any) -> Iterable[Any]:

@@ -122,11 +122,18 @@ def take() -> list[dict[str, Any]]:
 
 def fail(name: str, value: Any) -> None:
     """Raise what an operator raises that meets a tensor together with one on the GPU; `name` is the function's."""
-    peer = boundaries.peer_of(value)
+    value, peer = _source(value), boundaries.peer_of(value)
     peer = torch.empty(0, device=devices.target()) if peer is None else peer
     error = messages.two_devices(peer.device, value.device)
     hooks.failed(error, name, (peer, value), {})
     raise error
+
+
+def _source(value: Any) -> Any:
+    """Return the tensor of a module from which a value was computed, or the value: that one has an owner to repair."""
+    moment = records.birth_moment(value)
+    holder = kept.anywhere(moment) if moment is not None else None
+    return value if holder is None else holder.tensor
 
 
 def is_looked_at(value: Any) -> bool:
