@@ -46,6 +46,15 @@ def shown(data: ReportRecord, format: ReportFormat, verbose: bool = False) -> st
     return _text(data, verbose) if format is ReportFormat.text else _FORMATS[format](data)
 
 
+def ended(data: ReportRecord) -> str:
+    """Return the end of the text: what became of the fixes."""
+    from devfix.cli.screen import size_and_color
+    from devfix.report.render.text import ending
+
+    width, color = size_and_color()
+    return ending(data, color, width)
+
+
 def _text(data: ReportRecord, verbose: bool) -> str:
     from devfix.cli.screen import size_and_color
     from devfix.report.render.text import text

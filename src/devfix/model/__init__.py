@@ -11,6 +11,7 @@ from devfix.model.patch import Confidence, Diagnosis, Edit, Finding, Patch, Reje
 from devfix.model.report import DependencyFault, Fix, OtherRun, Others, RegressionTest, Repair, Report
 from devfix.model.running import NO_COUNTS, CountRequest, OperatorCount, OperatorTotals, Outcome, Run, Target, Transfer
 from devfix.model.silent import SilentKind
+from devfix.model.taking import Taking
 from devfix.model.tensors import Checksum, Event, ModuleOwner, NameRef, Operand, ScopeVariable
 from devfix.model.world import GpusNeeded, SourceLocation, World, WorldChoice
 
@@ -51,6 +52,7 @@ __all__ = [
     "ScopeVariable",
     "SilentKind",
     "SourceLocation",
+    "Taking",
     "Target",
     "Transfer",
     "Verdict",

@@ -104,9 +104,10 @@ class Report:
 
     `outcome` is repaired, clean, partial (fixes were kept, and a later failure remains), unrepaired, dependency-fault
     or error. `others` has the runs of other commands that reach the fixes. A repaired program may still fail for a
-    reason unrelated to devices, see `remaining_failure`. `subfolder` is the folder of the repository in which the
-    command ran, "" for its root. `gpus_needed` is set if the program asked for more GPUs than it had at first,
-    `obstacle` if the last run shows what it lacks on this machine.
+    reason unrelated to devices, see `remaining_failure`. `applied` are the files of the working tree to which the fixes
+    were written; `not_applied` says why there are none, if that was requested. `subfolder` is the folder of the
+    repository in which the command ran, "" for its root. `gpus_needed` is set if the program asked for more GPUs than
+    it had at first, `obstacle` if the last run shows what it lacks on this machine.
     """
 
     outcome: ReportOutcome
@@ -126,6 +127,8 @@ class Report:
     others: Others | None = None
     gpus_needed: GpusNeeded | None = None
     obstacle: Obstacle | None = None
+    applied: tuple[str, ...] = ()
+    not_applied: str = ""
 
     @property
     def remaining_failure(self) -> Run | None:

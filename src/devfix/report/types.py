@@ -201,6 +201,10 @@ class ReportRecord:
     ] = ()
     branch: Annotated[str, Meta(description="empty if none was created")] = ""
     commits: tuple[CommitId, ...] = ()
+    applied: Annotated[
+        tuple[str, ...], Meta(description="files of the working tree that the fixes were written to")
+    ] = ()
+    not_applied: Annotated[str, Meta(description="why nothing was written there, if that was requested")] = ""
     diff: Annotated[str, Meta(description="the diff of all fixes")] = ""
     seconds: dict[str, Seconds] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -28,11 +28,11 @@ OUTCOMES: Mapping[VerdictOutcome, str] = {
 }
 
 
-def change(fix: FixRecord) -> Iterator[RenderableType]:
+def change(fix: FixRecord, with_diff: bool = True) -> Iterator[RenderableType]:
     """Yield the rule, the reason, the diff, and the verdict in each world."""
     yield Text.assemble((plain(fix.rule), "bold magenta"), f"  {one_line(fix.title)} ({fix.safety})")
     yield Text(plain(fix.reason))
-    for edit in fix.edits:
+    for edit in fix.edits if with_diff else ():
         yield Padding(colored_diff(edit.diff), (1, 0, 1, 0))
     yield _verdict(fix.verdict)
     if similar := fix.similar_sites:
