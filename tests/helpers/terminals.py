@@ -6,8 +6,11 @@ import errno
 import os
 import pty
 import sys
+import termios
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from waiting import until
 
 
 def in_terminal(
@@ -27,6 +30,8 @@ def in_terminal(
         shown += data
         if left and left[0][0].encode() in shown[since:]:
             since = len(shown)
+            # What is typed before the program reads single keys would be thrown away when it begins to.
+            until(lambda: not termios.tcgetattr(screen)[3] & termios.ICANON)
             os.write(screen, left.pop(0)[1].encode())
     os.close(screen)
     _, status = os.waitpid(process, 0)

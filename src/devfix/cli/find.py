@@ -42,6 +42,7 @@ class FindFormat(str, Enum):
     json = "json"
     sarif = "sarif"
     github = "github"
+    html = "html"
 
 
 def find(
@@ -71,7 +72,9 @@ def find(
     output: Annotated[
         FindFormat,
         typer.Option(
-            "--format", metavar="FORMAT", help="text to read, json (one object), sarif (2.1.0), github (annotations)"
+            "--format",
+            metavar="FORMAT",
+            help="text to read, json (one object), sarif (2.1.0), github (annotations), html (one file)",
         ),
     ] = FindFormat.text,
     repair: Annotated[
@@ -151,6 +154,10 @@ def _shown(data: FindRecord, output: FindFormat) -> str:
         return find_sarif(data)
     if output is FindFormat.github:
         return find_commands(data)
+    if output is FindFormat.html:
+        from devfix.report.render.html.find import find_page
+
+        return find_page(data)
     width, color = size_and_color()
     return find_text(data, color, width)
 

@@ -125,6 +125,14 @@ def repair(
     include_handled: Annotated[
         bool, typer.Option("--include-handled", help="Also repair device failures that the program catches.")
     ] = False,
+    device_map: Annotated[
+        bool,
+        typer.Option(
+            "--map",
+            help="Record the devices of all modules and the lines that copy, in two more runs: without the fixes and "
+            "with them. Included in --format html.",
+        ),
+    ] = False,
     memory: Memory = None,
     processes: Processes = None,
     file_size: FileSize = None,
@@ -171,6 +179,7 @@ def repair(
         others=others,
         partial=partial,
         include_handled=include_handled,
+        device_map=device_map or output is ReportFormat.html,
         resources=ResourceOptions(memory, processes, file_size, output_limit, sandbox),
     )
     with progress() as show:

@@ -107,7 +107,8 @@ class Report:
     reason unrelated to devices, see `remaining_failure`. `applied` are the files of the working tree to which the fixes
     were written; `not_applied` says why there are none, if that was requested. `subfolder` is the folder of the
     repository in which the command ran, "" for its root. `gpus_needed` is set if the program asked for more GPUs than
-    it had at first, `obstacle` if the last run shows what it lacks on this machine.
+    it had at first, `obstacle` if the last run shows what it lacks on this machine. `mapped` are runs with a device
+    map: one without the fixes and, if there are some, one with them.
     """
 
     outcome: ReportOutcome
@@ -129,6 +130,7 @@ class Report:
     obstacle: Obstacle | None = None
     applied: tuple[str, ...] = ()
     not_applied: str = ""
+    mapped: tuple[Run, ...] = ()
 
     @property
     def remaining_failure(self) -> Run | None:

@@ -111,9 +111,20 @@ class OpenRepair:
 
     def _timed(self) -> Report:
         """Return the report with the times of its steps; the time in which somebody decides does not count."""
+        self.report = replace(self.report, mapped=self._mapped())
         seconds = self._session.seconds
         total = round(self._searched_for + seconds.get("branch", 0.0), 3)
         return replace(self.report, seconds={**seconds, "total": total})
+
+    def _mapped(self) -> tuple[Run, ...]:
+        """Return runs without the fixes and with them, in which the devices of all modules were recorded."""
+        session = self._session
+        if not self._options.device_map:
+            return ()
+        states: list[dict[str, bytes]] = [{}, dict(session.files)] if session.files else [{}]
+        session.progress("mapping the devices of modules")
+        with session.timed("map"):
+            return tuple(session.observer.run(session.world, files, device_map=True, tally=False) for files in states)
 
     def _files(self) -> dict[str, bytes]:
         """Return the contents of all changed and new files."""

@@ -165,6 +165,33 @@ class RunRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ModuleRecord:
+    """A module of a device map; `device` is "mixed" on several devices."""
+
+    expression: str
+    type: str
+    device: str
+    tensors: dict[str, Count]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransferRecord(PlaceRecord):
+    """The copies between devices that a line made."""
+
+    direction: Direction
+    count: Count
+    bytes: Count
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceMapRecord:
+    """The devices of all modules at the end of a run, and the lines that copied between devices."""
+
+    modules: tuple[ModuleRecord, ...]
+    transfers: tuple[TransferRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class GpusNeededRecord:
     """How many GPUs the program needs, if it was given fewer at first."""
 
@@ -214,26 +241,11 @@ class ReportRecord:
     dependency_fault: DependencyFaultRecord | None = None
     gpus_needed: GpusNeededRecord | None = None
     obstacle: Obstacle | None = None
+    device_maps: Annotated[
+        tuple[DeviceMapRecord, ...],
+        Meta(description="with --map: that of a run without the fixes and, if there are fixes, of one with them"),
+    ] = ()
     error: ErrorRecord | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModuleRecord:
-    """A module of a device map; `device` is "mixed" on several devices."""
-
-    expression: str
-    type: str
-    device: str
-    tensors: dict[str, Count]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TransferRecord(PlaceRecord):
-    """The copies between devices that a line made."""
-
-    direction: Direction
-    count: Count
-    bytes: Count
 
 
 @dataclass(frozen=True, kw_only=True)
