@@ -14,6 +14,7 @@ from devfix.cli.formats import ReportFormat, ReportFormatOption, VerboseOption, 
 from devfix.cli.local import Local
 from devfix.cli.resource_options import FileSize, InSandbox, Memory, OutputLimit, Processes
 from devfix.cli.taking import ApplyOption, CandidateOption, TakeOption, answers, asks
+from devfix.cli.until import ForOption, RequestOption, UntilLineOption, UntilOption, until_from
 from devfix.errors import UserError
 from devfix.model import Outcome, Report, Taking, WorldChoice
 from devfix.report.render.plain import one_line
@@ -58,6 +59,7 @@ EPILOG = """Examples:
   devfix repair . --run "python train.py --steps 2"
   devfix repair ~/project --run "pytest -x tests/test_model.py" --gpus 2
   devfix repair . --apply; devfix undo
+  devfix repair . --run "python serve.py" --until http://127.0.0.1:8000/ --request "POST /predict [1, 2]"
   devfix repair . --dry-run --format json
 
 Exit codes: 0 nothing to repair, or all repaired; 1 a failure remains; 2 usage error; 3 internal error."""
@@ -133,6 +135,10 @@ def repair(
             "with them. Included in --format html.",
         ),
     ] = False,
+    duration: ForOption = None,
+    until_line: UntilLineOption = None,
+    until: UntilOption = None,
+    request: RequestOption = None,
     memory: Memory = None,
     processes: Processes = None,
     file_size: FileSize = None,
@@ -158,9 +164,11 @@ def repair(
     from devfix.cli.decide import Question
     from devfix.cli.listing import lines_of
     from devfix.cli.screen import progress
+    from devfix.pipeline.options import TIMEOUT
     from devfix.pipeline.resource_options import ResourceOptions
     from devfix.report.record import record
 
+    waits = until_from(duration, until_line, until, request, timeout or TIMEOUT)
     is_text = output is ReportFormat.text and folder is None
     options = pipeline.RepairOptions(
         run=run,
@@ -179,6 +187,7 @@ def repair(
         others=others,
         partial=partial,
         include_handled=include_handled,
+        until=waits,
         device_map=device_map or output is ReportFormat.html,
         resources=ResourceOptions(memory, processes, file_size, output_limit, sandbox),
     )

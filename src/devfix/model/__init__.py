@@ -13,6 +13,7 @@ from devfix.model.running import NO_COUNTS, CountRequest, OperatorCount, Operato
 from devfix.model.silent import SilentKind
 from devfix.model.taking import Taking
 from devfix.model.tensors import Checksum, Event, ModuleOwner, NameRef, Operand, ScopeVariable
+from devfix.model.until import Request, Until
 from devfix.model.world import GpusNeeded, SourceLocation, World, WorldChoice
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "Rejected",
     "Repair",
     "Report",
+    "Request",
     "Run",
     "Safety",
     "ScopeVariable",
@@ -55,6 +57,7 @@ __all__ = [
     "Taking",
     "Target",
     "Transfer",
+    "Until",
     "Verdict",
     "VerdictOutcome",
     "World",

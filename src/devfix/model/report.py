@@ -11,6 +11,7 @@ from devfix.model.failure import Failure
 from devfix.model.obstacle import Obstacle
 from devfix.model.patch import Diagnosis, Edit, Patch, Rejected, Verdict
 from devfix.model.running import Outcome, Run
+from devfix.model.until import Until
 from devfix.model.world import GpusNeeded, World
 
 ReportOutcome = Literal["repaired", "clean", "partial", "unrepaired", "dependency-fault", "error"]
@@ -108,7 +109,7 @@ class Report:
     were written; `not_applied` says why there are none, if that was requested. `subfolder` is the folder of the
     repository in which the command ran, "" for its root. `gpus_needed` is set if the program asked for more GPUs than
     it had at first, `obstacle` if the last run shows what it lacks on this machine. `mapped` are runs with a device
-    map: one without the fixes and, if there are some, one with them.
+    map: one without the fixes and, if there are some, one with them. `until` says when the program was ended.
     """
 
     outcome: ReportOutcome
@@ -131,6 +132,7 @@ class Report:
     applied: tuple[str, ...] = ()
     not_applied: str = ""
     mapped: tuple[Run, ...] = ()
+    until: Until | None = None
 
     @property
     def remaining_failure(self) -> Run | None:

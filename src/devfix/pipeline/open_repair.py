@@ -189,6 +189,7 @@ class OpenRepair:
             last_run=final,
             dependency_fault=foreign,
             subfolder=session.target.subfolder,
+            until=session.target.until,
             gpus_needed=session.gpus_needed,
             others=loop.others,
             obstacle=obstacle_of(session, final),

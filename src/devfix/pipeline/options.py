@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from devfix.config import Config
-from devfix.model import Taking, WorldChoice
+from devfix.model import Taking, Until, WorldChoice
 from devfix.pipeline.resource_options import ResourceOptions
 
 TIMEOUT = 600.0  # seconds for one run of the program
@@ -26,12 +26,12 @@ class RepairOptions:
     `candidates` maps failures (1 is the first of the report) to the numbers of the verified candidates to keep for
     them, in place of the first. `commit` is where the repair starts, in place of HEAD. `rules` names folders of local
     rules, which are code and run in this process. `resources` limits what the program may use, and selects the sandbox.
-    `device_map` runs the program twice more, to map the devices of its modules. `include_handled` also repairs device
-    failures that the program catches. `test` adds a regression test for each fix, if the repository has tests that
-    pytest runs. `others` (default 120) is the budget in seconds for running the repository's other commands that reach
-    a fix, each without and with it; 0 runs none. `partial` keeps verified fixes although a later failure has none: the
-    outcome is then "partial". `find_working_version` searches for a release without the fault if a dependency is at
-    fault.
+    `until` says when a program is ended that does not end by itself. `device_map` runs the program twice more, to map
+    the devices of its modules. `include_handled` also repairs device failures that the program catches. `test` adds a
+    regression test for each fix, if the repository has tests that pytest runs. `others` (default 120) is the budget in
+    seconds for running the repository's other commands that reach a fix, each without and with it; 0 runs none.
+    `partial` keeps verified fixes although a later failure has none: the outcome is then "partial".
+    `find_working_version` searches for a release without the fault if a dependency is at fault.
     """
 
     run: str | None = None
@@ -53,6 +53,7 @@ class RepairOptions:
     partial: bool = False
     include_handled: bool = False
     device_map: bool = False
+    until: Until | None = None
     resources: ResourceOptions = field(default_factory=ResourceOptions)
 
     @property

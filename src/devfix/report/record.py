@@ -43,6 +43,7 @@ def record(report: Report, lines: Lines = no_lines) -> ReportRecord:
         outcome=report.outcome,
         world=world_record(report.world),
         command=report.command,
+        until=report.until.options if report.until else (),
         subfolder=report.subfolder,
         commit=report.commit,
         failures=tuple(
@@ -189,4 +190,5 @@ def _run(run: Run) -> RunRecord:
         stderr=run.stderr[-TAIL:],
         torch=run.torch,
         internal_errors=run.internal_errors,
+        ended=run.ended,
     )

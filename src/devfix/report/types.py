@@ -162,6 +162,9 @@ class RunRecord:
     stderr: str = ""
     torch: str = ""
     internal_errors: tuple[str, ...] = ()
+    ended: Annotated[
+        str, Meta(description="what it had done when it was ended as requested, with --for or --until")
+    ] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +220,7 @@ class ReportRecord:
     outcome: ReportOutcome
     world: WorldRecord | None
     command: Annotated[str, Meta(description="the command that was run, quoted for a shell")]
+    until: Annotated[tuple[str, ...], Meta(description="the options that say when the program is ended")] = ()
     subfolder: Annotated[str, Meta(description="the folder in which it was run, empty for the repository's root")] = ""
     commit: CommitIdOrNone
     failures: tuple[FailureRecord, ...] = ()

@@ -94,6 +94,11 @@ def doubts(data: ReportRecord) -> Iterator[str]:
 
 def _sentence(data: ReportRecord) -> str:
     outcome, failures, fixes = data.outcome, len(data.failures), len(data.fixes)
+    ended = data.last_run.ended if data.last_run and outcome in ("repaired", "clean") else ""
+    if outcome == "repaired" and ended:
+        return f"Repaired: {_count(failures, 'device failure')}, {_count(fixes, 'fix', 'fixes')}; {one_line(ended)}."
+    if outcome == "clean" and ended:
+        return f"No device failure: {one_line(ended)}; then devfix ended the program."
     if outcome == "repaired":
         repaired = f"Repaired: {_count(failures, 'device failure')}, {_count(fixes, 'fix', 'fixes')}."
         return repaired + (f" {behind(data.remaining_failure)}" if data.remaining_failure else "")
