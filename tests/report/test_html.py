@@ -12,7 +12,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from cli_programs import repair
 from full_pages import DIFF, full_report, hostile
+from git_repositories import make_repository
 from sample_search import record as find_record
 
 from devfix.cli import status
@@ -183,6 +185,29 @@ def test_copies_are_matched_by_their_source_although_lines_moved() -> None:
     found = bars([mapped(3, 8), mapped(5, 2)])
     assert [(bar.before, bar.after, bar.before_width, bar.after_width) for bar in found] == [(8, 2, 100, 25)]
     assert bars([mapped(3, 8)])[0].after is None and bars([]) == []
+
+
+def test_a_stored_search_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "find.json").write_text(dump(find_record()))
+    for output, expected in (("html", find_page(find_record())), ("json", dump(find_record()))):
+        assert status(["show", str(tmp_path / "find.json"), "--format", output]) == 0
+        assert capsys.readouterr().out == expected
+    assert status(["show", str(tmp_path / "find.json")]) == 0
+    assert capsys.readouterr().out.startswith("2 findings")
+    (tmp_path / "find.json").write_text(dump(find_record()).replace('"tests": 4', '"tests": "many"'))
+    assert status(["show", str(tmp_path / "find.json")]) == 2
+    assert "not a devfix report: Expected `int`" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_repair_is_written_as_a_page(tmp_path: Path) -> None:
+    program = "import torch\nmodel = torch.nn.Linear(2, 2).cuda()\nmodel(torch.ones(2)).sum()\n"
+    root = make_repository(tmp_path / "program", {"main.py": program})
+    done = repair(root, "--dry-run", "--format", "html")
+    text = joined(done.stdout)
+    assert done.returncode == 0 and "Repaired:1devicefailure,1fix." in text
+    assert "WithoutthefixesmodelLinearcuda:0WiththefixesmodelLinearcuda:0" in text
+    assert "main.py:2in<module>to-devicemodel=torch.nn.Linear(2,2).cuda()" in text
 
 
 def test_a_stored_report_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -135,6 +135,23 @@ def test_undo_refuses_files_that_changed_since(root: Path) -> None:
     assert undo(root) == ("a.py", "b.py")
 
 
+def test_an_undo_that_fails_can_be_repeated(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    apply(root, a=AFTER, b=AFTER)
+    replace, full = os.replace, [True]
+
+    def fail_once(source: str, target: Path) -> None:
+        if str(target).endswith("b.py") and full.pop():
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fail_once)
+    with pytest.raises(UserError, match=r"b\.py: No space left on device"):
+        undo(root)
+    full.append(False)
+    undo(root)
+    assert (root / "a.py").read_text() == (root / "b.py").read_text() == BEFORE
+
+
 def test_undo_takes_back_one_application_after_the_other(root: Path) -> None:
     apply(root, a=AFTER)
     git(root, "commit", "--all", "--message=taken")

@@ -25,7 +25,10 @@ def undo_last(repository: Repository) -> AppliedRecord:
             f"or edit by hand (the contents before the fixes are in {file})"
         )
     for each in record.files:
-        restore(repository.root / each.path, each.before)
+        try:
+            restore(repository.root / each.path, each.before)
+        except OSError as error:
+            raise UserError(f"{each.path}: {error.strerror}; mend that, and repeat devfix undo") from error
     remove_folders(repository.root, record.folders)
     file.unlink(missing_ok=True)
     return record
