@@ -52,7 +52,7 @@ def next_steps(data: ReportRecord) -> Iterator[RenderableType]:
         yield Text("\nNo branch created: a later failure could not be fixed.")
         return
     if not data.branch:
-        yield Text("\nNothing was changed. To take the fixes, run again with --take branch or --apply.")
+        yield Text("\nNo branch created. To take the fixes, run again with --take branch or --apply.")
         return
     branch, count = shlex.quote(plain(data.branch)), len(data.commits)
     yield Text.assemble("\nCreated branch ", (branch, "bold"), f" ({_count(count, 'commit')}). Working tree unchanged.")

@@ -28,7 +28,7 @@ def undo_last(repository: Repository) -> AppliedRecord:
         try:
             restore(repository.root / each.path, each.before)
         except OSError as error:
-            raise UserError(f"{each.path}: {error.strerror}; mend that, and repeat devfix undo") from error
+            raise UserError(f"{each.path}: {error.strerror}; correct that, and repeat devfix undo") from error
     remove_folders(repository.root, record.folders)
     file.unlink(missing_ok=True)
     return record
