@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from devfix.cli import authoring, find, publish, repair, rules, run, show
+from devfix.cli import authoring, find, publish, repair, rules, run, show, undo
 from devfix.cli.errors import complaint, no_space, usage_error, write_log
 from devfix.errors import UserError
 
@@ -81,6 +81,7 @@ def _devfix(
 
 
 app.command("repair", epilog=repair.EPILOG)(repair.repair)
+app.command("undo")(undo.undo)
 app.command("find", epilog=find.EPILOG)(find.find)
 # Everything after the first word of the command belongs to the command, with or without "--" before it.
 app.command("run", epilog=run.EPILOG, context_settings={"allow_interspersed_args": False})(run.run)

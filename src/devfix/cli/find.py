@@ -16,6 +16,7 @@ import typer
 from devfix.cli.artifact import check_folder
 from devfix.cli.branches import Branches
 from devfix.cli.duration import seconds
+from devfix.cli.formats import ReportFormat
 from devfix.cli.local import Local
 from devfix.cli.repair import Python
 from devfix.model import SilentKind
@@ -42,6 +43,7 @@ class FindFormat(str, Enum):
     json = "json"
     sarif = "sarif"
     github = "github"
+    html = "html"
 
 
 def find(
@@ -71,7 +73,9 @@ def find(
     output: Annotated[
         FindFormat,
         typer.Option(
-            "--format", metavar="FORMAT", help="text to read, json (one object), sarif (2.1.0), github (annotations)"
+            "--format",
+            metavar="FORMAT",
+            help="text to read, json (one object), sarif (2.1.0), github (annotations), html (one file)",
         ),
     ] = FindFormat.text,
     repair: Annotated[
@@ -135,24 +139,30 @@ def find(
     data = find_record(report, lines_here(Path(path).resolve()), fixes)
     if folder is not None:
         write_found(folder, data, repairs, Path(report.root))
-    sys.stdout.write(_shown(data, output))
+    sys.stdout.write(shown_search(data, output))
     return 1 if report.causes else 0
 
 
-def _shown(data: FindRecord, output: FindFormat) -> str:
+def shown_search(data: FindRecord, output: FindFormat | ReportFormat) -> str:
+    """Return the record of a search in a format; text has the width and the colours of the terminal."""
     from devfix.cli.screen import size_and_color
-    from devfix.report.render.find import find_commands, find_text
+    from devfix.report.render.find import find_commands, find_outputs, find_summary, find_text
     from devfix.report.render.find_sarif import find_sarif
+    from devfix.report.render.html.find import find_page
     from devfix.report.render.json import dump
 
-    if output is FindFormat.json:
-        return dump(data)
-    if output is FindFormat.sarif:
-        return find_sarif(data)
-    if output is FindFormat.github:
-        return find_commands(data)
-    width, color = size_and_color()
-    return find_text(data, color, width)
+    if output.value == ReportFormat.text.value:
+        width, color = size_and_color()
+        return find_text(data, color, width)
+    formats = {
+        ReportFormat.json.value: dump,
+        ReportFormat.github.value: find_commands,
+        ReportFormat.sarif.value: find_sarif,
+        ReportFormat.summary.value: find_summary,
+        ReportFormat.outputs.value: find_outputs,
+        ReportFormat.html.value: find_page,
+    }
+    return formats[output.value](data)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ class ReportFormat(str, Enum):
     sarif = "sarif"
     summary = "summary"
     outputs = "outputs"
+    html = "html"
 
 
 ReportFormatOption = Annotated[
@@ -29,7 +30,7 @@ ReportFormatOption = Annotated[
         "--format",
         metavar="FORMAT",
         help="Output format: text, json (one object), github (annotations), sarif (2.1.0), summary (Markdown), outputs "
-        "(lines for GITHUB_OUTPUT) [default: text]",
+        "(lines for GITHUB_OUTPUT), html (one file) [default: text]",
         show_default=False,
     ),
 ]
@@ -44,6 +45,15 @@ def shown(data: ReportRecord, format: ReportFormat, verbose: bool = False) -> st
     With `verbose`, the text lists every rejected candidate; the other formats do not change.
     """
     return _text(data, verbose) if format is ReportFormat.text else _FORMATS[format](data)
+
+
+def ended(data: ReportRecord) -> str:
+    """Return the end of the text: what became of the fixes."""
+    from devfix.cli.screen import size_and_color
+    from devfix.report.render.text import ending
+
+    width, color = size_and_color()
+    return ending(data, color, width)
 
 
 def _text(data: ReportRecord, verbose: bool) -> str:
@@ -84,10 +94,17 @@ def _outputs(data: ReportRecord) -> str:
     return outputs(data)
 
 
+def _html(data: ReportRecord) -> str:
+    from devfix.report.render.html.repair import repair_page
+
+    return repair_page(data)
+
+
 _FORMATS: Mapping[ReportFormat, Callable[[ReportRecord], str]] = {
     ReportFormat.json: _json,
     ReportFormat.github: _github,
     ReportFormat.sarif: _sarif,
     ReportFormat.summary: _summary,
     ReportFormat.outputs: _outputs,
+    ReportFormat.html: _html,
 }

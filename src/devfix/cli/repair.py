@@ -10,11 +10,14 @@ from typing import Annotated
 import typer
 
 from devfix.cli.artifact import FolderOption, check_folder, write_artifact
-from devfix.cli.formats import ReportFormat, ReportFormatOption, VerboseOption, shown
+from devfix.cli.formats import ReportFormat, ReportFormatOption, VerboseOption, ended, shown
 from devfix.cli.local import Local
 from devfix.cli.resource_options import FileSize, InSandbox, Memory, OutputLimit, Processes
+from devfix.cli.taking import ApplyOption, CandidateOption, TakeOption, answers, asks
+from devfix.cli.until import ForOption, RequestOption, UntilLineOption, UntilOption, until_from
 from devfix.errors import UserError
-from devfix.model import Outcome, Report, WorldChoice
+from devfix.model import Outcome, Report, Taking, WorldChoice
+from devfix.report.render.plain import one_line
 
 
 class Format(str, Enum):
@@ -55,6 +58,8 @@ EPILOG = """Examples:
 \b
   devfix repair . --run "python train.py --steps 2"
   devfix repair ~/project --run "pytest -x tests/test_model.py" --gpus 2
+  devfix repair . --apply; devfix undo
+  devfix repair . --run "python serve.py" --until http://127.0.0.1:8000/ --request "POST /predict [1, 2]"
   devfix repair . --dry-run --format json
 
 Exit codes: 0 nothing to repair, or all repaired; 1 a failure remains; 2 usage error; 3 internal error."""
@@ -88,7 +93,10 @@ def repair(
     branch: Annotated[
         str | None, typer.Option(metavar="NAME", help="Branch to create [default: devfix/RULE-FILE]")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the diff without creating a branch.")] = False,
+    take: TakeOption = None,
+    apply: ApplyOption = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Same as --take none: change nothing.")] = False,
+    candidate: CandidateOption = None,
     no_test: Annotated[
         bool,
         typer.Option(
@@ -119,6 +127,18 @@ def repair(
     include_handled: Annotated[
         bool, typer.Option("--include-handled", help="Also repair device failures that the program catches.")
     ] = False,
+    device_map: Annotated[
+        bool,
+        typer.Option(
+            "--map",
+            help="Record the devices of all modules and the lines that copy, in two more runs: without the fixes and "
+            "with them. Included in --format html.",
+        ),
+    ] = False,
+    duration: ForOption = None,
+    until_line: UntilLineOption = None,
+    until: UntilOption = None,
+    request: RequestOption = None,
     memory: Memory = None,
     processes: Processes = None,
     file_size: FileSize = None,
@@ -129,21 +149,27 @@ def repair(
     folder: FolderOption = None,
     local: Local = None,
 ) -> int:
-    """Fix the device failures of a program on a new branch.
+    """Fix the device failures of a program, by default on a new branch.
 
     Each fix is verified by running the program, and becomes a commit. The program runs in worktrees of the current
-    commit; your working tree, index and branch are not changed.
+    commit; your working tree, index and branch are not changed, unless you have the fixes applied to the working tree.
+    On a terminal, devfix asks what to do with verified fixes.
     """
     if run is not None and not run.strip():
         raise UserError('--run is empty; give a command: --run "python train.py"')
     check_timeout(timeout)
     check_folder(folder)
+    said = answers(take, apply, dry_run, branch, candidate)
     from devfix import pipeline
+    from devfix.cli.decide import Question
     from devfix.cli.listing import lines_of
     from devfix.cli.screen import progress
+    from devfix.pipeline.options import TIMEOUT
     from devfix.pipeline.resource_options import ResourceOptions
     from devfix.report.record import record
 
+    waits = until_from(duration, until_line, until, request, timeout or TIMEOUT)
+    is_text = output is ReportFormat.text and folder is None
     options = pipeline.RepairOptions(
         run=run,
         world=world,
@@ -153,25 +179,36 @@ def repair(
         timeout=timeout,
         max_fixes=max_fixes,
         branch=branch,
-        dry_run=dry_run,
+        take=said.take or Taking.BRANCH,
+        candidates=said.candidates,
         rules=local or (),
         find_working_version=find_working_version,
         test=not no_test,
         others=others,
         partial=partial,
         include_handled=include_handled,
+        until=waits,
+        device_map=device_map or output is ReportFormat.html,
         resources=ResourceOptions(memory, processes, file_size, output_limit, sandbox),
     )
     with progress() as show:
-        report = pipeline.repair(path, options, show)
+        question = Question(show, verbose) if asks(said, is_text) else None
+        report = pipeline.repair(path, options, show, question.decide if question else None)
     data = record(report, lines_of(report))
     if folder is not None:
         write_artifact(folder, data, Path(report.root))
-    sys.stdout.write(shown(data, output, verbose))
+    if question is not None and question.was_asked:
+        sys.stdout.write(ended(data))
+    else:
+        sys.stdout.write(shown(data, output, verbose))
+    if report.not_applied:
+        sys.stderr.write(f"devfix: {one_line(report.not_applied, 2000)}\n")
     return _exit_code(report)
 
 
 def _exit_code(report: Report) -> int:
+    if report.not_applied:
+        return 2
     if report.last_run and report.last_run.outcome is Outcome.NOT_STARTED:
         return 2
     return 0 if report.outcome in ("repaired", "clean") else 1

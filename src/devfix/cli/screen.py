@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -17,8 +17,35 @@ WIDTH = 100  # columns of a report that is not printed to a terminal
 QUIET, LONGEST = 20.0, 300.0
 
 
+class ShownProgress(Progress):
+    """Progress that can be paused while something is asked in the terminal."""
+
+    def __init__(self, show: Callable[[str], None], hide: Callable[[bool], None]) -> None:
+        """Pass each step to `show`; `hide` is called with True when a pause begins, and with False when it ends."""
+        super().__init__(show)
+        self._hide = hide
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Show nothing in the block."""
+        self._hide(True)
+        try:
+            yield
+        finally:
+            self._hide(False)
+
+    @contextmanager
+    def resumed(self) -> Iterator[None]:
+        """Show progress again in the block, within a pause."""
+        self._hide(False)
+        try:
+            yield
+        finally:
+            self._hide(True)
+
+
 @contextmanager
-def progress() -> Iterator[Progress]:
+def progress() -> Iterator[ShownProgress]:
     """Yield the progress of a repair: a live line in a terminal, elsewhere a line per step and more for long steps."""
     console = Console(stderr=True, soft_wrap=True)
     if console.is_terminal:
@@ -30,8 +57,8 @@ def progress() -> Iterator[Progress]:
 
 
 @contextmanager
-def _live(console: Console) -> Iterator[Progress]:
-    shown = Progress(lambda step: None)
+def _live(console: Console) -> Iterator[ShownProgress]:
+    shown = ShownProgress(lambda step: None, lambda hidden: status.stop() if hidden else status.start())
 
     class Now:
         """The current state at each refresh."""
@@ -39,14 +66,15 @@ def _live(console: Console) -> Iterator[Progress]:
         def __rich__(self) -> Text:
             return Text(one_line(f"{duration(shown.elapsed)}: {shown.summary()}", max(20, 3 * console.width - 4)))
 
-    with console.status(Now()):
+    status = console.status(Now())
+    with status:
         yield shown
 
 
 @contextmanager
-def _lines(console: Console) -> Iterator[Progress]:
+def _lines(console: Console) -> Iterator[ShownProgress]:
     """Print a line when a step begins, and at growing intervals while it takes long."""
-    begun, ended = threading.Event(), threading.Event()
+    begun, ended, hidden = threading.Event(), threading.Event(), threading.Event()
 
     def line(text: str) -> None:
         console.print(Text("devfix: " + one_line(text)), highlight=False)
@@ -55,7 +83,7 @@ def _lines(console: Console) -> Iterator[Progress]:
         begun.set()
         line(text)
 
-    shown = Progress(step)
+    shown = ShownProgress(step, lambda hide: hidden.set() if hide else hidden.clear())
 
     def wait() -> None:
         interval = QUIET
@@ -63,7 +91,7 @@ def _lines(console: Console) -> Iterator[Progress]:
             if begun.wait(interval):
                 begun.clear()
                 interval = QUIET
-            elif not ended.is_set():
+            elif not ended.is_set() and not hidden.is_set():
                 line(f"{duration(shown.elapsed)}: {shown.summary()}")
                 interval = min(2 * interval, LONGEST)
 

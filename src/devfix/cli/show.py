@@ -19,8 +19,16 @@ def show(
     output: ReportFormatOption = ReportFormat.text,
     verbose: VerboseOption = False,
 ) -> int:
-    """Print a saved report in any format. The report is validated, and nothing is run."""
-    from devfix.publish.artifact import open_artifact
+    """Print a saved report in any format. The report is validated, and nothing is run.
 
+    A report of `devfix find --format json` is shown too.
+    """
+    from devfix.cli.find import shown_search
+    from devfix.publish.artifact import open_artifact, text_of
+    from devfix.report.render.json import read_search
+
+    if report.is_file() and (search := read_search(text_of(report))) is not None:
+        sys.stdout.write(shown_search(search, output))
+        return 0
     sys.stdout.write(shown(open_artifact(report).data, output, verbose))
     return 0

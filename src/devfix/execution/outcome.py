@@ -29,7 +29,10 @@ def read_run(
         failure = replace(
             failure, message=failure.message.replace(tree, "."), traceback=failure.traceback.replace(tree, ".")
         )
-    outcome = _outcome(done, failure, loud)
+    if done.ended and not (loud and failure is not None and failure.kind != "other"):
+        failure, outcome = _of_ended(done, traces)
+    else:
+        outcome = _outcome(done, failure, loud)
     blind = ((trace.process.pid, trace.blind) for trace in traces if trace.blind)
     unseen += tuple(f"process {pid} was not on its world's devices: {why}" for pid, why in blind)
     handled = _handled(traces) if outcome is Outcome.CLEAN else ()
@@ -60,11 +63,13 @@ def read_run(
         modules=tuple(item for trace in traces for item in trace.modules),
         torch=next((trace.process.torch for trace in traces if trace.process.torch), ""),
         signal=done.signal,
+        ended=done.ended if outcome is not Outcome.UNOBSERVED else "",
         unobserved=unseen,
         internal_errors=(
             *unseen,
             *trouble,
             *(note for trace in traces for note in trace.internal_errors),
+            *(f"the server failed: {request}" for request in done.failed_requests),
             *filter(None, [done.internal_error]),
         ),
     )
@@ -73,6 +78,8 @@ def read_run(
 def _outcome(done: Completed, failure: Failure | None, loud: bool) -> Outcome:
     if done.timed_out:
         return Outcome.TIMEOUT
+    if done.ended:
+        return Outcome.FAILED
     if done.internal_error and done.exit_code is None and not done.signal:
         return Outcome.NOT_STARTED
     if done.signal:
@@ -80,6 +87,17 @@ def _outcome(done: Completed, failure: Failure | None, loud: bool) -> Outcome:
     if failure is not None and failure.kind != "other" and (loud or done.exit_code != 0):
         return Outcome.FAILED
     return Outcome.CLEAN if done.exit_code == 0 else Outcome.OTHER
+
+
+def _of_ended(done: Completed, traces: list[Trace]) -> tuple[Failure | None, Outcome]:
+    """Return the failure and the outcome of a program that was ended, and in which nothing failed for good.
+
+    A server catches what a request raises and answers with an error: then the device failure is that of the run.
+    """
+    caught = _handled(traces)
+    if done.failed_requests:
+        return (caught[0], Outcome.FAILED) if caught else (None, Outcome.OTHER)
+    return None, Outcome.CLEAN
 
 
 def _failure(traces: list[Trace]) -> tuple[Failure | None, bool]:

@@ -128,7 +128,7 @@ class TracedRunner:
         """Return an observer that runs the target's interpreter with other words, for at most `timeout` seconds."""
         other = copy(self)
         limit = min(timeout, self.target.timeout)
-        other.target = replace(self.target, command=(str(self.target.python), *words), timeout=limit)
+        other.target = replace(self.target, command=(str(self.target.python), *words), timeout=limit, until=None)
         return other
 
     def _sandbox(self, world: World, writable: Sequence[Path], needed: Sequence[Path]) -> Sandbox | None:
@@ -141,13 +141,20 @@ class TracedRunner:
         cwd = tree / self.target.subfolder
         command = self.target.command
         script = self._script(tree, cwd)
-        if not fresh and self.warm is not None and script is not None and not self.read_only:
+        if (
+            not fresh
+            and self.warm is not None
+            and self.target.until is None
+            and script is not None
+            and not self.read_only
+        ):
             try:
                 return self.warm.run(script, command[2:], cwd, environment, self.target.timeout)
             except PreforkError:
                 pass  # a fresh process says the same, later
         inside = sandbox.around(command, cwd) if sandbox is not None else command
-        return run(inside, cwd, environment, self.target.timeout, self.limits, read_only=self.read_only)
+        limit, until = self.target.timeout, self.target.until
+        return run(inside, cwd, environment, limit, self.limits, read_only=self.read_only, until=until)
 
     def _script(self, tree: Path, cwd: Path) -> Path | None:
         command = self.target.command

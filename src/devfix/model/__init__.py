@@ -11,7 +11,9 @@ from devfix.model.patch import Confidence, Diagnosis, Edit, Finding, Patch, Reje
 from devfix.model.report import DependencyFault, Fix, OtherRun, Others, RegressionTest, Repair, Report
 from devfix.model.running import NO_COUNTS, CountRequest, OperatorCount, OperatorTotals, Outcome, Run, Target, Transfer
 from devfix.model.silent import SilentKind
+from devfix.model.taking import Taking
 from devfix.model.tensors import Checksum, Event, ModuleOwner, NameRef, Operand, ScopeVariable
+from devfix.model.until import Request, Until
 from devfix.model.world import GpusNeeded, SourceLocation, World, WorldChoice
 
 __all__ = [
@@ -46,13 +48,16 @@ __all__ = [
     "Rejected",
     "Repair",
     "Report",
+    "Request",
     "Run",
     "Safety",
     "ScopeVariable",
     "SilentKind",
     "SourceLocation",
+    "Taking",
     "Target",
     "Transfer",
+    "Until",
     "Verdict",
     "VerdictOutcome",
     "World",

@@ -11,6 +11,7 @@ from devfix.model.failure import Failure
 from devfix.model.obstacle import Obstacle
 from devfix.model.patch import Diagnosis, Edit, Patch, Rejected, Verdict
 from devfix.model.running import Outcome, Run
+from devfix.model.until import Until
 from devfix.model.world import GpusNeeded, World
 
 ReportOutcome = Literal["repaired", "clean", "partial", "unrepaired", "dependency-fault", "error"]
@@ -104,9 +105,11 @@ class Report:
 
     `outcome` is repaired, clean, partial (fixes were kept, and a later failure remains), unrepaired, dependency-fault
     or error. `others` has the runs of other commands that reach the fixes. A repaired program may still fail for a
-    reason unrelated to devices, see `remaining_failure`. `subfolder` is the folder of the repository in which the
-    command ran, "" for its root. `gpus_needed` is set if the program asked for more GPUs than it had at first,
-    `obstacle` if the last run shows what it lacks on this machine.
+    reason unrelated to devices, see `remaining_failure`. `applied` are the files of the working tree to which the fixes
+    were written; `not_applied` says why there are none, if that was requested. `subfolder` is the folder of the
+    repository in which the command ran, "" for its root. `gpus_needed` is set if the program asked for more GPUs than
+    it had at first, `obstacle` if the last run shows what it lacks on this machine. `mapped` are runs with a device
+    map: one without the fixes and, if there are some, one with them. `until` says when the program was ended.
     """
 
     outcome: ReportOutcome
@@ -126,6 +129,10 @@ class Report:
     others: Others | None = None
     gpus_needed: GpusNeeded | None = None
     obstacle: Obstacle | None = None
+    applied: tuple[str, ...] = ()
+    not_applied: str = ""
+    mapped: tuple[Run, ...] = ()
+    until: Until | None = None
 
     @property
     def remaining_failure(self) -> Run | None:

@@ -10,12 +10,16 @@ from typing import Literal
 from devfix.model.failure import Failure
 from devfix.model.obstacle import Obstacle
 from devfix.model.tensors import Checksum, ScopeVariable
+from devfix.model.until import Until
 from devfix.model.world import SourceLocation, World
 
 
 @dataclass(frozen=True)
 class Target:
-    """The program to repair: a commit of a repository, and how the program is run."""
+    """The program to repair: a commit of a repository, and how the program is run.
+
+    `until`: it does not end by itself, and is ended.
+    """
 
     root: Path
     commit: str
@@ -25,6 +29,7 @@ class Target:
     timeout: float
     subfolder: str = ""
     exclude: tuple[str, ...] = ()
+    until: Until | None = None
 
 
 Direction = Literal["to-device", "to-host", "between-devices"]
@@ -102,7 +107,8 @@ class Run:
     `handled` are the device failures that a program caught before it ended well, and `logged` the first of them whose
     message it printed. `unobserved` says which processes used torch without a probe, and why. `unseeded` names the
     generators ("torch", "random", "numpy") from which it drew before seeding them. `gpus_asked` is how many GPUs the
-    program asked for if the world has fewer, else 0. `obstacle` is what the program lacks on this machine, if known.
+    program asked for if the world has fewer, else 0. `ended` says what a program had done that devfix ended, as was
+    requested: it is clean if nothing failed until then. `obstacle` is what the program lacks on this machine, if known.
     """
 
     world: World
@@ -127,6 +133,12 @@ class Run:
     unseeded: tuple[str, ...] = ()
     gpus_asked: int = 0
     obstacle: Obstacle | None = None
+    ended: str = ""
+
+    @property
+    def ending(self) -> str:
+        """How the run ended, in words."""
+        return self.ended if self.ended and self.outcome is Outcome.CLEAN else self.outcome.value
 
     @property
     def caught(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from devfix.execution.device_matrix import worlds_to_verify
 from devfix.model import CountRequest, Diagnosis, Failure, Fix, Patch, Rejected, Repair, Run, World
 from devfix.pipeline.accept_numbers import accept_numbers
 from devfix.pipeline.all_uses import extend_to_all_uses
+from devfix.pipeline.choices import VerifiedCandidates
 from devfix.pipeline.other_commands import OtherCommands
 from devfix.pipeline.session import Session
 from devfix.registry import Rule
@@ -34,13 +35,15 @@ class Attempt:
     """The candidates for one failure that the search may continue from, best first.
 
     `summarize` returns the record of the failure if one of them, or None, is kept. `confirm` verifies one of them in
-    the other worlds. `attempt` runs a patch that no rule has proposed for this failure.
+    the other worlds. `attempt` runs a patch that no rule has proposed for this failure. `verified` has those that hold,
+    from which the caller may choose; None if none does.
     """
 
     candidates: tuple[CandidateResult, ...]
     summarize: Callable[[CandidateResult | None], Repair]
     confirm: Callable[[CandidateResult], CandidateResult]
     attempt: Callable[[Patch], CandidateResult]
+    verified: VerifiedCandidates | None = None
 
 
 class AttemptBuilder:
@@ -73,15 +76,17 @@ class AttemptBuilder:
             if kept is None and not verifier.is_flaky:
                 kept = self._extend(verifier, rest, diagnoses) or self._accept_numbers(verifier, rest, diagnoses)
         with session.timed("list"):
-            untried = tuple(_never_run(kept, rest, [*verifier.untried, *_within_time(patches)], rejected))
+            left = [*verifier.untried, *_within_time(patches)]
+            untried = tuple(_never_run(kept, rest, left, rejected))
         session.notes.add(*verifier.flaky)
         alternatives = [candidate for candidate in rest if kept and _is_alternative(candidate, kept)]
         alternatives.sort(key=lambda candidate: candidate.verdict.outcome != "verified")
+        verified = VerifiedCandidates(verifier, kept, rest, left, diagnoses) if kept else None
 
         def summarize(chosen: CandidateResult | None) -> Repair:
             every = [*filter(None, [kept]), *rest]
             beside = [
-                candidate if chosen is None else _rejected_for(chosen, candidate)
+                candidate if chosen is None else _rejected_for(chosen, candidate, kept, alternatives)
                 for candidate in every
                 if candidate is not chosen
             ]
@@ -94,14 +99,14 @@ class AttemptBuilder:
                     for candidate in beside
                     if chosen is None or candidate.patch is not chosen.patch
                 ),
-                untried=untried,
+                untried=tuple(each for each in untried if chosen is None or each.patch is not chosen.patch),
             )
 
         def attempt(patch: Patch) -> CandidateResult:
             known = next((each for each in diagnoses if each.rule == patch.rule), diagnoses[0])
             return verifier.run_on_failing_world(patch, known)
 
-        return Attempt((kept, *alternatives) if kept else (), summarize, verifier.confirm, attempt)
+        return Attempt((kept, *alternatives) if kept else (), summarize, verifier.confirm, attempt, verified)
 
     def _review(self, failure: Failure) -> Callable[[Patch, Mapping[str, bytes]], list[Objection]]:
         session = self.session
@@ -183,8 +188,16 @@ def _is_alternative(candidate: CandidateResult, kept: CandidateResult) -> bool:
     )
 
 
-def _rejected_for(chosen: CandidateResult, candidate: CandidateResult) -> CandidateResult:
-    """Return a candidate with its verdict beside the chosen one."""
+def _rejected_for(
+    chosen: CandidateResult,
+    candidate: CandidateResult,
+    kept: CandidateResult | None,
+    alternatives: Sequence[CandidateResult],
+) -> CandidateResult:
+    """Return a candidate with its verdict beside the chosen one, which is `kept`, an alternative or the caller's."""
+    is_ours = any(chosen.patch is each.patch for each in (*filter(None, [kept]), *alternatives))
+    if not is_ours and candidate.verdict.outcome in ("verified", "superseded"):
+        return reject(candidate, "another candidate was chosen")
     if chosen.verdict.outcome == "verified":
         return mark_superseded(candidate)
     if candidate.verdict.outcome == "verified":

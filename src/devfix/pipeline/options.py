@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from devfix.config import Config
-from devfix.model import WorldChoice
+from devfix.model import Taking, Until, WorldChoice
 from devfix.pipeline.resource_options import ResourceOptions
 
 TIMEOUT = 600.0  # seconds for one run of the program
@@ -19,15 +20,18 @@ OTHERS = 120.0  # seconds for the repository's other commands
 class RepairOptions:
     """Options of a repair. None, empty and "auto" select the configured value, or else the default.
 
-    `run` is the command that runs the program. `gpus` (default 1) is the size of the `world`. `timeout` (default
-    600) is the limit for one run, in seconds. `exclude` has patterns of files that are never edited. With `dry_run`
-    no `branch` is created. `commit` is where the repair starts, in place of HEAD. `rules` names folders of local
-    rules, which are code and run in this process. `resources` limits what the program may use, and selects the
-    sandbox. `include_handled` also repairs device failures that the program catches. `test` adds a regression test
-    for each fix, if the repository has tests that pytest runs. `others` (default 120) is the budget in seconds for
-    running the repository's other commands that reach a fix, each without and with it; 0 runs none. `partial` keeps
-    verified fixes although a later failure has none: the outcome is then "partial". `find_working_version` searches
-    for a release without the fault if a dependency is at fault.
+    `run` is the command that runs the program. `gpus` (default 1) is the size of the `world`. `timeout` (default 600)
+    is the limit for one run, in seconds. `exclude` has patterns of files that are never edited. `take` says where
+    verified fixes go: to a new `branch` (the default), to the working tree, or nowhere; with `dry_run` nowhere.
+    `candidates` maps failures (1 is the first of the report) to the numbers of the verified candidates to keep for
+    them, in place of the first. `commit` is where the repair starts, in place of HEAD. `rules` names folders of local
+    rules, which are code and run in this process. `resources` limits what the program may use, and selects the sandbox.
+    `until` says when a program is ended that does not end by itself. `device_map` runs the program twice more, to map
+    the devices of its modules. `include_handled` also repairs device failures that the program catches. `test` adds a
+    regression test for each fix, if the repository has tests that pytest runs. `others` (default 120) is the budget in
+    seconds for running the repository's other commands that reach a fix, each without and with it; 0 runs none.
+    `partial` keeps verified fixes although a later failure has none: the outcome is then "partial".
+    `find_working_version` searches for a release without the fault if a dependency is at fault.
     """
 
     run: str | None = None
@@ -40,13 +44,22 @@ class RepairOptions:
     branch: str | None = None
     commit: str | None = None
     dry_run: bool = False
+    take: Taking = Taking.BRANCH
+    candidates: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     rules: Sequence[str | Path] = ()
     find_working_version: bool = False
     test: bool = True
     others: float | None = None
     partial: bool = False
     include_handled: bool = False
+    device_map: bool = False
+    until: Until | None = None
     resources: ResourceOptions = field(default_factory=ResourceOptions)
+
+    @property
+    def taking(self) -> Taking:
+        """Where the fixes go."""
+        return Taking.NONE if self.dry_run else self.take
 
     def world_in(self, config: Config) -> WorldChoice:
         """Return the selected or configured world."""

@@ -105,7 +105,8 @@ class OtherCommands:
     def _once(self, command: Command, world: World, files: Mapping[str, bytes], seed: int | None) -> Run:
         observer = copy(self.session.observer)
         left = max(5.0, self.seconds - self._spent)
-        observer.target = replace(observer.target, command=command.words, timeout=min(left, observer.target.timeout))
+        limit = min(left, observer.target.timeout)
+        observer.target = replace(observer.target, command=command.words, timeout=limit, until=None)
         began = time.monotonic()
         try:
             return observer.run(world, files, fresh=False, reach=NO_COUNTS, seed=seed)

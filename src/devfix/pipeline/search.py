@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from devfix.model import Fix, Others, Outcome, Repair, Run, World
+from devfix.model import Failure, Fix, Others, Outcome, Repair, Run, World
 from devfix.pipeline.attempt import Attempt, AttemptBuilder
+from devfix.pipeline.choices import Choice
 from devfix.pipeline.first_failure import first_run
 from devfix.pipeline.more_gpus import run_with_enough_gpus
 from devfix.pipeline.session import Session
@@ -18,16 +19,30 @@ CPU = World("cpu")
 WITHOUT_GPU = ("no-device", "deserialize", "invalid-ordinal")
 MAX_ALTERNATIVES = 3  # per repair: other fixes tried after the kept ones led to a failure without a fix
 MAX_SIMPLIFICATIONS = 6  # per repair: later fixes tried in place of an earlier one
+FailureKey = tuple[str, str, str, int]
+Files = tuple[tuple[str, bytes], ...]
+
+
+def failure_key(failure: Failure) -> FailureKey:
+    """Return what identifies a failure in the searches of one repair."""
+    at = failure.at
+    return failure.kind, failure.op, at.path if at else "", at.line if at else 0
 
 
 class Search:
-    """Repairs one failure after another; `repairs` records each."""
+    """Repairs one failure after another; `repairs` records each.
 
-    def __init__(self, session: Session, limit: int, rules: Sequence[Rule]) -> None:
-        self.session, self.limit, self.rules = session, limit, rules
+    A search that `repeats` may be repeated with `choices`, the candidates to keep for failures: it remembers what it
+    has run, which takes memory.
+    """
+
+    def __init__(self, session: Session, limit: int, rules: Sequence[Rule], repeats: bool = False) -> None:
+        self.session, self.limit, self.rules, self.repeats = session, limit, rules, repeats
         self.repairs: list[Repair] = []
         self.is_stuck = False
-        self._alternatives_left, self._simplifications_left = MAX_ALTERNATIVES, MAX_SIMPLIFICATIONS
+        self.choices: dict[FailureKey, Choice] = {}
+        self._first: Run | None = None
+        self._built: dict[tuple[FailureKey, World, Files], Attempt | None] = {}
         self._attempts = AttemptBuilder(session, rules, self._baseline)
         self._baselines: dict[World, Future[Run]] = {}
 
@@ -43,13 +58,19 @@ class Search:
 
     def repair(self) -> Run:
         """Repair until nothing fails or nothing helps. Returns the last run in the failing world."""
+        self.repairs = []
+        self._alternatives_left, self._simplifications_left = MAX_ALTERNATIVES, MAX_SIMPLIFICATIONS
+        self._restore_files({})
         with ThreadPoolExecutor(2) as pool:
             self._pool = pool
             if len(self.session.commands) == 1:  # with several commands it is not known yet which one is repaired
                 self._baseline_soon(CPU)
             with self.session.timed("observe"):
-                run = first_run(self.session)
-            final = self._repair_from(run)
+                first = self._first or first_run(self.session)
+            if self.repeats:
+                self._first = first
+                self.session.move_to(first.world)  # a search before may have found that later code needs more GPUs
+            final = self._repair_from(first)
             if final.outcome is Outcome.CLEAN and final.world != CPU and not self.fixes and CPU in self._baselines:
                 self._note_failure_without_gpu(self._baseline(CPU))
             return final
@@ -73,13 +94,15 @@ class Search:
             self.repairs.append(Repair(run.failure, (), None))
             self.session.notes.add(f"stopped after {self.limit} fixes, as --max-fixes asks; a failure remains")
             return run
-        attempt = self._attempts.build(run)
+        attempt = self._attempt_for(run, run.failure)
         if attempt is None:
             self.repairs.append(Repair(run.failure, (), None))
             return run
         mark, files = len(self.repairs), self.session.files
         first: tuple[Run, list[Repair], dict[str, bytes]] | None = None
-        for candidate in attempt.candidates:
+        choice = self.choices.get(failure_key(run.failure)) if attempt.verified else None
+        candidates = (attempt.verified.pick(choice),) if attempt.verified and choice else attempt.candidates
+        for candidate in candidates:
             kept = candidate if first is None else self._try_alternative(attempt, candidate, files)
             if kept is None:
                 continue
@@ -87,7 +110,7 @@ class Search:
             self._restore_files(dict(kept.files))
             final = self._repair_from(kept.run)
             if not self.is_stuck:
-                return self._drop_redundant_fixes(attempt, mark, files, final)
+                return final if choice else self._drop_redundant_fixes(attempt, mark, files, final)
             first = first or (final, self.repairs[mark:], self.session.files)
         if first is None:
             self.repairs.append(attempt.summarize(None))
@@ -96,6 +119,14 @@ class Search:
         final, self.repairs[mark:], self.session.files = first
         self.is_stuck = True
         return final
+
+    def _attempt_for(self, run: Run, failure: Failure) -> Attempt | None:
+        if not self.repeats:
+            return self._attempts.build(run)
+        key = (failure_key(failure), run.world, tuple(sorted(self.session.files.items())))
+        if key not in self._built:
+            self._built[key] = self._attempts.build(run)
+        return self._built[key]
 
     def _try_alternative(
         self, attempt: Attempt, candidate: CandidateResult, files: dict[str, bytes]

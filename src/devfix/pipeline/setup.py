@@ -12,11 +12,12 @@ from devfix.discovery import discover, examine, interpreter
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer
-from devfix.model import Target, World, WorldChoice
+from devfix.model import Request, Target, Until, World, WorldChoice
 from devfix.pipeline.options import RepairOptions
 from devfix.pipeline.resource_options import needed_in_sandbox
 from devfix.pipeline.session import Session
 from devfix.process import ResourceLimits, can_protect, child_environment
+from devfix.process.end_watch import answer
 from devfix.process.tempdirs import scratch_folder
 from devfix.progress import Progress
 from devfix.workspace import Repository
@@ -50,6 +51,7 @@ def open_session(
     tracked = repository.tracked()
     prefix = f"{repository.subfolder}/" if repository.subfolder else ""
     below = frozenset(name.removeprefix(prefix) for name in tracked if name.startswith(prefix))
+    jobs = _jobs(options.until, sandboxed)
     source = "--run" if options.run else f"{config.source}: run"
     commands = discover(folder, below, options.run or config.run, python, source)
     target = Target(
@@ -61,11 +63,12 @@ def open_session(
         timeout=options.timeout_in(config),
         subfolder=repository.subfolder,
         exclude=(*options.exclude, *config.exclude),
+        until=options.until,
     )
     with (
         scratch_folder() as scratch,
         _warm(target, scratch, limits, sandboxed) as warm,
-        repository.worktrees(JOBS) as worktrees,
+        repository.worktrees(jobs) as worktrees,
     ):
         borrowed = worktrees.borrowed
         protected = borrowed if not borrowed or can_protect(borrowed) else ()
@@ -87,10 +90,21 @@ def open_session(
         yield session
 
 
+def _jobs(until: Until | None, sandboxed: bool) -> int:
+    """Return how many runs may take place at once: servers need their port. UserError if a program cannot be ended."""
+    if until is None:
+        return JOBS
+    if sandboxed:
+        raise UserError("--sandbox: a program in it cannot be ended while it runs; leave out --for and --until")
+    if until.url and answer(until.url, Request("GET", "/"), 5.0) is not None:
+        raise UserError(f"--until {until.url}: something answers there already; end it, or let the program use another")
+    return 1 if until.url else JOBS
+
+
 @contextmanager
 def _warm(target: Target, temporary: Path, limits: ResourceLimits, sandboxed: bool) -> Iterator[PreforkServer | None]:
     """Start a prefork server for the program if it can run it; None otherwise."""
-    if sandboxed or not _is_plain_script(target):
+    if sandboxed or target.until is not None or not _is_plain_script(target):
         yield None
         return
     warm = PreforkServer(target.python, {**child_environment(), "TMPDIR": str(temporary)}, limits=limits.times(JOBS))

@@ -13,9 +13,11 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from devfix.model.until import Until
+from devfix.process.end_watch import LOOK, EndWatch
 from devfix.process.limits import ResourceLimits
 from devfix.process.output_buffer import BoundedOutput
 from devfix.process.supervised import GRACE, SupervisedProcess
@@ -43,6 +45,7 @@ class Completed:
     `signal` is a name ("SIGSEGV"), `seconds` the wall time, `internal_error` an error of devfix or the system ("cannot
     start 'x': …"), or the limit that was exceeded. If a stream was longer than the limit, its head and tail are kept
     and `truncated` is true. `with_torch` has the processes that loaded torch, if the environment requests a probe.
+    `ended` says what the program had done when it was ended as requested, `failed_requests` which requests failed.
     """
 
     exit_code: int | None
@@ -54,6 +57,8 @@ class Completed:
     truncated: bool
     internal_error: str = ""
     with_torch: tuple[TorchProcess, ...] = ()
+    ended: str = ""
+    failed_requests: tuple[str, ...] = ()
 
 
 def run(
@@ -64,12 +69,14 @@ def run(
     limits: ResourceLimits = PLAIN,
     read_only: Sequence[Path] = (),
     through: bool = False,
+    until: Until | None = None,
 ) -> Completed:
     """Run a command to its end, or for `timeout` seconds. Never raises because of what the program does.
 
     A program that exceeds `limits` is killed, and `internal_error` says which. `read_only` are paths that the program
     cannot change: writes are lost or rejected (`can_protect` says whether the system supports that). With `through` the
-    program has this process's own input and output, and `stdout` and `stderr` stay empty.
+    program has this process's own input and output, and `stdout` and `stderr` stay empty. A program that is to run
+    `until` something is then interrupted as by Ctrl-C, and killed if it goes on.
     """
     began = time.monotonic()
     try:
@@ -80,8 +87,14 @@ def run(
     captures = [BoundedOutput(limits.output_limit), BoundedOutput(limits.output_limit), BoundedOutput(100_000)]
     with program:
         deadline = began + timeout
-        timed_out = not _drain(program, captures, deadline)
+        watch = EndWatch(until, deadline) if until is not None else None
+        timed_out, is_ended = not _drain(program, captures, deadline, watch), False
         seconds = time.monotonic() - began
+        if watch is not None:
+            watch.close()
+            if is_ended := timed_out and watch.is_due:
+                program.interrupt()
+                timed_out = not _drain(program, captures, time.monotonic() + GRACE)
         if timed_out:
             program.stop()
             _drain(program, captures, time.monotonic() + GRACE)
@@ -89,6 +102,9 @@ def run(
     truncated = bool(captures[0].dropped or captures[1].dropped)
     exit_code, name, reported, trouble = _ending(status)
     with_torch = tuple(_with_torch(status))
+    if watch is not None and is_ended:
+        done = Completed(exit_code, "", False, seconds, stdout, stderr, truncated, trouble, with_torch)
+        return replace(done, ended=watch.why, failed_requests=tuple(watch.failed))
     if timed_out and reported is None:
         return Completed(None, "", True, seconds, stdout, stderr, truncated, trouble, with_torch)
     if reported is None and not trouble:
@@ -101,8 +117,10 @@ def can_protect(paths: Sequence[Path]) -> bool:
     return not run([sys.executable, "-I", "-S", "-c", ""], Path("/"), os.environ, 60, read_only=paths).internal_error
 
 
-def _drain(program: SupervisedProcess, captures: Sequence[BoundedOutput], deadline: float) -> bool:
-    """Read until all three streams are closed; return False if the deadline passes first."""
+def _drain(
+    program: SupervisedProcess, captures: Sequence[BoundedOutput], deadline: float, watch: EndWatch | None = None
+) -> bool:
+    """Read until all three streams are closed; return False if the deadline passes first, or the program is due."""
     streams = dict(zip((program.stdout, program.stderr, program.status), captures, strict=True))
     with selectors.DefaultSelector() as selector:
         for stream in streams:
@@ -110,14 +128,16 @@ def _drain(program: SupervisedProcess, captures: Sequence[BoundedOutput], deadli
                 selector.register(stream, selectors.EVENT_READ)
         while selector.get_map():
             left = deadline - time.monotonic()
-            if left <= 0:
+            if left <= 0 or (watch is not None and watch.is_due):
                 return False
-            for key, _ in selector.select(left):
+            for key, _ in selector.select(left if watch is None else min(left, LOOK)):
                 data = os.read(key.fd, 1 << 16)
                 if not data:
                     selector.unregister(key.fd)
                     continue
                 streams[key.fd].add(data)
+                if watch is not None and key.fd != program.status:
+                    watch.see(key.fd, data)
     return True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -79,6 +80,12 @@ class SupervisedProcess:
         # With `through` there is nothing to read; -1 - n stands for a missing descriptor.
         self.stdout = self.supervisor.stdout.fileno() if self.supervisor.stdout else -1
         self.stderr = self.supervisor.stderr.fileno() if self.supervisor.stderr else -2
+
+    def interrupt(self) -> None:
+        """Interrupt the program and what it has started, as Ctrl-C in its terminal would; return at once."""
+        if self._life >= 0:
+            with contextlib.suppress(BrokenPipeError):  # the supervisor was killed
+                os.write(self._life, b"i")
 
     def stop(self) -> None:
         """Request that every process of the program is ended; return at once."""

@@ -2,10 +2,10 @@
 
 A script of the standard library, run as `supervisor.py LIFE STATUS LC_CTYPE LIMITS N WRITTEN PATH... COMMAND...`
 between devfix and the program. LIFE is a pipe that devfix holds open: it is closed when devfix wants the program to
-end, and also when devfix is killed. STATUS gets one line on how the program ended, and one for each program image that
-loads torch. LC_CTYPE is the program's own. LIMITS are those of limit_monitor.py. The N paths are protected: what the
-program writes there goes to WRITTEN if possible. As a subreaper the supervisor inherits daemons and orphans, so that no
-process can escape it.
+end, and also when devfix is killed. A byte in it interrupts the program. STATUS gets one line on how the program ended,
+and one for each program image that loads torch. LC_CTYPE is the program's own. LIMITS are those of limit_monitor.py.
+The N paths are protected: what the program writes there goes to WRITTEN if possible. As a subreaper the supervisor
+inherits daemons and orphans, so that no process can escape it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def start(command: list[str], file_size: int) -> int:
             control(PARENT_DEATH_SIGNAL, signal.SIGKILL)
             if os.getppid() != supervisor:
                 os._exit(127)
-            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):  # Python ignores the first two
+            # Python ignores the first two, and a shell has what it starts in the background ignore the last one.
+            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD, signal.SIGINT):
                 signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
             limit_monitor.bound(file_size)
@@ -164,7 +165,10 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
         waits = [each for each in (watch.wait, seen.wait) if each is not None]
         ready, _, _ = select.select([life, wake], [], [], min(waits, default=None))
         if life in ready:
-            break
+            if not os.read(life, 1):
+                break
+            with contextlib.suppress(OSError):
+                os.killpg(program, signal.SIGINT)
         if wake in ready:
             os.read(wake, 4096)
             reap(ended)

@@ -47,7 +47,7 @@ def open_artifact(path: Path, commit: str | None = None) -> Artifact:
 
     If `commit` is given, the report must be about that commit.
     """
-    data = read(_text(path))
+    data = read(text_of(path))
     if commit is not None and data.commit != commit:
         raise UserError(f"{path}: is about the commit {data.commit or '(none)'}, not {commit}; run devfix repair there")
     if data.fixes and not data.commit:
@@ -61,7 +61,7 @@ def open_artifact(path: Path, commit: str | None = None) -> Artifact:
     return Artifact(data, changes, tuple(tests_of(path, data.fixes)))
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
     """Return the text of the report; links, special files and files that are too large are not read."""
     if _mode(path) is None:
         raise UserError(f"{path}: no such file")

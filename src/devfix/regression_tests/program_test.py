@@ -15,7 +15,12 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 def body_of_program(target: Target, in_temporary_folder: bool = False) -> Body | None:
-    """Return the body of a test that runs the target's command; None if the command depends on this machine."""
+    """Return the body of a test that runs the target's command; None if the command depends on this machine.
+
+    A program that does not end by itself has no such test.
+    """
+    if target.until is not None:  # it does not end by itself
+        return None
     words = list(target.command)
     settings = []
     if words[:1] == ["env"]:

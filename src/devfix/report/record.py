@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from devfix.model import DependencyFault, Edit, Fix, Others, Patch, Repair, Report, Run
 from devfix.report.diff import unified
 from devfix.report.failure_types import PlaceRecord
+from devfix.report.render.devices import map_record
 from devfix.report.render.failure import failure_record, place_members, world_record
 from devfix.report.render.fix import OUTCOMES
 from devfix.report.render.gpus import gpus_record, gpus_sentence
@@ -15,6 +16,7 @@ from devfix.report.render.source_lines import Lines, after, no_lines
 from devfix.report.types import (
     CopiesRecord,
     DependencyFaultRecord,
+    DeviceMapRecord,
     EditRecord,
     ErrorRecord,
     FixRecord,
@@ -41,6 +43,7 @@ def record(report: Report, lines: Lines = no_lines) -> ReportRecord:
         outcome=report.outcome,
         world=world_record(report.world),
         command=report.command,
+        until=report.until.options if report.until else (),
         subfolder=report.subfolder,
         commit=report.commit,
         failures=tuple(
@@ -52,6 +55,9 @@ def record(report: Report, lines: Lines = no_lines) -> ReportRecord:
         not_kept=tuple(_not_kept(report)),
         branch=report.branch,
         commits=report.commits,
+        applied=report.applied,
+        not_applied=report.not_applied,
+        device_maps=tuple(_maps(report, lines)),
         diff=report.diff,
         seconds={name: round(value, 3) for name, value in report.seconds.items()},
         notes=(*((gpus_sentence(needed),) if needed else ()), *report.notes),
@@ -68,6 +74,14 @@ def failed(command: str, message: str, log: str = "") -> ReportRecord:
     """Return the record of a repair that could not be done: wrong usage, or a fault of devfix with its `log` file."""
     error = ErrorRecord(message=message, log=log)
     return ReportRecord(outcome="error", world=None, command=command, commit="", error=error)
+
+
+def _maps(report: Report, lines: Lines) -> Iterator[DeviceMapRecord]:
+    """Yield the device maps, each with the source as its run saw it: without the fixes, then with them."""
+    for run in report.mapped:
+        yield map_record(run, lines)
+        for repair in report.repairs:
+            lines = after(lines, repair.fix.patch.edits) if repair.fix else lines
 
 
 def _with_lines(repairs: Sequence[Repair], lines: Lines) -> Iterator[tuple[Repair, Lines]]:
@@ -176,4 +190,5 @@ def _run(run: Run) -> RunRecord:
         stderr=run.stderr[-TAIL:],
         torch=run.torch,
         internal_errors=run.internal_errors,
+        ended=run.ended,
     )

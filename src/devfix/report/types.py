@@ -162,6 +162,36 @@ class RunRecord:
     stderr: str = ""
     torch: str = ""
     internal_errors: tuple[str, ...] = ()
+    ended: Annotated[
+        str, Meta(description="what it had done when it was ended as requested, with --for or --until")
+    ] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModuleRecord:
+    """A module of a device map; `device` is "mixed" on several devices."""
+
+    expression: str
+    type: str
+    device: str
+    tensors: dict[str, Count]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransferRecord(PlaceRecord):
+    """The copies between devices that a line made."""
+
+    direction: Direction
+    count: Count
+    bytes: Count
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceMapRecord:
+    """The devices of all modules at the end of a run, and the lines that copied between devices."""
+
+    modules: tuple[ModuleRecord, ...]
+    transfers: tuple[TransferRecord, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,6 +220,7 @@ class ReportRecord:
     outcome: ReportOutcome
     world: WorldRecord | None
     command: Annotated[str, Meta(description="the command that was run, quoted for a shell")]
+    until: Annotated[tuple[str, ...], Meta(description="the options that say when the program is ended")] = ()
     subfolder: Annotated[str, Meta(description="the folder in which it was run, empty for the repository's root")] = ""
     commit: CommitIdOrNone
     failures: tuple[FailureRecord, ...] = ()
@@ -201,6 +232,10 @@ class ReportRecord:
     ] = ()
     branch: Annotated[str, Meta(description="empty if none was created")] = ""
     commits: tuple[CommitId, ...] = ()
+    applied: Annotated[
+        tuple[str, ...], Meta(description="files of the working tree that the fixes were written to")
+    ] = ()
+    not_applied: Annotated[str, Meta(description="why nothing was written there, if that was requested")] = ""
     diff: Annotated[str, Meta(description="the diff of all fixes")] = ""
     seconds: dict[str, Seconds] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -210,26 +245,11 @@ class ReportRecord:
     dependency_fault: DependencyFaultRecord | None = None
     gpus_needed: GpusNeededRecord | None = None
     obstacle: Obstacle | None = None
+    device_maps: Annotated[
+        tuple[DeviceMapRecord, ...],
+        Meta(description="with --map: that of a run without the fixes and, if there are fixes, of one with them"),
+    ] = ()
     error: ErrorRecord | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModuleRecord:
-    """A module of a device map; `device` is "mixed" on several devices."""
-
-    expression: str
-    type: str
-    device: str
-    tensors: dict[str, Count]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TransferRecord(PlaceRecord):
-    """The copies between devices that a line made."""
-
-    direction: Direction
-    count: Count
-    bytes: Count
 
 
 @dataclass(frozen=True, kw_only=True)

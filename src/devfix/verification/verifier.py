@@ -17,7 +17,8 @@ from devfix.verification.candidate import (
     mark_superseded,
     reject,
 )
-from devfix.verification.checks.computation import diff_totals, edited_places, extra_gpu_work
+from devfix.verification.checks.computation import diff_totals, extra_gpu_work
+from devfix.verification.checks.ended import ENDED_NOTE, counts_for, stops_before
 from devfix.verification.checks.model_summaries import differs_by_children, registered
 from devfix.verification.checks.operand_values import detect_operand_change, expected_checksums, misses_expected
 from devfix.verification.checks.stdout import (
@@ -132,7 +133,7 @@ class Verifier:
         outcome, reason = classify_run(self.before, run, patch, diagnosis, ends_well)
         if outcome in ("verified", "progressed") and (other := self._operand_change(diagnosis, reach, run, files)):
             outcome, reason = "behaviour-changed", other
-        copies, worlds = (self.before.copies, run.copies), {home.name: run.outcome.value}
+        copies, worlds = (self.before.copies, run.copies), {home.name: run.ending}
         return CandidateResult(patch, files, run, Verdict(outcome, worlds, *copies, reason, run.failure))
 
     def _operand_change(self, diagnosis: Diagnosis, reach: CountRequest, after: Run, files: Mapping[str, bytes]) -> str:
@@ -193,18 +194,16 @@ class Verifier:
         """Run a candidate in all other worlds, and again in a fresh process in the world that failed."""
         home = self.before.world
         others = [world for world in self.worlds if world != home]
-        edited = CountRequest(edited_places(candidate.patch.edits))
+        counted = counts_for(self.before, candidate, others)
         runs: dict[World, Future[Run]] = {
-            world: pool.submit(
-                self.run, world, candidate.files, world == home, edited if world in (home, CPU) else NO_COUNTS
-            )
+            world: pool.submit(self.run, world, candidate.files, world == home, counted.get(world, NO_COUNTS))
             for world in [home, *others]
         }
         control = pool.submit(self.run, home, self.files, False, NO_COUNTS)
         worlds, outcome, reason, worlds_still_failing = {}, candidate.verdict.outcome, candidate.verdict.reason, 0
         for world, future in runs.items():
             run = future.result()
-            worlds[world.name] = run.outcome.value
+            worlds[world.name] = run.ending
             if outcome in ("regressed", "behaviour-changed", "broken"):
                 continue
             worlds_still_failing += (
@@ -215,7 +214,9 @@ class Verifier:
                     or fails_in_edits(run, candidate.patch.edits)
                 )
             )
-            if world == home and not ends_as(run, candidate.run):
+            if missed := stops_before(run, counted):
+                outcome, reason = "broken", missed
+            elif world == home and not ends_as(run, candidate.run):
                 outcome, reason = "broken", f"it does not repeat: {run.outcome.value} in a fresh process"
             elif world != home and (worse := self._worse(world, candidate, run)):
                 outcome, reason = worse
@@ -231,9 +232,9 @@ class Verifier:
             against += gpu_only_lines(self.before, pair, runs[CPU].result())
             if numbers := differing_numbers(self.before, pair, runs[CPU].result()):
                 outcome, reason = "behaviour-changed", f"on a GPU the program prints {numbers}"
-        before = {home.name: self.before.outcome.value}
+        before = {home.name: self.before.ending}
         if outcome in ("verified", "progressed"):  # other worlds are only run without the patch if it fails there
-            before |= {world.name: self.baseline(world).outcome.value for world in others if world == CPU}
+            before |= {world.name: self.baseline(world).ending for world in others if world == CPU}
         verdict = replace(
             candidate.verdict, outcome=outcome, worlds=worlds, reason=reason, before=before, objections=against
         )
@@ -247,15 +248,16 @@ class Verifier:
             return "regressed", f"{world.name} ran before, now it {run.outcome.value}: {last_line(run)}"
         ended = before.outcome is Outcome.OTHER and candidate.run.outcome is Outcome.OTHER and world == CPU
         if ended and not ends_alike(run, before, candidate.patch.edits):
-            return (
-                "regressed",
-                f"{world.name} ended with {last_line(before)}, now it {run.outcome.value}: {last_line(run)}",
-            )
+            now = f"now it {run.outcome.value}: {last_line(run)}"
+            return "regressed", f"{world.name} ended with {last_line(before)}, {now}"
         if run.outcome is not Outcome.CLEAN and not ended:
             return None
         if (before.outcome is Outcome.CLEAN or ended) and before.torch and not run.torch:
             return "behaviour-changed", f"nothing is seen of the program any more in the world {world.name}"
         if not (before.outcome is Outcome.CLEAN or ended):
+            return None
+        if before.ended or run.ended:
+            self.flaky.append(ENDED_NOTE)
             return None
         if before.stdout == run.stdout and not diff_totals([before], run):
             return None
@@ -274,7 +276,8 @@ class Verifier:
         if before.stdout == run.stdout and not diff_totals([before], run):
             return None
         again = runner(world, self.files, False, NO_COUNTS)
-        alike = before.stdout == run.stdout or self._is_summary(candidate, before, run)
+        new = registered(candidate.patch.edits)  # printed summaries of the model may tell of them
+        alike = before.stdout == run.stdout or differs_by_children(before.stdout, run.stdout, new)
         if not alike and self._prints_else(world, candidate, [before, again], run, runner):
             return "behaviour-changed", f"the program prints something else in the world {world.name}"
         plain = [before, again]
@@ -283,10 +286,6 @@ class Verifier:
         if computes := diff_totals(plain, run):
             return "behaviour-changed", f"the program computes something else in the world {world.name}: {computes}"
         return None
-
-    def _is_summary(self, candidate: CandidateResult, before: Run, run: Run) -> bool:
-        """Return whether printed model summaries differ only by the modules that a patch registers."""
-        return differs_by_children(before.stdout, run.stdout, registered(candidate.patch.edits))
 
     def _prints_else(
         self, world: World, candidate: CandidateResult, plain: Sequence[Run], run: Run, runner: Runner

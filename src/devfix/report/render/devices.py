@@ -10,10 +10,26 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from devfix.model import Run
+from devfix.report.render.failure import place_members
 from devfix.report.render.plain import one_line, plain, short_path
-from devfix.report.types import ModuleRecord, RunReport, TransferRecord
+from devfix.report.render.source_lines import Lines
+from devfix.report.types import DeviceMapRecord, ModuleRecord, RunReport, TransferRecord
 
 _ROWS = 40  # lines that copied, the busiest first
+
+
+def map_record(run: Run, lines: Lines) -> DeviceMapRecord:
+    """Return the device map of a run; `lines` gives the source as for a report's record."""
+    modules = (
+        ModuleRecord(expression=each.expression, type=each.type, device=each.device, tensors=dict(each.tensors))
+        for each in run.modules
+    )
+    transfers = (
+        TransferRecord(**place_members(each.place, lines), direction=each.direction, count=each.count, bytes=each.bytes)
+        for each in run.transfers
+    )
+    return DeviceMapRecord(modules=tuple(modules), transfers=tuple(transfers))
 
 
 def device_map(data: RunReport) -> Iterator[RenderableType]:
@@ -29,7 +45,7 @@ def _trees(modules: Sequence[ModuleRecord]) -> Iterator[Tree]:
     nodes: dict[str, Tree] = {}
     for module in modules:
         name = module.expression
-        above = next((nodes[start] for start in _beginnings(name) if start in nodes), None)
+        above = next((nodes[start] for start in beginnings(name) if start in nodes), None)
         label = _label(name, module)
         if above is None:
             nodes[name] = Tree(label, guide_style="dim")
@@ -38,7 +54,7 @@ def _trees(modules: Sequence[ModuleRecord]) -> Iterator[Tree]:
             nodes.setdefault(name, above.add(label))
 
 
-def _beginnings(expression: str) -> Iterator[str]:
+def beginnings(expression: str) -> Iterator[str]:
     """Yield "a.b" and "a" for "a.b[0]", longest first."""
     for end in range(len(expression) - 1, 0, -1):
         if expression[end] in ".[":

@@ -26,7 +26,7 @@ def find_text(data: FindRecord, color: bool = False, width: int = 100) -> str:
 
 def _parts(data: FindRecord) -> Iterator[RenderableType]:
     findings = data.findings
-    yield Text(_headline(data), style="bold red" if findings else "bold green")
+    yield Text(find_headline(data), style="bold red" if findings else "bold green")
     if findings:
         yield _table(findings)
     for number, finding in enumerate(findings, 1):
@@ -35,7 +35,8 @@ def _parts(data: FindRecord) -> Iterator[RenderableType]:
     yield from _rest(data)
 
 
-def _headline(data: FindRecord) -> str:
+def find_headline(data: FindRecord) -> str:
+    """Return how many findings there are, of how many tests."""
     count = len(data.findings)
     found = f"{count or 'no'} {'new ' if data.known else ''}finding{'s'[count == 1 :]}"
     known = f", {len(data.known)} known" if data.known else ""

@@ -16,6 +16,7 @@ from devfix.report.types import CopiesRecord, FixRecord, VerdictRecord
 
 _SHOWN = 8  # rejected candidates without --verbose; a search may try dozens
 EQUIVALENT = "superseded"
+ALIVE = "alive"  # how a world begins in which the program was ended as requested, without a failure
 
 OUTCOMES: Mapping[VerdictOutcome, str] = {
     "verified": "verified",
@@ -28,11 +29,11 @@ OUTCOMES: Mapping[VerdictOutcome, str] = {
 }
 
 
-def change(fix: FixRecord) -> Iterator[RenderableType]:
+def change(fix: FixRecord, with_diff: bool = True) -> Iterator[RenderableType]:
     """Yield the rule, the reason, the diff, and the verdict in each world."""
     yield Text.assemble((plain(fix.rule), "bold magenta"), f"  {one_line(fix.title)} ({fix.safety})")
     yield Text(plain(fix.reason))
-    for edit in fix.edits:
+    for edit in fix.edits if with_diff else ():
         yield Padding(colored_diff(edit.diff), (1, 0, 1, 0))
     yield _verdict(fix.verdict)
     if similar := fix.similar_sites:
@@ -106,8 +107,9 @@ def _verdict(verdict: VerdictRecord) -> RenderableType:
     further = "fixed; next failure below" if verdict.outcome == "progressed" else ""
     table.add_column(further or OUTCOMES[verdict.outcome])
     for world, outcome in verdict.worlds.items():
-        as_before = outcome != "clean" and verdict.before.get(world) == outcome and further == ""
-        words, style = plain(outcome) + ", as before" * as_before, "green" if outcome == "clean" else "red"
+        is_good = outcome == "clean" or outcome.startswith(ALIVE)
+        as_before = not is_good and verdict.before.get(world) == outcome and further == ""
+        words, style = plain(outcome) + ", as before" * as_before, "green" if is_good else "red"
         table.add_row(Text(plain(world)), Text(words, style="" if as_before else style))
     table.add_row(Text("host-device copies"), Text(copies(verdict.transfers)))
     return table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -42,17 +42,30 @@ def next_steps(data: ReportRecord) -> Iterator[RenderableType]:
     if not data.fixes:
         yield from _without_fixes(data)
         return
+    if data.applied:
+        yield from _applied(data.applied)
+        return
+    if data.not_applied:
+        yield Text(f"\nNot applied, and no branch created: {one_line(data.not_applied, 400)}", style="red")
+        return
     if not data.branch and data.outcome not in ("repaired", "partial"):
         yield Text("\nNo branch created: a later failure could not be fixed.")
         return
     if not data.branch:
-        yield Text("\nNo branch created. To create one, run again without --dry-run.")
+        yield Text("\nNo branch created. To take the fixes, run again with --take branch or --apply.")
         return
     branch, count = shlex.quote(plain(data.branch)), len(data.commits)
     yield Text.assemble("\nCreated branch ", (branch, "bold"), f" ({_count(count, 'commit')}). Working tree unchanged.")
     commands = (f"git diff HEAD...{branch}", f"git merge {branch}", f"git branch -D {branch}")
     lines = zip(commands, ("review", "merge", "delete"), strict=True)
     yield Text("\n".join(f"  {command.ljust(len(commands[0]))}  # {purpose}" for command, purpose in lines))
+
+
+def _applied(paths: Sequence[str]) -> Iterator[RenderableType]:
+    """Yield which files of the working tree have changed, and how to review and to undo that."""
+    shown = ", ".join(plain(path) for path in paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
+    yield Text.assemble("\nApplied to the working tree: ", (shown, "bold"), ". No branch created.")
+    yield Text("  git diff     # review\n  devfix undo  # undo")
 
 
 def _without_fixes(data: ReportRecord) -> Iterator[RenderableType]:
@@ -81,6 +94,11 @@ def doubts(data: ReportRecord) -> Iterator[str]:
 
 def _sentence(data: ReportRecord) -> str:
     outcome, failures, fixes = data.outcome, len(data.failures), len(data.fixes)
+    ended = data.last_run.ended if data.last_run and outcome in ("repaired", "clean") else ""
+    if outcome == "repaired" and ended:
+        return f"Repaired: {_count(failures, 'device failure')}, {_count(fixes, 'fix', 'fixes')}; {one_line(ended)}."
+    if outcome == "clean" and ended:
+        return f"No device failure: {one_line(ended)}; then devfix ended the program."
     if outcome == "repaired":
         repaired = f"Repaired: {_count(failures, 'device failure')}, {_count(fixes, 'fix', 'fixes')}."
         return repaired + (f" {behind(data.remaining_failure)}" if data.remaining_failure else "")

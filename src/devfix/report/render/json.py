@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,6 +15,7 @@ from devfix.report.render.plain import one_line
 from devfix.report.render.source_lines import Lines, no_lines
 from devfix.report.types import ReportRecord, RunReport
 
+Record = TypeVar("Record", ReportRecord, FindRecord)
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NOTE = "Paths of files in the repository are relative to it, with forward slashes; others are absolute. " + (
     "Lines count from 1. Readers must pass over members they do not know."
@@ -32,19 +33,28 @@ def dump(data: ReportRecord | RunReport | FindRecord) -> str:
 
 
 def read(text: str) -> ReportRecord:
-    """Return the record that `text` holds; UserError where it is not JSON or not a report of this version."""
+    """Return the report that `text` holds; UserError where it is not JSON or not a report of this version."""
+    return _read(text, ReportRecord, "repair")
+
+
+def read_search(text: str) -> FindRecord | None:
+    """Return the search that `text` holds; None where it is another record. UserError where it is not JSON."""
+    return _read(text, FindRecord, "find") if f'"{FindRecord.schema}"' in text[:200] else None
+
+
+def _read(text: str, kind: type[Record], command: str) -> Record:
     try:
         # Not msgspec's own parser: it refuses halves of surrogate pairs, which stand for bytes that are not UTF-8.
         data = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise UserError(
-            f"not a devfix report: invalid JSON ({error}); create one with `devfix repair --format json`"
+            f"not a devfix report: invalid JSON ({error}); create one with `devfix {command} --format json`"
         ) from None
-    known = ReportRecord.schema
+    known = kind.schema
     if isinstance(data, dict) and data.get("schema") != known:
         raise UserError(f"not a devfix report: its schema is {_short(data.get('schema'))}, not {known!r}")
     try:
-        return msgspec.convert(data, ReportRecord)
+        return msgspec.convert(data, kind)
     except (ValueError, RecursionError) as error:
         raise UserError(f"not a devfix report: {_short(error)}") from None
 

@@ -8,19 +8,20 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from devfix.model import Run, Transfer
-from devfix.report.render.devices import device_map
-from devfix.report.render.failure import failure_record, place_members, world_record
+from devfix.model import Run
+from devfix.report.render.devices import device_map, map_record
+from devfix.report.render.failure import failure_record, world_record
 from devfix.report.render.gpus import gpus_of_run, gpus_sentence
 from devfix.report.render.headline import world
 from devfix.report.render.plain import one_line, plain, short_path
 from devfix.report.render.source_lines import Lines, no_lines
 from devfix.report.render.text import diagnosis, rendered
-from devfix.report.types import ModuleRecord, RunReport, TransferRecord
+from devfix.report.types import RunReport
 
 
 def run_record(run: Run, command: str, lines: Lines = no_lines) -> RunReport:
     """Return the record "devfix-run/1" (run.json) of a run; `lines` gives the source as for a report's record."""
+    mapped = map_record(run, lines)
     return RunReport(
         outcome=run.outcome,
         world=world_record(run.world),
@@ -30,23 +31,11 @@ def run_record(run: Run, command: str, lines: Lines = no_lines) -> RunReport:
         seconds=round(run.seconds, 3),
         torch=run.torch,
         failure=failure_record(run.failure, (), lines) if run.failure and run.failure.kind != "other" else None,
-        modules=tuple(
-            ModuleRecord(expression=each.expression, type=each.type, device=each.device, tensors=dict(each.tensors))
-            for each in run.modules
-        ),
-        transfers=tuple(_transfer(each, lines) for each in run.transfers),
+        modules=mapped.modules,
+        transfers=mapped.transfers,
         internal_errors=run.internal_errors,
         gpus_needed=gpus_of_run(run),
         obstacle=run.obstacle,
-    )
-
-
-def _transfer(transfer: Transfer, lines: Lines) -> TransferRecord:
-    return TransferRecord(
-        **place_members(transfer.place, lines),
-        direction=transfer.direction,
-        count=transfer.count,
-        bytes=transfer.bytes,
     )
 
 

@@ -48,7 +48,7 @@ def view(data: ReportRecord, fixes: Mapping[int, FixRecord] | None = None) -> di
 def reproduce(data: ReportRecord) -> str:
     """Return the command that reproduces the failure and the fix at the top of the repository."""
     gpus = data.world.gpus if data.world else 1
-    words = ["devfix", "repair", data.subfolder or ".", "--run", data.command, "--world", "simulated"]
+    words = ["devfix", "repair", data.subfolder or ".", "--run", data.command, *data.until, "--world", "simulated"]
     return shlex.join([*words, "--gpus", str(max(gpus, 1)), "--dry-run"])
 
 

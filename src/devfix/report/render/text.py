@@ -11,20 +11,35 @@ from rich.text import Text
 
 from devfix.report.failure_types import FailureRecord
 from devfix.report.render.dependency_fault import dependency_fault
-from devfix.report.render.fix import candidates, change
+from devfix.report.render.fix import candidates, change, colored_diff
 from devfix.report.render.headline import headline, next_steps
 from devfix.report.render.plain import one_line, plain, short_path, tail
 from devfix.report.render.regression_test import regression_test
 from devfix.report.render.tensors import operands
 from devfix.report.types import FixRecord, OthersRecord, RemainingFailureRecord, ReportRecord, RunRecord
 
+_UNWRAPPED = 100_000  # columns
 
-def text(data: ReportRecord, color: bool = False, width: int = 100, verbose: bool = False) -> str:
+
+def text(
+    data: ReportRecord, color: bool = False, width: int = 100, verbose: bool = False, undecided: bool = False
+) -> str:
     """Return the record (see record.py) as text of `width` columns, with terminal escapes if `color`.
 
-    With `verbose`, every rejected candidate is listed.
+    With `verbose`, every rejected candidate is listed. `undecided`: the diffs of the fixes and what to do next are left
+    out, since a question follows that shows them.
     """
-    return rendered(Group(*_parts(data, verbose)), color, width)
+    return rendered(Group(*_parts(data, verbose, undecided)), color, width)
+
+
+def ending(data: ReportRecord, color: bool = False, width: int = 100) -> str:
+    """Return the end of the text alone: what became of the fixes."""
+    return rendered(Group(*next_steps(data)), color, width)
+
+
+def diff_text(diff: str, color: bool = False) -> str:
+    """Return a diff with control characters escaped, and in colours if `color`; its lines are not wrapped."""
+    return rendered(colored_diff(diff), color, _UNWRAPPED)
 
 
 def rendered(content: RenderableType, color: bool, width: int) -> str:
@@ -41,14 +56,14 @@ def rendered(content: RenderableType, color: bool, width: int) -> str:
     return "".join(line.rstrip() + "\n" for line in capture.get().splitlines())
 
 
-def _parts(data: ReportRecord, verbose: bool) -> Iterator[RenderableType]:
+def _parts(data: ReportRecord, verbose: bool, undecided: bool) -> Iterator[RenderableType]:
     yield headline(data)
     failures = data.failures
     for index, failure in enumerate(failures):
         yield Text()
         yield _title(index, len(failures), failure)
         fixes, rejected = _of(data.fixes, index), _of(data.rejected, index)
-        parts = _failure(failure, fixes, rejected, with_tests=not data.branch, verbose=verbose)
+        parts = _failure(failure, fixes, rejected, not (data.branch or undecided), verbose, not undecided)
         yield Padding(Group(*parts), (0, 0, 0, 2))
     if fault := data.dependency_fault:
         yield from dependency_fault(fault)
@@ -62,7 +77,8 @@ def _parts(data: ReportRecord, verbose: bool) -> Iterator[RenderableType]:
     if notes:
         yield Text()
         yield from (Text.assemble(("note: ", "yellow"), plain(note)) for note in notes)
-    yield from next_steps(data)
+    if not undecided:
+        yield from next_steps(data)
 
 
 def _internal_errors(run: RunRecord) -> Iterator[str]:
@@ -87,13 +103,18 @@ def diagnosis(failure: FailureRecord) -> Iterator[RenderableType]:
 
 
 def _failure(
-    failure: FailureRecord, fixes: Sequence[FixRecord], rejected: Sequence[FixRecord], with_tests: bool, verbose: bool
+    failure: FailureRecord,
+    fixes: Sequence[FixRecord],
+    rejected: Sequence[FixRecord],
+    with_tests: bool,
+    verbose: bool,
+    with_diff: bool,
 ) -> Iterator[RenderableType]:
     """Yield the diagnosis of a failure and its fixes; `with_tests`: the source of tests, which no branch has then."""
     yield from diagnosis(failure)
     for fix in fixes:
         yield Text()
-        yield from change(fix)
+        yield from change(fix, with_diff)
         yield from regression_test(fix, with_tests)
     if not fixes:
         yield Text()

@@ -78,7 +78,7 @@ def extra_gpu_work(home: Run, without: Run, edits: Iterable[Edit]) -> str:
     Both runs have counted at `edited_places`. Lines that never run without a GPU are ignored unless they are new.
     """
     is_new = all(tag in ("equal", "insert") for edit in edits for tag, *_ in blocks(edit))
-    if not without.operator_counts and not is_new:
+    if (not without.operator_counts and not is_new) or without.ended:
         return ""
     known = {visit.op.rstrip("_") for visit in without.operator_counts}
     apart = sorted(

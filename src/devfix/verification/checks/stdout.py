@@ -54,7 +54,7 @@ def gpu_only_lines(failing: Run, on_gpu: Sequence[Run], without: Run) -> tuple[s
     Simulated GPUs compute as the CPU does, except for random numbers.
     """
     is_drawn = any(each.device and _DRAWS.search(each.op) for run in on_gpu for each in run.operator_totals)
-    is_clean = all(each.outcome is Outcome.CLEAN for each in (*on_gpu, without))
+    is_clean = all(each.outcome is Outcome.CLEAN and not each.ended for each in (*on_gpu, without))
     if failing.world.kind != "simulated" or is_drawn or not is_clean:
         return ()
     printed = [without_devices(each.stdout) for each in on_gpu]

@@ -1,0 +1,13 @@
+"""What becomes of verified fixes."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Taking(str, Enum):
+    """Where verified fixes go: commits on a new branch, the files of the working tree, or nowhere."""
+
+    BRANCH = "branch"
+    APPLY = "apply"
+    NONE = "none"

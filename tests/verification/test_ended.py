@@ -1,0 +1,48 @@
+"""Runs that were ended count as clean only where they got past the failing line, and are not compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, patch, told
+
+from devfix.model import CountRequest, Diagnosis, Finding, OperatorCount, Run, World
+from devfix.verification.checks.ended import ENDED_NOTE
+from devfix.verification.verifier import Verifier
+
+FIXED = SOURCE.replace(b"make()", b"make().cuda()")
+DIAGNOSIS = Diagnosis("p/r", "t", FIRST, Finding(1, "because"))
+PAST, NOT_THERE = (OperatorCount("aten::add", 5, 0, device=5),), ()
+
+
+def judged(
+    counts: Mapping[World, tuple[OperatorCount, ...]], printed: Mapping[World, str]
+) -> tuple[str, str, Verifier]:
+    """Verify a fix of a program that is ended after a minute; before it the program fails on GPUs."""
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        if files == FILES and world != CPU:
+            return told(world, FIRST)
+        ended = replace(told(world, stdout=printed.get(world, "1\n")), ended="alive for 60 s", torch="2")
+        assert files == FILES or reach.locations[0].line == 3  # the failing line
+        return replace(ended, operator_counts=counts.get(world, PAST))
+
+    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU, TWO], lambda world: run(world, FILES, False, None))  # type: ignore[arg-type]
+    with ThreadPoolExecutor(2) as pool:
+        candidate = verifier.verify_on_all_worlds(verifier.run_on_failing_world(patch(FIXED), DIAGNOSIS), pool)
+    return candidate.verdict.outcome, candidate.verdict.reason, verifier
+
+
+def test_a_world_in_which_it_stayed_alive_is_clean_and_nothing_is_compared() -> None:
+    outcome, reason, verifier = judged({}, {CPU: "other\n"})
+    assert (outcome, reason) == ("verified", "") and ENDED_NOTE in verifier.flaky
+
+
+@pytest.mark.parametrize("world", [CPU, TWO])
+def test_a_world_that_does_not_get_past_the_failing_line_rejects_the_fix(world: World) -> None:
+    outcome, reason, _ = judged({world: NOT_THERE}, {})
+    assert outcome == "broken"
+    assert reason == f"alive for 60 s in the world {world.name}, but not past m.py:3 (--for gives it longer)"
