@@ -59,9 +59,10 @@ from devfix.source.edits.expressions import (
     remove_keyword,
     remove_move,
 )
+from devfix.source.edits.imports import with_import
 from devfix.source.edits.statements import insert_after, insert_before, remove_statement, replace_statement
 from devfix.source.queries.loops import outside_loops
-from devfix.source.queries.naming import calls, imported_name, with_constant, with_import
+from devfix.source.queries.naming import calls, imported_name, with_constant
 from devfix.source.queries.reading import assignments, definition, parameters, reads_of
 
 # What rules may count on; docs/reference/sdk.md says when it changes and how long a deprecated name stays.
