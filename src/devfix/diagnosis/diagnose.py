@@ -29,21 +29,21 @@ def diagnose(failure: Failure, rules: Iterable[Rule], sources: Sources, seconds:
             continue
         if finding is None:
             continue
-        if not _fits(finding, failure):
-            sources.notes.add(
-                f"rule {rule.id} disabled: diagnose returned {finding!r}, expected a Finding of this failure"
-            )
+        if wrong := _misfit(finding, failure):
+            sources.notes.add(f"rule {rule.id} disabled: diagnose {wrong}")
             continue
         diagnoses.append(Diagnosis(rule.id, rule.title, failure, finding))
     return sorted(diagnoses, key=lambda each: each.finding.confidence)
 
 
-def _fits(finding: object, failure: Failure) -> bool:
-    return (
-        isinstance(finding, Finding)
-        and type(finding.operand) is int
-        and 0 <= finding.operand < max(1, len(failure.operands))
-        and isinstance(finding.confidence, Confidence)
-        and isinstance(finding.reason, str)
-        and isinstance(finding.device, str)
-    )
+def _misfit(finding: object, failure: Failure) -> str:
+    """Return what is wrong with what a rule returned; "" if it is a finding of this failure."""
+    returned = f"returned {finding!r}, expected a Finding of this failure"
+    if not isinstance(finding, Finding) or type(finding.operand) is not int:
+        return returned
+    count = len(failure.operands)
+    if not 0 <= finding.operand < max(1, count):
+        known = f"{count} operand{'s'[: count != 1]}, counted from 0"
+        return f"returned a Finding of operand {finding.operand}, expected a Finding of this failure, which has {known}"
+    kinds = ((finding.confidence, Confidence), (finding.reason, str), (finding.device, str))
+    return "" if all(isinstance(value, kind) for value, kind in kinds) else returned

@@ -15,6 +15,7 @@ from devfix.registry.timeout import raised, within
 from devfix.sdk import Change, Context, Sources
 
 CHANGES_A_RULE = 16
+BEYOND = f"only the first {CHANGES_A_RULE} candidates of a rule are taken"
 SECONDS = 60.0  # LibCST needs seconds for the positions in a file of ten thousand lines
 
 
@@ -42,7 +43,7 @@ def propose(
             rank = (int(diagnosis.finding.confidence), number)
             patch = Patch(diagnosis.rule, change.title, reason, change.safety, change.edits, rank, change.joint)
             if number >= CHANGES_A_RULE:
-                rejected.append(Rejected(patch, f"only the first {CHANGES_A_RULE} candidates of a rule are taken"))
+                rejected.append(Rejected(patch, BEYOND))
             elif any(_is_suppressed(edit, diagnosis.rule, source.notes) for edit in change.edits):
                 rejected.append(Rejected(patch, "a comment at the line asks the rule to leave it alone"))
             elif key in seen:
@@ -95,6 +96,21 @@ def _misplaced(change: Change, source: Sources) -> str:
             return f"an edit of {edit.path!r}, which is not to be edited"
         if file.data != edit.before or edit.after == edit.before:
             return f"an edit of {edit.path!r} that does not begin with what is there, or changes nothing"
+        if wrong := _syntax_error(edit):
+            return f"an edit of {edit.path!r} that is not valid Python: {wrong}"
+    return ""
+
+
+def _syntax_error(edit: Edit) -> str:
+    """Return why the file would not compile after an edit, with the line there; "" if it would."""
+    try:
+        compile(edit.after, edit.path, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        lines = edit.after.decode("utf-8", "replace").splitlines()
+        line = lines[error.lineno - 1].strip()[:80] if error.lineno and error.lineno <= len(lines) else ""
+        return f"{error.msg}, in line {error.lineno}: {line}"
+    except ValueError as error:
+        return str(error)
     return ""
 
 

@@ -166,8 +166,6 @@ def _loaded(name: str, file: Path) -> ModuleType:
 def _imported(load: Callable[[], Loaded], what: str) -> Loaded:
     """Return the result of `load`. Raises RuleError, which names `what`, for any exception, exit or endless loop."""
     try:
-        # Standard output has the report. Rules are imported one after the other: this is not safe in several threads.
-        with contextlib.redirect_stdout(sys.stderr):
-            return within(IMPORT_SECONDS, load)
+        return within(IMPORT_SECONDS, load)
     except Exception as error:
         raise RuleError(f"{what}: cannot be imported: {raised(error).removeprefix('raised ')}") from error
