@@ -98,12 +98,17 @@ def test_what_a_rule_prints_and_raises_is_shown_with_its_case(bench: Bench, tmp_
     ("old", "new", "why"),
     [
         ("return each.blame", "return each.blame", "`diagnose` blames nothing"),
+        ("return None", "decline('on purpose')", "`diagnose` declines: on purpose"),
         (' and not each.moved_to("cpu"):', " and (each.moved_to('cpu') or True):", "`propose` yields no change"),
     ],
 )
 def test_why_a_program_was_left_alone_is_told(bench: Bench, tmp_path: Path, old: str, new: str, why: str) -> None:
     assert old in RULE
-    rule = RULE.replace(old, new).replace("ctx.sites():", "ctx.sites() if not ctx.moved_to('cpu') else ():")
+    rule = (
+        RULE.replace("import Change,", "import Change, decline,")
+        .replace(old, new)
+        .replace("ctx.sites():", "ctx.sites() if not ctx.moved_to('cpu') else ():")
+    )
     found = judged(bench, tmp_path, page(), rule)
     assert found.passed
     assert f"  ok    on purpose  (left alone: {why})" in written_judgement(found).splitlines()

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from devfix.cli.artifact import FolderOption, check_folder, write_artifact
-from devfix.cli.formats import ReportFormat, ReportFormatOption, VerboseOption, shown
+from devfix.cli.formats import ExplainRulesOption, ReportFormat, ReportFormatOption, VerboseOption, shown
 from devfix.cli.local import Local
 from devfix.cli.resource_options import FileSize, InSandbox, Memory, OutputLimit, Processes
 from devfix.errors import UserError
@@ -126,6 +126,7 @@ def repair(
     sandbox: InSandbox = None,
     output: ReportFormatOption = ReportFormat.text,
     verbose: VerboseOption = False,
+    explain_rules: ExplainRulesOption = False,
     folder: FolderOption = None,
     local: Local = None,
 ) -> int:
@@ -167,7 +168,7 @@ def repair(
     data = record(report, lines_of(report))
     if folder is not None:
         write_artifact(folder, data, Path(report.root))
-    sys.stdout.write(shown(data, output, verbose))
+    sys.stdout.write(shown(data, output, verbose, explain_rules))
     return _exit_code(report)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from devfix.cli.formats import ReportFormat, ReportFormatOption, VerboseOption, shown
+from devfix.cli.formats import ExplainRulesOption, ReportFormat, ReportFormatOption, VerboseOption, shown
 
 
 def show(
@@ -18,9 +18,10 @@ def show(
     ],
     output: ReportFormatOption = ReportFormat.text,
     verbose: VerboseOption = False,
+    explain_rules: ExplainRulesOption = False,
 ) -> int:
     """Print a saved report in any format. The report is validated, and nothing is run."""
     from devfix.publish.artifact import open_artifact
 
-    sys.stdout.write(shown(open_artifact(report).data, output, verbose))
+    sys.stdout.write(shown(open_artifact(report).data, output, verbose, explain_rules))
     return 0

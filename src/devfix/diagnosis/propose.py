@@ -13,6 +13,7 @@ from devfix.registry import Rule
 from devfix.registry.suppressions import ignored, touched
 from devfix.registry.timeout import raised, within
 from devfix.sdk import Change, Context, Sources
+from devfix.sdk.declining import Declined
 
 CHANGES_A_RULE = 16
 BEYOND = f"only the first {CHANGES_A_RULE} candidates of a rule are taken"
@@ -25,19 +26,21 @@ def propose(
     source: Sources,
     seconds: float = SECONDS,
     rejected: list[Rejected] | None = None,
+    declined: dict[str, str] | None = None,
 ) -> Iterator[Patch]:
     """Yield every candidate once, in the order of the diagnoses and, within one, of the rule.
 
     A rule that raises, yields something else than a change, or takes longer than `seconds` is skipped, with a note in
     `source`. Candidates that are not tried, because another rule proposed the same or a rule has too many, are added to
-    `rejected`.
+    `rejected`. Why a rule declined to propose changes is added to `declined`.
     """
     seen: dict[tuple[tuple[str, bytes], ...], str] = {}
     rejected = [] if rejected is None else rejected
+    declined = {} if declined is None else declined
     for diagnosis in diagnoses:
         if _is_ignored(diagnosis, source):
             continue
-        for number, change in enumerate(_changes(rules[diagnosis.rule], diagnosis, source, seconds)):
+        for number, change in enumerate(_changes(rules[diagnosis.rule], diagnosis, source, seconds, declined)):
             key = tuple(sorted((edit.path, edit.after) for edit in change.edits))
             reason = " ".join(filter(None, (diagnosis.finding.reason, change.reason)))
             rank = (int(diagnosis.finding.confidence), number)
@@ -54,7 +57,9 @@ def propose(
                 yield patch
 
 
-def _changes(rule: Rule, diagnosis: Diagnosis, source: Sources, seconds: float) -> Iterator[Change]:
+def _changes(
+    rule: Rule, diagnosis: Diagnosis, source: Sources, seconds: float, declined: dict[str, str]
+) -> Iterator[Change]:
     spent = 0.0
     ctx = Context(diagnosis.failure, source, diagnosis.finding)
     try:
@@ -68,6 +73,8 @@ def _changes(rule: Rule, diagnosis: Diagnosis, source: Sources, seconds: float) 
             if wrong := _invalid(change) or _misplaced(change, source):
                 raise RuleError(f"yielded {wrong}")
             yield change
+    except Declined as error:
+        declined[rule.id] = str(error)
     except Exception as error:
         source.notes.add(f"rule {rule.id} disabled: propose {raised(error)}")
 

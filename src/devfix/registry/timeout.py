@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 
 from devfix.errors import RuleError
 from devfix.registry.rule_output import as_rule, collect_traceback
+from devfix.sdk.declining import Declined
 
 Given = TypeVar("Given")
 LONGEST = 300  # characters of an exception's message
@@ -61,7 +62,7 @@ def within(seconds: float, function: Callable[[], Given]) -> Given:
     if not call.ended.is_set():
         _end(thread)
         raise RuleError(f"took longer than {seconds:g} s")
-    if call.error is not None:
+    if call.error is not None and not isinstance(call.error, Declined):
         collect_traceback(call.error, __file__)
     if isinstance(call.error, Exception):
         raise call.error

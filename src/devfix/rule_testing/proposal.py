@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import BEYOND, CHANGES_A_RULE, propose
-from devfix.model import Diagnosis, Failure, Patch, Rejected
+from devfix.model import Diagnosis, Failure, Patch, Rejected, RuleDecision
 from devfix.registry import Rule
 from devfix.registry.rule_output import collected_output
 from devfix.rule_testing.case import Case
@@ -16,21 +16,28 @@ from devfix.sdk import Sources
 
 @dataclass(frozen=True)
 class Proposal:
-    """A rule's finding for a case, and its changes; `notes` say what went wrong, `output` is what the rule printed."""
+    """A rule's finding for a case, and its changes.
+
+    `declined` is why it has no finding, or no changes, if it says so. `notes` say what went wrong, and `output` is what
+    the rule printed.
+    """
 
     diagnoses: tuple[Diagnosis, ...]
     patches: tuple[Patch, ...]
     rejected: tuple[Rejected, ...]
     notes: tuple[str, ...]
     output: str
+    declined: str = ""
 
     @property
     def why_nothing(self) -> str:
         """Why the rule changes nothing: which of its two functions returned nothing; "" if it proposes a change."""
         if not self.diagnoses:
-            return "`diagnose` blames nothing"
+            return f"`diagnose` declines: {self.declined}" if self.declined else "`diagnose` blames nothing"
         if self.rejected and not self.patches:
             return self.rejected[0].reason
+        if self.declined and not self.patches:
+            return f"`propose` declines: {self.declined}"
         return "" if self.patches else "`propose` yields no change"
 
     @property
@@ -46,10 +53,13 @@ def proposal_for(rule: Rule, case: Case, failure: Failure) -> Proposal:
     ready = rule.with_options(case.options)
     sources = sources_of(case)
     rejected: list[Rejected] = []
+    decisions: list[RuleDecision] = []
+    declined: dict[str, str] = {}
     with collected_output() as output:
-        diagnoses = diagnose(failure, [ready], sources)
-        patches = tuple(propose(diagnoses, {rule.id: ready}, sources, rejected=rejected))
-    return Proposal(tuple(diagnoses), patches, tuple(rejected), tuple(sources.notes), output.getvalue())
+        diagnoses = diagnose(failure, [ready], sources, decisions=decisions)
+        patches = tuple(propose(diagnoses, {rule.id: ready}, sources, rejected=rejected, declined=declined))
+    why = declined.get(rule.id, "") or "".join(each.reason for each in decisions if each.answer == "declined")
+    return Proposal(tuple(diagnoses), patches, tuple(rejected), tuple(sources.notes), output.getvalue(), why)
 
 
 def sources_of(case: Case) -> Sources:
