@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from devfix.cli import authoring, find, publish, repair, rule_cases, rules, run, show
+from devfix.cli import authoring, find, publish, repair, rule_cases, rules, run, show, trace
 from devfix.cli.errors import complaint, no_space, usage_error, write_log
 from devfix.errors import UserError
 
@@ -88,5 +88,6 @@ app.command("rules")(rules.rules)
 app.command("explain")(rules.explain)
 app.command("new-rule")(authoring.new_rule)
 app.command("test")(rule_cases.test)
+app.command("trace")(trace.trace)
 app.command("show")(show.show)
 app.command("publish", epilog=publish.EPILOG)(publish.publish)

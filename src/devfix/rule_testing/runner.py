@@ -16,7 +16,7 @@ from devfix.model import Failure, Outcome, Run, Target
 from devfix.process import child_environment
 from devfix.process import run as run_program
 from devfix.registry import Rule
-from devfix.rule_testing.case import PROGRAM, Case
+from devfix.rule_testing.case import Case
 from devfix.rule_testing.check import check, second_look
 from devfix.rule_testing.folders import Folders
 from devfix.rule_testing.format import format_ending
@@ -55,9 +55,10 @@ class Bench:
 
     def failure(self, case: Case) -> Failure | None:
         """Return the failure of a case's program, with all that a rule may query; None if there is none."""
-        return self._failing(case)[0]
+        return self.failing(case)[0]
 
-    def _failing(self, case: Case) -> tuple[Failure | None, Run]:
+    def failing(self, case: Case) -> tuple[Failure | None, Run]:
+        """Return the same with the run of the program."""
         observer = self._observer(case)
         run = observer.run(case.world, fresh=False)
         if run.outcome is not Outcome.FAILED or run.failure is None:
@@ -66,7 +67,7 @@ class Bench:
 
     def preview(self, rule: Rule, case: Case) -> Preview:
         """Return what a rule proposes for a case; its changes are not run."""
-        failure, run = self._failing(case)
+        failure, run = self.failing(case)
         if failure is None:
             return Preview(case, None, format_ending(run).splitlines()[0])
         return Preview(case, proposal_for(rule, case, failure))
@@ -76,7 +77,7 @@ class Bench:
         target = Target(
             root=root,
             commit="",
-            command=(str(self.python), PROGRAM),
+            command=(str(self.python), case.program),
             python=self.python,
             world=case.world,
             timeout=self.timeout,

@@ -49,7 +49,7 @@ def case_filter(part: str, names: Sequence[str], rules: Iterable[Rule]) -> Calla
     """
     if not part and not names:
         return None
-    every = [case.name for rule in rules for case in _cases(rule)]
+    every = [case.name for rule in rules for case in cases_of(rule)]
     for name in names:
         if name not in every:
             near = get_close_matches(name, every, 3)
@@ -64,10 +64,11 @@ def case_filter(part: str, names: Sequence[str], rules: Iterable[Rule]) -> Calla
     return select
 
 
-def _cases(rule: Rule) -> Sequence[Case]:
+def cases_of(rule: Rule) -> Sequence[Case]:
+    """Return the cases on a rule's page; none if that is not in order."""
     try:
         return read_page(rule.page).cases
-    except PageError:  # the page is reported with the results
+    except PageError:
         return ()
 
 
