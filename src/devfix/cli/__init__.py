@@ -87,6 +87,7 @@ app.command("run", epilog=run.EPILOG, context_settings={"allow_interspersed_args
 app.command("rules")(rules.rules)
 app.command("explain")(rules.explain)
 app.command("new-rule")(authoring.new_rule)
+app.command("lint-rules")(authoring.lint_rules)
 app.command("test")(rule_cases.test)
 app.command("trace")(trace.trace)
 app.command("show")(show.show)

@@ -1,4 +1,4 @@
-"""`devfix new-rule`."""
+"""`devfix new-rule` and `devfix lint-rules`."""
 
 from __future__ import annotations
 
@@ -23,3 +23,26 @@ def new_rule(
     module = start_rule(rule, folder)
     print(f"{module}\n{module.with_suffix('.md')}\n\nFill them in, then: devfix test {module.with_suffix('.md')}")
     return 0
+
+
+def lint_rules(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATH]...", help="Folders, modules or pages of rules [default: rules]", show_default=False
+        ),
+    ] = None,
+) -> int:
+    """Check rules without running their cases.
+
+    Reported are imports of torch, use of files, processes and the network, pages without a rule, rules without a page,
+    two rules of one id, and rules that lie too deep. Exit code 1 if there is any.
+    """
+    from devfix.report.render.plain import one_line
+    from devfix.rule_testing.lint import lint
+
+    found = lint(paths or [Path("rules")])
+    for finding in found:
+        print(one_line(str(finding), 1000))
+    print(f"{len(found)} found" if found else "nothing found")
+    return 1 if found else 0
