@@ -12,15 +12,27 @@ def new_rule(
     rule: Annotated[
         str, typer.Argument(metavar="PACK/NAME", help="The id of the new rule; the name says what is wrong.")
     ],
-    folder: Annotated[Path, typer.Option("--in", metavar="FOLDER", help="Folder of the packs.")] = Path("rules"),
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--in",
+            metavar="FOLDER",
+            help="Folder of the packs [default: rules; with --pack, the current folder]",
+            show_default=False,
+        ),
+    ] = None,
+    pack: Annotated[
+        bool,
+        typer.Option("--pack", help="Create a pack that can be installed: a folder PACK-rules with a project."),
+    ] = False,
 ) -> int:
     """Create the module and the page of a new rule.
 
     The page has one failing case to start from.
     """
-    from devfix.rule_testing.scaffold import start_rule
+    from devfix.rule_testing.scaffold import start_pack, start_rule
 
-    module = start_rule(rule, folder)
+    module = start_pack(rule, folder or Path()) if pack else start_rule(rule, folder or Path("rules"))
     print(f"{module}\n{module.with_suffix('.md')}\n\nFill them in, then: devfix test {module.with_suffix('.md')}")
     return 0
 
