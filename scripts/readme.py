@@ -22,7 +22,10 @@ ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 TUTORIAL = ROOT / "docs" / "tutorials" / "first-repair.md"
 COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
-COMMANDS = ("repair", "undo", "run", "find", "show", "publish", "rules", "explain", "new-rule", "test")
+COMMANDS = (
+    *("repair", "undo", "run", "find", "show", "publish"),
+    *("rules", "explain", "new-rule", "lint-rules", "test", "trace"),
+)
 _BLOCK = "(<!-- begin {name}: [^\n]*-->\n).*?(<!-- end {name} -->)"
 _DEMO = "$ devfix repair . --world simulated"
 

@@ -94,7 +94,11 @@ def _section(name: str) -> Iterator[str]:
 def _signature(thing: object) -> str:
     if not inspect.isfunction(thing):
         return ""
-    return re.sub(r"\b(?:devfix|libcst)\.[\w.]*\.", "", str(inspect.signature(thing)).replace("'", ""))
+    whole = str(inspect.signature(thing)).replace("'", "")
+    whole = re.sub(r"<(\w+\.\w+): [^>]*>", r"\1", whole)  # the default is a member of an enum
+    whole = re.sub(r"<function \S+ at \w+>", "…", whole)
+    whole = re.sub(r"\b(?:devfix|libcst)\.[\w.]*\.", "", whole)
+    return re.sub(r"^\(self(?:, )?", "(", whole)
 
 
 def _members(thing: type) -> Iterator[str]:
@@ -102,9 +106,14 @@ def _members(thing: type) -> Iterator[str]:
     if fields:
         yield ""
         yield "Fields: " + ", ".join(f"`{name}: {field.type}`" for name, field in fields.items()) + "."
+    elif "__init__" in vars(thing) or "__init__" in vars(thing.__mro__[1]):
+        yield ""
+        yield f"Made by `{thing.__name__}{_signature(thing.__init__).removesuffix(' -> None')}`."  # type: ignore[misc]
     methods = [(name, each) for name, each in inspect.getmembers(thing) if not name.startswith("_")]
     said = [
-        (name, inspect.getdoc(each) or "") for name, each in methods if callable(each) or isinstance(each, property)
+        (name + _signature(each), inspect.getdoc(each) or "")
+        for name, each in methods
+        if inspect.isfunction(each) or isinstance(each, property)
     ]
     if said:
         yield ""

@@ -21,7 +21,7 @@ True""",
     "Change": """>>> Change("Do nothing", Safety.SAFE, ()).edits
 ()""",
     "Diagnosis": """>>> diagnosis.finding.confidence.name, diagnosis.failure is failure
-('NEARBY', True)""",
+('GUESS', True)""",
     "Edit": """>>> Edit("m.py", 1, b"x = 1\\n", b"x = 2\\n").path
 'm.py'""",
     "Event": """>>> creation = ctx.operand.creation

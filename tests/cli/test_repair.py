@@ -55,8 +55,11 @@ def test_a_dry_run_prints_the_diff_and_leaves_no_trace(tmp_path: Path) -> None:
     program = MOVED + "y = torch.arange(2)\nprint((x + y).sum().item())\n"
     root = make_repository(tmp_path / "program", {"main.py": program})
     before = fingerprint(root)
-    done = repair(root, "--dry-run")
+    done = repair(root, "--dry-run", "--explain-rules")
     assert done.returncode == 0
+    section = done.stdout[done.stdout.index("Rules for failure 1: ") :]
+    assert "  placement/factory-without-device: blamed, " in section and "      kept: " in section
+    assert "declined without a reason: " in section
     assert "-y = torch.arange(2)\n" in done.stdout
     assert "No branch created" in done.stdout
     assert fingerprint(root) == before

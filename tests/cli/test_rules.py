@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,12 +94,57 @@ def test_the_case_of_a_new_rule_fails_until_it_is_written(capsys: pytest.Capture
 
 @pytest.mark.slow
 def test_pages_are_tested_and_updated(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    module = write_rule(tmp_path / "rules", text=page(repaired(after="x = 1"), left_alone()))
+    handwritten = page(repaired(after="x = 1"), left_alone())
+    module = write_rule(tmp_path / "rules", text=handwritten)
     code, out, _ = said(capsys, "test", str(module))
     assert code == 1 and "FAIL  left behind" in out and "-x = 1" in out
     code, out, _ = said(capsys, "test", "rules", "--update")
+    assert code == 1 and "kept  a block that is not empty in rules/acme/bias_left.md" in out and "-x = 1" in out
+    assert module.with_suffix(".md").read_text("utf-8") == handwritten
+    code, out, _ = said(capsys, "test", "rules", "--update", "--overwrite")
     assert code == 0 and "updated  rules/acme/bias_left.md" in out
     assert module.with_suffix(".md").read_text("utf-8") == page()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("answer", "word"), [("n", "kept"), ("y", "updated")])
+def test_on_a_terminal_an_update_asks(tmp_path: Path, answer: str, word: str) -> None:
+    module = write_rule(tmp_path / "rules", text=page(repaired(after="x = 1"), left_alone()))
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "devfix", "test", str(module), "--update"]
+    os.write(ours, f"{answer}\n".encode())
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path) as process:
+        os.close(theirs)
+        said = ""
+        with contextlib.suppress(OSError):  # the end of a terminal, on Linux
+            while found := os.read(ours, 4096):
+                said += found.decode()
+    os.close(ours)
+    assert "-x = 1" in said and "Replace what is on the page? [y/N]" in said
+    assert ("updated  " in said) is (word == "updated") and process.returncode == (answer == "n")
+    assert (module.with_suffix(".md").read_text("utf-8") == page()) is (answer == "y")
+
+
+def test_some_cases_are_run_and_changes_are_shown_without_running_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    write_rule(tmp_path / "rules", text=page(repaired(after="x = 1"), left_alone(), title="Not in order."))
+    code, out, _ = said(capsys, "test", "rules", "-k", "ON PURP")
+    assert code == 0 and "1 rules, 1 cases: all pass" in out and "left behind" not in out
+    code, out, _ = said(capsys, "test", "rules", "--preview", "--only", "left behind")
+    assert (code, out.splitlines()[:5]) == (
+        0,
+        [
+            "acme/bias-left",
+            "  left behind",
+            "    blamed (direct): It never was on cuda:0.",
+            "    1. Move `bias` to `device` (safe)",
+            "       --- main.py (before)",
+        ],
+    )
+    assert "       +print((weight + bias.to(device)).tolist())" in out.splitlines() and "on purpose" not in out
+    code, out, _ = said(capsys, "test", "rules", "--preview", "-k", "on purpose")
+    assert code == 0 and "    left alone: `diagnose` blames nothing" in out.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -103,12 +153,19 @@ def test_pages_are_tested_and_updated(capsys: pytest.CaptureFixture[str], tmp_pa
         (["nowhere"], "nowhere: no such rule"),
         (["nowhere.md"], "nowhere.md: no such file"),
         (["rules", "--python", "/nowhere/python"], "cannot start '/nowhere/python'"),
+        (["rules", "-k", "elsewhere"], "-k 'elsewhere': no case of these rules has that in its name"),
+        (["rules", "--only", "left"], "--only 'left': no case of these rules is called that"),
+        (["rules", "--only", "left behnd"], "did you mean 'left behind'?"),
+        (["rules", "--overwrite"], "--overwrite says how to --update"),
+        (["rules", "--update", "-k", "left"], "--update writes whole pages"),
+        (["rules", "twins"], "two rules are called acme/bias-left: "),
     ],
 )
 def test_wrong_usage_is_told_in_one_line(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], words: str
 ) -> None:
     write_rule(tmp_path / "rules")
+    write_rule(tmp_path / "twins")
     code, _, err = said(capsys, "test", *arguments)
     assert code == 2 and words in err and err.count("\n") == 1
 

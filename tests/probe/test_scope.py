@@ -133,9 +133,16 @@ def test_objects_are_told_with_their_classes_and_the_device_of_a_property(scope:
         "spread.there": ("device", "cuda:0"),
         "loader": ("instance", ""),
     }
-    net, loader = (next(each for each in scope.bindings if each["expression"] == name) for name in ("net", "loader"))
+    found = {each["expression"]: each for each in scope.bindings}
+    net, loader = found["net"], found["loader"]
     assert net["classes"] == ["__main__.Net"]
     assert "torch.utils.data.dataloader.DataLoader" in loader["classes"]
+    assert {name: found[name]["qualified_type"] for name in ("net", "loader", "net.device", "net.weight")} == {
+        "net": "__main__.Net",
+        "loader": "torch.utils.data.dataloader.DataLoader",
+        "net.device": "torch.device",
+        "net.weight": "torch.nn.parameter.Parameter",
+    }
 
 
 def test_nothing_of_the_users_runs(scope: Any) -> None:

@@ -20,6 +20,7 @@ from devfix.sdk import Change, Context, Sources
 SOURCE = b"a = make()\nb = other()\nuse(a, b)\n"
 AFTER = SOURCE.replace(b"use(a", b"use(a.to(d)")
 CHANGE = Change("Move `a`", Safety.SAFE, (Edit("m.py", 3, SOURCE, AFTER),))
+NOT_PYTHON = Change("Move `a`", Safety.SAFE, (Edit("m.py", 3, SOURCE, SOURCE + b"use(\n"),))
 
 
 def failure() -> Failure:
@@ -80,7 +81,13 @@ def raising(*_: object) -> None:
         (spin, "diagnose took longer than "),
         (lambda ctx: exit(3), "diagnose raised SystemExit: 3"),
         (lambda ctx: "operand 0", "diagnose returned 'operand 0', expected a Finding"),
-        (lambda ctx: Finding(2, "out of range"), "expected a Finding of this failure"),
+        (
+            lambda ctx: Finding(2, "out of range"),
+            "Finding of operand 2, expected a Finding of this failure, which has 2",
+        ),
+        (lambda ctx: Finding(-1, "out of range"), "which has 2 operands, counted from 0"),
+        (lambda ctx: ctx.view(7).operand, "raised IndexError: operand 7, of a failure with 2 operands, counted from 0"),
+        (lambda ctx: sdk.expression("a b"), "raised ParserSyntaxError: Syntax Error @ 1:"),
         (lambda ctx: Finding(0, None), "expected a Finding of this failure"),  # type: ignore[arg-type]
         (lambda ctx: Finding(0, "x", "strong"), "expected a Finding of this failure"),  # type: ignore[arg-type]
         (lambda: None, "diagnose raised TypeError"),
@@ -90,6 +97,7 @@ def test_a_bad_diagnosis_is_named_and_the_others_go_on(given: Callable[..., Any]
     patches, notes = asked_with_time([rule("bad", diagnose=given), rule("good")], 0.3)
     assert patches == ["acme/good"]
     assert len(notes) == 1 and notes[0].startswith("rule acme/bad disabled: ") and words in notes[0]
+    assert "\n" not in notes[0]
 
 
 def generating(*given: object, then: Callable[[], None] = lambda: None) -> Callable[..., Iterator[object]]:
@@ -113,6 +121,7 @@ def generating(*given: object, then: Callable[[], None] = lambda: None) -> Calla
         (generating(Change("x", Safety.SAFE, ())), "a Change without edits"),
         (generating(Change("x", Safety.SAFE, ("m.py",))), "a Change without edits"),  # type: ignore[arg-type]
         (generating(Change("x", Safety.SAFE, CHANGE.edits * 2)), "two edits of one file"),
+        (generating(NOT_PYTHON), "yielded an edit of 'm.py' that is not valid Python: '(' was never closed, in line "),
     ],
 )
 def test_a_bad_proposal_is_named_and_the_others_go_on(given: Callable[..., Any], words: str) -> None:

@@ -35,10 +35,11 @@ def run(command: str, folder: Path, home: Path) -> str:
     environment = {
         **os.environ,
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-        "XDG_CONFIG_HOME": str(home),
+        "HOME": str(home),
         "PYTHONDONTWRITEBYTECODE": "1",
         "COLUMNS": "200",
     }
+    environment.pop("XDG_CONFIG_HOME", None)  # the configuration is where it is by default, below the home
     shell = ["bash", "-c", command]
     done = subprocess.run(
         shell, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -17,12 +17,7 @@ import libcst as cst
 import pytest
 
 from devfix import sdk
-from devfix.diagnosis.diagnose import diagnose
-from devfix.model import World
-from devfix.registry import collect
-from devfix.rule_testing.case import Case
-from devfix.rule_testing.runner import Bench
-from devfix.sdk import Context, Sources, changes, fixes, trace
+from devfix.sdk import changes, fixes, trace
 from devfix.sdk.trace import sites
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,21 +28,18 @@ sys.path.remove(str(ROOT / "scripts"))
 HINT = "run: python scripts/rules_and_sdk.py"
 
 
+def run_path_of(code: str, names: dict[str, Any]) -> dict[str, Any]:
+    """The names that code of the page binds."""
+    exec(compile(code, str(SDK), "exec"), names)
+    return names
+
+
 @pytest.fixture(scope="module")
 def names() -> Iterator[dict[str, Any]]:
     """What the examples speak of, from a real run of the program that docs/reference/sdk.md shows."""
-    (program,) = re.findall(r"```python\n(.*?)```", SDK.read_text("utf-8"), re.DOTALL)
-    before = {"main.py": program.encode()}
-    case = Case("sample", 1, World("simulated", 1), {}, before, {}, "", None, ())
-    rule = collect([ROOT / "rules"]).find("placement/factory-without-device")
-    with Bench(Path(sys.executable)) as bench:
-        failure = bench.failure(case)
-    assert failure is not None
-    source = Sources(before.get)
-    (diagnosis,) = diagnose(failure, [rule], source)
-    ctx = Context(failure, source, diagnosis.finding)
-    public = {name: getattr(sdk, name) for name in sdk.__all__}
-    yield {**public, "cst": cst, "failure": failure, "diagnosis": diagnosis, "source": source, "ctx": ctx}
+    program, setup = re.findall(r"```python\n(.*?)```", SDK.read_text("utf-8"), re.DOTALL)
+    public: dict[str, Any] = {name: getattr(sdk, name) for name in sdk.__all__}
+    yield {**public, "cst": cst, **run_path_of(setup, {**public, "program": program})}
 
 
 @pytest.mark.parametrize("name", sdk.__all__)

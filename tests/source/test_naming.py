@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import libcst as cst
 import pytest
 from mismatch_factory import main, meeting
 
 from devfix.model import Frame, SourceLocation
-from devfix.sdk import calls, imported_name, with_constant, with_import
+from devfix.sdk import calls, imported_name, with_constant
 from devfix.sdk.fixes.pins import pin_where_assigned
 from devfix.source import Sources
 
@@ -39,6 +38,40 @@ def test_calls_are_found_by_what_they_mean() -> None:
     assert [file.code(each) for each in calls(file, "torch.load", within=file.module.body[2])] == []
 
 
+OWN = """
+from lib import t as u
+def t(x): ...
+def open(path): ...
+class Net:
+    @staticmethod
+    def make(): ...
+t(1), u(2), open(3), Net.make(), Net()
+def f(t):
+    t(4)
+    def inner(): ...
+    inner(t(5))
+other = t
+other(6)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("t", ["t(1)"]),
+        ("lib.t", ["u(2)"]),
+        ("open", []),
+        ("Net", ["Net()"]),
+        ("Net.make", ["Net.make()"]),
+        ("inner", ["inner(t(5))"]),
+        ("other", []),
+    ],
+)
+def test_calls_of_what_the_file_itself_defines_are_found(name: str, found: list[str]) -> None:
+    file = main(OWN)
+    assert [file.code(each) for each in calls(file, name)] == found
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -49,12 +82,6 @@ def test_calls_are_found_by_what_they_mean() -> None:
 )
 def test_a_constant_stands_behind_the_imports(before: str, after: str) -> None:
     assert with_constant(main(before), "d = 0").bytes.decode() == after
-
-
-def test_an_import_of_a_member_is_added_once() -> None:
-    module = with_import(cst.parse_module("import os\n"), "torch", "nn")
-    assert module.code == "import os\nfrom torch import nn\n"
-    assert with_import(module, "torch", "nn").code == module.code
 
 
 def test_a_device_is_pinned_in_each_file_that_assigns_it() -> None:

@@ -42,6 +42,7 @@ def test_an_input_that_was_not_moved(tell: Any) -> None:
     weight = ran.operand("self")
     assert weight["owner"]["attribute"] == "weight" and weight["owner"]["kind"] == "parameter"
     assert weight["owner"]["expression"] == "self.embedding"
+    assert weight["owner"]["qualified_type"] == "torch.nn.modules.sparse.Embedding"
     assert [event["kind"] for event in weight["history"]] == ["factory", "parameter", "move"]
     assert ran.text(weight["history"][-1]["places"][0]) == "Net().to(device)"
     assert [event["device"] for event in weight["history"]] == ["cpu", "cpu", "cuda:0"]

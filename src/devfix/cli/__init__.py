@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from devfix.cli import authoring, find, publish, repair, rules, run, show, undo
+from devfix.cli import authoring, find, publish, repair, rule_cases, rules, run, show, trace, undo
 from devfix.cli.errors import complaint, no_space, usage_error, write_log
 from devfix.errors import UserError
 
@@ -88,6 +88,8 @@ app.command("run", epilog=run.EPILOG, context_settings={"allow_interspersed_args
 app.command("rules")(rules.rules)
 app.command("explain")(rules.explain)
 app.command("new-rule")(authoring.new_rule)
-app.command("test")(authoring.test)
+app.command("lint-rules")(authoring.lint_rules)
+app.command("test")(rule_cases.test)
+app.command("trace")(trace.trace)
 app.command("show")(show.show)
 app.command("publish", epilog=publish.EPILOG)(publish.publish)

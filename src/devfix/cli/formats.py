@@ -39,12 +39,23 @@ ReportFormatOption = Annotated[
 VerboseOption = Annotated[bool, typer.Option("--verbose", help="List every rejected candidate in the text report.")]
 
 
-def shown(data: ReportRecord, format: ReportFormat, verbose: bool = False) -> str:
+ExplainRulesOption = Annotated[
+    bool,
+    typer.Option(
+        "--explain-rules",
+        help="Show what each rule decided in the text report: what it blamed and with what confidence, or why it "
+        "declined, what became of its candidates, and which rule came first.",
+    ),
+]
+
+
+def shown(data: ReportRecord, format: ReportFormat, verbose: bool = False, explain_rules: bool = False) -> str:
     """Return the record of a report in a format; text has the width and the colours of the terminal.
 
-    With `verbose`, the text lists every rejected candidate; the other formats do not change.
+    With `verbose`, the text lists every rejected candidate, with `explain_rules`, what each rule decided; the other
+    formats do not change.
     """
-    return _text(data, verbose) if format is ReportFormat.text else _FORMATS[format](data)
+    return _text(data, verbose, explain_rules) if format is ReportFormat.text else _FORMATS[format](data)
 
 
 def ended(data: ReportRecord) -> str:
@@ -56,12 +67,14 @@ def ended(data: ReportRecord) -> str:
     return ending(data, color, width)
 
 
-def _text(data: ReportRecord, verbose: bool) -> str:
+def _text(data: ReportRecord, verbose: bool, explain_rules: bool) -> str:
     from devfix.cli.screen import size_and_color
+    from devfix.report.render.rules import explained_rules
     from devfix.report.render.text import text
 
     width, color = size_and_color()
-    return text(data, color, width, verbose)
+    rules = explained_rules(data) if explain_rules else ""
+    return text(data, color, width, verbose) + rules
 
 
 def _json(data: ReportRecord) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from devfix.cli.artifact import FolderOption, check_folder, write_artifact
-from devfix.cli.formats import ReportFormat, ReportFormatOption, VerboseOption, ended, shown
+from devfix.cli.formats import ExplainRulesOption, ReportFormat, ReportFormatOption, VerboseOption, ended, shown
 from devfix.cli.local import Local
 from devfix.cli.resource_options import FileSize, InSandbox, Memory, OutputLimit, Processes
 from devfix.cli.taking import ApplyOption, CandidateOption, TakeOption, answers, asks
@@ -146,6 +146,7 @@ def repair(
     sandbox: InSandbox = None,
     output: ReportFormatOption = ReportFormat.text,
     verbose: VerboseOption = False,
+    explain_rules: ExplainRulesOption = False,
     folder: FolderOption = None,
     local: Local = None,
 ) -> int:
@@ -200,7 +201,7 @@ def repair(
     if question is not None and question.was_asked:
         sys.stdout.write(ended(data))
     else:
-        sys.stdout.write(shown(data, output, verbose))
+        sys.stdout.write(shown(data, output, verbose, explain_rules))
     if report.not_applied:
         sys.stderr.write(f"devfix: {one_line(report.not_applied, 2000)}\n")
     return _exit_code(report)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from devfix.cli.formats import ReportFormat, ReportFormatOption, VerboseOption, shown
+from devfix.cli.formats import ExplainRulesOption, ReportFormat, ReportFormatOption, VerboseOption, shown
 
 
 def show(
@@ -18,6 +18,7 @@ def show(
     ],
     output: ReportFormatOption = ReportFormat.text,
     verbose: VerboseOption = False,
+    explain_rules: ExplainRulesOption = False,
 ) -> int:
     """Print a saved report in any format. The report is validated, and nothing is run.
 
@@ -30,5 +31,5 @@ def show(
     if report.is_file() and (search := read_search(text_of(report))) is not None:
         sys.stdout.write(shown_search(search, output))
         return 0
-    sys.stdout.write(shown(open_artifact(report).data, output, verbose))
+    sys.stdout.write(shown(open_artifact(report).data, output, verbose, explain_rules))
     return 0

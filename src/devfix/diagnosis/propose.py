@@ -13,8 +13,10 @@ from devfix.registry import Rule
 from devfix.registry.suppressions import ignored, touched
 from devfix.registry.timeout import raised, within
 from devfix.sdk import Change, Context, Sources
+from devfix.sdk.declining import Declined
 
 CHANGES_A_RULE = 16
+BEYOND = f"only the first {CHANGES_A_RULE} candidates of a rule are taken"
 SECONDS = 60.0  # LibCST needs seconds for the positions in a file of ten thousand lines
 
 
@@ -24,25 +26,27 @@ def propose(
     source: Sources,
     seconds: float = SECONDS,
     rejected: list[Rejected] | None = None,
+    declined: dict[str, str] | None = None,
 ) -> Iterator[Patch]:
     """Yield every candidate once, in the order of the diagnoses and, within one, of the rule.
 
     A rule that raises, yields something else than a change, or takes longer than `seconds` is skipped, with a note in
     `source`. Candidates that are not tried, because another rule proposed the same or a rule has too many, are added to
-    `rejected`.
+    `rejected`. Why a rule declined to propose changes is added to `declined`.
     """
     seen: dict[tuple[tuple[str, bytes], ...], str] = {}
     rejected = [] if rejected is None else rejected
+    declined = {} if declined is None else declined
     for diagnosis in diagnoses:
         if _is_ignored(diagnosis, source):
             continue
-        for number, change in enumerate(_changes(rules[diagnosis.rule], diagnosis, source, seconds)):
+        for number, change in enumerate(_changes(rules[diagnosis.rule], diagnosis, source, seconds, declined)):
             key = tuple(sorted((edit.path, edit.after) for edit in change.edits))
             reason = " ".join(filter(None, (diagnosis.finding.reason, change.reason)))
             rank = (int(diagnosis.finding.confidence), number)
             patch = Patch(diagnosis.rule, change.title, reason, change.safety, change.edits, rank, change.joint)
             if number >= CHANGES_A_RULE:
-                rejected.append(Rejected(patch, f"only the first {CHANGES_A_RULE} candidates of a rule are taken"))
+                rejected.append(Rejected(patch, BEYOND))
             elif any(_is_suppressed(edit, diagnosis.rule, source.notes) for edit in change.edits):
                 rejected.append(Rejected(patch, "a comment at the line asks the rule to leave it alone"))
             elif key in seen:
@@ -53,7 +57,9 @@ def propose(
                 yield patch
 
 
-def _changes(rule: Rule, diagnosis: Diagnosis, source: Sources, seconds: float) -> Iterator[Change]:
+def _changes(
+    rule: Rule, diagnosis: Diagnosis, source: Sources, seconds: float, declined: dict[str, str]
+) -> Iterator[Change]:
     spent = 0.0
     ctx = Context(diagnosis.failure, source, diagnosis.finding)
     try:
@@ -67,6 +73,8 @@ def _changes(rule: Rule, diagnosis: Diagnosis, source: Sources, seconds: float) 
             if wrong := _invalid(change) or _misplaced(change, source):
                 raise RuleError(f"yielded {wrong}")
             yield change
+    except Declined as error:
+        declined[rule.id] = str(error)
     except Exception as error:
         source.notes.add(f"rule {rule.id} disabled: propose {raised(error)}")
 
@@ -95,6 +103,21 @@ def _misplaced(change: Change, source: Sources) -> str:
             return f"an edit of {edit.path!r}, which is not to be edited"
         if file.data != edit.before or edit.after == edit.before:
             return f"an edit of {edit.path!r} that does not begin with what is there, or changes nothing"
+        if wrong := _syntax_error(edit):
+            return f"an edit of {edit.path!r} that is not valid Python: {wrong}"
+    return ""
+
+
+def _syntax_error(edit: Edit) -> str:
+    """Return why the file would not compile after an edit, with the line there; "" if it would."""
+    try:
+        compile(edit.after, edit.path, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        lines = edit.after.decode("utf-8", "replace").splitlines()
+        line = lines[error.lineno - 1].strip()[:80] if error.lineno and error.lineno <= len(lines) else ""
+        return f"{error.msg}, in line {error.lineno}: {line}"
+    except ValueError as error:
+        return str(error)
     return ""
 
 

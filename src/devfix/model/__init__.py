@@ -7,7 +7,18 @@ forward slashes; other paths are absolute. Lines count from 1, columns from 0 in
 
 from devfix.model.failure import Argument, Call, Failure, Frame, Recipe
 from devfix.model.obstacle import Lack, Obstacle
-from devfix.model.patch import Confidence, Diagnosis, Edit, Finding, Patch, Rejected, Safety, Verdict, VerdictOutcome
+from devfix.model.patch import (
+    Confidence,
+    Diagnosis,
+    Edit,
+    Finding,
+    Patch,
+    Rejected,
+    RuleDecision,
+    Safety,
+    Verdict,
+    VerdictOutcome,
+)
 from devfix.model.report import DependencyFault, Fix, OtherRun, Others, RegressionTest, Repair, Report
 from devfix.model.running import NO_COUNTS, CountRequest, OperatorCount, OperatorTotals, Outcome, Run, Target, Transfer
 from devfix.model.silent import SilentKind
@@ -49,6 +60,7 @@ __all__ = [
     "Repair",
     "Report",
     "Request",
+    "RuleDecision",
     "Run",
     "Safety",
     "ScopeVariable",

@@ -99,6 +99,23 @@ class Rejected:
 
 
 @dataclass(frozen=True)
+class RuleDecision:
+    """What a rule decided about a failure, and why.
+
+    `answer` is "blamed", "declined" or "failed" (an error in the rule). `reason` is that of the finding, or why the
+    rule declined, "" if it did not say. `precedence` says why a rule that blamed comes after the one before it, and
+    `no_changes` why it declined to propose changes, or more of them.
+    """
+
+    rule: str
+    answer: Literal["blamed", "declined", "failed"]
+    reason: str = ""
+    confidence: Confidence | None = None
+    precedence: str = ""
+    no_changes: str = ""
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The result of verifying a patch.
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from devfix.model.failure import Failure
 from devfix.model.obstacle import Obstacle
-from devfix.model.patch import Diagnosis, Edit, Patch, Rejected, Verdict
+from devfix.model.patch import Diagnosis, Edit, Patch, Rejected, RuleDecision, Verdict
 from devfix.model.running import Outcome, Run
 from devfix.model.until import Until
 from devfix.model.world import GpusNeeded, World
@@ -70,6 +70,7 @@ class Repair:
 
     `rejected` are the candidates that were run and not kept, `untried` those that were never run. `regression_test` is
     the test of the fix; if there is none, `no_test_reason` says why, or names an existing test that covers it.
+    `decisions` has every rule that was asked: those that blamed in the order of their precedence, then the others.
     """
 
     failure: Failure
@@ -79,6 +80,7 @@ class Repair:
     regression_test: RegressionTest | None = None
     no_test_reason: str = ""
     untried: tuple[Rejected, ...] = ()
+    decisions: tuple[RuleDecision, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,10 @@ class ScopeVariable:
     named `device`, `gpu`, `rank` or similar), "optimizer", "object" (a plain object that holds one of these; its
     history has the definition of its class), or "instance" (another object, of a class that is not Python's own).
     `device` is "mixed" for a module on several devices, "" if it holds nothing. `type` is the class name, or "Property"
-    for a device that a property returns. `tensors` counts, in a device map, a module's parameters and buffers on each
-    device. `classes` has, for a module or object, the full names of its class and base classes
-    ("accelerate.accelerator.Accelerator"), without those of Python and of torch, except torch's data loaders.
+    for a device that a property returns, `qualified_type` the full name ("torch.nn.parameter.Parameter"). `tensors`
+    counts, in a device map, a module's parameters and buffers on each device. `classes` has, for a module or object,
+    the full names of its class and base classes ("accelerate.accelerator.Accelerator"), without those of Python and of
+    torch, except torch's data loaders.
     """
 
     expression: str
@@ -59,6 +60,7 @@ class ScopeVariable:
     history: tuple[Event, ...] = ()
     tensors: tuple[tuple[str, int], ...] = ()
     classes: tuple[str, ...] = ()
+    qualified_type: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class ModuleOwner:
     """The module that holds an operand: `kind` is "parameter", "buffer" or "attribute" (which `.to()` does not move).
 
     `root` is the outermost module in the frame whose registered submodules lead to `expression`: moving it moves both.
+    `type` is the class name of the module, `qualified_type` its full name ("torch.nn.modules.linear.Linear").
     """
 
     expression: str
@@ -87,6 +90,7 @@ class ModuleOwner:
     attribute: str
     kind: OwnerKind
     root: str = ""
+    qualified_type: str = ""
 
 
 @dataclass(frozen=True)

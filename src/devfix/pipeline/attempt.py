@@ -12,7 +12,7 @@ from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
 from devfix.diagnosis.similar_code import similar_sites
 from devfix.execution.device_matrix import worlds_to_verify
-from devfix.model import CountRequest, Diagnosis, Failure, Fix, Patch, Rejected, Repair, Run, World
+from devfix.model import CountRequest, Diagnosis, Failure, Fix, Patch, Rejected, Repair, RuleDecision, Run, World
 from devfix.pipeline.accept_numbers import accept_numbers
 from devfix.pipeline.all_uses import extend_to_all_uses
 from devfix.pipeline.choices import VerifiedCandidates
@@ -62,10 +62,12 @@ class AttemptBuilder:
         if looked is None or looked.failure is None:
             return None
         sources = session.sources()
-        diagnoses = diagnose(looked.failure, self.rules, sources)
+        decisions: list[RuleDecision] = []
+        diagnoses = diagnose(looked.failure, self.rules, sources, decisions=decisions)
         rejected: list[Rejected] = []
+        declined: dict[str, str] = {}
         known = {rule.id: rule for rule in self.rules}
-        patches = propose(diagnoses, known, sources, rejected=rejected)
+        patches = propose(diagnoses, known, sources, rejected=rejected, declined=declined)
         worlds = worlds_to_verify(run.world, session.gpus_seen)
         given = (session.run, looked, session.files, worlds, self._baseline)
         review, report_progress = self._review(looked.failure), session.progress.candidates
@@ -100,6 +102,7 @@ class AttemptBuilder:
                     if chosen is None or candidate.patch is not chosen.patch
                 ),
                 untried=tuple(each for each in untried if chosen is None or each.patch is not chosen.patch),
+                decisions=tuple(replace(each, no_changes=declined.get(each.rule, "")) for each in decisions),
             )
 
         def attempt(patch: Patch) -> CandidateResult:

@@ -118,16 +118,24 @@ def rule_at(file: Path) -> Rule:
     return rule_from(module, _pack_name(file.parent), str(file.parent))
 
 
+def package_of(pack: str, folder: Path) -> str:
+    """Return the last name of the package that the project around a folder installs as a pack; "" if it has none."""
+    return next((package for name, package in _installed_as(folder.resolve()) if name == pack), "")
+
+
 def _pack_name(folder: Path) -> str:
     """The name of a pack: what its pyproject.toml installs it as, so that its ids are the same, else the folder's."""
+    installed = (name for name, package in _installed_as(folder) if package == folder.name)
+    return next(installed, folder.name.replace("_", "-"))
+
+
+def _installed_as(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the packs of the projects around a folder, each with the last name of its package, innermost first."""
     for above in (folder, *folder.parents[:PROJECT_DEPTH]):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             project = tomlkit.parse((above / "pyproject.toml").read_text("utf-8")).unwrap()
             points = project.get("project", {}).get("entry-points", {}).get("devfix.rules", {})
-            for name, package in points.items():
-                if str(package).rpartition(".")[2] == folder.name:
-                    return str(name)
-    return folder.name.replace("_", "-")
+            yield from ((str(name), str(package).rpartition(".")[2]) for name, package in points.items())
 
 
 def _module(file: Path, root: Path, packages: list[str]) -> ModuleType:
@@ -166,8 +174,6 @@ def _loaded(name: str, file: Path) -> ModuleType:
 def _imported(load: Callable[[], Loaded], what: str) -> Loaded:
     """Return the result of `load`. Raises RuleError, which names `what`, for any exception, exit or endless loop."""
     try:
-        # Standard output has the report. Rules are imported one after the other: this is not safe in several threads.
-        with contextlib.redirect_stdout(sys.stderr):
-            return within(IMPORT_SECONDS, load)
+        return within(IMPORT_SECONDS, load)
     except Exception as error:
         raise RuleError(f"{what}: cannot be imported: {raised(error).removeprefix('raised ')}") from error

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from devfix.config import Config, read_config
+from devfix.errors import UserError
 from devfix.registry import Catalog, collect
 
 
@@ -20,10 +21,18 @@ def user_folder() -> Path:
 
 
 def user_paths() -> list[Path]:
-    """Return the folders of local rules in the user's own configuration; relative ones start at its folder."""
+    """Return the folders of local rules in the user's own configuration; relative ones start at its folder.
+
+    Raises UserError for one that does not exist.
+    """
     folder = user_folder()
-    names = read_config(folder).rule_paths if folder.is_dir() else ()
-    return [folder / Path(name).expanduser() for name in names]
+    config = read_config(folder) if folder.is_dir() else Config()
+    found = [folder / Path(name).expanduser() for name in config.rule_paths]
+    for name, path in zip(config.rule_paths, found, strict=True):
+        if not path.exists():
+            hint = "" if Path(name).expanduser().is_absolute() else f"; a relative path begins at {folder}"
+            raise UserError(f"{config.source}: rule-paths: {name} does not exist{hint}")
+    return found
 
 
 def rules_for(config: Config, paths: Iterable[Path] = ()) -> Catalog:

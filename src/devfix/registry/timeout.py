@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from devfix.errors import RuleError
+from devfix.registry.rule_output import as_rule, collect_traceback
+from devfix.sdk.declining import Declined
 
 Given = TypeVar("Given")
+LONGEST = 300  # characters of an exception's message
 GRACE = 0.5  # seconds that a thread has to end when devfix does, and between two looks for a signal
 _LIBRARIES = tuple(
     {str(Path(__file__).parents[1]), *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))}
@@ -45,9 +48,10 @@ def within(seconds: float, function: Callable[[], Given]) -> Given:
     """Return what a function returns, or raise what it raises. Raises RuleError if it takes too long, or exits.
 
     It runs in a thread, in which an exception is raised when its time is over; one that hangs in C code is abandoned.
+    What it prints does not go to standard output.
     """
     call = _Call(function)
-    thread = threading.Thread(target=call, name="devfix-rule", daemon=True)
+    thread = threading.Thread(target=as_rule(call), name="devfix-rule", daemon=True)
     thread.start()
     try:
         _wait(call.ended, seconds)
@@ -58,6 +62,8 @@ def within(seconds: float, function: Callable[[], Given]) -> Given:
     if not call.ended.is_set():
         _end(thread)
         raise RuleError(f"took longer than {seconds:g} s")
+    if call.error is not None and not isinstance(call.error, Declined):
+        collect_traceback(call.error, __file__)
     if isinstance(call.error, Exception):
         raise call.error
     if call.error is not None:
@@ -79,7 +85,10 @@ def _end(thread: threading.Thread) -> None:
 
 def raised(error: Exception) -> str:
     """Return what a rule did, in words: "took longer than 10 s", "raised KeyError: 'x' at acme/bias_left.py:12"."""
-    return str(error) if isinstance(error, RuleError) else f"raised {type(error).__name__}: {error}{_place(error)}"
+    if isinstance(error, RuleError):
+        return str(error)
+    said = " ".join(str(error).split())  # LibCST's errors quote code in several lines
+    return f"raised {type(error).__name__}: {said if len(said) < LONGEST else said[:LONGEST] + '…'}{_place(error)}"
 
 
 def _place(error: Exception) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from devfix.model import DependencyFault, Edit, Fix, Others, Patch, Repair, Report, Run
+from devfix.model import DependencyFault, Edit, Fix, Others, Patch, Repair, Report, RuleDecision, Run
 from devfix.report.diff import unified
 from devfix.report.failure_types import PlaceRecord
 from devfix.report.render.devices import map_record
@@ -25,6 +25,7 @@ from devfix.report.types import (
     OthersRecord,
     RemainingFailureRecord,
     ReportRecord,
+    RuleRecord,
     RunRecord,
     VerdictRecord,
 )
@@ -53,6 +54,7 @@ def record(report: Report, lines: Lines = no_lines) -> ReportRecord:
         fixes=_numbered(report, lambda repair: (repair.fix,) if repair.fix else ()),
         rejected=_numbered(report, lambda repair: repair.rejected),
         not_kept=tuple(_not_kept(report)),
+        rules=tuple(_rule(index, each) for index, repair in enumerate(report.repairs) for each in repair.decisions),
         branch=report.branch,
         commits=report.commits,
         applied=report.applied,
@@ -100,6 +102,18 @@ def _not_kept(report: Report) -> Iterator[NotKeptRecord]:
             yield _candidate(index, fix.patch, True, f"{outcome}: {reason}" if reason else outcome)
         for each in repair.untried:
             yield _candidate(index, each.patch, False, each.reason)
+
+
+def _rule(failure: int, decision: RuleDecision) -> RuleRecord:
+    return RuleRecord(
+        failure=failure,
+        rule=decision.rule,
+        answer=decision.answer,
+        reason=decision.reason,
+        confidence=decision.confidence.name.lower() if decision.confidence else "",
+        precedence=decision.precedence,
+        no_changes=decision.no_changes,
+    )
 
 
 def _candidate(failure: int, patch: Patch, tried: bool, reason: str) -> NotKeptRecord:

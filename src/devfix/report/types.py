@@ -109,6 +109,19 @@ class NotKeptRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RuleRecord:
+    """What a rule decided about a failure: those that blamed come first, in the order of their precedence."""
+
+    failure: FailureIndex
+    rule: str
+    answer: Literal["blamed", "declined", "failed"]
+    reason: Annotated[str, Meta(description="of the finding, or why the rule declined; empty if it did not say")] = ""
+    confidence: Annotated[str, Meta(description="of the finding: direct, nearby, indirect, remote or guess")] = ""
+    precedence: Annotated[str, Meta(description="why the rule comes after the one before it")] = ""
+    no_changes: Annotated[str, Meta(description="why it declined to propose changes, or more of them")] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class LeftOutRecord:
     """A command that was not run, and why."""
 
@@ -230,6 +243,7 @@ class ReportRecord:
         tuple[NotKeptRecord, ...],
         Meta(description="every candidate that was not kept: those of `rejected`, and those that were never run"),
     ] = ()
+    rules: Annotated[tuple[RuleRecord, ...], Meta(description="what each rule decided about each failure")] = ()
     branch: Annotated[str, Meta(description="empty if none was created")] = ""
     commits: tuple[CommitId, ...] = ()
     applied: Annotated[

@@ -41,6 +41,7 @@ class Case:
     failure: str | None
     after: Mapping[str, bytes] | None
     blocks: tuple[Block, ...]
+    program: str = PROGRAM
 
     @property
     def after_all(self) -> dict[str, bytes]:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
-from devfix.diagnosis.diagnose import diagnose
-from devfix.diagnosis.propose import propose
 from devfix.execution import SEED, TracedRunner
 from devfix.execution.device_matrix import worlds_to_verify
-from devfix.model import NO_COUNTS, CountRequest, Diagnosis, Failure, Outcome, Patch, Run, Safety, World
+from devfix.model import Failure, Outcome, Patch, Run, Safety, World
 from devfix.registry import Rule
 from devfix.rule_testing.case import Case
+from devfix.rule_testing.case_runs import CaseRuns
 from devfix.rule_testing.format import differences, format_ending, format_failure, matches_failure
+from devfix.rule_testing.proposal import Proposal, files_after, proposal_for
 from devfix.rule_testing.results import Result, Trouble
-from devfix.sdk import Sources
 from devfix.sdk.trace.sites import locations_without_scope
 from devfix.verification.candidate import CandidateResult
 from devfix.verification.verifier import Verifier
@@ -35,28 +34,22 @@ def check(rule: Rule, case: Case, observer: TracedRunner) -> Result:
     troubles = list(_compare_failure(case, text))
     run = replace(run, failure=second_look(case, observer, failure))
     assert run.failure is not None
-    ready = rule.with_options(case.options)
-    sources = _sources(case)
-    diagnoses = diagnose(run.failure, [ready], sources)
-    patches = list(propose(diagnoses, {rule.id: ready}, sources))
+    proposal = proposal_for(rule, case, run.failure)
+    runs = CaseRuns(case, observer)
     if not troubles:  # what follows from another failure than the page's does not show anything about the page
-        troubles = [*map(Trouble, sources.notes), *_judged(case, observer, run, diagnoses, patches)]
-    first = patches[0] if patches else None
+        troubles = [*map(Trouble, proposal.notes), *_judged(case, runs, run, proposal)]
+    first = proposal.patches[0] if proposal.patches else None
     return Result(
         rule=rule.id,
         case=case,
         troubles=tuple(troubles),
         failure_text=text,
-        after=_files(case, first) if first else None,
+        after=files_after(case, first) if first else None,
         safety=first.safety if first and case.after is not None else None,
+        why_nothing=proposal.why_nothing,
+        remarks=(*proposal.remarks, *runs.remarks()),
+        output=proposal.output,
     )
-
-
-def _sources(case: Case) -> Sources:
-    def search(texts: Sequence[str]) -> list[str]:
-        return [path for path, data in sorted(case.before.items()) if any(text.encode() in data for text in texts)]
-
-    return Sources(case.before.get, search)
 
 
 def _compare_failure(case: Case, text: str) -> Iterator[Trouble]:
@@ -77,57 +70,31 @@ def second_look(case: Case, observer: TracedRunner, failure: Failure) -> Failure
     return replace(again.failure, scopes=again.watched) if again.failure else failure
 
 
-def _judged(
-    case: Case, observer: TracedRunner, run: Run, diagnoses: Sequence[Diagnosis], patches: Sequence[Patch]
-) -> Iterator[Trouble]:
+def _judged(case: Case, runs: CaseRuns, run: Run, proposal: Proposal) -> Iterator[Trouble]:
+    diagnoses, patches = proposal.diagnoses, proposal.patches
     if case.after is None:
         for patch in patches[:1]:
-            shown = differences(case.before, _files(case, patch), "before", "change")
+            shown = differences(case.before, files_after(case, patch), "before", "change")
             yield Trouble(f"must be left alone, but the rule would: {patch.title}", shown)
         return
-    if not diagnoses:
-        yield Trouble("is not repaired: `diagnose` blames nothing")
+    if not diagnoses or not patches:
+        blamed = f"blamed: {diagnoses[0].finding.reason}" if diagnoses else ""
+        yield Trouble(f"is not repaired: {proposal.why_nothing}", blamed)
         return
-    if not patches:
-        yield Trouble("is not repaired: `propose` yields no change", f"blamed: {diagnoses[0].finding.reason}")
-        return
-    made = _files(case, patches[0])
+    made = files_after(case, patches[0])
     if made != case.after_all:
         yield Trouble(
             "the first change is not `after`", differences(case.after_all, made, "after, on the page", "the rule's")
         )
     with ThreadPoolExecutor(1) as pool:
-        verifier = _verifier(case, observer, run)
+        verifier = Verifier(
+            runs.once, run, case.before, _worlds(case.world), runs.baseline, seeded=partial(runs.once, seed=SEED)
+        )
         for number, patch in enumerate(patches):
             candidate = verifier.run_on_failing_world(patch, diagnoses[0])
             if not number and candidate.verdict.outcome == "verified":
                 candidate = verifier.verify_on_all_worlds(candidate, pool)
             yield from _verdict(case, patch, candidate)
-
-
-def _verifier(case: Case, observer: TracedRunner, run: Run) -> Verifier:
-    done: dict[tuple[World, tuple[bytes, ...], CountRequest, bool], Run] = {}
-
-    def once(
-        world: World,
-        files: Mapping[str, bytes],
-        fresh: bool = False,
-        reach: CountRequest = NO_COUNTS,
-        seed: int | None = None,
-    ) -> Run:
-        # A verdict requests a second run in the first world, to exclude chance; a case always fails. Runs with a
-        # seed are compared with one another, to see what repeats, so each of them is run.
-        if seed is not None:
-            return observer.run(world, files, fresh=False, reach=reach, seed=seed)
-        key = (world, tuple(files[name] for name in sorted(files)), reach, fresh and files == case.before)
-        if key not in done:
-            done[key] = observer.run(world, files, fresh=False, reach=reach)
-        return done[key]
-
-    def baseline(world: World) -> Run:
-        return once(world, case.before, True)
-
-    return Verifier(once, run, case.before, _worlds(case.world), baseline, seeded=partial(once, seed=SEED))
 
 
 def _worlds(home: World) -> list[World]:
@@ -140,10 +107,6 @@ def _verdict(case: Case, patch: Patch, candidate: CandidateResult) -> Iterator[T
     # An unsure change is a guess that only a run can verify; a repair would reject it here.
     if candidate.verdict.outcome == "verified" or patch.safety == Safety.UNSURE:
         return
-    shown = differences(case.before, _files(case, patch), "before", "change")
+    shown = differences(case.before, files_after(case, patch), "before", "change")
     ending = f"{format_ending(candidate.run)}\n" if candidate.run.outcome is not Outcome.CLEAN else ""
     yield Trouble(f"a change does not hold: {patch.title}: {candidate.verdict.reason}", f"{ending}{shown}")
-
-
-def _files(case: Case, patch: Patch) -> dict[str, bytes]:
-    return {**case.before, **{edit.path: edit.after for edit in patch.edits}}

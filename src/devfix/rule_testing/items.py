@@ -76,6 +76,8 @@ class CaseItem(pytest.Item):
         """Wait for the case's result, and fail if something is wrong."""
         pending = self.result or bench(self.config).submit(self.rule, self.case)
         result = pending.result()
+        if result.output:
+            self.add_report_section("call", "rule", plain(result.output))
         if result.troubles:
             raise CaseFailure(written(result))
 

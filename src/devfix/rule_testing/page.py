@@ -9,7 +9,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from devfix.rule_testing.case import Page
+from devfix.rule_testing.case import Case, Page
 from devfix.rule_testing.headings import HEADINGS
 from devfix.rule_testing.reading import PageError, read_case
 from devfix.sdk import Safety
@@ -45,11 +45,26 @@ def parse_page(text: str, path: Path) -> Page:
             raise PageError(f"{path}:{line + 1}: nothing is said under `## {name}`")
     safety = _safety(path, sections[2])
     begin = sections[-1][2]
-    cases = tuple(read_case(path, *entry[1:]) for entry in outline if entry[0] == 3 and entry[2] > begin)
-    names = [case.name for case in cases]
-    if not cases or len(set(names)) < len(names):
+    cases = tuple(_cases(path, [entry for entry in outline if entry[2] > begin]))
+    if not cases:
         raise PageError(f"{path}:{begin + 1}: `## Cases` needs cases, each under a `### name` of its own")
     return Page(path, text, titles[0][1], safety, cases)
+
+
+def _cases(path: Path, entries: Sequence[tuple[int, str, int, list[Token]]]) -> Iterator[Case]:
+    """Yield the cases below `## Cases`, from the headings there. Raises PageError for a heading of another level."""
+    for level, name, line, _ in entries:
+        if level != 3:
+            raise PageError(
+                f"{path}:{line + 1}: `{'#' * level} {name}`: a case begins with `### name` and has no headings below it"
+            )
+    known: dict[str, int] = {}
+    for _, name, line, body in entries:
+        if known.setdefault(name, line) != line:
+            raise PageError(
+                f"{path}:{line + 1}: a second case {name!r}, as in line {known[name] + 1}: each needs a name of its own"
+            )
+        yield read_case(path, name, line, body)
 
 
 def _safety(path: Path, section: tuple[int, str, int, list[Token]]) -> Safety:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from devfix.registry import Rule
-from devfix.rule_testing.case import Page
+from devfix.rule_testing.case import Case, Page
 from devfix.rule_testing.page import PageError, read_page
 from devfix.rule_testing.results import Result, Trouble
 from devfix.rule_testing.runner import Bench
-from devfix.rule_testing.updating import updated
 
 
 @dataclass(frozen=True)
@@ -33,14 +32,17 @@ def page_troubles(rule: Rule, page: Page) -> tuple[Trouble, ...]:
     if page.title != rule.title:
         troubles.append(Trouble(f"the title is not the rule's, which is the first line of its docstring: {rule.title}"))
     if not any(case.after is not None for case in page.cases):
-        troubles.append(Trouble("no case is repaired: at least one needs an `after` block"))
+        troubles.append(Trouble("no case has an `after` block: at least one program must be repaired"))
     if not any(case.after is None and case.failure is not None for case in page.cases):
         troubles.append(Trouble("no failing case is left alone: at least one needs `failure` and no `after`"))
     return tuple(troubles)
 
 
-def judge(rules: Sequence[Rule], bench: Bench) -> Iterator[Judgement]:
-    """Yield a judgement for each rule, in order, while the cases of all run concurrently."""
+def judge(rules: Sequence[Rule], bench: Bench, select: Callable[[Case], bool] | None = None) -> Iterator[Judgement]:
+    """Yield a judgement for each rule, in order, while the cases of all run concurrently.
+
+    With `select`, only some cases are run, rules without such cases are left out, and pages are not judged as a whole.
+    """
     pages: list[tuple[Rule, tuple[Trouble, ...], Page | None]] = []
     for rule in rules:
         try:
@@ -48,10 +50,17 @@ def judge(rules: Sequence[Rule], bench: Bench) -> Iterator[Judgement]:
             pages.append((rule, page_troubles(rule, read), read))
         except PageError as error:
             pages.append((rule, (Trouble(str(error)),), None))
+    if select is not None:
+        pages = [(rule, troubles, _part(page, select)) for rule, troubles, page in pages]
+        pages = [(rule, () if page else troubles, page) for rule, troubles, page in pages if page is None or page.cases]
     results = bench.check_all([(rule, case) for rule, _, page in pages if page for case in page.cases])
     for rule, troubles, page in pages:
         found = tuple(next(results) for _ in page.cases) if page else ()
-        yield Judgement(rule, (*troubles, *(_unsafe(page, found) if page else ())), found)
+        yield Judgement(rule, (*troubles, *(_unsafe(page, found) if page and select is None else ())), found)
+
+
+def _part(page: Page | None, select: Callable[[Case], bool]) -> Page | None:
+    return page and replace(page, cases=tuple(filter(select, page.cases)))
 
 
 def _unsafe(page: Page, results: Sequence[Result]) -> Iterator[Trouble]:
@@ -60,13 +69,3 @@ def _unsafe(page: Page, results: Sequence[Result]) -> Iterator[Trouble]:
     worst = max(found, key=lambda each: each.risk, default=page.safety)
     if worst != page.safety:
         yield Trouble(f"the page says `{page.safety.capitalize()}.`, while the least safe first change is '{worst}'")
-
-
-def update_page(rule: Rule, bench: Bench) -> bool:
-    """Write the rule's results into its page; return whether that changed it. Raises PageError if it is not a page."""
-    page = read_page(rule.page)
-    text = updated(page, bench.check_all([(rule, case) for case in page.cases]))
-    if text == page.text:
-        return False
-    rule.page.write_bytes(text.encode())
-    return True

@@ -21,7 +21,8 @@ class Trouble:
 class Result:
     """The result of a case: `failure_text` is the actual failure, `after` the files after the rule's first change.
 
-    `safety` is that change's; None if there is none, or should be none.
+    `safety` is that change's; None if there is none, or should be none. `why_nothing` says why the rule changes
+    nothing, `remarks` what an author should know beside the troubles, `output` what the rule printed, with tracebacks.
     """
 
     rule: str
@@ -30,6 +31,9 @@ class Result:
     failure_text: str = ""
     after: Mapping[str, bytes] | None = None
     safety: Safety | None = None
+    why_nothing: str = ""
+    remarks: tuple[str, ...] = ()
+    output: str = ""
 
     @property
     def name(self) -> str:

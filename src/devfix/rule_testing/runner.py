@@ -12,12 +12,16 @@ from types import TracebackType
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer
-from devfix.model import Failure, Outcome, Target
-from devfix.process import child_environment, run
+from devfix.model import Failure, Outcome, Run, Target
+from devfix.process import child_environment
+from devfix.process import run as run_program
 from devfix.registry import Rule
-from devfix.rule_testing.case import PROGRAM, Case
+from devfix.rule_testing.case import Case
 from devfix.rule_testing.check import check, second_look
 from devfix.rule_testing.folders import Folders
+from devfix.rule_testing.format import format_ending
+from devfix.rule_testing.preview import Preview
+from devfix.rule_testing.proposal import proposal_for
 from devfix.rule_testing.results import Result, Trouble
 
 TIMEOUT = 60.0  # seconds for one run of a case's program, which should take a tenth of that
@@ -27,7 +31,7 @@ JOBS = 2
 def check_torch(python: Path) -> None:
     """Raise UserError if an interpreter has no torch that the bench can use."""
     look = "import importlib.util; raise SystemExit(importlib.util.find_spec('torch') is None)"
-    done = run((str(python), "-c", look), Path.cwd(), child_environment(), TIMEOUT)
+    done = run_program((str(python), "-c", look), Path.cwd(), child_environment(), TIMEOUT)
     if done.exit_code != 0:
         why = done.internal_error or "it has no torch, which rules' cases need"
         raise UserError(f"{python}: {why}; name an interpreter that has it: --python PATH")
@@ -51,16 +55,29 @@ class Bench:
 
     def failure(self, case: Case) -> Failure | None:
         """Return the failure of a case's program, with all that a rule may query; None if there is none."""
+        return self.failing(case)[0]
+
+    def failing(self, case: Case) -> tuple[Failure | None, Run]:
+        """Return the same with the run of the program."""
         observer = self._observer(case)
         run = observer.run(case.world, fresh=False)
-        return second_look(case, observer, run.failure) if run.outcome is Outcome.FAILED and run.failure else None
+        if run.outcome is not Outcome.FAILED or run.failure is None:
+            return None, run
+        return second_look(case, observer, run.failure), run
+
+    def preview(self, rule: Rule, case: Case) -> Preview:
+        """Return what a rule proposes for a case; its changes are not run."""
+        failure, run = self.failing(case)
+        if failure is None:
+            return Preview(case, None, format_ending(run).splitlines()[0])
+        return Preview(case, proposal_for(rule, case, failure))
 
     def _observer(self, case: Case) -> TracedRunner:
         root = Path(self._folder.name)
         target = Target(
             root=root,
             commit="",
-            command=(str(self.python), PROGRAM),
+            command=(str(self.python), case.program),
             python=self.python,
             world=case.world,
             timeout=self.timeout,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from devfix.errors import RuleError, UserError
 from devfix.notes import Notes
 from devfix.registry import Catalog, Rule, collect
 from devfix.registry.loading import rule_at, rule_files
+from devfix.rule_testing.case import Case
+from devfix.rule_testing.page import PageError, read_page
 
 
 def chosen(targets: Sequence[str], catalog: Catalog) -> Catalog:
@@ -16,7 +19,7 @@ def chosen(targets: Sequence[str], catalog: Catalog) -> Catalog:
 
     A target is a path (a page, a module, a pack's folder or a folder of packs), a rule's id, or a pack. The path of an
     installed rule selects that one; a module that is not a rule is skipped, with a line in `troubles`. Raises UserError
-    if a target does not exist.
+    if a target does not exist, or two rules have one id.
     """
     if not targets:
         return catalog
@@ -26,7 +29,47 @@ def chosen(targets: Sequence[str], catalog: Catalog) -> Catalog:
     for target in targets:
         for rule in _named(target, catalog, known, troubles):
             found[rule.path.resolve()] = rule
+    _refuse_twins(found.values())
     return Catalog(tuple(found.values()), tuple(troubles))
+
+
+def _refuse_twins(rules: Iterable[Rule]) -> None:
+    known: dict[str, Rule] = {}
+    for rule in rules:
+        if known.setdefault(rule.id, rule) is not rule:
+            raise UserError(
+                f"two rules are called {rule.id}: {known[rule.id].path} and {rule.path}; rename one of them"
+            )
+
+
+def case_filter(part: str, names: Sequence[str], rules: Iterable[Rule]) -> Callable[[Case], bool] | None:
+    """Return what selects the cases with `part` in their name, and those with one of `names`; None if both are empty.
+
+    Case does not matter for `part`. Raises UserError if no case of the rules is selected, or a name is nobody's.
+    """
+    if not part and not names:
+        return None
+    every = [case.name for rule in rules for case in cases_of(rule)]
+    for name in names:
+        if name not in every:
+            near = get_close_matches(name, every, 3)
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "-k selects by a part of the name"
+            raise UserError(f"--only {name!r}: no case of these rules is called that; {hint}")
+
+    def select(case: Case) -> bool:
+        return case.name in names or (bool(part) and part.casefold() in case.name.casefold())
+
+    if part and not names and not any(part.casefold() in name.casefold() for name in every):
+        raise UserError(f"-k {part!r}: no case of these rules has that in its name; `devfix test` lists them")
+    return select
+
+
+def cases_of(rule: Rule) -> Sequence[Case]:
+    """Return the cases on a rule's page; none if that is not in order."""
+    try:
+        return read_page(rule.page).cases
+    except PageError:
+        return ()
 
 
 def _named(target: str, catalog: Catalog, known: dict[Path, Rule], troubles: Notes) -> Iterator[Rule]:

@@ -10,7 +10,7 @@ from devfix.rule_testing.results import Result, Trouble
 
 def written(result: Result) -> str:
     """Return what is wrong with a case, one problem below the other, with the evidence indented."""
-    return "\n".join(_lines(result.troubles, ""))
+    return "\n".join([*_lines(result.troubles, ""), *(f"note: {remark}" for remark in result.remarks)])
 
 
 def judged(judgement: Judgement) -> str:
@@ -18,7 +18,12 @@ def judged(judgement: Judgement) -> str:
     lines = [judgement.rule.id, *_lines(judgement.troubles, "  FAIL  ")]
     for result in judgement.results:
         word = "FAIL" if result.troubles else "ok  "
-        lines += [f"  {word}  {result.case.name}", *_lines(result.troubles, "        ")]
+        nothing = result.why_nothing and result.case.after is None and not result.troubles
+        why = f"  (left alone: {result.why_nothing})" if nothing else ""
+        lines += [f"  {word}  {result.case.name}{why}", *_lines(result.troubles, "        ")]
+        lines += [f"        note: {remark}" for remark in result.remarks]
+        if result.output:
+            lines += ["        printed by the rule:", *_indented(result.output.rstrip("\n"), 12)]
     return "\n".join(lines)
 
 
@@ -35,5 +40,9 @@ def summed(judgements: Sequence[Judgement], seconds: float, broken: int = 0) -> 
 def _lines(troubles: Sequence[Trouble], start: str) -> Iterator[str]:
     for trouble in troubles:
         yield start + trouble.what
-        for line in trouble.shown.split("\n") if trouble.shown else ():
-            yield f"{' ' * len(start)}    {line}".rstrip()
+        if trouble.shown:
+            yield from _indented(trouble.shown, len(start) + 4)
+
+
+def _indented(text: str, columns: int) -> Iterator[str]:
+    return (f"{' ' * columns}{line}".rstrip() for line in text.split("\n"))

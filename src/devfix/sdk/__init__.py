@@ -17,6 +17,7 @@ from devfix.model import (
 )
 from devfix.sdk.changes import Change, first_is_safe, joined, rewrite, with_safety
 from devfix.sdk.code_warning import CodeWarning, warning
+from devfix.sdk.declining import decline
 from devfix.sdk.fixes.device_expressions import device_names, is_bound, is_local
 from devfix.sdk.fixes.device_source import DeviceSource, is_passed_in, replace_device_name
 from devfix.sdk.fixes.factories import FACTORIES, has_device_name
@@ -59,13 +60,14 @@ from devfix.source.edits.expressions import (
     remove_keyword,
     remove_move,
 )
+from devfix.source.edits.imports import with_import
 from devfix.source.edits.statements import insert_after, insert_before, remove_statement, replace_statement
 from devfix.source.queries.loops import outside_loops
-from devfix.source.queries.naming import calls, imported_name, with_constant, with_import
+from devfix.source.queries.naming import calls, imported_name, with_constant
 from devfix.source.queries.reading import assignments, definition, parameters, reads_of
 
 # What rules may count on; docs/reference/sdk.md says when it changes and how long a deprecated name stays.
-__version__ = "2.0"
+__version__ = "2.1"
 
 __all__ = [
     "FACTORIES",
@@ -111,6 +113,7 @@ __all__ = [
     "classes_holding",
     "code",
     "declarations",
+    "decline",
     "definition",
     "derived_in_frame",
     "device_argument",

@@ -9,6 +9,7 @@ import libcst as cst
 
 from devfix.model import Edit, SourceLocation
 from devfix.source.parsed_module import ParsedModule
+from devfix.source.replacement import Replacement
 from devfix.source.text import first_difference, last_name, normalised
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
@@ -115,9 +116,32 @@ class File(ParsedModule):
         return found
 
     def replaced(self, changes: Mapping[cst.CSTNode, cst.CSTNode]) -> cst.Module:
-        """Return the module with nodes replaced."""
-        result = self.module.visit(_Replace(changes))
+        """Return the module with nodes replaced.
+
+        A node inside another one that is replaced too is replaced in the other's replacement. Raises ValueError if it
+        is no longer there, and for a node that this file does not have.
+
+        >>> file = File("m.py", b"f(g(x))\\n")
+        >>> call, name = (file.find(file.module, text)[0] for text in ("f(g(x))", "x"))
+        >>> file.replaced({call: call.with_changes(func=cst.Name("h")), name: cst.Name("y")}).code
+        'h(g(y))\\n'
+        """
+        for node in changes:
+            if node not in self._tree.extents:
+                raise ValueError(
+                    f"{self.path} has no node `{_short(self.module, node)}`: replace nodes that this File returned, "
+                    "not nodes of another file or of an edited copy"
+                )
+        replacing = Replacement(changes, self._tree.extents)
+        result = self.module.visit(replacing)
         assert isinstance(result, cst.Module)
+        for node in changes:
+            if node not in replacing.done:
+                around = next(each for each in self.ancestors(node) if each in replacing.done)
+                raise ValueError(
+                    f"{self.path}: `{_short(self.module, node)}` is not replaced, since the replacement of the node "
+                    f"around it, `{_short(self.module, around)}`, does not contain it: make one replacement of both"
+                )
         return result
 
     def edit(self, module: cst.Module) -> Edit | None:
@@ -132,15 +156,5 @@ class File(ParsedModule):
         return Edit(self.path, first_difference(self.data, after), self.data, after)
 
 
-class _Replace(cst.CSTTransformer):
-    def __init__(self, changes: Mapping[cst.CSTNode, cst.CSTNode]) -> None:
-        super().__init__()
-        self.changes = changes
-
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        return True
-
-    def on_leave(  # type: ignore[override]
-        self, original_node: cst.CSTNode, updated_node: cst.CSTNode
-    ) -> cst.CSTNode | cst.FlattenSentinel[cst.CSTNode]:
-        return self.changes.get(original_node, updated_node)
+def _short(module: cst.Module, node: cst.CSTNode) -> str:
+    return " ".join(module.code_for_node(node).split())[:60]

@@ -179,6 +179,23 @@ class ParsedModule:
         known = sorted(each.name for each in found if each.source is not QualifiedNameSource.LOCAL)
         return known[0].removeprefix("builtins.") if known else ""
 
+    def own_name(self, node: cst.CSTNode) -> str:
+        """Return the name, in this file, of a function or class that the file itself defines; "" for other names.
+
+        >>> file = File("m.py", b"class Net:\\n    def make(): ...\\nNet.make()\\nprint()\\n")
+        >>> [file.own_name(file.find(file.module, text)[0]) for text in ("Net.make()", "print()")]
+        ['Net.make', '']
+        """
+        scope = self.scope_of(node)
+        found = scope.get_qualified_names_for(node) if scope is not None else set()
+        names = (each.name.rpartition("<locals>.")[2] for each in found if each.source is QualifiedNameSource.LOCAL)
+        own = sorted(name for name in names if self._defines(node, name.partition(".")[0]))
+        return own[0] if own else ""
+
+    def _defines(self, node: cst.CSTNode, name: str) -> bool:
+        """Return whether a name, as a node reads it, is a function or a class of this file."""
+        return any(isinstance(each, cst.FunctionDef | cst.ClassDef) for _, each in self.bindings_of(node, name))
+
 
 class _Tree(cst.CSTVisitor):
     """Collects the nodes of a module, outer ones first, with the parent of each and the nodes below each.

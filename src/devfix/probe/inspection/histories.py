@@ -12,7 +12,7 @@ from ..provenance import places, records
 from ..provenance.records import COPY, DEVICE, FROM, LAST, MOMENT, PREVIOUS, SPOTS, WHAT, Event
 from ..simulation import operators
 from ..simulation.tensor import sizes
-from .instances import classes
+from .instances import classes, qualified_type
 from .members import is_a
 from .scope import Held, device_of
 
@@ -105,6 +105,7 @@ def binding(held: Held, known: dict[int, dict[str, Any]] | None = None) -> dict[
 
 def _describe(kind: str, value: Any) -> dict[str, Any]:
     described: dict[str, Any] = {"kind": kind, "device": device_of(kind, value), "type": type(value).__name__}
+    described["qualified_type"] = qualified_type(type(value))
     if kind == "tensor":
         described.update(dtype=str(value.dtype), shape=sizes(value))
     if kind in ("tensor", "module"):

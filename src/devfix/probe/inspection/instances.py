@@ -19,6 +19,7 @@ _MOST_CLASSES = 12
 _MOST_VALUES = 64
 _STEPS = 2
 _NO_OBJECTS = (type, BaseException, tuple, list, dict, set, str, int, float)
+_module_of = type.__dict__["__module__"].__get__  # also of classes written in C, and without a metaclass's own code
 _LOADED = ("torch.utils.data.",)  # classes of torch whose objects yield or hold tensors
 
 
@@ -40,6 +41,12 @@ def classes(kind: type) -> list[str]:
     """Return the full names of a class and its bases, without those of Python, and of torch except its loaders."""
     names = (f"{each.__dict__.get('__module__', 'builtins')}.{each.__qualname__}" for each in kind.__mro__)
     return list(itertools.islice((name for name in names if _counts(name)), _MOST_CLASSES))
+
+
+def qualified_type(kind: type) -> str:
+    """Return the full name of a class: "torch.nn.modules.linear.Linear", "int"."""
+    kind = Device if kind is Property else kind
+    return f"{_module_of(kind)}.{kind.__qualname__}".removeprefix("builtins.")
 
 
 def _counts(name: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from . import histories
+from .instances import qualified_type
 from .members import Module, child, instance_dict, is_a
 from .scope import Held
 
@@ -55,7 +56,8 @@ class Holdings:
             for attribute, kind, value in _holdings(inner):
                 moment = histories.moment(value)
                 if value is tensor or (moment in family and is_a(value, torch.Tensor)):
-                    owner = {"type": type(inner).__name__, "attribute": attribute, "kind": kind}
+                    names = {"type": type(inner).__name__, "qualified_type": qualified_type(type(inner))}
+                    owner = {**names, "attribute": attribute, "kind": kind}
                     found.append((-sys.maxsize if value is tensor else -moment, id(value), suffix, owner))
         return found
 

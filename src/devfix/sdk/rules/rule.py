@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from devfix.model import Confidence, Failure, Finding, SourceLocation
 from devfix.sdk.changes import Change
 from devfix.sdk.code_warning import CodeWarning
+from devfix.sdk.declining import Declined, decline
 from devfix.sdk.rules.rule_context import Context
 from devfix.source import File
 
@@ -70,9 +71,15 @@ class OperandRule(Rule):
             return None
         if self.needs_object and not ctx.objects(*self.needs_object):
             return None
+        declined: list[str] = []
         for each in self.suspects(ctx):
-            if (self.blames_intentional or not each.is_intentional) and (reason := self.explain(each)):
-                return each.blame(reason, self.rate(each))
+            try:
+                if (self.blames_intentional or not each.is_intentional) and (reason := self.explain(each)):
+                    return each.blame(reason, self.rate(each))
+            except Declined as error:
+                declined.append(str(error))
+        if declined:
+            decline("; ".join(dict.fromkeys(declined)))
         return None
 
     def concerns(self, ctx: Context) -> bool:

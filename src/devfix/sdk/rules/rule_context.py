@@ -66,8 +66,11 @@ class Context:
 
     @property
     def operand(self) -> Operand:
-        """The operand in view."""
-        return self.failure.operands[self.finding.operand]
+        """The operand in view. Raises IndexError if the failure has no operand of that number."""
+        number, count = self.finding.operand, len(self.failure.operands)
+        if not 0 <= number < count:
+            raise IndexError(f"operand {number}, of a failure with {count} operand{'s'[: count != 1]}, counted from 0")
+        return self.failure.operands[number]
 
     @property
     def peer(self) -> Operand:

@@ -1,7 +1,8 @@
-"""Resolve names by a file's imports, and add imports that an edit needs."""
+"""Resolve names by a file's imports, and add constants that an edit needs."""
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator
 
 import libcst as cst
@@ -13,16 +14,23 @@ from devfix.source.edits.expressions import code
 def calls(file: File, *names: str, within: cst.CSTNode | None = None) -> Iterator[cst.Call]:
     """Yield the calls of functions with these full names, in `within` or else the whole file.
 
-    >>> file = File("m.py", b"import torch as t\\nweights = t.load('w.pt')\\nprint(weights)\\n")
+    A function or class that the file itself defines has the name that it has there: "collate", "Net.make". The name of
+    a function of Python, such as "open", never means one of the file.
+
+    >>> file = File("m.py", b"import torch as t\\ndef show(w): ...\\nweights = t.load('w.pt')\\nshow(weights)\\n")
     >>> [file.code(call) for call in calls(file, "torch.load", "torch.jit.load")]
     ["t.load('w.pt')"]
+    >>> [file.code(call) for call in calls(file, "show")]
+    ['show(weights)']
     """
     last = {name.rpartition(".")[2] for name in names}
     for node in file.within(within or file.module):
         # `import … as` can rename a function, but not a method or a member of a module.
         likely = isinstance(node, cst.Call) and (isinstance(node.func, cst.Name) or last_name(node.func) in last)
-        if likely and isinstance(node, cst.Call) and file.qualified_name(node.func) in names:
-            yield node
+        if likely and isinstance(node, cst.Call):
+            own = file.own_name(node.func)
+            if file.qualified_name(node.func) in names or (own in names and not hasattr(builtins, own)):
+                yield node
 
 
 def imported_name(file: File, name: str) -> str:
@@ -33,13 +41,13 @@ def imported_name(file: File, name: str) -> str:
     ('torch.device', 'n.Linear', '')
     """
     found = []
-    for whole, short in _imports(file.module):
+    for whole, short in imported(file.module):
         if name == whole or name.startswith(f"{whole}."):
             found.append(short + name[len(whole) :])
     return min(found, key=len, default="")
 
 
-def _imports(module: cst.Module) -> Iterator[tuple[str, str]]:
+def imported(module: cst.Module) -> Iterator[tuple[str, str]]:
     """Yield each name that a top-level import binds, as (full name, name in the file)."""
     lines = [line for line in module.body if isinstance(line, cst.SimpleStatementLine)]
     for statement in (each for line in lines for each in line.body):
@@ -53,25 +61,6 @@ def _imports(module: cst.Module) -> Iterator[tuple[str, str]]:
             origin = code(statement.module)
             for alias in statement.names:
                 yield f"{origin}.{alias.evaluated_name}", alias.evaluated_alias or alias.evaluated_name
-
-
-def with_import(module: cst.Module, name: str, member: str | None = None) -> cst.Module:
-    """Return the module with `import name`, or `from name import member`, unless it has that import.
-
-    >>> print(with_import(cst.parse_module("import os\\n\\nx = 1\\n"), "torch").code)
-    import os
-    import torch
-    <BLANKLINE>
-    x = 1
-    <BLANKLINE>
-    """
-    # Imported here since libcst.codemod takes 0.13 s of LibCST's 0.35 s, and few fixes need an import.
-    from libcst.codemod import CodemodContext
-    from libcst.codemod.visitors import AddImportsVisitor
-
-    context = CodemodContext()
-    AddImportsVisitor.add_needed_import(context, name, member)
-    return AddImportsVisitor(context).transform_module(module)
 
 
 def with_constant(file: File, line: str) -> cst.Module:
@@ -88,10 +77,11 @@ def with_constant(file: File, line: str) -> cst.Module:
     statement = cst.parse_statement(line)
     assert isinstance(statement, cst.SimpleStatementLine)
     body = list(file.module.body)
-    place = max((number + 1 for number, each in enumerate(body) if _is_import(each)), default=0)
+    place = max((number + 1 for number, each in enumerate(body) if is_import(each)), default=0)
     new = statement.with_changes(leading_lines=[cst.EmptyLine()] if place else [])
     return file.module.with_changes(body=[*body[:place], new, *body[place:]])
 
 
-def _is_import(statement: cst.CSTNode) -> bool:
+def is_import(statement: cst.CSTNode) -> bool:
+    """Return whether a line begins with an import."""
     return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Import | cst.ImportFrom)

@@ -1,0 +1,147 @@
+"""`devfix test`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from devfix.cli.local import Local
+
+if TYPE_CHECKING:
+    from devfix.registry import Catalog, Rule
+    from devfix.rule_testing.case import Case
+    from devfix.rule_testing.runner import Bench
+    from devfix.rule_testing.updating import BlockUpdate
+
+Select = Callable[["Case"], bool]
+
+
+def test(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PATH | PACK/NAME | PACK]...",
+            help="The rules to test [default: all installed rules]",
+            show_default=False,
+        ),
+    ] = None,
+    part: Annotated[
+        str, typer.Option("-k", metavar="TEXT", help="Run only the cases with this in their name.", show_default=False)
+    ] = "",
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="CASE", help="Run only the case of this name; repeatable.")
+    ] = None,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Show what the rules change, as diffs, and run none of the changes.")
+    ] = False,
+    update: Annotated[
+        bool,
+        typer.Option(
+            "--update",
+            help="Write the actual results into the blocks `failure` and `after`. What is not empty is replaced only "
+            "if you agree to the diff, on a terminal, or give --overwrite.",
+        ),
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="With --update: replace blocks that are not empty, without asking.")
+    ] = False,
+    python: Annotated[
+        Path | None, typer.Option("--python", help="Interpreter that runs the cases; it needs torch.")
+    ] = None,
+    local: Local = None,
+) -> int:
+    """Run the cases of rules' pages.
+
+    Checked are the failure, the first change, a run with every change, and programs that a rule must not change.
+    Exit code 1 if a case fails.
+    """
+    from devfix.config import Config
+    from devfix.errors import UserError
+    from devfix.registry.selection import rules_for
+    from devfix.rule_testing.runner import Bench, check_torch
+    from devfix.rule_testing.selection import case_filter, chosen
+
+    if overwrite and not update:
+        raise UserError("--overwrite says how to --update: give both")
+    if update and (preview or part or only):
+        raise UserError("--update writes whole pages: give it without --preview, -k and --only")
+    found = chosen(targets or (), rules_for(Config(), local or ()))
+    if not found.rules and not found.troubles:
+        raise UserError("no rule to test: give a folder of rules, or install a pack")
+    select = case_filter(part, only or (), found.rules)
+    interpreter = python or Path(sys.executable)
+    check_torch(interpreter)
+    with Bench(interpreter) as bench:
+        if preview:
+            return _preview(found, bench, select)
+        for rule in found.rules if update else ():
+            _update(rule, bench, overwrite)
+        return _judge(found, bench, select)
+
+
+def _judge(found: Catalog, bench: Bench, select: Select | None) -> int:
+    from devfix.report.render.plain import plain
+    from devfix.rule_testing.page_check import judge
+    from devfix.rule_testing.writing import judged, summed
+
+    began = time.monotonic()
+    judgements = []
+    for judgement in judge(found.rules, bench, select):
+        print(plain(judged(judgement)), flush=True)
+        judgements.append(judgement)
+    for trouble in found.troubles:
+        print(plain(f"FAIL  {trouble}"))
+    print(summed(judgements, time.monotonic() - began, len(found.troubles)))
+    return 0 if all(judgement.passed for judgement in judgements) and not found.troubles else 1
+
+
+def _preview(found: Catalog, bench: Bench, select: Select | None) -> int:
+    """Print what the rules propose; return 1 if a rule is in error."""
+    from devfix.report.render.plain import plain
+    from devfix.rule_testing.page import PageError, read_page
+
+    troubles = list(found.troubles)
+    for rule in found.rules:
+        try:
+            cases = [case for case in read_page(rule.page).cases if select is None or select(case)]
+        except PageError as error:
+            troubles.append(str(error))
+            continue
+        if cases:
+            print(rule.id)
+        for case in cases:
+            shown = bench.preview(rule, case)
+            print(plain(shown.text) + "\n", flush=True)
+            troubles += shown.proposal.notes if shown.proposal else ()
+    for trouble in found.troubles:
+        print(plain(f"FAIL  {trouble}"))
+    return 1 if troubles else 0
+
+
+def _update(rule: Rule, bench: Bench, overwrite: bool) -> None:
+    from devfix.report.render.plain import plain
+    from devfix.rule_testing.updating import update_page
+
+    page = os.path.relpath(rule.page)
+    kept = []
+
+    def accept(update: BlockUpdate) -> bool:
+        print(plain(f"{page}: case {update.case!r}\n{update.difference}"))
+        if overwrite:
+            return True
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            return typer.confirm("Replace what is on the page?")
+        kept.append(update)
+        return False
+
+    if update_page(rule, bench, accept):
+        print(f"updated  {page}")
+    if kept:
+        blocks = "a block that is" if len(kept) == 1 else f"{len(kept)} blocks that are"
+        print(f"kept  {blocks} not empty in {page}; --update --overwrite replaces what is shown above")
