@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from devfix.errors import RuleError, UserError
 from devfix.registry import Catalog, collect, selection
 from devfix.registry.loading import rule_at
 from devfix.registry.options import read_options, shown
+from devfix.registry.timeout import GRACE
 
 OPTIONS = """
 from dataclasses import dataclass
@@ -283,3 +285,15 @@ def test_a_signal_during_an_import_ends_the_command(tmp_path: Path) -> None:
         process.terminate()
         said = process.stderr.read()
         assert process.wait() == 128 + signal.SIGTERM, said
+
+
+def test_a_signal_waits_for_the_output_of_an_import(tmp_path: Path) -> None:
+    """Python aborts at its exit if a thread holds standard error then: this one does, until its output is read."""
+    write_rule(tmp_path, rule=RULE + "\nimport time\nprint('importing\\n' + 'x' * 1_000_000)\ntime.sleep(600)\n")
+    command = [sys.executable, "-m", "devfix", "rules", "--rules", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        assert process.stderr is not None and process.stderr.readline() == b"importing\n"
+        process.terminate()
+        time.sleep(4 * GRACE)
+        said = process.stderr.read()
+        assert process.wait() == 128 + signal.SIGTERM, said[-1000:]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import sys
 import sysconfig
 import threading
 import time
@@ -18,6 +20,7 @@ from devfix.sdk.declining import Declined
 Given = TypeVar("Given")
 LONGEST = 300  # characters of an exception's message
 GRACE = 0.5  # seconds that a thread has to end when devfix does, and between two looks for a signal
+HANGS = 60.0  # seconds after which a write to standard error is not expected to end
 _LIBRARIES = tuple(
     {str(Path(__file__).parents[1]), *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))}
 )
@@ -58,6 +61,7 @@ def within(seconds: float, function: Callable[[], Given]) -> Given:
     except BaseException:  # a signal ends devfix: Python aborts at its exit if a thread holds standard error then
         _end(thread)
         call.ended.wait(GRACE)
+        _await_stderr()
         raise
     if not call.ended.is_set():
         _end(thread)
@@ -76,6 +80,19 @@ def _wait(event: threading.Event, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0 and not event.wait(min(left, GRACE)):
         pass
+
+
+def _await_stderr() -> None:
+    """Wait until no thread is writing to standard error, unless one hangs in that."""
+    flushed = threading.Event()
+
+    def flush() -> None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.flush()
+        flushed.set()
+
+    threading.Thread(target=flush, name="devfix-flush", daemon=True).start()
+    flushed.wait(HANGS)
 
 
 def _end(thread: threading.Thread) -> None:
