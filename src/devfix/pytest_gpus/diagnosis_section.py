@@ -50,9 +50,12 @@ def diagnosis(trace: dict[str, Any] | None, others: Iterable[Path], root: Path) 
     return ""
 
 
-def advice(node: str, chosen: Sequence[str], wanted: Wanted) -> str:
-    """Return how to repair what failed a test; `chosen` are the suite's own options, which may choose its device."""
-    inner = shlex.join(["pytest", *(["--lift"] if wanted.lift else []), *chosen, node])
+def advice(node: str, given: Sequence[str], wanted: Wanted) -> str:
+    """Return how to repair what failed a test.
+
+    `given` are the settings of a lifted run and the suite's own options, which may choose its device.
+    """
+    inner = shlex.join(["pytest", *(["--lift"] if wanted.lift else []), *given, node])
     # Quotes in quotes are hard to read, and nothing in the others means anything to a shell but these four.
     outer = f'"{inner}"' if "'" in inner and not set('"$`\\!') & set(inner) else shlex.quote(inner)
     command = f"devfix repair --run {outer}"

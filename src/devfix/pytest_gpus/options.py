@@ -91,6 +91,15 @@ def give_way(config: pytest.Config) -> None:
             del names[name]
 
 
+def lift_settings(config: pytest.Config) -> list[str]:
+    """Return the words that set how a run lifts, without `--lift` itself: `--lift-strict`."""
+    told = config.option
+    flags = ((_LIFT_TWICE, told.devfix_lift_twice), (_LIFT_STRICT, told.devfix_lift_strict))
+    lists = ((_LIFT_TESTS, told.devfix_lift_tests), (_LIFT_STRICT_AT, told.devfix_lift_strict_at))
+    found = [name for name, is_set in flags if is_set]
+    return found + [f"{name}={value}" for name, values in lists for value in values]
+
+
 def chosen(config: pytest.Config) -> list[str]:
     """Return the words that gave the suite's own options, those of its conftest files: `--device cuda`."""
     found: list[str] = []

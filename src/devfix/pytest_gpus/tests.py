@@ -77,14 +77,10 @@ class Tests:
         if report.failed and error is not None and self.world.now is not None and not self.world.is_judged:
             others = [self.world.traces / name for name in sorted(self._written() - self._traces)]
             if text := diagnosis_section.diagnosis(trace, others, self.world.root) if trace or others else "":
-                report.sections.append(
-                    (
-                        "devfix",
-                        text
-                        + "\n"
-                        + diagnosis_section.advice(item.nodeid, options.chosen(item.config), self.world.now),
-                    )
-                )
+                lifting = options.lift_settings(item.config) if self.world.now.lift else []
+                given = [*lifting, *options.chosen(item.config)]
+                advice = diagnosis_section.advice(item.nodeid, given, self.world.now)
+                report.sections.append(("devfix", f"{text}\n{advice}"))
 
     def pytest_unconfigure(self) -> None:
         """Leave the world."""
