@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from types import FrameType
 from typing import Annotated, NoReturn
@@ -33,7 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _end)
-    sys.exit(status(sys.argv[1:] if arguments is None else arguments))
+    try:
+        code: object = status(sys.argv[1:] if arguments is None else arguments)
+    except SystemExit as ending:
+        code = ending.code
+    if isinstance(code, int) and threading.active_count() > 1:
+        _exit_beside_rules(code)
+    sys.exit(code)  # type: ignore[arg-type]
 
 
 def status(arguments: Sequence[str]) -> int:
@@ -53,6 +63,18 @@ def status(arguments: Sequence[str]) -> int:
         report = f"; to report it, attach {log}" if log else ""
         complaint(f"internal error: {type(error).__name__} in devfix, not in your program{report}", arguments, log)
         return EXIT_INTERNAL
+
+
+def _exit_beside_rules(code: int) -> None:
+    """Exit where rules still run, without Python's finalization: it aborts if one of their threads is printing then."""
+    from devfix.registry.timeout import is_running
+
+    if not is_running():
+        return
+    atexit._run_exitfuncs()
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+    os._exit(code)
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:

@@ -47,7 +47,10 @@ class OtherCommands:
         """Yield what gets worse with a patch, and what it should fix and does not."""
         commands = list(self._commands(patch))
         if commands and self.seconds > 0:
-            self.session.progress(f"running {len(commands)} other commands that reach the patch")
+            subject = (
+                "1 other command that reaches" if len(commands) == 1 else f"{len(commands)} other commands that reach"
+            )
+            self.session.progress(f"running {subject} the patch")
         for command in commands:
             for world in dict.fromkeys((CPU, self.session.world)):
                 pair = self._pair(command, world, files)

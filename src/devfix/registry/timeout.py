@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import sys
 import sysconfig
 import threading
 import time
@@ -20,7 +18,7 @@ from devfix.sdk.declining import Declined
 Given = TypeVar("Given")
 LONGEST = 300  # characters of an exception's message
 GRACE = 0.5  # seconds that a thread has to end when devfix does, and between two looks for a signal
-HANGS = 60.0  # seconds after which a write to standard error is not expected to end
+_NAME = "devfix-rule"  # of the threads
 _LIBRARIES = tuple(
     {str(Path(__file__).parents[1]), *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))}
 )
@@ -54,14 +52,13 @@ def within(seconds: float, function: Callable[[], Given]) -> Given:
     What it prints does not go to standard output.
     """
     call = _Call(function)
-    thread = threading.Thread(target=as_rule(call), name="devfix-rule", daemon=True)
-    thread.start()
+    thread = threading.Thread(target=as_rule(call), name=_NAME, daemon=True)
     try:
+        thread.start()  # in which a signal may arrive, too: the thread runs before its start returns
         _wait(call.ended, seconds)
-    except BaseException:  # a signal ends devfix: Python aborts at its exit if a thread holds standard error then
+    except BaseException:  # a signal ends devfix
         _end(thread)
         call.ended.wait(GRACE)
-        _await_stderr()
         raise
     if not call.ended.is_set():
         _end(thread)
@@ -75,24 +72,16 @@ def within(seconds: float, function: Callable[[], Given]) -> Given:
     return call.given[0]
 
 
+def is_running() -> bool:
+    """Return whether a function still runs that was abandoned, or that a signal has interrupted."""
+    return any(thread.name == _NAME for thread in threading.enumerate())
+
+
 def _wait(event: threading.Event, seconds: float) -> None:
     """Wait for an event, in steps: of a signal that another thread receives, the main thread learns between them."""
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0 and not event.wait(min(left, GRACE)):
         pass
-
-
-def _await_stderr() -> None:
-    """Wait until no thread is writing to standard error, unless one hangs in that."""
-    flushed = threading.Event()
-
-    def flush() -> None:
-        with contextlib.suppress(OSError, ValueError):
-            sys.stderr.flush()
-        flushed.set()
-
-    threading.Thread(target=flush, name="devfix-flush", daemon=True).start()
-    flushed.wait(HANGS)
 
 
 def _end(thread: threading.Thread) -> None:
