@@ -287,8 +287,8 @@ def test_a_signal_during_an_import_ends_the_command(tmp_path: Path) -> None:
         assert process.wait() == 128 + signal.SIGTERM, said
 
 
-def test_a_signal_waits_for_the_output_of_an_import(tmp_path: Path) -> None:
-    """Python aborts at its exit if a thread holds standard error then: this one does, until its output is read."""
+def test_a_signal_ends_the_command_while_an_import_is_printing(tmp_path: Path) -> None:
+    """Python's finalization aborts if a thread holds standard error: this one does, until its output is read."""
     write_rule(tmp_path, rule=RULE + "\nimport time\nprint('importing\\n' + 'x' * 1_000_000)\ntime.sleep(600)\n")
     command = [sys.executable, "-m", "devfix", "rules", "--rules", str(tmp_path)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
