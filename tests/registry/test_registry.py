@@ -17,7 +17,7 @@ from devfix.config import Config
 from devfix.errors import RuleError, UserError
 from devfix.registry import Catalog, collect, selection
 from devfix.registry.loading import rule_at
-from devfix.registry.options import read_options, shown
+from devfix.registry.options import format_defaults, read_options
 from devfix.registry.timeout import GRACE
 
 OPTIONS = """
@@ -181,7 +181,7 @@ def test_options_are_shown_as_toml(tmp_path: Path) -> None:
     write_rule(tmp_path, rule=WITH_OPTIONS)
     options = collect([tmp_path]).find("acme/bias-left").options
     assert options is not None
-    told = shown(options)
+    told = format_defaults(options)
     assert told == {
         "wrappers": '["Scaled"]',
         "deep-search": "false",
