@@ -11,6 +11,7 @@ from devfix.model import Frame, ScopeVariable
 from devfix.sdk import Sources, followed
 
 INDEX = ScopeVariable("index", "tensor", "cpu")
+STORED = ScopeVariable("self.index", "tensor", "cpu")
 MAKE = "def make(n, device=None):\n    return torch.zeros(n, device=device)\n\n\n"
 
 
@@ -18,7 +19,7 @@ def told(text: str, *calls: tuple[str, str]) -> str | None:
     """The tensor that is followed; each call is a function and a text in it, the one that makes the tensor first."""
     places = [place(text, call, function, "main.py") for function, call in calls]
     diagnosis, _ = meeting("x + mask", "x + mask")
-    failure = replace(diagnosis.failure, frames=tuple(Frame(each, (INDEX,)) for each in places))
+    failure = replace(diagnosis.failure, frames=tuple(Frame(each, (INDEX, STORED)) for each in places))
     found = followed(failure, places, Sources({"main.py": text.encode()}.get))
     return found.expression if found is not None else None
 
@@ -84,3 +85,31 @@ def test_a_parameter_that_the_function_assigns_is_its_own() -> None:
     text = "def make(device):\n    device = 'cuda'\n    return torch.zeros(3, device=device)\n\n\n"
     text += "def f(index):\n    return make(index.device)\n"
     assert told(text, ("make", "torch.zeros(3, device=device)"), ("f", "make(index.device)")) is None
+
+
+HOLDER = """class Mask:
+    def __init__(self, index):
+        self.index = index
+        self.device = index.device
+
+    def make(self, n):
+        return torch.zeros(n, device=self.device)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("", "", "self.index"),
+        ("= index.device", "= self.index.device", "self.index"),
+        ("self.device", "self.where", "self.index"),
+        ("        self.index = index\n", "", None),  # in no scope of the other methods
+        ("    def make", "    def to(self, device):\n        self.device = device\n\n    def make", None),
+        ("    def make", "    def set(self, index):\n        self.index = index\n\n    def make", None),
+        ("= index.device", "= torch.device('cpu')", None),
+    ],
+)
+def test_a_device_that_an_object_keeps(old: str, new: str, expected: str | None) -> None:
+    text = HOLDER.replace(old, new) if old else HOLDER
+    made = next(line.strip().removeprefix("return ") for line in text.splitlines() if "torch.zeros" in line)
+    assert told(text, ("make", made)) == expected
