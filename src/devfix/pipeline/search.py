@@ -10,6 +10,7 @@ from devfix.pipeline.attempt import Attempt, AttemptBuilder
 from devfix.pipeline.choices import Choice
 from devfix.pipeline.first_failure import first_run
 from devfix.pipeline.more_gpus import run_with_enough_gpus
+from devfix.pipeline.regression_tests import prepare_regression_tests
 from devfix.pipeline.session import Session
 from devfix.registry import Rule
 from devfix.verification.candidate import CandidateResult
@@ -70,6 +71,8 @@ class Search:
             if self.repeats:
                 self._first = first
                 self.session.move_to(first.world)  # a search before may have found that later code needs more GPUs
+            if first.outcome is Outcome.FAILED:
+                prepare_regression_tests(self.session)
             final = self._repair_from(first)
             if final.outcome is Outcome.CLEAN and final.world != CPU and not self.fixes and CPU in self._baselines:
                 self._note_failure_without_gpu(self._baseline(CPU))

@@ -15,6 +15,7 @@ from devfix.discovery import Command
 from devfix.execution import SEED, TracedRunner
 from devfix.model import NO_COUNTS, CountRequest, GpusNeeded, Run, Target, World
 from devfix.notes import Notes
+from devfix.pipeline.test_server import TestServer
 from devfix.progress import Progress
 from devfix.sdk import Sources
 from devfix.workspace import Repository, Worktrees
@@ -36,6 +37,7 @@ class Session:
     commands: tuple[Command, ...]
     gpus_seen: int
     progress: Progress
+    test_server: TestServer
     command_text: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     notes: Notes = field(default_factory=Notes)
