@@ -63,6 +63,11 @@ class Session:
         """The world in which failures are looked for."""
         return self.target.world
 
+    @property
+    def steps(self) -> int:
+        """How often an operator runs at the failing line until a run is ended, 0 if runs are not ended so."""
+        return self.target.until.steps if self.target.until else 0
+
     def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
         """Run the program with `files` changed."""
         return self._named(self.observer.run(world, files, fresh=fresh, reach=reach), files)

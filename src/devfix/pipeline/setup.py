@@ -98,7 +98,8 @@ def _jobs(until: Until | None, sandboxed: bool) -> int:
     if until is None:
         return JOBS
     if sandboxed:
-        raise UserError("--sandbox: a program in it cannot be ended while it runs; leave out --for and --until")
+        options = "--for, --until and --steps-after"
+        raise UserError(f"--sandbox: a program in it cannot be ended while it runs; leave out {options}")
     if until.url and answer(until.url, Request("GET", "/"), 5.0) is not None:
         raise UserError(f"--until {until.url}: something answers there already; end it, or let the program use another")
     return 1 if until.url else JOBS

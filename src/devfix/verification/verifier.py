@@ -57,13 +57,15 @@ class Verifier:
         seeded: Runner | None = None,
         review: Review | None = None,
         report_progress: Callable[[int, int, int, str], None] | None = None,
+        steps: int = 0,
     ) -> None:
         """Run candidates by `run`, or by `seeded`, which seeds generators, if the program draws from unseeded ones.
 
-        `review` returns objections to a verified patch, given the files that it leads to.
+        `review` returns objections to a verified patch, given the files that it leads to. Runs with a patch are ended
+        after `steps` runs of an operator at the failing line, if that is not 0.
         """
         self.run, self.before, self.files, self.worlds, self.baseline = run, before, files, worlds, baseline
-        self.jobs, self.report_progress = jobs, report_progress
+        self.jobs, self.report_progress, self.steps = jobs, report_progress, steps
         self.seeded = seeded or run
         self.review = review
         self.flaky: list[str] = []
@@ -126,7 +128,7 @@ class Verifier:
         files = {**self.files, **{edit.path: edit.after for edit in patch.edits}}
         failed, home = self.before.failure, self.before.world
         places = locations_after(failed.at, patch.edits) if failed and failed.at else ()
-        reach = CountRequest(places, expected_checksums(failed, diagnosis))
+        reach = CountRequest(places, expected_checksums(failed, diagnosis), self.steps)
         run = self.run(home, files, False, reach)
         ends_well = run.outcome is Outcome.CLEAN or self._ends_as_without_gpu(run, patch)
         outcome, reason = classify_run(self.before, run, patch, diagnosis, ends_well)
@@ -193,7 +195,7 @@ class Verifier:
         """Run a candidate in all other worlds, and again in a fresh process in the world that failed."""
         home = self.before.world
         others = [world for world in self.worlds if world != home]
-        counted = counts_for(self.before, candidate, others)
+        counted = counts_for(self.before, candidate, others, self.steps)
         runs: dict[World, Future[Run]] = {
             world: pool.submit(self.run, world, candidate.files, world == home, counted.get(world, NO_COUNTS))
             for world in [home, *others]
