@@ -80,12 +80,12 @@ def main() -> int:
     asked = parser.parse_args()
     need("devfix", "torch")
     with tempfile.TemporaryDirectory(prefix="devfix-benchmark-") as temporary:
-        program = long_program(Path(temporary)) if asked.long else wild_program(Path(temporary))
-        return timed(program, asked.rounds or (1 if asked.long else 5))
+        program = make_long_program(Path(temporary)) if asked.long else make_wild_program(Path(temporary))
+        return time_program(program, asked.rounds or (1 if asked.long else 5))
 
 
-def wild_program(temporary: Path) -> Program:
-    """The case of corpus/wild, which has run once: both sides find the library compiled, as whoever runs it twice."""
+def make_wild_program(temporary: Path) -> Program:
+    """Return the case of corpus/wild, which has run once: both sides find the library compiled, as in a second run."""
     shared = environment()
     wild = read_wild(WILD / "llms-from-scratch")
     made, folder = temporary / "made", temporary / "repository"
@@ -93,12 +93,12 @@ def wild_program(temporary: Path) -> Program:
     shutil.copytree(wild.case.folder, made, dirs_exist_ok=True)
     make_repository(made, folder)
     program = Program(folder, wild.case.run, shared / "bin" / "python", 4, with_test=False)
-    plain_run(program)
+    time_plain_run(program)
     return program
 
 
-def long_program(temporary: Path) -> Program:
-    """A program of a minute."""
+def make_long_program(temporary: Path) -> Program:
+    """Return a program of a minute."""
     made, folder = temporary / "made", temporary / "repository"
     for name, text in LONG.items():
         (made / name).parent.mkdir(parents=True, exist_ok=True)
@@ -107,20 +107,20 @@ def long_program(temporary: Path) -> Program:
     return Program(folder, "python main.py", Path(sys.executable), 2, with_test=True)
 
 
-def plain_run(program: Program) -> float:
-    """The seconds of one plain run on the CPU."""
+def time_plain_run(program: Program) -> float:
+    """Return the seconds of one plain run on the CPU."""
     began = time.monotonic()
     words = [program.python, *program.command.split()[1:]]
     subprocess.run(words, cwd=program.folder, check=True, capture_output=True, env=hidden_gpus())
     return time.monotonic() - began
 
 
-def timed(program: Program, rounds: int) -> int:
+def time_program(program: Program, rounds: int) -> int:
     """Time a program in rounds, and print what came of it."""
     plain, guarded, bare = list[float](), list[float](), list[float]()
     command = ["--run", program.command, "--world", "simulated", "--python", str(program.python)]
     for number in range(1, rounds + 1):
-        plain.append(plain_run(program))
+        plain.append(time_plain_run(program))
         for seconds, name, more in ((guarded, "guarded", []), (bare, "bare", ["--no-test"])):
             report, took = repair(program.folder, [*command, "--branch", f"{name}-{number}", *more])
             if report["outcome"] != "repaired":

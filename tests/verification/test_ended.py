@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, patch, told
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, make_run, patch
 
 from devfix.model import NO_COUNTS, CountRequest, Diagnosis, Finding, OperatorCount, Run, World
 from devfix.verification.checks.ended import ENDED_NOTE
@@ -25,15 +25,15 @@ def judged(
 
     def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         if files == FILES and world != CPU:
-            return told(world, FIRST)
-        ended = replace(told(world, stdout=printed.get(world, "1\n")), ended="alive for 60 s", torch="2")
+            return make_run(world, FIRST)
+        ended = replace(make_run(world, stdout=printed.get(world, "1\n")), ended="alive for 60 s", torch="2")
         assert files == FILES or (reach.locations[0].line, reach.steps) == (3, 4)  # the failing line
         return replace(ended, operator_counts=counts.get(world, PAST))
 
     def baseline(world: World) -> Run:
         return run(world, FILES, False, NO_COUNTS)
 
-    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU, TWO], baseline, steps=4)
+    verifier = Verifier(run, make_run(HOME, FIRST), FILES, [HOME, CPU, TWO], baseline, steps=4)
     with ThreadPoolExecutor(2) as pool:
         candidate = verifier.verify_on_all_worlds(verifier.run_on_failing_world(patch(FIXED), DIAGNOSIS), pool)
     return candidate.verdict.outcome, candidate.verdict.reason, verifier

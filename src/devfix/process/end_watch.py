@@ -47,14 +47,14 @@ class EndWatch:
 
     @property
     def is_due(self) -> bool:
-        """Whether everything has happened that is waited for."""
+        """True if everything has happened that is waited for."""
         if self._is_marked:
             return True
         return self._reached is not None and time.monotonic() >= self._reached + self._until.seconds
 
     @property
     def why(self) -> str:
-        """What the program did before it was ended."""
+        """A description of what the program did before it was ended."""
         until = self._until
         if self._is_marked:
             return f"alive, and ran the failing line {until.steps} times"

@@ -43,7 +43,7 @@ def ran(result: Any, func: Any, args: Any = (), kwargs: Any = None) -> None:
         row = _visits.setdefault(name, [0, 0, 0, 0])
         row[0] += 1
         if row[0] == _steps:
-            _tell_steps()
+            _mark_reached()
         row[2] += totals.is_on_device(result)
         if checksums.is_active() and not row[3]:
             row[3] = checksums.are_given(func, args, kwargs)
@@ -58,10 +58,10 @@ def done(func: str) -> None:
         row = _visits.setdefault(func, [0, 0, 0, 0])
         row[0] += 1
         if row[0] == _steps:
-            _tell_steps()
+            _mark_reached()
 
 
-def _tell_steps() -> None:
+def _mark_reached() -> None:
     """Make the file by which devfix knows that the program may be ended."""
     with contextlib.suppress(OSError):  # then the program runs to its end
         os.close(os.open(_mark, os.O_CREAT | os.O_WRONLY, 0o600))

@@ -90,21 +90,21 @@ def _branch(descriptor: int) -> socket.socket:
     request = json.loads(line)
     try:
         exec(compile(request["code"], "<branch>", "exec"), {"__name__": "branch", **request["given"]})
-        _tell_ready(control)
+        _report_ready(control)
     except BaseException as error:
-        _tell_trouble(control, error)
+        _report_error(control, error)
         os._exit(1)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     return control
 
 
-def _tell_ready(control: socket.socket) -> None:
+def _report_ready(control: socket.socket) -> None:
     gc.collect()
     gc.freeze()
     control.sendall(b'""\n')
 
 
-def _tell_trouble(control: socket.socket, error: BaseException) -> None:
+def _report_error(control: socket.socket, error: BaseException) -> None:
     with contextlib.suppress(OSError):
         control.sendall(json.dumps(f"{type(error).__name__}: {error}"[:2000]).encode() + b"\n")
 
@@ -239,9 +239,9 @@ def main() -> int:
     try:
         _prepare(sys.argv[2:])
     except BaseException as error:
-        _tell_trouble(control, error)
+        _report_error(control, error)
         return 1
-    _tell_ready(control)
+    _report_ready(control)
     program = serve(control)
     if program is None:
         return 0
