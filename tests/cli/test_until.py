@@ -22,7 +22,7 @@ from devfix.report.record import record
 from devfix.report.render.json import read
 from devfix.report.render.summary import reproduce
 
-NAMES = ("for", "until-line", "until", "request")
+NAMES = ("for", "until-line", "until", "request", "steps-after")
 
 TRAINING = """
 import time, torch
@@ -67,6 +67,7 @@ def test_the_options_say_what_is_waited_for() -> None:
     assert until_from(None, None, None, None, 600) is None
     assert until_from("2m", None, None, None, 600) == Until(120.0)
     assert until_from("5", "epoch 1", None, None, 600) == Until(5.0, "epoch 1")
+    assert until_from(None, None, None, None, 600, 3) == Until(steps=3)
     url = "http://127.0.0.1:8000/health"
     requests = ['POST /predict {"x": [1, 2]}', "GET /"]
     expected = (Request("POST", "/predict", '{"x": [1, 2]}'), Request("GET", "/"))
@@ -78,6 +79,7 @@ def test_the_options_say_what_is_waited_for() -> None:
     [
         (["--for", "never"], "--for never: give a time above 0"),
         (["--for", "10m"], "--for 10m: is not below the time limit for a run, 600 s; raise it: --timeout"),
+        (["--steps-after", "0"], "--steps-after 0: give at least 1"),
         (["--until-line", " "], "--until-line is empty"),
         (["--until", "127.0.0.1:80"], "--until 127.0.0.1:80: give an address like http://127.0.0.1:8000/"),
         (["--until", "https://a/"], "--until https://a/: give an address like"),
@@ -96,11 +98,18 @@ def test_wrong_values_are_told_in_one_line(
 
 
 @pytest.mark.slow
-def test_training_that_takes_hours_is_repaired(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--until-line", "step 3"), "alive, and printed 'step 3'"),
+        (("--steps-after", "4"), "alive, and ran the failing line 4 times"),
+    ],
+)
+def test_training_that_takes_hours_is_repaired(arguments: tuple[str, str], words: str, tmp_path: Path) -> None:
     root = make_repository(tmp_path / "program", {"main.py": TRAINING})
-    data = read(repair(root, "--until-line", "step 3", "--format", "json").stdout)
+    data = read(repair(root, *arguments, "--format", "json").stdout)
     assert data.outcome == "repaired" and data.last_run is not None
-    assert data.last_run.ended == "alive, and printed 'step 3'"
+    assert data.last_run.ended == words
     assert set(data.fixes[0].verdict.worlds.values()) == {data.last_run.ended}
     assert any("was not compared" in note for note in data.notes)
     assert "batch = torch.ones(2, device=device)" in git(root, "show", f"{data.branch}:main.py")
@@ -143,15 +152,17 @@ def test_a_server_that_runs_already_is_told_before_anything_is_run(tmp_path: Pat
         ("90s", None, None, None),
         ("1.5s", "step 1", None, None),
         (None, None, "http://127.0.0.1:8/", ["POST /a [1]", "GET /b"]),
+        ("90s", None, None, None, 7),
     ],
 )
 def test_the_command_that_repeats_a_repair_waits_for_the_same(given: tuple[Any, ...]) -> None:
-    until = until_from(*given, 600)
+    until = until_from(*given[:4], 600, *given[4:])
     assert until is not None
     named = {
         name: [each.partition("=")[2] for each in until.options if each.startswith(f"--{name}=")] for name in NAMES
     }
     first = {name: found[0] if found else None for name, found in named.items()}
-    assert until_from(first["for"], first["until-line"], first["until"], named["request"], 600) == until
+    steps = int(first["steps-after"]) if first["steps-after"] else None
+    assert until_from(first["for"], first["until-line"], first["until"], named["request"], 600, steps) == until
     data = record(replace(report(), until=until))
     assert all(shlex.quote(option) in reproduce(data) for option in until.options)

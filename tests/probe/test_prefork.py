@@ -249,3 +249,33 @@ def test_close_ends_the_server(tmp_path: Path) -> None:
     warm.close()
     assert _living(mark) == []
     assert signal.getsignal(signal.SIGCHLD) in (signal.SIG_DFL, signal.Handlers.SIG_DFL)
+
+
+def test_a_branch_has_run_its_code_and_its_parent_has_not(warm: PreforkServer, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("import sys\nprint('wave' in sys.modules, len(sys.modules) > 0)\n")
+    branch = warm.branch("assert word == 'given'\nimport wave", {"word": "given"})
+    try:
+        said = [each.run(Path("script.py"), [], tmp_path, child_environment(), HANGS).stdout for each in (branch, warm)]
+        assert said == ["True True\n", "False True\n"]
+    finally:
+        branch.close()
+    with pytest.raises(PreforkError):
+        branch.run(Path("script.py"), [], tmp_path, child_environment(), HANGS)
+
+
+def test_where_the_code_of_a_branch_fails_its_parent_serves(warm: PreforkServer, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("import sys\nprint('wave' in sys.modules)\n")
+    branch = warm.branch("import wave\nraise SystemExit(3)", {})
+    assert branch.run(Path("script.py"), [], tmp_path, child_environment(), HANGS).stdout == "False\n"
+    branch.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
+def test_branches_end_with_their_server(tmp_path: Path) -> None:
+    mark = f"MARK_{uuid.uuid4().hex}"
+    warm = PreforkServer(PYTHON, {**child_environment(), mark: "1"})
+    (tmp_path / "fine.py").write_text("print(1)\n")
+    branch = warm.branch("import wave", {})
+    assert branch.run(Path("fine.py"), [], tmp_path, {**child_environment(), mark: "1"}, HANGS).stdout == "1\n"
+    warm.close()
+    assert _living(mark) == []

@@ -100,3 +100,16 @@ def test_an_answer_of_any_kind_shows_that_the_server_is_there(tmp_path: Path, po
 def test_a_server_that_ends_at_once_is_not_waited_for(tmp_path: Path, port: str) -> None:
     done = ran("raise SystemExit(2)", Until(url=f"http://127.0.0.1:{port}/"), tmp_path)
     assert (done.ended, done.exit_code) == ("", 2)
+
+
+def test_it_is_interrupted_when_the_probe_has_counted_enough(tmp_path: Path) -> None:
+    mark = tmp_path / "reached"
+    program = f"open({str(mark)!r}, 'w').close()\n{LOOP}"
+    done = run([sys.executable, "-c", program], tmp_path, os.environ, HANGS, until=Until(steps=4), mark=mark)
+    assert done.ended == "alive, and ran the failing line 4 times" and not done.timed_out
+
+
+def test_without_enough_steps_it_runs_to_its_end(tmp_path: Path) -> None:
+    until, mark = Until(steps=4), tmp_path / "reached"
+    done = run([sys.executable, "-c", "print(1)"], tmp_path, os.environ, HANGS, until=until, mark=mark)
+    assert (done.ended, done.exit_code, done.stdout) == ("", 0, "1\n")

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, make_run, patch
 
-from devfix.model import CountRequest, Diagnosis, Finding, OperatorCount, Run, World
+from devfix.model import NO_COUNTS, CountRequest, Diagnosis, Finding, OperatorCount, Run, World
 from devfix.verification.checks.ended import ENDED_NOTE
 from devfix.verification.verifier import Verifier
 
@@ -27,12 +27,13 @@ def judged(
         if files == FILES and world != CPU:
             return make_run(world, FIRST)
         ended = replace(make_run(world, stdout=printed.get(world, "1\n")), ended="alive for 60 s", torch="2")
-        assert files == FILES or reach.locations[0].line == 3  # the failing line
+        assert files == FILES or (reach.locations[0].line, reach.steps) == (3, 4)  # the failing line
         return replace(ended, operator_counts=counts.get(world, PAST))
 
-    verifier = Verifier(
-        run, make_run(HOME, FIRST), FILES, [HOME, CPU, TWO], lambda world: run(world, FILES, False, None)
-    )  # type: ignore[arg-type]
+    def baseline(world: World) -> Run:
+        return run(world, FILES, False, NO_COUNTS)
+
+    verifier = Verifier(run, make_run(HOME, FIRST), FILES, [HOME, CPU, TWO], baseline, steps=4)
     with ThreadPoolExecutor(2) as pool:
         candidate = verifier.verify_on_all_worlds(verifier.run_on_failing_world(patch(FIXED), DIAGNOSIS), pool)
     return candidate.verdict.outcome, candidate.verdict.reason, verifier

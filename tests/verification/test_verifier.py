@@ -1,9 +1,11 @@
 """The verdict on a patch, for programs that are functions: `verify` runs what it is handed and nothing else."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, make_run, patch
+from waiting import HANGS
 
 from devfix.model import (
     CountRequest,
@@ -227,3 +229,21 @@ def test_the_control_run_needs_no_fresh_process_and_the_first_world_does() -> No
     assert verifier.select_best([patch(b"one")], [Diagnosis("p/r", "", FIRST, Finding(1, ""))])[0] is not None
     expected = [(HOME.name, False, False), (HOME.name, False, True), (HOME.name, True, False), (TWO.name, False, False)]
     assert sorted(asked) == sorted(expected)
+
+
+def test_the_failure_is_repeated_once_and_beside_the_first_candidate() -> None:
+    """Where a core is free: a program of an hour is not run for an hour more."""
+    repeats, began = [0], threading.Event()
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        if files["m.py"] == SOURCE and world == HOME:
+            repeats[0] += 1
+            began.set()
+            return make_run(world, FIRST)
+        assert began.wait(HANGS)
+        return make_run(world)
+
+    verifier = Verifier(run, make_run(HOME, FIRST), FILES, [HOME, CPU, TWO], lambda world: make_run(world))
+    kept, _ = verifier.select_best([patch(b"one")], [Diagnosis("p/r", "", FIRST, Finding(1, ""))])
+    assert kept is not None and kept.verdict.outcome == "verified"
+    assert repeats == [1]

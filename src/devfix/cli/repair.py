@@ -14,7 +14,7 @@ from devfix.cli.formats import ExplainRulesOption, ReportFormat, ReportFormatOpt
 from devfix.cli.local import Local
 from devfix.cli.resource_options import FileSize, InSandbox, Memory, OutputLimit, Processes
 from devfix.cli.taking import ApplyOption, CandidateOption, TakeOption, answers, asks
-from devfix.cli.until import ForOption, RequestOption, UntilLineOption, UntilOption, until_from
+from devfix.cli.until import ForOption, RequestOption, StepsOption, UntilLineOption, UntilOption, until_from
 from devfix.errors import UserError
 from devfix.model import Outcome, Report, Taking, WorldChoice
 from devfix.report.render.plain import one_line
@@ -139,6 +139,7 @@ def repair(
     until_line: UntilLineOption = None,
     until: UntilOption = None,
     request: RequestOption = None,
+    steps_after: StepsOption = None,
     memory: Memory = None,
     processes: Processes = None,
     file_size: FileSize = None,
@@ -169,7 +170,7 @@ def repair(
     from devfix.pipeline.resource_options import ResourceOptions
     from devfix.report.record import record
 
-    waits = until_from(duration, until_line, until, request, timeout or TIMEOUT)
+    waits = until_from(duration, until_line, until, request, timeout or TIMEOUT, steps_after)
     is_text = output is ReportFormat.text and folder is None
     options = pipeline.RepairOptions(
         run=run,

@@ -35,11 +35,25 @@ RequestOption = Annotated[
         help="With --until: send this request once the server answers, and end it then; repeatable.",
     ),
 ]
+StepsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--steps-after",
+        metavar="N",
+        help="End each run with a patch once the line that failed has run N times, and the rest of the program is "
+        "not waited for: for programs that take long after the failure.",
+    ),
+]
 _REQUEST = re.compile(r"([A-Z]+)\s+(/\S*)(?:\s+(.+))?", re.DOTALL)
 
 
 def until_from(
-    duration: str | None, line: str | None, url: str | None, requests: Sequence[str] | None, timeout: float
+    duration: str | None,
+    line: str | None,
+    url: str | None,
+    requests: Sequence[str] | None,
+    timeout: float,
+    steps: int | None = None,
 ) -> Until | None:
     """Return what the options wait for; None if none of them is given. Raises UserError for wrong values."""
     if requests and url is None:
@@ -48,12 +62,15 @@ def until_from(
         raise UserError("--until-line and --until: give one of them")
     if line is not None and not line.strip():
         raise UserError("--until-line is empty; give a part of a line that the program prints")
-    if duration is None and line is None and url is None:
+    if steps is not None and steps < 1:
+        raise UserError(f"--steps-after {steps}: give at least 1")
+    if duration is None and line is None and url is None and steps is None:
         return None
     length = seconds(duration, "--for") if duration is not None else 0.0
     if length >= timeout:
         raise UserError(f"--for {duration}: is not below the time limit for a run, {timeout:g} s; raise it: --timeout")
-    return Until(length, line or "", _address(url) if url is not None else "", tuple(map(_request, requests or ())))
+    address = _address(url) if url is not None else ""
+    return Until(length, line or "", address, tuple(map(_request, requests or ())), steps or 0)
 
 
 def _address(url: str) -> str:

@@ -11,6 +11,7 @@ import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
 
 from devfix.process import Completed, ResourceLimits, SupervisedProcess
@@ -48,7 +49,9 @@ class PreforkServer:
         self._environment = {name: value for name, value in environment.items() if name != "DEVFIX_PROBE"}
         self._lock = threading.Lock()
         self._trouble = ""
-        self._ready = False
+        self._ready = self._is_closed = False
+        self._said = BoundedOutput(20_000)
+        self._parent: PreforkServer | None = None
         self._program: SupervisedProcess | None = None
         self._control, theirs = socket.socketpair()
         command = [str(python), str(_SERVER), str(theirs.fileno()), *modules]
@@ -61,8 +64,26 @@ class PreforkServer:
         finally:
             theirs.close()
         if self._program is not None:
-            self._said = BoundedOutput(20_000)
             threading.Thread(target=self._listen, args=(self._program,), daemon=True).start()
+
+    def branch(self, code: str, given: Mapping[str, str]) -> PreforkServer:
+        """Return a server that is forked from this one and has run `code` too, with `given` as its names.
+
+        It starts in the background and ends with this one. If the code fails, this one runs what the other should.
+        """
+        server = copy(self)
+        server._parent = self
+        server._lock, server._ready, server._program = threading.Lock(), False, None
+        server._control, theirs = socket.socketpair()
+        with theirs:
+            try:
+                with self._lock:
+                    self._await_ready()
+                    socket.send_fds(self._control, [b"b"], [theirs.fileno()])
+                server._control.sendall(json.dumps({"code": code, "given": dict(given)}).encode() + b"\n")
+            except (OSError, PreforkError) as error:
+                server._trouble = str(error)
+        return server
 
     def run(
         self,
@@ -74,6 +95,8 @@ class PreforkServer:
         output_limit: int = 0,
     ) -> Completed:
         """Run `python script arguments` in `cwd` with exactly this environment, for at most `timeout` seconds."""
+        if self._parent is not None and not self._is_prepared():
+            return self._parent.run(script, arguments, cwd, environment, timeout, output_limit)
         self._check(environment, cwd)
         request = {
             "script": str(script),
@@ -110,6 +133,7 @@ class PreforkServer:
 
     def close(self) -> None:
         """End the process and everything that it started."""
+        self._is_closed = True
         self._control.close()
         program, self._program = self._program, None
         if program is not None:
@@ -130,8 +154,17 @@ class PreforkServer:
                     f"{name} is read when an interpreter starts, and the warm one has started without it"
                 )
 
+    def _is_prepared(self) -> bool:
+        """Wait until a branch has run its code, and return whether it succeeded."""
+        try:
+            with self._lock:
+                self._await_ready()
+        except (OSError, PreforkError):
+            return self._is_closed
+        return True
+
     def _await_ready(self) -> None:
-        if self._trouble or self._program is None:
+        if self._trouble or self._is_closed:
             raise PreforkError(self._trouble or "the warm process is closed")
         if self._ready:
             return
@@ -149,7 +182,7 @@ class PreforkServer:
         self._ready = True
 
     def _death(self, error: OSError) -> str:
-        said = self._said.text().strip() if self._program is not None else ""
+        said = self._said.text().strip()
         return f"the warm process has died ({error})" + (f": {said[-500:]}" if said else "")
 
     def _listen(self, program: SupervisedProcess) -> None:

@@ -12,6 +12,7 @@ from devfix.process import child_environment
 
 DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
 SEED = 0  # for programs that draw random numbers without a seed
+STEPS_MARK = "reached"  # the file that the probe makes among the traces once operators have run so often
 ENTRY = Path(__file__).resolve().parents[1] / "probe" / "entry"
 
 
@@ -42,6 +43,7 @@ def probe_config(
         "tally": tally,
         "seed": seed,
         "given": [[each.total, each.size] for each in reach.expected_values],
+        "steps": reach.steps,
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from devfix.execution.outcome import read_run
 from devfix.execution.prefork import PreforkError, PreforkServer
-from devfix.execution.probe_config import environment_for, probe_config
+from devfix.execution.probe_config import STEPS_MARK, environment_for, probe_config
 from devfix.execution.search_path import with_interpreter
 from devfix.execution.unobserved import find_unobserved
 from devfix.model import NO_COUNTS, CountRequest, Run, SourceLocation, Target, World
@@ -115,7 +115,8 @@ class TracedRunner:
                 environment["TMPDIR"] = str(temporary)
                 extra = [overlay] if overlay else []
                 sandbox = self._sandbox(world, [tree.path, traces, temporary], extra)
-                done = self._start(tree.path, environment, fresh, sandbox)
+                mark = traces / STEPS_MARK if reach.steps else None
+                done = self._start(tree.path, environment, fresh, sandbox, mark)
                 read, trouble = read_all(traces, tree.path, self.tracked)
                 unseen = find_unobserved(done, traces)
             return read_run(
@@ -137,7 +138,9 @@ class TracedRunner:
         # What is protected is laid over already: writing there is lost at the program's end, and so may be allowed.
         return Sandbox([*self.read_only, *writable], [*self.sandboxed, *needed], devices=world.kind == "real")
 
-    def _start(self, tree: Path, environment: Mapping[str, str], fresh: bool, sandbox: Sandbox | None) -> Completed:
+    def _start(
+        self, tree: Path, environment: Mapping[str, str], fresh: bool, sandbox: Sandbox | None, mark: Path | None
+    ) -> Completed:
         cwd = tree / self.target.subfolder
         command = self.target.command
         script = self._script(tree, cwd)
@@ -154,7 +157,7 @@ class TracedRunner:
                 pass  # a fresh process says the same, later
         inside = sandbox.around(command, cwd) if sandbox is not None else command
         limit, until = self.target.timeout, self.target.until
-        return run(inside, cwd, environment, limit, self.limits, read_only=self.read_only, until=until)
+        return run(inside, cwd, environment, limit, self.limits, read_only=self.read_only, until=until, mark=mark)
 
     def _script(self, tree: Path, cwd: Path) -> Path | None:
         command = self.target.command

@@ -47,10 +47,14 @@ class Transfer:
 
 @dataclass(frozen=True)
 class CountRequest:
-    """The locations at which a run counts operators, and the operand checksums that it looks for there."""
+    """The locations at which a run counts operators, and the operand checksums that it looks for there.
+
+    With `steps`, the run may be ended once an operator has run so often there.
+    """
 
     locations: tuple[SourceLocation, ...] = ()
     expected_values: tuple[Checksum, ...] = ()
+    steps: int = 0
 
 
 NO_COUNTS = CountRequest()

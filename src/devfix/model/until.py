@@ -22,17 +22,20 @@ class Request:
 class Until:
     """The end of the program: a line of output that contains `line`, an answer at `url`, answers to `requests`.
 
-    The program is ended `seconds` after that; after so many seconds altogether if nothing else is given.
+    The program is ended `seconds` after that; after so many seconds altogether if nothing else is given. With `steps`
+    it is ended in any case once an operator has run so often at the line that failed.
     """
 
     seconds: float = 0.0
     line: str = ""
     url: str = ""
     requests: tuple[Request, ...] = ()
+    steps: int = 0
 
     @property
     def options(self) -> tuple[str, ...]:
         """The options of the command line that say the same."""
         said = (("--until-line", self.line), ("--until", self.url), ("--for", f"{self.seconds:g}s"))
         options = [f"{name}={value}" for name, value in said if value not in ("", "0s")]
+        options += [f"--steps-after={self.steps}"] if self.steps else []
         return (*options, *(f"--request={request} {request.body}".rstrip() for request in self.requests))

@@ -71,7 +71,13 @@ class AttemptBuilder:
         worlds = worlds_to_verify(run.world, session.gpus_seen)
         given = (session.run, looked, session.files, worlds, self._baseline)
         review, report_progress = self._review(looked.failure), session.progress.candidates
-        verifier = Verifier(*given, seeded=session.run_seeded, review=review, report_progress=report_progress)
+        verifier = Verifier(
+            *given,
+            seeded=session.run_seeded,
+            review=review,
+            report_progress=report_progress,
+            steps=session.steps,
+        )
         session.progress("trying candidates" if diagnoses else "no rule knows this failure")
         with session.timed("verify"):
             kept, rest = verifier.select_best(patches, diagnoses)

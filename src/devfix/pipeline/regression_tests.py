@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
-from devfix.execution import TracedRunner
 from devfix.execution.device_matrix import worlds_to_verify
-from devfix.execution.prefork import PreforkServer
 from devfix.model import Failure, Fix, RegressionTest, Repair, Run, World
 from devfix.notes import Notes
 from devfix.pipeline.session import Session
-from devfix.process import child_environment
 from devfix.regression_tests import (
     LAUNCHER,
     Candidate,
@@ -34,38 +30,33 @@ TIMEOUT = 60.0  # seconds for a run of one test
 
 def add_regression_tests(session: Session, repairs: Sequence[Repair], seconds: float) -> list[Repair]:
     """Return the repairs, each fix with its test or the reason for having none; the program runs for `seconds`."""
-    below = f"{session.target.subfolder}/" if session.target.subfolder else ""
-    tracked = [path for path in session.observer.tracked if path.startswith(below) or "/" not in path]
-    home = find_home(tracked, session.target.subfolder, session.repository.content) if session.wants_tests else None
+    home = _home(session)
     if home is None:
         return list(repairs)
     if not session.has_pytest:
         why = f"{session.target.python} has no pytest"
         return [replace(repair, no_test_reason=why) if repair.fix else repair for repair in repairs]
-    with _runner(session) as (observer, overlay):
-        return list(_TestFinder(session, home, observer, overlay).repairs(repairs, seconds))
+    return list(_TestFinder(session, home).repairs(repairs, seconds))
 
 
-@contextmanager
-def _runner(session: Session) -> Iterator[tuple[TracedRunner, Path]]:
-    """Return what runs tests, in a prefork server if possible, and the folder from which they import devfix."""
-    observer = copy(session.observer)
-    warm = None
-    if observer.warm is None and observer.sandboxed is None and not observer.read_only:
-        environment = {**child_environment(), "TMPDIR": str(observer.scratch or session.worktrees.scratch)}
-        warm = observer.warm = PreforkServer(session.target.python, environment, limits=observer.limits.times(2))
-    try:
-        yield observer, _import_folder(session.worktrees.scratch)
-    finally:
-        if warm is not None:
-            warm.close()
+def prepare_regression_tests(session: Session) -> None:
+    """Start the process in which tests run, in the background, if fixes get tests."""
+    if session.has_pytest and _home(session) is not None:
+        Thread(target=session.test_server.observer, daemon=True).start()
+
+
+def _home(session: Session) -> TestLayout | None:
+    """Return the layout of the repository's tests; None if fixes get none."""
+    below = f"{session.target.subfolder}/" if session.target.subfolder else ""
+    tracked = [path for path in session.observer.tracked if path.startswith(below) or "/" not in path]
+    return find_home(tracked, session.target.subfolder, session.repository.content) if session.wants_tests else None
 
 
 class _TestFinder:
     """Finds the test for each fix of one repair."""
 
-    def __init__(self, session: Session, home: TestLayout, observer: TracedRunner, overlay: Path) -> None:
-        self._session, self._home, self._observer, self._overlay = session, home, observer, overlay
+    def __init__(self, session: Session, home: TestLayout) -> None:
+        self._session, self._home = session, home
         self._taken = {Path(path).name for path in session.observer.tracked}
         self._known: dict[tuple[str, ...], str] = {}
 
@@ -144,16 +135,7 @@ class _TestFinder:
         below = self._session.target.subfolder
         launched = f"{below}/{LAUNCHER}" if below else LAUNCHER
         inner = [word.removeprefix(f"{below}/") if below else word for word in words]
-        observer = self._observer.running(LAUNCHER, *inner, timeout=TIMEOUT)
+        server = self._session.test_server
+        observer = server.observer().running(LAUNCHER, *inner, timeout=TIMEOUT)
         everything = {**files, launched: launcher()}
-        return observer.run(world, everything, fresh=False, overlay=self._overlay, tests="held" if held else "marked")
-
-
-def _import_folder(scratch: Path) -> Path:
-    """Create a folder from which an interpreter without devfix can import this devfix and nothing else."""
-    folder = scratch / "devfix"
-    folder.mkdir(exist_ok=True)
-    link = folder / "devfix"
-    if not link.is_symlink():
-        link.symlink_to(Path(__file__).resolve().parents[1], target_is_directory=True)
-    return folder
+        return observer.run(world, everything, fresh=False, overlay=server.overlay, tests="held" if held else "marked")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from devfix.model import Failure, Fix, Others, Outcome, Repair, Run, World
+from devfix.model import NO_COUNTS, CountRequest, Failure, Fix, Others, Outcome, Repair, Run, World
 from devfix.pipeline.attempt import Attempt, AttemptBuilder
 from devfix.pipeline.choices import Choice
 from devfix.pipeline.first_failure import first_run
 from devfix.pipeline.more_gpus import run_with_enough_gpus
+from devfix.pipeline.regression_tests import prepare_regression_tests
 from devfix.pipeline.session import Session
 from devfix.registry import Rule
 from devfix.verification.candidate import CandidateResult
@@ -45,6 +46,7 @@ class Search:
         self._built: dict[tuple[FailureKey, World, Files], Attempt | None] = {}
         self._attempts = AttemptBuilder(session, rules, self._baseline)
         self._baselines: dict[World, Future[Run]] = {}
+        self._failing: Failure | None = None
 
     @property
     def others(self) -> Others | None:
@@ -63,13 +65,16 @@ class Search:
         self._restore_files({})
         with ThreadPoolExecutor(2) as pool:
             self._pool = pool
-            if len(self.session.commands) == 1:  # with several commands it is not known yet which one is repaired
+            # With several commands it is not known yet which one is repaired, nor where runs are ended after steps.
+            if len(self.session.commands) == 1 and not self.session.steps:
                 self._baseline_soon(CPU)
             with self.session.timed("observe"):
                 first = self._first or first_run(self.session)
             if self.repeats:
                 self._first = first
                 self.session.move_to(first.world)  # a search before may have found that later code needs more GPUs
+            if first.outcome is Outcome.FAILED:
+                prepare_regression_tests(self.session)
             final = self._repair_from(first)
             if final.outcome is Outcome.CLEAN and final.world != CPU and not self.fixes and CPU in self._baselines:
                 self._note_failure_without_gpu(self._baseline(CPU))
@@ -94,6 +99,7 @@ class Search:
             self.repairs.append(Repair(run.failure, (), None))
             self.session.notes.add(f"stopped after {self.limit} fixes, as --max-fixes asks; a failure remains")
             return run
+        self._failing = run.failure
         attempt = self._attempt_for(run, run.failure)
         if attempt is None:
             self.repairs.append(Repair(run.failure, (), None))
@@ -175,8 +181,10 @@ class Search:
 
     def _baseline_soon(self, world: World) -> Future[Run]:
         if world not in self._baselines:
-            files = dict(self.session.files)
-            self._baselines[world] = self._pool.submit(self.session.run, world, files, False)
+            files, at = dict(self.session.files), self._failing.at if self._failing else None
+            steps = self.session.steps
+            reach = CountRequest((at,), steps=steps) if at and steps else NO_COUNTS
+            self._baselines[world] = self._pool.submit(self.session.run, world, files, False, reach)
         return self._baselines[world]
 
     def _baseline(self, world: World) -> Run:

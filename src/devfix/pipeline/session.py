@@ -15,6 +15,7 @@ from devfix.discovery import Command
 from devfix.execution import SEED, TracedRunner
 from devfix.model import NO_COUNTS, CountRequest, GpusNeeded, Run, Target, World
 from devfix.notes import Notes
+from devfix.pipeline.test_server import TestServer
 from devfix.progress import Progress
 from devfix.sdk import Sources
 from devfix.workspace import Repository, Worktrees
@@ -36,6 +37,7 @@ class Session:
     commands: tuple[Command, ...]
     gpus_seen: int
     progress: Progress
+    test_server: TestServer
     command_text: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     notes: Notes = field(default_factory=Notes)
@@ -60,6 +62,11 @@ class Session:
     def world(self) -> World:
         """The world in which failures are looked for."""
         return self.target.world
+
+    @property
+    def steps(self) -> int:
+        """The number of runs of an operator at the failing line that end a run; 0 if runs are not ended so."""
+        return self.target.until.steps if self.target.until else 0
 
     def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
         """Run the program with `files` changed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from devfix.config import read_config
@@ -16,6 +16,7 @@ from devfix.model import Request, Target, Until, World, WorldChoice
 from devfix.pipeline.options import RepairOptions
 from devfix.pipeline.resource_options import needed_in_sandbox
 from devfix.pipeline.session import Session
+from devfix.pipeline.test_server import TestServer
 from devfix.process import ResourceLimits, can_protect, child_environment
 from devfix.process.end_watch import answer
 from devfix.process.tempdirs import scratch_folder
@@ -69,6 +70,7 @@ def open_session(
         scratch_folder() as scratch,
         _warm(target, scratch, limits, sandboxed) as warm,
         repository.worktrees(jobs) as worktrees,
+        ExitStack() as cleanup,
     ):
         borrowed = worktrees.borrowed
         protected = borrowed if not borrowed or can_protect(borrowed) else ()
@@ -78,7 +80,8 @@ def open_session(
         )
         shown = progress if isinstance(progress, Progress) else Progress(progress or _silent)
         observer.progress = shown
-        session = Session(repository, config, worktrees, observer, commands, python_info.gpus, shown)
+        test_server = cleanup.enter_context(closing(TestServer(observer, worktrees)))
+        session = Session(repository, config, worktrees, observer, commands, python_info.gpus, shown, test_server)
         session.has_fixed_gpus = options.gpus_in(config) is not None or (options.world_in(config) is WorldChoice.REAL)
         session.notes.add(*_notes(repository))
         session.other_seconds = options.others_in(config)
@@ -95,7 +98,8 @@ def _jobs(until: Until | None, sandboxed: bool) -> int:
     if until is None:
         return JOBS
     if sandboxed:
-        raise UserError("--sandbox: a program in it cannot be ended while it runs; leave out --for and --until")
+        options = "--for, --until and --steps-after"
+        raise UserError(f"--sandbox: a program in it cannot be ended while it runs; leave out {options}")
     if until.url and answer(until.url, Request("GET", "/"), 5.0) is not None:
         raise UserError(f"--until {until.url}: something answers there already; end it, or let the program use another")
     return 1 if until.url else JOBS

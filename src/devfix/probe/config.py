@@ -31,7 +31,7 @@ class LiftConfig:
 class ProbeConfig:
     """The world to enter, where to write, which files are owned, places (path and line) to watch or count at.
 
-    `given` are the values to look for at the latter.
+    `given` are the values to look for at the latter; once an operator has run `steps` times there, a file says so.
     """
 
     kind: str = "cpu"
@@ -46,6 +46,7 @@ class ProbeConfig:
     calls: bool = False
     tally: bool = False
     given: tuple[tuple[float, float], ...] = ()
+    steps: int = 0
     seed: int | None = None
     lift: LiftConfig | None = None
 
@@ -68,6 +69,7 @@ def read(text: str | None = None) -> ProbeConfig | None:
             calls=bool(raw.get("calls", False)),
             tally=bool(raw.get("tally", False)),
             given=tuple((float(total), float(size)) for total, size in raw.get("given") or ()),
+            steps=int(raw.get("steps") or 0),
             seed=None if raw.get("seed") is None else int(raw["seed"]),
             lift=_lift(raw.get("lift")),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import threading
 import time
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from devfix.model.until import Request, Until
@@ -19,11 +20,15 @@ class EndWatch:
     `failed` has the requests that the server answered with an error of its own (5xx), or not at all.
     """
 
-    def __init__(self, until: Until, deadline: float) -> None:
-        """Begin to watch a program that has just started; the deadline is a time of `time.monotonic`."""
-        self._until, self._deadline = until, deadline
+    def __init__(self, until: Until, deadline: float, mark: Path | None = None) -> None:
+        """Begin to watch a program that has just started; the deadline is a time of `time.monotonic`.
+
+        `mark` is a file that appears when the line that failed has run often enough.
+        """
+        self._until, self._deadline, self._mark = until, deadline, mark
         self._began = time.monotonic()
-        self._reached: float | None = None if until.line or until.url else self._began
+        waits = until.line or until.url or not until.seconds
+        self._reached: float | None = None if waits else self._began
         self._tails: dict[int, bytes] = {}
         self._closed = threading.Event()
         self.failed: list[str] = []
@@ -43,12 +48,16 @@ class EndWatch:
     @property
     def is_due(self) -> bool:
         """True if everything has happened that is waited for."""
+        if self._is_marked:
+            return True
         return self._reached is not None and time.monotonic() >= self._reached + self._until.seconds
 
     @property
     def why(self) -> str:
         """A description of what the program did before it was ended."""
         until = self._until
+        if self._is_marked:
+            return f"alive, and ran the failing line {until.steps} times"
         if until.requests:
             answered = len(until.requests) - len(self.failed)
             did = f"alive, and answered {answered} of {len(until.requests)} requests"
@@ -59,6 +68,10 @@ class EndWatch:
         else:
             return f"alive for {until.seconds:g} s"
         return did + (f", alive for {until.seconds:g} s after that" if until.seconds else "")
+
+    @property
+    def _is_marked(self) -> bool:
+        return self._mark is not None and self._mark.exists()
 
     def close(self) -> None:
         """Stop asking: the program has ended."""

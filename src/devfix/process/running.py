@@ -70,13 +70,15 @@ def run(
     read_only: Sequence[Path] = (),
     through: bool = False,
     until: Until | None = None,
+    mark: Path | None = None,
 ) -> Completed:
     """Run a command to its end, or for `timeout` seconds. Never raises because of what the program does.
 
     A program that exceeds `limits` is killed, and `internal_error` says which. `read_only` are paths that the program
     cannot change: writes are lost or rejected (`can_protect` says whether the system supports that). With `through` the
     program has this process's own input and output, and `stdout` and `stderr` stay empty. A program that is to run
-    `until` something is then interrupted as by Ctrl-C, and killed if it goes on.
+    `until` something is then interrupted as by Ctrl-C, and killed if it goes on; `mark` is a file that appears when it
+    has run the line that failed often enough.
     """
     began = time.monotonic()
     try:
@@ -87,7 +89,7 @@ def run(
     captures = [BoundedOutput(limits.output_limit), BoundedOutput(limits.output_limit), BoundedOutput(100_000)]
     with program:
         deadline = began + timeout
-        watch = EndWatch(until, deadline) if until is not None else None
+        watch = EndWatch(until, deadline, mark) if until is not None else None
         timed_out, is_ended = not _drain(program, captures, deadline, watch), False
         seconds = time.monotonic() - began
         if watch is not None:

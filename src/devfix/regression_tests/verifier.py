@@ -87,20 +87,21 @@ class RegressionTestVerifier:
         if text.count("\n") > LINES:
             self.why = f"a test that {candidate.drives} would be long"
             return None
-        first = self._run(PLAIN, self.before, text, False)
+        first, then = self._pair(text)
         if not self.on_path and _NOT_FOUND.search(first.stdout + first.stderr):
             self.on_path = True
             text = self._text(candidate)
-            first = self._run(PLAIN, self.before, text, False)
+            first, then = self._pair(text)
         if first.outcome is Outcome.CLEAN and candidate.gpus < self.gpus:
             candidate = replace(candidate, gpus=self.gpus)
             text = self._text(candidate)
-            first = self._run(PLAIN, self.before, text, False)
+            first, then = self._pair(text)
         if not self._is_same(first):
             self.why = f"a test that {candidate.drives} {_did(first)} without the fix"
             return None
         for since, files in enumerate((self.after, self.last)):
-            then = self._run(PLAIN, files, text, False)
+            if since:
+                then = self._run(PLAIN, files, text, False)
             if then.outcome is Outcome.CLEAN and then.seconds > LONG:
                 self.why = f"a test that {candidate.drives} would run for {then.seconds:.0f} s"
                 return None
@@ -135,6 +136,12 @@ class RegressionTestVerifier:
 
     def _text(self, candidate: Candidate) -> str:
         return text_of(candidate.body, self.failure, candidate.gpus, self.path, self.typed, self.on_path)
+
+    def _pair(self, text: str) -> tuple[Run, Run]:
+        """Run a test without the fix and with it, at once, on a machine without GPUs."""
+        with ThreadPoolExecutor(2) as pool:
+            before, after = (pool.submit(self._run, PLAIN, files, text, False) for files in (self.before, self.after))
+            return before.result(), after.result()
 
     def _run(self, world: World, files: Mapping[str, bytes], text: str, held: bool) -> Run:
         return self.run(world, {**files, self.path: text.encode()}, [self.path], held)

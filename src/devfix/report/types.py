@@ -176,7 +176,7 @@ class RunRecord:
     torch: str = ""
     internal_errors: tuple[str, ...] = ()
     ended: Annotated[
-        str, Meta(description="what it had done when it was ended as requested, with --for or --until")
+        str, Meta(description="what it had done when it was ended as requested, with --for, --until or --steps-after")
     ] = ""
 
 

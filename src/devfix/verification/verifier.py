@@ -57,17 +57,20 @@ class Verifier:
         seeded: Runner | None = None,
         review: Review | None = None,
         report_progress: Callable[[int, int, int, str], None] | None = None,
+        steps: int = 0,
     ) -> None:
         """Run candidates by `run`, or by `seeded`, which seeds generators, if the program draws from unseeded ones.
 
-        `review` returns objections to a verified patch, given the files that it leads to.
+        `review` returns objections to a verified patch, given the files that it leads to. Runs with a patch are ended
+        after `steps` runs of an operator at the failing line, if that is not 0.
         """
         self.run, self.before, self.files, self.worlds, self.baseline = run, before, files, worlds, baseline
-        self.jobs, self.report_progress = jobs, report_progress
+        self.jobs, self.report_progress, self.steps = jobs, report_progress, steps
         self.seeded = seeded or run
         self.review = review
         self.flaky: list[str] = []
         self.untried: list[Patch] = []  # taken from the candidates, but never run
+        self._control: Future[Run] | None = None
         self.is_flaky = False  # the failure comes and goes, so runs of patches prove nothing
 
     def select_best(
@@ -87,11 +90,13 @@ class Verifier:
         with ThreadPoolExecutor(self.jobs) as pool:
             while left > 0 and (batch := list(islice(queue, min(left, self.jobs) if candidates else 1))):
                 if self.report_progress is not None:
-                    self.report_progress(
-                        len(candidates) + 1, len(candidates) + len(batch), len(candidates) + left, batch[0].title
-                    )
+                    tried = len(candidates)
+                    self.report_progress(tried + 1, tried + len(batch), tried + left, batch[0].title)
                 left -= len(batch)
-                for candidate in pool.map(lambda patch: self.run_on_failing_world(patch, blamed[patch.rule]), batch):
+                trials = [pool.submit(self.run_on_failing_world, patch, blamed[patch.rule]) for patch in batch]
+                if not candidates:  # the first is tried alone, beside the run that shows whether the failure is flaky
+                    self._control = pool.submit(self.run, self.before.world, self.files, False, NO_COUNTS)
+                for candidate in (trial.result() for trial in trials):
                     if candidate.verdict.outcome == "verified" and not (held and is_not_better_than(candidate, held)):
                         candidate = self._reviewed(self.verify_on_all_worlds(candidate, pool))
                     elif candidate.verdict.outcome == "verified":
@@ -116,18 +121,14 @@ class Verifier:
         if held is not None and held.verdict.outcome == "verified":
             candidates = [mark_superseded(candidate) for candidate in candidates]
         self.untried = list(queue) if queue is not source else []
-        return held, [
-            candidate
-            for candidate in candidates
-            if candidate is not held and candidate.patch is not (held and held.patch)
-        ]
+        return held, [each for each in candidates if each is not held and each.patch is not (held and held.patch)]
 
     def run_on_failing_world(self, patch: Patch, diagnosis: Diagnosis) -> CandidateResult:
         """Run one candidate in the world that failed."""
         files = {**self.files, **{edit.path: edit.after for edit in patch.edits}}
         failed, home = self.before.failure, self.before.world
         places = locations_after(failed.at, patch.edits) if failed and failed.at else ()
-        reach = CountRequest(places, expected_checksums(failed, diagnosis))
+        reach = CountRequest(places, expected_checksums(failed, diagnosis), self.steps)
         run = self.run(home, files, False, reach)
         ends_well = run.outcome is Outcome.CLEAN or self._ends_as_without_gpu(run, patch)
         outcome, reason = classify_run(self.before, run, patch, diagnosis, ends_well)
@@ -194,12 +195,12 @@ class Verifier:
         """Run a candidate in all other worlds, and again in a fresh process in the world that failed."""
         home = self.before.world
         others = [world for world in self.worlds if world != home]
-        counted = counts_for(self.before, candidate, others)
+        counted = counts_for(self.before, candidate, others, self.steps)
         runs: dict[World, Future[Run]] = {
             world: pool.submit(self.run, world, candidate.files, world == home, counted.get(world, NO_COUNTS))
             for world in [home, *others]
         }
-        control = pool.submit(self.run, home, self.files, False, NO_COUNTS)
+        control, self._control = self._control or pool.submit(self.run, home, self.files, False, NO_COUNTS), None
         worlds, outcome, reason, worlds_still_failing = {}, candidate.verdict.outcome, candidate.verdict.reason, 0
         for world, future in runs.items():
             run = future.result()

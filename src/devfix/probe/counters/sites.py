@@ -6,6 +6,7 @@ failing operator never ran; the counts of two runs show that.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from types import CodeType, FrameType
@@ -18,11 +19,14 @@ from . import checksums, totals
 _lines: dict[str, set[int]] = {}
 _visits: dict[str, list[int]] = {}  # operator -> completed, raised, completed on a device, saw the expected values
 _working: set[str] = set()  # compute operators that a line itself called, not through a function of torch
+_steps, _mark = 0, ""  # how often an operator runs until the file is made
 _here: dict[tuple[int, int], tuple[CodeType, bool]] = {}  # (code id, instruction) -> code, answer
 
 
-def want(reach: frozenset[tuple[str, int]]) -> None:
-    """Start to count at these lines (real path and line)."""
+def want(reach: frozenset[tuple[str, int]], steps: int = 0, traces: str = "") -> None:
+    """Start to count at these lines (real path and line); after `steps` runs of an operator make a file in `traces`."""
+    global _steps, _mark
+    _steps, _mark = steps, os.path.join(traces, "reached")
     for path, line in reach:
         _lines.setdefault(path, set()).add(line)
 
@@ -38,6 +42,8 @@ def ran(result: Any, func: Any, args: Any = (), kwargs: Any = None) -> None:
         name = operators.qualified(func)
         row = _visits.setdefault(name, [0, 0, 0, 0])
         row[0] += 1
+        if row[0] == _steps:
+            _mark_reached()
         row[2] += totals.is_on_device(result)
         if checksums.is_active() and not row[3]:
             row[3] = checksums.are_given(func, args, kwargs)
@@ -49,7 +55,16 @@ def ran(result: Any, func: Any, args: Any = (), kwargs: Any = None) -> None:
 def done(func: str) -> None:
     """Count a completed function outside of the dispatcher."""
     if _stands_here(places.nearest(1)):
-        _visits.setdefault(func, [0, 0, 0, 0])[0] += 1
+        row = _visits.setdefault(func, [0, 0, 0, 0])
+        row[0] += 1
+        if row[0] == _steps:
+            _mark_reached()
+
+
+def _mark_reached() -> None:
+    """Make the file by which devfix knows that the program may be ended."""
+    with contextlib.suppress(OSError):  # then the program runs to its end
+        os.close(os.open(_mark, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
 def failed(func: Any) -> None:

@@ -4,6 +4,9 @@ Run as `python server.py CONTROL MODULE...` by the interpreter of the program un
 CONTROL is one byte with three descriptors: a connection, and the program's stdout and stderr. The request on the
 connection is one line of JSON: script, arguments, cwd, environment. The response is one line, as from the supervisor of
 processes: "exit CODE SECONDS" or "signal NUMBER SECONDS". Closing the connection ends the program.
+
+The byte "b" with one descriptor, the CONTROL of another server, makes a branch: a fork that runs the code of a request
+(one line of JSON: code, given), says whether that succeeded as this server does at its start, and then serves too.
 """
 
 from __future__ import annotations
@@ -55,6 +58,13 @@ def serve(control: socket.socket) -> tuple[dict[str, object], int, int] | None:
             continue
         if not message:
             return None
+        if message == b"b":
+            if os.fork() == 0:
+                control.close()
+                control = _branch(*descriptors)
+            else:
+                os.close(*descriptors)
+            continue
         if os.fork() == 0:
             control.close()
             program = _keep(*descriptors)
@@ -63,6 +73,40 @@ def serve(control: socket.socket) -> tuple[dict[str, object], int, int] | None:
             os._exit(0)
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def _branch(descriptor: int) -> socket.socket:
+    """Run the code of a request in this fork, and return the socket on which it serves from now on."""
+    _control(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # the code may start processes and wait for them
+    control = socket.socket(fileno=descriptor)
+    control.set_inheritable(False)
+    line = b""
+    while not line.endswith(b"\n"):
+        data = control.recv(1 << 16)
+        if not data:
+            os._exit(0)
+        line += data
+    request = json.loads(line)
+    try:
+        exec(compile(request["code"], "<branch>", "exec"), {"__name__": "branch", **request["given"]})
+        _report_ready(control)
+    except BaseException as error:
+        _report_error(control, error)
+        os._exit(1)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    return control
+
+
+def _report_ready(control: socket.socket) -> None:
+    gc.collect()
+    gc.freeze()
+    control.sendall(b'""\n')
+
+
+def _report_error(control: socket.socket, error: BaseException) -> None:
+    with contextlib.suppress(OSError):
+        control.sendall(json.dumps(f"{type(error).__name__}: {error}"[:2000]).encode() + b"\n")
 
 
 def _keep(connection: int, out: int, err: int) -> tuple[dict[str, object], int, int] | None:
@@ -195,11 +239,9 @@ def main() -> int:
     try:
         _prepare(sys.argv[2:])
     except BaseException as error:
-        control.sendall(json.dumps(f"{type(error).__name__}: {error}"[:2000]).encode() + b"\n")
+        _report_error(control, error)
         return 1
-    gc.collect()
-    gc.freeze()
-    control.sendall(b'""\n')
+    _report_ready(control)
     program = serve(control)
     if program is None:
         return 0

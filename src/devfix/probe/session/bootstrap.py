@@ -30,7 +30,7 @@ def begin(text: str | None = None) -> None:
         return
     places.own(order.owned)
     scope_watch.want(order.watch)
-    sites.want(order.reach)
+    sites.want(order.reach, order.steps, order.traces)
     checksums.want(order.given)
     totals.want(order.tally, order.kind == "cpu")
     calls.want(order.calls)

@@ -13,11 +13,16 @@ ENDED_NOTE = "the program was ended while it ran: what it prints and computes wi
 _CPU = World("cpu")
 
 
-def counts_for(before: Run, candidate: CandidateResult, worlds: Sequence[World]) -> Mapping[World, CountRequest]:
-    """Return where operators are counted in each world: at edited lines, or at the failing one if runs are ended."""
+def counts_for(
+    before: Run, candidate: CandidateResult, worlds: Sequence[World], steps: int = 0
+) -> Mapping[World, CountRequest]:
+    """Return where operators are counted in each world: at edited lines, or at the failing one if runs are ended.
+
+    These are ended after `steps` runs of an operator there, if that is not 0.
+    """
     failure, edits = before.failure, candidate.patch.edits
     if candidate.run.ended and failure is not None and failure.at is not None:
-        return dict.fromkeys((before.world, *worlds), CountRequest(locations_after(failure.at, edits)))
+        return dict.fromkeys((before.world, *worlds), CountRequest(locations_after(failure.at, edits), steps=steps))
     return dict.fromkeys((before.world, _CPU), CountRequest(edited_places(edits)))
 
 
