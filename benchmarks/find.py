@@ -72,6 +72,7 @@ def measured(name: str, library: dict[str, Any], checkout: Checkout, report: dic
         "artefacts": len(report["artefacts"]),
         "in_findings": len({test for each in report["findings"] if _on_first(each) for test in each["tests"]}),
         "seconds": report["seconds"],
+        "processor_seconds": report["processor_seconds"],
         "notes": report["notes"],
         "findings": [judged(name, library, checkout, each) for each in report["findings"]],
     }

@@ -93,6 +93,7 @@ class FindReport:
     causes: tuple[Cause, ...] = ()
     known: tuple[Cause, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    processor_seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     interrupted: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections import Counter
@@ -59,6 +60,7 @@ class Search:
     silent: frozenset[SilentKind]
     began: float = field(default_factory=time.monotonic)
     seconds: dict[str, float] = field(default_factory=dict)
+    processor_seconds: dict[str, float] = field(default_factory=dict)
     control: TestResults = field(default_factory=TestResults)
     lifted: TestResults = field(default_factory=TestResults)
     found: list[tuple[Cause, Suite]] = field(default_factory=list)
@@ -177,11 +179,12 @@ class Search:
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:
-        began = time.monotonic()
+        began, used = time.monotonic(), _used_by_children()
         try:
             yield
         finally:
-            self.seconds[name] = round(self.seconds.get(name, 0.0) + time.monotonic() - began, 3)
+            _add(self.seconds, name, time.monotonic() - began)
+            _add(self.processor_seconds, name, _used_by_children() - used)
 
     def _note_failures(self, suite: Suite, control: PassResult) -> None:
         """Say why nothing, or less than there is, can be lifted; missing modules are reported by their names."""
@@ -216,6 +219,7 @@ class Search:
             causes=tuple(each for each in self.causes if baseline_key(each) not in known),
             known=tuple(old),
             seconds={**self.seconds, "total": round(time.monotonic() - self.began, 3)},
+            processor_seconds=dict(self.processor_seconds),
             notes=tuple(dict.fromkeys(self.notes)),
             left_out=dict(self.left_out),
             interrupted=self.interrupted,
@@ -230,6 +234,16 @@ def baseline_key(cause: Cause) -> tuple[str, str, str]:
 def known_by(kind: str, path: str, function: str, rule: str) -> tuple[str, str, str]:
     """As `baseline_key`, from the parts; which rule explains a silent finding depends on the run that confirms it."""
     return (kind, f"{path}:{function}", rule if kind == RAISES else "")
+
+
+def _used_by_children() -> float:
+    """Return the processor time of the processes that have ended; 0 where the system does not tell."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def _add(seconds: dict[str, float], name: str, more: float) -> None:
+    seconds[name] = round(seconds.get(name, 0.0) + more, 3)
 
 
 def _is_test(place: SourceLocation) -> bool:
