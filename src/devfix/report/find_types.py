@@ -94,7 +94,7 @@ class FindRecord:
     missing: Annotated[tuple[str, ...], Meta(description="modules that tests could not import")]
     seconds: Annotated[dict[str, float], Meta(description="elapsed ones, by the pass")]
     processor_seconds: Annotated[
-        dict[str, float], Meta(description="as seconds, of the processes of each pass; 0 where the system does not tell")
+        dict[str, float], Meta(description="as seconds, of the processes of each pass; 0 where the system tells none")
     ] = field(default_factory=dict)
     interrupted: bool
     notes: tuple[str, ...]
