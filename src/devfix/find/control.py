@@ -22,11 +22,12 @@ def notes_of(suite: Suite, control: PassResult) -> Iterator[str]:
         yield f"{count} of the {suite.name} could not be collected: {_most_common(broken)}"
     if tests.results and not tests.of("passed", "skipped"):
         yield f"none of the {suite.name} passes on the CPU: {_most_common(tests.reasons.values())}"
-    if not tests.results and not tests.collection:
+    if control.is_cut:
+        of_all = f"of {tests.collected} {suite.name}" if tests.collected else f"of the {suite.name}"
+        yield f"the budget was enough for {len(tests.results)} {of_all}; --budget gives more"
+    elif not tests.results and not tests.collection:
         lines = (run.stdout + run.stderr).strip().splitlines() if run is not None else []
         yield f"pytest ran none of the {suite.name}" + (f": {lines[-1]}" if lines else "")
-    if control.is_cut and tests.of("passed"):
-        yield f"the budget was enough for {len(tests.results)} of {tests.collected} {suite.name}; --budget gives more"
 
 
 def missing_modules(control: TestResults) -> tuple[str, ...]:
