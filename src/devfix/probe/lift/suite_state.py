@@ -10,7 +10,7 @@ import gc
 import itertools
 import sys
 from collections.abc import Iterable, Iterator
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -62,7 +62,7 @@ def _items(value: Any) -> Iterable[Any]:
     if type(value) is _CACHED:
         return gc.get_referents(value) if _is_of_test(value.__wrapped__) else ()
     if isinstance(value, type):
-        methods = (each for each in vars(value).values() if hasattr(each, "__code__"))
+        methods = (each for each in vars(value).values() if isinstance(each, FunctionType))
         return list(vars(value).values()) if any(map(_is_of_test, methods)) else ()
     return ()
 
