@@ -51,7 +51,7 @@ _RUN = (sys.executable, "-m", "devfix", "run", "--format", "json", "--world", "s
 def search(library: dict[str, Any], checkout: Checkout, budget: str) -> dict[str, Any]:
     """Return the report of `devfix find`."""
     command = [sys.executable, "-m", "devfix", "find", str(checkout.folder), "--python", str(checkout.python)]
-    command += ["--format", "json", "--budget", budget, "--timeout", "30s"]
+    command += ["--format", "json", "--budget", budget]
     command += [f"--{name}={glob}" for name in ("select", "exclude") for glob in library.get(name, ())]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode not in (0, 1):
@@ -72,6 +72,7 @@ def measured(name: str, library: dict[str, Any], checkout: Checkout, report: dic
         "artefacts": len(report["artefacts"]),
         "in_findings": len({test for each in report["findings"] if _on_first(each) for test in each["tests"]}),
         "seconds": report["seconds"],
+        "processor_seconds": report["processor_seconds"],
         "notes": report["notes"],
         "findings": [judged(name, library, checkout, each) for each in report["findings"]],
     }

@@ -14,9 +14,10 @@ _TOLD = """# Searching public libraries
 script that a user would write, in [benchmarks/libraries](../../benchmarks/libraries/README.md). It ends well without a
 GPU, and the finding is *true* where it fails the same way on a simulated one. A *false* one has its cause below, an
 *open* one no verdict yet. Parity is the share of the tests that pass on the CPU, of those that ran lifted within the
-budget, which pass there or end in a finding. Cost is the time of the run lifted to `cuda:0` by that of the plain one,
-both with the start; the seconds are elapsed ones, and mean little where the machine has other work. A finding of low
-confidence did not come again alone, or the budget was over before it could.
+budget, which pass there or end in a finding. Cost is the processor time of the run lifted to `cuda:0` by that of the
+plain one, both with the start; (e) marks searches that told only the elapsed time. The seconds are elapsed ones, and
+mean little where the machine has other work. A finding of low confidence did not come again alone, or the budget was
+over before it could.
 
 """
 _FOUND = """# Bugs found by lifted tests
@@ -56,7 +57,7 @@ def _row(name: str, told: Measured) -> str:
         _parity(told),
         *(verdicts[each] for each in ("true", "false", "open")),
         *(f"{each:.1f}" for each in seconds),
-        f"{seconds[1] / max(seconds[0], 0.1):.2f}",
+        _cost([told]) + ("" if told.get("processor_seconds") else " (e)"),
     )
     return f"| {' | '.join(map(str, cells))} |"
 
@@ -69,7 +70,14 @@ def _totals(told: list[Measured]) -> str:
     parity = _parity(numbers)
     counts = [verdicts[each] for each in ("true", "false", "open")]
     cells = ("all", "", *numbers.values(), parity, *counts, *(f"{each:.1f}" for each in seconds))
-    return f"| {' | '.join(map(str, cells))} | {seconds[1] / max(seconds[0], 0.1):.2f} |"
+    return f"| {' | '.join(map(str, cells))} | {_cost(told)} |"
+
+
+def _cost(told: list[Measured]) -> str:
+    """Return how much longer lifted runs took than plain ones, by what was told of each library."""
+    times = [each.get("processor_seconds") or each["seconds"] for each in told]
+    plain, lifted = (sum(each.get(key, 0.0) for each in times) for key in ("cpu", "lifted"))
+    return f"{lifted / max(plain, 0.1):.2f}"
 
 
 def _precision(told: list[Measured]) -> str:

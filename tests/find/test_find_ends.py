@@ -8,6 +8,7 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,9 @@ import pytest
 from git_repositories import git, write
 from searches import FINDS, LIBRARY, command, find, searched_repository
 from waiting import until, with_enough_time
+
+from devfix.find.find import FindOptions, prepared
+from devfix.workspace import Repository
 
 WAITS = """
 import pathlib, time, torch
@@ -91,6 +95,35 @@ def test_a_budget_ends_what_no_time_of_a_test_ends(tmp_path: Path) -> None:
     told = with_enough_time(search, lambda told: bool(told["findings"]) and waits.exists(), 40)
     assert waits.exists() and [found["line"] for found in told["findings"]] == [5]
     assert any("--budget gives more" in note for note in told["notes"])
+
+
+ENDLESS_ALONE = """
+import time, torch
+from library import shifted
+
+def test_shifted(request):
+    while len(request.session.items) == 1:
+        time.sleep(0.01)
+    shifted(torch.ones(2))
+
+def test_other():
+    pass
+"""
+
+
+@pytest.mark.slow
+def test_a_confirmation_that_the_budget_cuts_short_says_nothing_of_the_finding(tmp_path: Path) -> None:
+    root = searched_repository(tmp_path, finds=ENDLESS_ALONE)
+    repository = Repository.open(root)
+    asked = FindOptions(python=sys.executable, timeout=3600.0, silent=frozenset())
+    with prepared(repository, asked, lambda title, told: None, lambda title: None) as (search, (suite,)):
+        search.look(suite)
+        assert [cause.place.line for cause in search.causes] == [5] and not list(search.notes)
+        search.budget -= search.left - 1.0
+        search.confirm()
+    (cause,) = search.causes
+    assert (cause.confirmed, cause.confidence.value) == (False, "low")
+    assert list(search.notes) == ["the budget was over before every finding was run alone; --budget gives more"]
 
 
 @pytest.mark.slow

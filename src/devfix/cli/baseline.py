@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from devfix.errors import UserError
-from devfix.find.search import Known, known_by
+from devfix.find.baseline import Known, key
 
 
 def read_baseline(path: Path | None) -> Known:
@@ -22,4 +22,4 @@ def read_baseline(path: Path | None) -> Known:
     if not isinstance(raw, dict) or raw.get("schema") != "devfix-find/1":
         raise UserError(f"--baseline {path}: no report of devfix find; make one with `devfix find --format json`")
     found = [*raw.get("findings", ()), *raw.get("known", ())]
-    return frozenset(known_by(each["kind"], each["path"], each["function"], each["rule"]) for each in found)
+    return frozenset(key(each["kind"], each["path"], each["function"], each["rule"]) for each in found)

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -115,7 +116,7 @@ def find(
     limit, whole = seconds(timeout, "--timeout"), seconds(budget, "--budget")
     from devfix.cli.baseline import read_baseline
     from devfix.cli.find_output import write_found
-    from devfix.cli.find_repair import RepairPlan, repair_causes
+    from devfix.cli.find_repair import RepairPlan, Repairs, repair_causes
     from devfix.cli.listing import lines_here
     from devfix.find import FindOptions
     from devfix.find import find as search
@@ -135,10 +136,11 @@ def find(
     with _progress() as (show, step):
         report = search(path, asked, show, step)
         plan = RepairPlan(branches, python, asked.rules, began + whole)
-        fixes, repairs = repair_causes(report if repair else None, plan, step)
-    data = find_record(report, lines_here(Path(path).resolve()), fixes)
+        repairs = repair_causes(report, plan, step) if repair else Repairs()
+    report = replace(report, notes=(*report.notes, *repairs.notes))
+    data = find_record(report, lines_here(Path(path).resolve()), repairs.fixes)
     if folder is not None:
-        write_found(folder, data, repairs, Path(report.root))
+        write_found(folder, data, repairs.reports, Path(report.root))
     sys.stdout.write(shown_search(data, output))
     return 1 if report.causes else 0
 

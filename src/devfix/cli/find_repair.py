@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from devfix import pipeline
@@ -13,6 +13,7 @@ from devfix.cli.branches import Branches
 from devfix.find import Cause, FindReport
 from devfix.find.suites import is_test_file
 from devfix.model import Report, WorldChoice
+from devfix.notes import Notes
 from devfix.report.find_types import CauseFixRecord
 from devfix.workspace import Repository
 
@@ -30,27 +31,34 @@ class RepairPlan:
     until: float
 
 
-def repair_causes(
-    report: FindReport | None, plan: RepairPlan, step: Callable[[str], None]
-) -> tuple[dict[Key, CauseFixRecord], list[Report]]:
-    """Repair the confirmed causes of a search that came to its end; return what came of each, by its key, and reports.
+@dataclass
+class Repairs:
+    """What came of causes, by their keys, the report of each repair, and what a user should know besides."""
+
+    fixes: dict[Key, CauseFixRecord] = field(default_factory=dict)
+    reports: list[Report] = field(default_factory=list)
+    notes: Notes = field(default_factory=Notes)
+
+
+def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], None]) -> Repairs:
+    """Repair the confirmed causes of a search that came to its end.
 
     On one branch each repair starts from the fixes before it: it is verified together with them.
     """
-    found: dict[Key, CauseFixRecord] = {}
-    reports: list[Report] = []
-    if report is None or report.interrupted:
-        return found, reports
+    done = Repairs()
+    if report.interrupted:
+        return done
     repository = Repository.open(Path(report.root))
     tests = tuple(sorted(path for path in repository.tracked() if is_test_file(path)))
     causes = [cause for cause in report.causes if cause.confirmed]
     tip, kept = report.commit, ""
     for number, cause in enumerate(causes, 1):
         if time.monotonic() > plan.until:
-            step(f"the budget is over: {len(causes) - number + 1} findings are not repaired; --budget gives more")
+            left = len(causes) - number + 1
+            done.notes.add(f"the budget was over before the last {left} findings were repaired; --budget gives more")
             break
         step(f"repairing finding {number} of {len(causes)}: {cause.place.path}:{cause.place.line}")
-        done = pipeline.repair(
+        repair = pipeline.repair(
             report.root,
             pipeline.RepairOptions(
                 run=command_for(cause),
@@ -62,16 +70,16 @@ def repair_causes(
                 commit=tip,
             ),
         )
-        found[cause.key] = _fix(done, kept)
-        reports.append(done)
-        if plan.branches is Branches.one and done.commits:
+        done.fixes[cause.key] = _fix(repair, kept)
+        done.reports.append(repair)
+        if plan.branches is Branches.one and repair.commits:
             if kept:
                 repository.delete_branch(kept)
-            tip, kept = done.commits[-1], done.branch
+            tip, kept = repair.commits[-1], repair.branch
     if kept:
         name = repository.rename_branch(kept, _NAME)
-        found = {key: _on(fix, name) for key, fix in found.items()}
-    return found, reports
+        done.fixes = {key: _on(fix, name) for key, fix in done.fixes.items()}
+    return done
 
 
 def _on(fix: CauseFixRecord, name: str) -> CauseFixRecord:

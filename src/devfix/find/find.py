@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,11 +11,13 @@ from devfix.config import read_config
 from devfix.discovery import examine, interpreter
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
+from devfix.find.baseline import Known
 from devfix.find.passes import PassOptions, Shown, SuiteRunner
 from devfix.find.records import FindReport
-from devfix.find.search import ONE, Known, Search
-from devfix.find.suites import is_test_file, may_keep_tensors, suites
+from devfix.find.search import ONE, Search
+from devfix.find.suites import Suite, is_test_file, may_keep_tensors, suites
 from devfix.model import SilentKind, Target
+from devfix.notes import Notes
 from devfix.process import can_protect, default_limits
 from devfix.process.tempdirs import scratch_folder
 from devfix.registry.selection import rules_for
@@ -50,24 +53,7 @@ def find(path: str | Path, asked: FindOptions, show: Shown, step: Callable[[str]
     interrupt ends the search, and the report has what was found.
     """
     repository = Repository.open(Path(path))
-    config = read_config(repository.root, repository.subfolder)
-    python = interpreter(repository.root, asked.python or config.python)
-    told = examine(python, repository.root)
-    if not told.pytest:
-        raise UserError(f"{python} has no pytest; install it there, or name another interpreter with --python")
-    catalog = rules_for(config, asked.rules)
-    tracked = repository.tracked()
-    found = suites(sorted(tracked), repository.content, repository.subfolder, asked.select)
-    target = Target(repository.root, repository.commit, (str(python),), python, ONE, asked.budget)
-    with scratch_folder() as scratch, repository.worktrees(1) as worktrees:
-        borrowed = worktrees.borrowed
-        protected = borrowed if borrowed and can_protect(borrowed) else ()
-        runner = TracedRunner(target, worktrees, tracked, None, protected, default_limits(), None, scratch)
-        options = PassOptions(asked.select, asked.exclude, asked.timeout, asked.processes)
-        suite_runner = SuiteRunner(runner, options, scratch, show)
-        search = Search(suite_runner, catalog.rules, _sources(repository), asked.budget, step, asked.silent)
-        search.notes += catalog.troubles
-        search.keeps_tensors = may_keep_tensors(sorted(tracked), repository.content)
+    with prepared(repository, asked, show, step) as (search, found):
         try:
             for left, suite in zip(range(len(found), 0, -1), found, strict=True):
                 search.look(suite, _FOR_SUITES / left)
@@ -77,11 +63,40 @@ def find(path: str | Path, asked: FindOptions, show: Shown, step: Callable[[str]
         return search.report(repository, asked.known)
 
 
-def _sources(repository: Repository) -> Sources:
-    """The files that rules may look at: those of the code under test."""
+@contextmanager
+def prepared(
+    repository: Repository, asked: FindOptions, show: Shown, step: Callable[[str], None]
+) -> Iterator[tuple[Search, list[Suite]]]:
+    """Give a search that has not begun, and the suites of a repository."""
+    config = read_config(repository.root, repository.subfolder)
+    python = interpreter(repository.root, asked.python or config.python)
+    told = examine(python, repository.root)
+    if not told.pytest:
+        raise UserError(f"{python} has no pytest; install it there, or name another interpreter with --python")
+    catalog = rules_for(config, asked.rules)
+    tracked = repository.tracked()
+    found = suites(sorted(tracked), repository.content, repository.subfolder, asked.select)
+    target = Target(repository.root, repository.commit, (str(python),), python, ONE, asked.budget)
+    notes = Notes(catalog.troubles)
+    keeps_tensors = may_keep_tensors(sorted(tracked), repository.content)
+    with scratch_folder() as scratch, repository.worktrees(1) as worktrees:
+        borrowed = worktrees.borrowed
+        protected = borrowed if borrowed and can_protect(borrowed) else ()
+        runner = TracedRunner(target, worktrees, tracked, None, protected, default_limits(), None, scratch)
+        options = PassOptions(asked.select, asked.exclude, asked.timeout, asked.processes)
+        suite_runner = SuiteRunner(runner, options, scratch, show)
+        sources = _sources(repository, notes)
+        yield (
+            Search(suite_runner, catalog.rules, sources, asked.budget, step, asked.silent, notes, keeps_tensors),
+            found,
+        )
+
+
+def _sources(repository: Repository, notes: Notes) -> Sources:
+    """The files that rules may look at, those of the code under test; `notes` is told of what cannot be."""
     tracked = repository.tracked()
 
     def read(path: str) -> bytes | None:
         return repository.content(path) if path in tracked and not is_test_file(path) else None
 
-    return Sources(read, repository.containing)
+    return Sources(read, repository.containing, notes)

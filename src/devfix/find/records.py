@@ -61,8 +61,16 @@ class Cause:
     @property
     def options(self) -> tuple[str, ...]:
         """The options of pytest with which its tests fail by it; a function stays what it is when lines move."""
-        found = ("--lift-twice",) if self.is_twice else ()
-        return (*found, f"--lift-strict-at={self.place.path}:{self.place.function}") if self.is_silent else found
+        return self._options(self.place.function)
+
+    @property
+    def exact_options(self) -> tuple[str, ...]:
+        """Those with which they fail by it, and by no other of the same function."""
+        return self._options(str(self.place.line))
+
+    def _options(self, at: str) -> tuple[str, ...]:
+        warmed_up = ("--lift-twice",) if self.is_twice else ()
+        return (*warmed_up, f"--lift-strict-at={self.place.path}:{at}") if self.is_silent else warmed_up
 
     @property
     def key(self) -> tuple[str, str, int, str]:
@@ -93,6 +101,7 @@ class FindReport:
     causes: tuple[Cause, ...] = ()
     known: tuple[Cause, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    processor_seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     interrupted: bool = False

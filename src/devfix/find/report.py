@@ -30,6 +30,7 @@ def find_record(report: FindReport, lines: Lines, fixes: Fixes | None = None) ->
         left_out=tuple(ReasonRecord(test=path, reason=reason) for path, reason in report.left_out.items()),
         missing=tuple(report.missing),
         seconds=dict(report.seconds),
+        processor_seconds=dict(report.processor_seconds),
         interrupted=report.interrupted,
         notes=tuple(report.notes),
         findings=tuple(_cause(cause, lines, fixes or {}) for cause in report.causes),

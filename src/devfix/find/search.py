@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
+import os
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from devfix.find.baseline import Known, key_of
 from devfix.find.causes import (
-    RAISES,
     Seen,
     cause_of,
     confirmed,
@@ -20,11 +19,13 @@ from devfix.find.causes import (
     silent_cause,
     stale_cause,
 )
+from devfix.find.control import missing_modules, notes_of
 from devfix.find.passes import PassResult, SuiteRunner
 from devfix.find.records import Cause, FindReport
 from devfix.find.results import Served, SilentFinding, TestResults
 from devfix.find.suites import Suite, SuiteKind, is_test_file
 from devfix.model import Diagnosis, Failure, SilentKind, SourceLocation, World
+from devfix.notes import Notes
 from devfix.registry import Rule
 from devfix.sdk import Sources
 from devfix.workspace import Repository
@@ -32,8 +33,7 @@ from devfix.workspace import Repository
 CPU, ONE, TWO = World("cpu"), World("simulated", 1), World("simulated", 2)
 ALONE = 300.0  # seconds for one test in a fresh process
 LIFTED, TWICE = "lifted", "--lift-twice"
-_MISSING = re.compile(r"No module named '([\w.]+)'")
-Known = frozenset[tuple[str, str, str]]
+_OVER = "the budget was over before"
 
 
 @dataclass(frozen=True)
@@ -57,16 +57,17 @@ class Search:
     budget: float
     step: Callable[[str], None]
     silent: frozenset[SilentKind]
+    notes: Notes
+    keeps_tensors: bool = True
     began: float = field(default_factory=time.monotonic)
     seconds: dict[str, float] = field(default_factory=dict)
+    processor_seconds: dict[str, float] = field(default_factory=dict)
     control: TestResults = field(default_factory=TestResults)
     lifted: TestResults = field(default_factory=TestResults)
     found: list[tuple[Cause, Suite]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
-    keeps_tensors: bool = True
 
     @property
     def left(self) -> float:
@@ -80,12 +81,7 @@ class Search:
         passed = control.tests.of("passed")
         self._count(suite, control.tests)
         _stop_where_interrupted(control)
-        self._note_failures(suite, control)
-        if not passed:
-            return
-        if control.is_cut:
-            ran, all_tests = len(control.tests.results), control.tests.collected
-            self.notes.append(f"the budget was enough for {ran} of {all_tests} {suite.name}; --budget gives more")
+        self.notes.add(*notes_of(suite, control))
         failed: set[str] = set()
         for each in self._lifted_passes():
             if each.more:  # what fails by itself says nothing of a cache
@@ -100,7 +96,7 @@ class Search:
             self._take(done, suite, each)
             _stop_where_interrupted(done)
             if done.is_cut:
-                self.notes.append(f"the budget was over before all {suite.name} ran {each.title}; --budget gives more")
+                self.notes.add(f"{_OVER} all {suite.name} ran {each.title}; --budget gives more")
             failed.update({*done.tests.results} - {*done.tests.of("passed")})
 
     def _lifted_passes(self) -> Iterator[LiftedPass]:
@@ -144,22 +140,27 @@ class Search:
     def confirm(self) -> None:
         """Run the first test of each cause alone, in a fresh process."""
         for number, cause in enumerate(self.causes, 1):
-            if self.left <= 0:
-                self.notes.append("the budget was over before every finding was run alone; --budget gives more")
+            again = self._again(number, cause) if self.left > 0 else None
+            if again is None:
+                self.notes.add(f"{_OVER} every finding was run alone; --budget gives more")
                 return
-            suite = next(suite for each, suite in self.found if each.key == cause.key)
-            world = ONE if "cuda:0" in cause.devices else TWO
-            title = f"running finding {number} of {len(self.causes)} alone"
-            alone, test = _alone(suite, cause.tests[0]), cause.tests[0]
-            done = self._pass(alone, world, "confirm", title, only=(test,), more=_options(cause), share=ALONE)
-            _stop_where_interrupted(done)
-            failure = done.failures.get(test)
-            if cause.is_silent:
-                shown: list[SilentFinding | Served] = [*(each for _, each in done.silent), *done.served.values()]
-                diagnoses = () if failure is None else self._explained(failure)
-                self.causes[number - 1] = confirmed_silent(cause, shown, failure, diagnoses)
-            else:
-                self.causes[number - 1] = confirmed(cause, failure, _is_test)
+            self.causes[number - 1] = again
+
+    def _again(self, number: int, cause: Cause) -> Cause | None:
+        """Return a cause with what came of its first test alone; None where the budget has cut that short."""
+        suite = next(suite for each, suite in self.found if each.key == cause.key)
+        world = ONE if "cuda:0" in cause.devices else TWO
+        title = f"running finding {number} of {len(self.causes)} alone"
+        alone, test = _alone(suite, cause.tests[0]), cause.tests[0]
+        done = self._pass(alone, world, "confirm", title, only=(test,), more=cause.exact_options, share=ALONE)
+        _stop_where_interrupted(done)
+        if done.is_cut and self.left <= 0:
+            return None
+        failure = done.failures.get(test)
+        if not cause.is_silent:
+            return confirmed(cause, failure, _is_test)
+        shown: list[SilentFinding | Served] = [*(each for _, each in done.silent), *done.served.values()]
+        return confirmed_silent(cause, shown, failure, () if failure is None else self._explained(failure))
 
     def _pass(
         self,
@@ -177,31 +178,18 @@ class Search:
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:
-        began = time.monotonic()
+        began, used = time.monotonic(), _used_by_children()
         try:
             yield
         finally:
-            self.seconds[name] = round(self.seconds.get(name, 0.0) + time.monotonic() - began, 3)
-
-    def _note_failures(self, suite: Suite, control: PassResult) -> None:
-        """Say why nothing, or less than there is, can be lifted; missing modules are reported by their names."""
-        tests, run = control.tests, control.run
-        broken = [reason for reason in tests.collection.values() if not _MISSING.search(reason)]
-        if broken:
-            count = "1 file" if len(broken) == 1 else f"{len(broken)} files"
-            self.notes.append(f"{count} of the {suite.name} could not be collected: {_most_common(broken)}")
-        if tests.results and not tests.of("passed", "skipped"):
-            self.notes.append(f"none of the {suite.name} passes on the CPU: {_most_common(tests.reasons.values())}")
-        if not tests.results and not tests.collection:
-            lines = (run.stdout + run.stderr).strip().splitlines() if run is not None else []
-            self.notes.append(f"pytest ran none of the {suite.name}" + (f": {lines[-1]}" if lines else ""))
+            _add(self.seconds, name, time.monotonic() - began)
+            _add(self.processor_seconds, name, _used_by_children() - used)
 
     def report(self, repository: Repository, known: Known) -> FindReport:
         """Tell what was found."""
         lifted, control = self.lifted, self.control
         reasons = lifted.reasons
         passed = frozenset(control.of("passed"))
-        old = [each for each in self.causes if baseline_key(each) in known]
         return FindReport(
             root=str(repository.root),
             commit=repository.commit,
@@ -212,24 +200,25 @@ class Search:
             artefacts={test: reasons.get(test, "") for test in lifted.of("artefact")},
             failed_cpu=tuple(control.of("failed", "other", "ended")),
             failed_lifted={test: reasons.get(test, "") for test in lifted.of("other", "failed", "ended")},
-            missing=tuple(sorted(set(_missing(control)))),
-            causes=tuple(each for each in self.causes if baseline_key(each) not in known),
-            known=tuple(old),
+            missing=missing_modules(control),
+            causes=tuple(each for each in self.causes if key_of(each) not in known),
+            known=tuple(each for each in self.causes if key_of(each) in known),
             seconds={**self.seconds, "total": round(time.monotonic() - self.began, 3)},
-            notes=tuple(dict.fromkeys(self.notes)),
+            processor_seconds=dict(self.processor_seconds),
+            notes=tuple(self.notes),
             left_out=dict(self.left_out),
             interrupted=self.interrupted,
         )
 
 
-def baseline_key(cause: Cause) -> tuple[str, str, str]:
-    """What a cause is known by in a baseline: lines move, so the function and the rule stand for the place."""
-    return known_by(cause.kind, cause.place.path, cause.place.function, cause.rule)
+def _used_by_children() -> float:
+    """Return the processor time of the processes that have ended; 0 where the system does not tell."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
-def known_by(kind: str, path: str, function: str, rule: str) -> tuple[str, str, str]:
-    """As `baseline_key`, from the parts; which rule explains a silent finding depends on the run that confirms it."""
-    return (kind, f"{path}:{function}", rule if kind == RAISES else "")
+def _add(seconds: dict[str, float], name: str, more: float) -> None:
+    seconds[name] = round(seconds.get(name, 0.0) + more, 3)
 
 
 def _is_test(place: SourceLocation) -> bool:
@@ -239,12 +228,6 @@ def _is_test(place: SourceLocation) -> bool:
 def _stop_where_interrupted(done: PassResult) -> None:
     if done.is_interrupted:
         raise KeyboardInterrupt
-
-
-def _options(cause: Cause) -> tuple[str, ...]:
-    """The options with which a test fails by a cause, and by no other of the same function."""
-    at = f":{cause.place.function}"
-    return tuple(f"{each.removesuffix(at)}:{cause.place.line}" if each.endswith(at) else each for each in cause.options)
 
 
 def _alone(suite: Suite, test: str) -> Suite:
@@ -258,15 +241,3 @@ def _join(whole: TestResults, part: TestResults) -> None:
     whole.reasons.update(part.reasons)
     whole.collection.update(part.collection)
     whole.collected += part.collected
-
-
-def _most_common(reasons: Iterable[str]) -> str:
-    """Return the last line that most of some reasons have: of a traceback, the exception."""
-    last = Counter(reason.strip().splitlines()[-1].removeprefix("E ").strip() for reason in reasons if reason.strip())
-    return last.most_common(1)[0][0] if last else "no reason is known"
-
-
-def _missing(control: TestResults) -> Iterator[str]:
-    """Yield the modules that tests could not import."""
-    for text in (*control.collection.values(), *control.reasons.values()):
-        yield from {name.partition(".")[0] for name in _MISSING.findall(text)}

@@ -92,7 +92,10 @@ class FindRecord:
         tuple[ReasonRecord, ...], Meta(description="scripts that fail on the CPU, or need arguments there")
     ] = field(default=())
     missing: Annotated[tuple[str, ...], Meta(description="modules that tests could not import")]
-    seconds: dict[str, float]
+    seconds: Annotated[dict[str, float], Meta(description="elapsed ones, by the pass")]
+    processor_seconds: Annotated[
+        dict[str, float], Meta(description="as seconds, of the processes of each pass; 0 where the system tells none")
+    ] = field(default_factory=dict)
     interrupted: bool
     notes: tuple[str, ...]
     findings: tuple[CauseRecord, ...]

@@ -24,6 +24,8 @@ def blame(failure: Json, exception: BaseException | None) -> tuple[str, str]:
         return ARTEFACT, "raised in test code"
     if marks.served(exception):
         return FINDING, "a cache serves a tensor of another device"
+    if marks.is_kept_by_suite(exception):
+        return ARTEFACT, "the test keeps what it made on another device"
     if failure["kind"] in _OF_THE_LIFT:
         return ARTEFACT, f"what a lifted test does not do on a GPU ({failure['kind']})"
     if Whose.TEST not in whose[:raising]:

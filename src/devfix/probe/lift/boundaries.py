@@ -180,9 +180,10 @@ def _result_of_earlier(call: FrameType) -> str:
 
 
 def gives(call: FrameType, moment: int) -> bool:
-    """Say whether the arguments of a call hold the tensor of that birth, on any device."""
-    values = [call.f_locals.get(name) for name in _parameters(call.f_code)]
-    return any(records.birth_moment(each) == moment for each in tree_leaves(values) if isinstance(each, torch.Tensor))
+    """Say whether the arguments of a call hold the tensor of that birth on any device, those of modules included."""
+    found = tree_leaves([call.f_locals.get(name) for name in _parameters(call.f_code)])
+    held = (tensor for each in found if isinstance(each, torch.nn.Module) for tensor in modules.tensors_of(each))
+    return any(records.birth_moment(each) == moment for each in (*found, *held) if isinstance(each, torch.Tensor))
 
 
 def made_at(spots: Any) -> tuple[str, int, str] | None:

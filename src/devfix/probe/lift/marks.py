@@ -17,6 +17,7 @@ from . import boundaries, stale
 MARK = "_devfix_handed_over"
 STALE = "_devfix_stale"
 MET = "_devfix_met"
+KEPT = "_devfix_kept_by_suite"
 
 
 def install() -> None:
@@ -30,6 +31,7 @@ def install() -> None:
                 if stale.is_wanted():
                     setattr(exception, MET, _births((args, kwargs)))
                 setattr(exception, STALE, stale.served(sys._getframe(1), (args, kwargs)))
+                setattr(exception, KEPT, stale.is_kept_by_suite(sys._getframe(1), (args, kwargs)))
         failed(exception, func, args, kwargs)
 
     hooks.failed = told
@@ -49,6 +51,11 @@ def served(exception: BaseException | None) -> dict[str, Any] | None:
     """Return where the tensor was made that a cache has served to the call that raised an exception."""
     found: dict[str, Any] | None = _marked(exception, STALE)
     return found
+
+
+def is_kept_by_suite(exception: BaseException | None) -> bool:
+    """Say whether the call that raised an exception was given what test code keeps of a warm-up."""
+    return bool(_marked(exception, KEPT))
 
 
 def strays(exception: BaseException | None, device: torch.device) -> set[int]:

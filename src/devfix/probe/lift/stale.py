@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves
 
 from ..provenance import records
 from ..simulation.patching import undo_with
-from . import boundaries, devices
+from . import boundaries, devices, suite_state
 
 OTHER = 0  # the GPU of a warm-up
 _begun: list[int] = []  # the moments of the warm-ups' calls
@@ -63,18 +63,35 @@ def _moment() -> int:
 
 def served(frame: FrameType | None, values: Any) -> dict[str, Any] | None:
     """Return where one of some tensors was made that a warm-up has left to the code under test."""
-    if not _begun or devices.target().index == OTHER:
-        return None
     call = boundaries.boundary(frame)
-    for value in tree_leaves(values):
-        if not isinstance(value, torch.Tensor) or value.device == devices.target():
-            continue
-        moment = records.birth_moment(value)
-        if moment is not None and _is_of_warm_up(moment) and not (call and boundaries.gives(call, moment)):
+    for value, moment in _left(values):
+        if not _is_of_suite(call, moment):
             place = boundaries.made_at(records.of(value)[records.BIRTH][records.SPOTS])  # type: ignore[index]
             if place is not None:
                 return {"path": place[0], "line": place[1], "function": place[2]}
     return None
+
+
+def is_kept_by_suite(frame: FrameType | None, values: Any) -> bool:
+    """Say whether one of some tensors is what a warm-up has left to test code."""
+    call = boundaries.boundary(frame)
+    return any(_is_of_suite(call, moment) for _, moment in _left(values))
+
+
+def _left(values: Any) -> Iterator[tuple[torch.Tensor, int]]:
+    """Yield the tensors that a warm-up has left on its GPU, each with the moment of its birth."""
+    if not _begun or devices.target().index == OTHER:
+        return
+    for value in tree_leaves(values):
+        if isinstance(value, torch.Tensor) and value.is_cuda and value.device != devices.target():
+            moment = records.birth_moment(value)
+            if moment is not None and _is_of_warm_up(moment):
+                yield value, moment
+
+
+def _is_of_suite(call: FrameType | None, moment: int) -> bool:
+    """Say whether test code hands over the tensor of that birth, or keeps it itself: its author would have moved it."""
+    return (call is not None and boundaries.gives(call, moment)) or suite_state.keeps(moment)
 
 
 def _is_of_warm_up(moment: int) -> bool:

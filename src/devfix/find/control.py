@@ -1,0 +1,42 @@
+"""What the run on the CPU says of a suite: why nothing of it, or less than there is, can be lifted."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from devfix.find.passes import PassResult
+from devfix.find.results import TestResults
+from devfix.find.suites import Suite
+
+_MISSING = re.compile(r"No module named '([\w.]+)'")
+
+
+def notes_of(suite: Suite, control: PassResult) -> Iterator[str]:
+    """Yield what keeps tests of a suite from being lifted; missing modules are reported by their names."""
+    tests, run = control.tests, control.run
+    broken = [reason for reason in tests.collection.values() if not _MISSING.search(reason)]
+    if broken:
+        count = "1 file" if len(broken) == 1 else f"{len(broken)} files"
+        yield f"{count} of the {suite.name} could not be collected: {_most_common(broken)}"
+    if tests.results and not tests.of("passed", "skipped"):
+        yield f"none of the {suite.name} passes on the CPU: {_most_common(tests.reasons.values())}"
+    if control.is_cut:
+        of_all = f"of {tests.collected} {suite.name}" if tests.collected else f"of the {suite.name}"
+        yield f"the budget was enough for {len(tests.results)} {of_all}; --budget gives more"
+    elif not tests.results and not tests.collection:
+        lines = (run.stdout + run.stderr).strip().splitlines() if run is not None else []
+        yield f"pytest ran none of the {suite.name}" + (f": {lines[-1]}" if lines else "")
+
+
+def missing_modules(control: TestResults) -> tuple[str, ...]:
+    """Return the packages that tests could not import, sorted."""
+    texts = (*control.collection.values(), *control.reasons.values())
+    return tuple(sorted({name.partition(".")[0] for text in texts for name in _MISSING.findall(text)}))
+
+
+def _most_common(reasons: Iterable[str]) -> str:
+    """Return the last line that most of some reasons have: of a traceback, the exception."""
+    last = Counter(reason.strip().splitlines()[-1].removeprefix("E ").strip() for reason in reasons if reason.strip())
+    return last.most_common(1)[0][0] if last else "no reason is known"

@@ -1,0 +1,50 @@
+"""What the run on the CPU says of a suite."""
+
+from __future__ import annotations
+
+import pytest
+
+from devfix.find.control import missing_modules, notes_of
+from devfix.find.passes import PassResult
+from devfix.find.results import TestResults
+from devfix.find.suites import Suite, SuiteKind
+from devfix.model import Outcome, Run, World
+
+TESTS = Suite(SuiteKind.tests, ())
+LACKS = "E   ModuleNotFoundError: No module named 'einops.layers'"
+
+
+def ended(outcome: Outcome, tests: TestResults, stdout: str = "") -> PassResult:
+    return PassResult(tests, run=Run(World("cpu"), ("pytest",), outcome, 0, 1.0, stdout))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "tests", "said"),
+    [
+        (Outcome.CLEAN, TestResults(2, results={"a": "passed", "b": "failed"}), []),
+        (
+            Outcome.TIMEOUT,
+            TestResults(3, results={"a": "passed"}),
+            ["the budget was enough for 1 of 3 tests; --budget gives more"],
+        ),
+        (Outcome.TIMEOUT, TestResults(), ["the budget was enough for 0 of the tests; --budget gives more"]),
+        (Outcome.CLEAN, TestResults(), ["pytest ran none of the tests: no tests ran in 0.01s"]),
+        (
+            Outcome.OTHER,
+            TestResults(1, results={"a": "failed"}, reasons={"a": "E   OSError: no disk"}),
+            ["none of the tests passes on the CPU: OSError: no disk"],
+        ),
+        (
+            Outcome.OTHER,
+            TestResults(collection={"a": LACKS, "b": "E   SyntaxError: x"}),
+            ["1 file of the tests could not be collected: SyntaxError: x"],
+        ),
+    ],
+)
+def test_what_keeps_tests_from_being_lifted_is_said(outcome: Outcome, tests: TestResults, said: list[str]) -> None:
+    assert list(notes_of(TESTS, ended(outcome, tests, "\nno tests ran in 0.01s\n"))) == said
+
+
+def test_missing_modules_are_named_by_their_packages() -> None:
+    tests = TestResults(reasons={"a": LACKS}, collection={"b": LACKS, "c": "No module named 'aaa'"})
+    assert missing_modules(tests) == ("aaa", "einops")
