@@ -49,7 +49,7 @@ def repair_causes(
         if time.monotonic() > plan.until:
             step(f"the budget is over: {len(causes) - number + 1} findings are not repaired; --budget gives more")
             break
-        step(f"repairing finding {number} of {len(causes)}: {cause.place.path}:{cause.place.line}")
+        step(f"repairing finding {number} of {len(causes)}: {cause.place.shown}")
         done = pipeline.repair(
             report.root,
             pipeline.RepairOptions(
