@@ -48,8 +48,8 @@ def _partners(path: str, read: Read, search: Search) -> list[str]:
         return []
     name = basename(path).removesuffix(".ipynb") + ".py"
     scripts = [each for each in search(["formats:"]) if basename(each) == name]
-    if found := [each for each in scripts if partner(each, formats_of(read(each), {})) == path]:
-        return found
+    if paired := [each for each in scripts if partner(each, formats_of(read(each), {})) == path]:
+        return paired
     by_file = partner(path, formats_of(None, _configuration(path, read)))
     return [by_file] if by_file else []
 

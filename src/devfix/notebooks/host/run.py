@@ -123,8 +123,9 @@ def _run(kernel: _Kernel, notebook: Path, connection: Path) -> int | None:
 
     client = BlockingKernelClient(connection_file=str(connection))
     client.load_connection_file()
-    client.start_channels()
+    client.start_channels(hb=False)
     try:
+        _await_messages(client, kernel)
         code = 0
         for source, tags in _cells(notebook):
             if "skip-execution" not in tags and source.strip():
@@ -139,6 +140,17 @@ def _run(kernel: _Kernel, notebook: Path, connection: Path) -> int | None:
         return code or (None if kernel.wait() else 0)
     finally:
         client.stop_channels()
+
+
+def _await_messages(client: Any, kernel: _Kernel) -> None:
+    """Wait until messages of the kernel arrive: those that it sends before the subscription is there are lost."""
+    while kernel.poll() is None:
+        client.kernel_info()
+        try:
+            client.get_iopub_msg(timeout=_WAIT)
+            return
+        except queue.Empty:
+            continue
 
 
 def _cells(notebook: Path) -> list[tuple[str, list[str]]]:
