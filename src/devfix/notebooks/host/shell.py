@@ -32,6 +32,8 @@ def prepare(shell: Any, notebook: str) -> None:
     _follow_run(shell, compiler)
     _leave_packages_alone(shell)
     colab.stand_in(cell.source.text for cell in compiler.notebook.cells)
+    if (seeding := sys.modules.get("devfix probe.simulation.seeding")) is not None:
+        seeding.renew()  # the kernel has drawn random numbers for itself
 
 
 def _name_cells_in_tracebacks(shell: Any, compiler: NotebookCompiler) -> None:
