@@ -112,3 +112,11 @@ def test_changed_cells_are_as_the_notebook_has_them() -> None:
 def test_what_is_no_notebook_says_why(data: bytes) -> None:
     with pytest.raises(NotebookError, match=r"it is no|it is not"):
         _ = Notebook(data).script
+
+
+def test_a_published_diff_is_applied_to_its_cell() -> None:
+    data = notebook("!ls\nx = 1", "y = 2", ascii_only=True)
+    assert cell_source(data, 1) == b"!ls\nx = 1\n"
+    assert with_cell(data, 1, b"!ls\nx = 5\n") == data.replace(b"x = 1", b"x = 5")
+    with pytest.raises(NotebookError, match="no code in cell 7"):
+        cell_source(data, 7)
