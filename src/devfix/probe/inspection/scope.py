@@ -39,9 +39,9 @@ def names(frame: FrameType) -> Iterator[tuple[str, Any]]:
     variables = frame.f_locals
     is_cell = "get_ipython" in variables
     for name in list(variables):
-        if name.isidentifier() and not (name.startswith("__") and name.endswith("__")):
-            if not (is_cell and IPYTHON.fullmatch(name)):
-                yield name, variables[name]
+        is_special = (name.startswith("__") and name.endswith("__")) or (is_cell and IPYTHON.fullmatch(name))
+        if name.isidentifier() and not is_special:
+            yield name, variables[name]
     if frame.f_globals is variables:
         return
     for name in frame.f_code.co_names:
