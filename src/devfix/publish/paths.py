@@ -5,7 +5,7 @@ from __future__ import annotations
 from devfix.notebooks.notebook import named_cell
 
 
-def forbidden(path: str) -> str:
+def explain_forbidden(path: str) -> str:
     """Return why a fix may not change the file at this path of a repository; "" if it may."""
     cell = named_cell(path)
     if cell is not None:  # a cell of a notebook, which holds Python

@@ -9,12 +9,12 @@ from devfix.model import Edit
 from devfix.notebooks.notebook import cell_name, changed_cells, is_notebook
 
 
-def unified(edit: Edit) -> str:
+def format_diff(edit: Edit) -> str:
     """Return the edit as a diff that `git apply` takes; bytes that are not UTF-8 are kept as surrogate escapes."""
     return "".join(_lines(edit))
 
 
-def in_cells(edit: Edit) -> Iterator[Edit]:
+def split_cells(edit: Edit) -> Iterator[Edit]:
     """Yield the edit, or the edit of each cell of a notebook with the line in it."""
     if not is_notebook(edit.path):
         yield edit
