@@ -160,11 +160,8 @@ def _fix(index: int, fix: Fix, repair: Repair) -> FixRecord:
 
 
 def _edits(edits: Iterable[Edit]) -> tuple[EditRecord, ...]:
-    return tuple(
-        EditRecord(path=each.path, line=each.line, diff=format_diff(each))
-        for edit in edits
-        for each in split_cells(edit)
-    )
+    cells = (each for edit in edits for each in split_cells(edit))
+    return tuple(EditRecord(path=each.path, line=each.line, diff=format_diff(each)) for each in cells)
 
 
 def _dependency_fault(fault: DependencyFault) -> DependencyFaultRecord:
