@@ -43,7 +43,7 @@ def begin(seed: int | None, is_real: bool) -> None:
 
 
 def renew() -> None:
-    """Begin anew with Python's generator, from which what starts a program, as a kernel does, may have drawn."""
+    """Forget draws from Python's generator, from which what starts a program, as a kernel does, may have drawn."""
     global _random_state
     _random_state = None
     if _seed is not None:
