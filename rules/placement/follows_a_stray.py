@@ -22,9 +22,7 @@ class FollowsAStray(OperandRule):
         if all(ctx.follow(each).is_intentional for each in strays) and _followed_stray(ctx) is None:
             return ""
         place = event.places[0]
-        return (
-            f"{ctx.name} was created on {ctx.operand.device} in {place.path}:{place.line}, as its factory was asked to."
-        )
+        return f"{ctx.name} was created on {ctx.operand.device} in {place.shown}, as its factory was asked to."
 
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Start with the calls that returned the factory's result, to which the tensor was passed."""

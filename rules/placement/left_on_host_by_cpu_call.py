@@ -32,7 +32,7 @@ class LeftOnHostByCpuCall(OperandRule):
         if place is None or ctx.frame_of(place) is None:
             return ""
         return (
-            f"{ctx.name} was brought to the host in {place.path}:{place.line}, though it meets a tensor on"
+            f"{ctx.name} was brought to the host in {place.shown}, though it meets a tensor on"
             f" {ctx.peer.device} afterwards."
         )
 

@@ -35,7 +35,7 @@ class MoveResultDropped(OperandRule):
         if copy is None or place is None or copy.device != ctx.peer.device or is_parameter:
             return ""
         return (
-            f"{ctx.name} was copied to {copy.device} in {place.path}:{place.line}, but it is the old tensor, on"
+            f"{ctx.name} was copied to {copy.device} in {place.shown}, but it is the old tensor, on"
             f" {ctx.operand.device}, that is used."
         )
 

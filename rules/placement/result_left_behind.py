@@ -24,7 +24,7 @@ class ResultLeftBehind(OperandRule):
         """Report an operand that a function which has returned computed while it had a name for the right device."""
         for place in _places(ctx)[:1] if ctx.operand.owner is None else ():
             return (
-                f"{ctx.name} was computed on {ctx.operand.device} in {place.path}:{place.line}, where"
+                f"{ctx.name} was computed on {ctx.operand.device} in {place.shown}, where"
                 f" `{_name(ctx, place)}` says {ctx.target_device}."
             )
         return ""

@@ -32,7 +32,7 @@ class SiblingNotMoved(OperandRule):
         siblings = named_at(ctx.failure, place, other.operand)
         sibling = f"`{siblings[0]}`" if siblings else other.name
         return (
-            f"{ctx.name} stayed on {ctx.operand.device} in {place.path}:{place.line}, where its sibling {sibling} was"
+            f"{ctx.name} stayed on {ctx.operand.device} in {place.shown}, where its sibling {sibling} was"
             f" moved to {other.operand.device}."
         )
 

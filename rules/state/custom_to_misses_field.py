@@ -35,7 +35,7 @@ class CustomToMissesField(OperandRule):
             return ""
         field, sibling, place = found
         return (
-            f"`{field}` stayed on {ctx.operand.device}: `{place.function}` ({place.path}:{place.line}) moves"
+            f"`{field}` stayed on {ctx.operand.device}: `{place.function}` ({place.shown}) moves"
             f" `{sibling}` and forgets it."
         )
 

@@ -33,7 +33,7 @@ class StaleCache(OperandRule):
         if place is None or ctx.is_held:
             return ""
         return (
-            f"`{name}` was computed once, on {ctx.operand.device}, in {place.path}:{place.line}, and is kept: it is"
+            f"`{name}` was computed once, on {ctx.operand.device}, in {place.shown}, and is kept: it is"
             f" used on {ctx.peer.device} now."
         )
 

@@ -97,7 +97,8 @@ def test_what_the_engine_imports_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     lines = [*project["dependencies"], *project["optional-dependencies"]["publish"]]
     declared = {re.split(r"[^\w-]", line)[0].lower() for line in lines} - {"hishel"}  # named to be held back
-    engine = [path for path in python_below("src/devfix") if "probe" not in path.relative_to(ROOT).parts]
+    # The probe and the host of notebooks run in the program's interpreter.
+    engine = [path for path in python_below("src/devfix") if {"probe", "host"}.isdisjoint(path.relative_to(ROOT).parts)]
     used = {name.split(".")[0] for path in engine for name in strangers(path, {"devfix"})}
     # The supervisor's own files; pytest loads our plugins, and the suite under test has torch, or they are not there.
     used -= {"mounts", "limit_monitor", "witness", "pytest", "torch"}

@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from notebooks import notebook
 
-from devfix.discovery import Command, discover
+from devfix.discovery import Command, Interpreter, discover, runnable
 from devfix.errors import UserError
+from devfix.notebooks import HOST
 
 PYTHON = Path(sys.executable)
 GUARD = 'if __name__ == "__main__":\n    main()\n'
@@ -226,3 +228,36 @@ def test_readme_commands_with_blanks_to_fill_in_are_left_out(tmp_path: Path) -> 
 def test_a_file_that_is_broken_is_passed_over(tmp_path: Path, name: str, text: str) -> None:
     tracked = write(tmp_path, {name: text, "run.py": SCRIPT})
     assert shown(discover(tmp_path, tracked | {"gone.py"}, None, PYTHON)) == ["python run.py"]
+
+
+# Notebooks
+
+
+def test_notebooks_that_import_torch_are_entry_points(tmp_path: Path) -> None:
+    book = notebook("%matplotlib inline\nimport torch").decode()
+    other = notebook("import json").decode()
+    tracked = write(tmp_path, {"a.ipynb": book, "b.ipynb": other, ".ipynb_checkpoints/a-checkpoint.ipynb": book})
+    assert shown(discover(tmp_path, tracked, None, PYTHON)) == ["a.ipynb"]
+
+
+@pytest.mark.parametrize(
+    "asked", ["a.ipynb", "./a.ipynb", "jupyter execute a.ipynb", "jupyter nbconvert --to notebook --execute a.ipynb"]
+)
+def test_commands_that_run_a_notebook(tmp_path: Path, asked: str) -> None:
+    tracked = write(tmp_path, {"a.ipynb": notebook("x = 1").decode()})
+    assert discover(tmp_path, tracked, asked, PYTHON)[0].words == (str(PYTHON), str(HOST), "./a.ipynb")
+
+
+def test_a_notebook_that_is_not_committed_is_named(tmp_path: Path) -> None:
+    tracked = write(tmp_path, {"a.py": SCRIPT})
+    write(tmp_path, {"b.ipynb": "{}"})
+    with pytest.raises(UserError, match=r"b\.ipynb is not committed"):
+        discover(tmp_path, tracked, "b.ipynb", PYTHON)
+
+
+def test_an_interpreter_without_ipykernel_is_told_what_to_install() -> None:
+    python = Interpreter(PYTHON, (3, 11), "2.6", 0)
+    book, script = Command(("p", str(HOST), "a.ipynb"), "a.ipynb", ""), Command(("p", "a.py"), "python a.py", "")
+    assert runnable((book, script), python) == (script,)
+    with pytest.raises(UserError, match="pip install ipykernel"):
+        runnable((book,), python)

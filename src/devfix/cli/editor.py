@@ -19,7 +19,9 @@ def edit_copies(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the files (by their paths) after the user has edited copies of them. Raises UserError if that fails."""
     words = _editor()
     with scratch_folder() as folder:
-        copies = {path: folder / str(number) / Path(path).name for number, path in enumerate(files)}
+        # A notebook is edited as its script.
+        names = {path: Path(path).name.replace(".ipynb", ".ipynb.py") for path in files}
+        copies = {path: folder / str(number) / names[path] for number, path in enumerate(files)}
         for path, copy in copies.items():
             copy.parent.mkdir()
             copy.write_bytes(files[path])

@@ -57,7 +57,7 @@ def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], No
             left = len(causes) - number + 1
             done.notes.add(f"the budget was over before the last {left} findings were repaired; --budget gives more")
             break
-        step(f"repairing finding {number} of {len(causes)}: {cause.place.path}:{cause.place.line}")
+        step(f"repairing finding {number} of {len(causes)}: {cause.place.shown}")
         repair = pipeline.repair(
             report.root,
             pipeline.RepairOptions(

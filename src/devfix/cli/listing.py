@@ -8,6 +8,9 @@ from pathlib import Path
 
 from devfix.errors import DevfixError
 from devfix.model import Report
+from devfix.notebooks.magics import unmasked
+from devfix.notebooks.notebook import Notebook, is_notebook
+from devfix.notebooks.reading import NotebookError
 from devfix.report.render.source_lines import Lines, line_of, no_lines
 from devfix.workspace import Repository
 
@@ -50,8 +53,10 @@ def lines_here(folder: Path) -> Lines:
 def _installed_line(path: Path, line: int) -> str:
     """Return a line of an installed file. The path comes from the program, so only Python files are opened."""
     try:
-        if path.suffix != ".py" or not path.is_file() or path.stat().st_size > _LONGEST:
+        if path.suffix not in (".py", ".ipynb") or not path.is_file() or path.stat().st_size > _LONGEST:
             return ""
-    except OSError:
+        if is_notebook(path.name):
+            return unmasked(line_of(Notebook(path.read_bytes()).script, line))
+    except (OSError, NotebookError):
         return ""
     return linecache.getline(str(path), line).rstrip("\r\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from enum import Enum
 from pathlib import Path
@@ -69,7 +70,9 @@ def repair(
     path: Annotated[
         str,
         typer.Argument(
-            metavar="PATH", help="Git repository, or a folder in one [default: current folder]", show_default=False
+            metavar="PATH",
+            help="Git repository, a folder in one, or a notebook to run and repair [default: current folder]",
+            show_default=False,
         ),
     ] = ".",
     run: Annotated[
@@ -161,6 +164,7 @@ def repair(
         raise UserError('--run is empty; give a command: --run "python train.py"')
     check_timeout(timeout)
     check_folder(folder)
+    path, run = _of_notebook(path, run)
     said = answers(take, apply, dry_run, branch, candidate)
     from devfix import pipeline
     from devfix.cli.decide import Question
@@ -206,6 +210,17 @@ def repair(
     if report.not_applied:
         sys.stderr.write(f"devfix: {one_line(report.not_applied, 2000)}\n")
     return _exit_code(report)
+
+
+def _of_notebook(path: str, run: str | None) -> tuple[str, str | None]:
+    """Return the folder and the command for a notebook in place of a folder."""
+    if not path.endswith(".ipynb") or Path(path).is_dir():
+        return path, run
+    if not Path(path).exists():
+        raise UserError(f"{path}: no such notebook")
+    if run is not None:
+        raise UserError(f"{path}: the notebook is what is run, so --run {run!r} has no effect; give its folder instead")
+    return str(Path(path).parent), shlex.quote(Path(path).name)
 
 
 def _exit_code(report: Report) -> int:

@@ -14,6 +14,7 @@ from devfix.registry.suppressions import find_suppressions, list_touched_lines
 from devfix.registry.timeout import describe_error, within
 from devfix.sdk import Change, Context, Sources
 from devfix.sdk.declining import Declined
+from devfix.source import check_syntax
 
 CHANGES_A_RULE = 16
 BEYOND = f"only the first {CHANGES_A_RULE} candidates of a rule are taken"
@@ -44,7 +45,8 @@ def propose(
             key = tuple(sorted((edit.path, edit.after) for edit in change.edits))
             reason = " ".join(filter(None, (diagnosis.finding.reason, change.reason)))
             rank = (int(diagnosis.finding.confidence), number)
-            patch = Patch(diagnosis.rule, change.title, reason, change.safety, change.edits, rank, change.joint)
+            edits = source.paired(change.edits)
+            patch = Patch(diagnosis.rule, change.title, reason, change.safety, edits, rank, change.joint)
             if number >= CHANGES_A_RULE:
                 rejected.append(Rejected(patch, BEYOND))
             elif any(_is_suppressed(edit, diagnosis.rule, source.notes) for edit in change.edits):
@@ -111,7 +113,7 @@ def _find_wrong_edit(change: Change, source: Sources) -> str:
 def _syntax_error(edit: Edit) -> str:
     """Return why the file would not compile after an edit, with the line there; "" if it would."""
     try:
-        compile(edit.after, edit.path, "exec", dont_inherit=True)
+        check_syntax(edit.path, edit.after)
     except SyntaxError as error:
         lines = edit.after.decode("utf-8", "replace").splitlines()
         line = lines[error.lineno - 1].strip()[:80] if error.lineno and error.lineno <= len(lines) else ""

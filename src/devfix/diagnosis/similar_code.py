@@ -14,7 +14,7 @@ import libcst as cst
 
 from devfix.model import Edit, Patch, SourceLocation
 from devfix.sdk import FACTORIES, File, add_keyword, argument, is_bound, is_local, is_move, last_name, remove_keyword
-from devfix.source import SourceError
+from devfix.source import SourceError, check_syntax
 
 PLACES = 20  # at most, for one fix
 FILES = 200  # at most, parsed for copies of the faulty line
@@ -32,7 +32,7 @@ def similar_sites(
     there.
     """
     faulty = [old for edit in patch.edits for old, _ in _pairs(edit)]
-    every = sorted(path for path in containing(faulty) if path.endswith(".py"))[:FILES]
+    every = sorted(path for path in containing(faulty) if path.endswith((".py", ".ipynb")))[:FILES]
     found = (each for edit in patch.edits for each in _advice(edit, read, every))
     unique = {(each.path, each.after): each for each in islice(found, PLACES)}
     yield from unique.values()
@@ -73,7 +73,7 @@ def _elsewhere(path: str, data: bytes, pairs: list[Line]) -> Iterator[Edit]:
             text = "".join((*lines[:number], line.replace(old, new), *lines[number + 1 :]))
             after = text.encode(file.module.encoding)
             try:
-                compile(after, path, "exec", dont_inherit=True)
+                check_syntax(path, after)
             except (SyntaxError, ValueError):
                 continue
             yield Edit(path, number + 1, data, after)

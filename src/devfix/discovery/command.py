@@ -7,12 +7,16 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from devfix.discovery.interpreter import Interpreter
+from devfix.discovery.notebooks import is_of_notebook, notebook_words
 from devfix.discovery.project import Project
 from devfix.discovery.shell import shell_syntax
 from devfix.errors import UserError
+from devfix.notebooks.notebook import is_notebook
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
@@ -24,6 +28,17 @@ class Command:
     words: tuple[str, ...]
     shown: str
     origin: str
+
+
+def runnable(commands: tuple[Command, ...], python: Interpreter) -> tuple[Command, ...]:
+    """Return the commands that an interpreter can run: notebooks need ipykernel. Raises UserError if none is left."""
+    left = tuple(each for each in commands if python.ipykernel or not is_of_notebook(each.words))
+    if commands and not left:
+        raise UserError(
+            f"{commands[0].shown}: {python.path} has no ipykernel, which runs notebooks; install it there: "
+            f"{python.path} -m pip install ipykernel"
+        )
+    return left
 
 
 def parse_command(run: str, source: str, project: Project, python: Path) -> Command:
@@ -49,6 +64,11 @@ def resolve_program(words: list[str], source: str, project: Project, python: Pat
     if not program:
         raise UserError(f'{source}: variables without a command; add one: "{shlex.join(assignments)} python train.py"')
     env = ("env", *assignments) if assignments else ()
+    if notebook := _notebook(words[count:]):
+        path = _file(notebook, source, project)
+        if project.tracked and os.path.isabs(path):
+            raise UserError(f"{source}: {notebook} is not committed; commit it first: git add {shlex.quote(notebook)}")
+        return (*env, *notebook_words(path, python))
     return (*env, *_program(program[0], source, project, python), *rest)
 
 
@@ -69,6 +89,14 @@ def _program(word: str, source: str, project: Project, python: Path) -> tuple[st
     if word.endswith(".py") and word in project.tracked:
         raise UserError(f'{source}: {word} is not a program; run it with Python: "python {word}"')
     raise UserError(f"{source}: no program {word!r} beside {python} or on the PATH; check its name")
+
+
+def _notebook(words: Sequence[str]) -> str:
+    """Return the notebook that a command runs: by its name alone, `jupyter execute` or `nbconvert --execute`."""
+    if len(words) == 1 and is_notebook(words[0]):
+        return words[0]
+    runs = words[:2] == ["jupyter", "execute"] or (words[:2] == ["jupyter", "nbconvert"] and "--execute" in words)
+    return next(filter(is_notebook, words), "") if runs else ""
 
 
 def _file(word: str, source: str, project: Project) -> str:

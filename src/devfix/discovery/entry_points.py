@@ -9,8 +9,10 @@ from pathlib import Path, PurePosixPath
 
 from devfix.discovery.command import Command
 from devfix.discovery.imports import Imports
+from devfix.discovery.notebooks import notebook_words
 from devfix.discovery.project import Project
 from devfix.discovery.readme import readme_commands
+from devfix.notebooks.notebook import is_notebook
 
 _EACH = 20  # at most so many entry points of each kind
 _READ = 4000  # at most so many files are searched for a main guard
@@ -24,7 +26,7 @@ _TEST = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
 def entry_points(project: Project, imports: Imports, python: Path) -> Iterator[Command]:
     """Yield each entry point that reaches torch, cheapest kind first, each command once."""
     seen = set()
-    for find in (_console_scripts, _main_packages, _guarded_scripts, _readme, _plain_scripts, _tests):
+    for find in (_console_scripts, _main_packages, _guarded_scripts, _readme, _plain_scripts, _notebooks, _tests):
         for number, command in enumerate(find(project, imports, python)):
             if command.words not in seen and number < _EACH:
                 seen.add(command.words)
@@ -73,6 +75,13 @@ def _plain_scripts(project: Project, imports: Imports, python: Path) -> Iterator
             continue
         if path not in imports.imported and imports.reaches_torch(path):
             yield Command((str(python), path), shlex.join(("python", path)), path)
+
+
+def _notebooks(project: Project, imports: Imports, python: Path) -> Iterator[Command]:
+    paths = (path for path in project.tracked if is_notebook(path) and ".ipynb_checkpoints/" not in path)
+    for path in sorted(paths, key=_order)[:_READ]:
+        if imports.reaches_torch(path):
+            yield Command(notebook_words(f"./{path}", python), shlex.quote(path), path)
 
 
 def _tests(project: Project, imports: Imports, python: Path) -> Iterator[Command]:

@@ -9,11 +9,12 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from devfix.discovery.libraries import Libraries
+from devfix.notebooks.notebook import Notebook, is_notebook
 
 _TOP = PurePosixPath()
 _FILES = 2000  # at most so many are parsed: about three seconds, and only if no command is given
 _STEPS = 300  # files that one script imports
-_BYTES = 1_000_000
+_BYTES, _WITH_OUTPUTS = 1_000_000, 20_000_000  # of a script, of a notebook
 # Modules call these for setup as often as scripts do.
 _PREPARING = frozenset({"sys", "os", "warnings", "logging", "matplotlib", "random", "np", "numpy", "load_dotenv"})
 
@@ -108,7 +109,10 @@ class Imports:
 
     @property
     def _python(self) -> list[str]:
-        return sorted((path for path in self.tracked if path.endswith(".py")), key=lambda path: (path.count("/"), path))
+        return sorted(
+            (path for path in self.tracked if path.endswith((".py", ".ipynb"))),
+            key=lambda path: (path.count("/"), path),
+        )
 
     def _outside(self) -> Iterator[str]:
         """Yield the imported top-level names that are not in the repository."""
@@ -133,9 +137,11 @@ class Imports:
 
 def _parse(path: Path) -> Module:
     try:
-        if path.stat().st_size > _BYTES:
+        of_notebook = is_notebook(path.name)
+        if path.stat().st_size > (_WITH_OUTPUTS if of_notebook else _BYTES):
             return Module()
-        tree = ast.parse(path.read_bytes())
+        data = path.read_bytes()
+        tree = ast.parse(Notebook(data).script if of_notebook else data)
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return Module()
     works = any(map(_works, tree.body))

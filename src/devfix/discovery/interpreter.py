@@ -22,12 +22,13 @@ _EXAMINE = """
 import sys
 sys.path[:] = [path for path in sys.path if path]  # no file of the current folder may shadow a module
 import importlib.util, json, os
-facts = {"python": list(sys.version_info[:3]), "torch": "", "gpus": 0, "pytest": False}
+facts = {"python": list(sys.version_info[:3]), "torch": "", "gpus": 0, "pytest": False, "ipykernel": False}
 try:
     spec = importlib.util.find_spec("torch")
 except (ImportError, ValueError):
     spec = None
-facts["pytest"] = importlib.util.find_spec("pytest") is not None
+for name in ("pytest", "ipykernel"):
+    facts[name] = importlib.util.find_spec(name) is not None
 if spec is not None and spec.origin:
     names = {}
     try:
@@ -53,7 +54,7 @@ print("devfix-interpreter", json.dumps(facts))
 class Interpreter:
     """An interpreter that can run the program: its path, the versions of Python and torch, the real GPUs it sees.
 
-    `pytest`: whether pytest is installed.
+    `pytest`, `ipykernel`: whether that is installed.
     """
 
     path: Path
@@ -61,6 +62,7 @@ class Interpreter:
     torch: str
     gpus: int
     pytest: bool = False
+    ipykernel: bool = False
 
 
 def interpreter(root: Path, asked: str | None = None, written_in: Path | None = None) -> Path:
@@ -120,7 +122,8 @@ def examine(python: Path, cwd: Path) -> Interpreter:
         )
     if _numbers(data["torch"]) < OLDEST_TORCH:
         raise UserError(f"{python} has torch {data['torch']}; devfix needs 2.6 or newer")
-    return Interpreter(python, tuple(data["python"]), data["torch"], data["gpus"], data.get("pytest") is True)
+    has = [data.get(name) is True for name in ("pytest", "ipykernel")]
+    return Interpreter(python, tuple(data["python"]), data["torch"], data["gpus"], *has)
 
 
 _BINARIES = ("bin/python", "Scripts/python.exe")

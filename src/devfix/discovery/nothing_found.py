@@ -14,7 +14,7 @@ _SHOWN = 3
 def describe_nothing_found(project: Project, imports: Imports, python: Path) -> str:
     """Return one line: what was searched, which packages are not installed, and what to type."""
     scripts = sorted(
-        (path for path in project.tracked if path.endswith(".py")), key=lambda path: (path.count("/"), path)
+        (path for path in project.tracked if path.endswith((".py", ".ipynb"))), key=lambda path: (path.count("/"), path)
     )
     if not scripts:
         return f"{project.root}: no tracked Python file; give the folder of a repository that has some, or --run"

@@ -16,6 +16,7 @@ from devfix.execution.probe_config import STEPS_MARK, environment_for, probe_con
 from devfix.execution.search_path import with_interpreter
 from devfix.execution.unobserved import find_unobserved
 from devfix.model import NO_COUNTS, CountRequest, Run, SourceLocation, Target, World
+from devfix.notebooks import HOST
 from devfix.process import Completed, ResourceLimits, Sandbox, run
 from devfix.process.tempdirs import temporary_folder
 from devfix.progress import Progress
@@ -163,6 +164,8 @@ class TracedRunner:
         command = self.target.command
         if len(command) < 2 or command[0] != str(self.target.python) or not command[1].endswith(".py"):
             return None
+        if command[1] == str(HOST):
+            return HOST
         script = cwd / command[1]
         return Path(command[1]) if script.is_file() and script.resolve().is_relative_to(tree.resolve()) else None
 

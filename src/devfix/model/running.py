@@ -148,7 +148,7 @@ class Run:
     def caught(self) -> tuple[str, ...]:
         """A sentence for each device failure that the program caught at a known location."""
         return tuple(
-            f"the program catches a device failure at {each.at.path}:{each.at.line} and goes on"
+            f"the program catches a device failure at {each.at.shown} and goes on"
             f" ({each.message.strip().splitlines()[0][:120]})"
             for each in self.handled
             if each.at is not None and each.message.strip()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
@@ -55,6 +55,8 @@ class SourceLocation:
     """An expression in a source file; the columns are None where the interpreter does not know them (Python 3.10).
 
     `loop` is true of a `for`, or a comprehension, that asked for its next item there: the place is all that runs then.
+    In a notebook the line is that of its script (`devfix.notebooks`), `cell` the number of the cell, and `cell_start`
+    the line above its first one.
     """
 
     path: str
@@ -65,3 +67,15 @@ class SourceLocation:
     end_column: int | None = None
     owned: bool = False
     loop: bool = False
+    cell: int = field(default=0, compare=False)
+    cell_start: int = field(default=0, compare=False)
+
+    @property
+    def name(self) -> str:
+        """The path for messages: "train.py", or "ch02.ipynb[cell 7]"."""
+        return f"{self.path}[cell {self.cell}]" if self.cell else self.path
+
+    @property
+    def shown(self) -> str:
+        """The path and the line for messages: "train.py:31", or "ch02.ipynb[cell 7]:3"."""
+        return f"{self.name}:{self.line - self.cell_start}"

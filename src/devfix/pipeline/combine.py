@@ -80,7 +80,7 @@ def _plain(place: SourceLocation) -> tuple[str, int, str]:
 def _together(one: Repair, first: Fix, other: Repair, second: Fix, diff: Differ) -> Repair:
     edits = merge_edits(first.patch.edits, second.patch.edits)
     wrong, at = _blamed_operand(other), other.failure.at
-    where = f" at {at.path}:{at.line}" if at is not None else ""
+    where = f" at {at.shown}" if at is not None else ""
     reason = f"{first.patch.reason} {describe(wrong) if wrong else 'Another'} came with it, and failed next{where}."
     patch = replace(
         first.patch,

@@ -90,7 +90,7 @@ def _because(run: Run) -> str:
     """Return the evidence that there are too few GPUs."""
     failure = run.failure
     if failure is not None and failure.kind == "invalid-ordinal":
-        where = f" at {failure.at.path}:{failure.at.line}" if failure.at else ""
+        where = f" at {failure.at.shown}" if failure.at else ""
         return f"it uses cuda:{max(run.gpus_asked - 1, run.world.gpus)}{where}"
     if run.gpus_asked:
         return f"it starts {run.gpus_asked} processes that NCCL joins, each of which needs a GPU of its own"

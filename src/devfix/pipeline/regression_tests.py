@@ -11,6 +11,7 @@ from threading import Thread
 
 from devfix.execution.device_matrix import worlds_to_verify
 from devfix.model import Failure, Fix, RegressionTest, Repair, Run, World
+from devfix.notebooks.notebook import is_notebook
 from devfix.notes import Notes
 from devfix.pipeline.session import Session
 from devfix.regression_tests import (
@@ -85,6 +86,8 @@ class _TestFinder:
         seconds: float,
     ) -> Repair:
         session, failure = self._session, repair.failure
+        if all(is_notebook(edit.path) for edit in fix.patch.edits):
+            return replace(repair, no_test_reason="its code is in a notebook, which no test can import")
         path = self._path(fix)
         if path is None:
             return replace(repair, no_test_reason="git ignores the tests' folder, or --exclude keeps it as it is")

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from devfix.discovery import discover, examine, interpreter
+from devfix.discovery import discover, examine, interpreter, runnable
 from devfix.errors import UserError
 from devfix.execution import run_here
 from devfix.model import Run, Target, WorldChoice
@@ -41,7 +41,7 @@ def run(
     path = interpreter(folder, python)
     python_info = examine(path, folder)
     root = _root(folder)
-    found = discover(folder, frozenset(), shlex.join(words), path, "the command")[0]
+    found = runnable(discover(folder, frozenset(), shlex.join(words), path, "the command"), python_info)[0]
     target = Target(
         root=root,
         commit="",

@@ -85,7 +85,7 @@ class Search:
         failure = run.failure
         if run.outcome is Outcome.FAILED and failure is not None and failure.kind in WITHOUT_GPU and failure.at:
             message = failure.message.split("\n")[0][:120]
-            where = f"{failure.at.path}:{failure.at.line}"
+            where = failure.at.shown
             self.session.notes.add(f"without a GPU the program fails at {where}, {message}; to fix that: --world cpu")
 
     def _repair_from(self, run: Run) -> Run:

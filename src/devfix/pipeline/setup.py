@@ -8,11 +8,12 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from devfix.config import read_config
-from devfix.discovery import discover, examine, interpreter
+from devfix.discovery import discover, examine, interpreter, is_of_notebook, runnable
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer
 from devfix.model import Request, Target, Until, World, WorldChoice
+from devfix.notebooks import KERNEL
 from devfix.pipeline.options import RepairOptions
 from devfix.pipeline.resource_options import needed_in_sandbox
 from devfix.pipeline.session import Session
@@ -54,7 +55,7 @@ def open_session(
     below = frozenset(name.removeprefix(prefix) for name in tracked if name.startswith(prefix))
     jobs = _jobs(options.until, sandboxed)
     source = "--run" if options.run else f"{config.source}: run"
-    commands = discover(folder, below, options.run or config.run, python, source)
+    commands = runnable(discover(folder, below, options.run or config.run, python, source), python_info)
     target = Target(
         root=repository.root,
         commit=repository.commit,
@@ -111,7 +112,9 @@ def _warm(target: Target, temporary: Path, limits: ResourceLimits, sandboxed: bo
     if sandboxed or target.until is not None or not _is_plain_script(target):
         yield None
         return
-    warm = PreforkServer(target.python, {**child_environment(), "TMPDIR": str(temporary)}, limits=limits.times(JOBS))
+    modules = ("torch", KERNEL) if is_of_notebook(target.command) else ("torch",)
+    environment = {**child_environment(), "TMPDIR": str(temporary)}
+    warm = PreforkServer(target.python, environment, modules, limits.times(JOBS))
     try:
         yield warm
     finally:

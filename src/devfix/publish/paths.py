@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from devfix.notebooks.notebook import named_cell
+
 
 def explain_forbidden(path: str) -> str:
     """Return why a fix may not change the file at this path of a repository; "" if it may."""
+    cell = named_cell(path)
+    if cell is not None:  # a cell of a notebook, which holds Python
+        path = cell[0].removesuffix(".ipynb") + ".py"
     parts = path.split("/")
     if not path.isprintable() or "\\" in path or ":" in path or len(path) > 1000:
         return "not a safe path"

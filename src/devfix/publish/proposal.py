@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from devfix.errors import UserError
+from devfix.notebooks.notebook import cell_source, named_cell, with_cell
 from devfix.publish.artifact import Artifact
 from devfix.publish.changed_text import objection
 from devfix.report.fingerprint import failure_id
@@ -103,15 +104,18 @@ def _apply_fixes(artifact: Artifact, fixes: Sequence[int], content: Content) -> 
     """Yield the files after each fix; raise ValueError if one does not apply."""
     now: dict[str, bytes] = {}
     for fix in fixes:
-        changed = {}
-        for path, hunks in artifact.changes[fix].items():
-            before = now[path] if path in now else content(path)
+        changed: dict[str, bytes] = {}
+        for name, hunks in artifact.changes[fix].items():
+            path, cell = named_cell(name) or (name, 0)
+            before = changed[path] if path in changed else now[path] if path in now else content(path)
             try:
-                changed[path] = apply(hunks, before)
+                part = cell_source(before, cell) if cell else before
+                after = apply(hunks, part)
+                changed[path] = with_cell(before, cell, after) if cell else after
             except ValueError as error:
-                raise ValueError(f"{path}: {error}") from None
-            if why := objection(before, changed[path]):
-                raise UserError(f"fix {fix + 1} is not published: {path}: {why}")
+                raise ValueError(f"{name}: {error}") from None
+            if why := objection(part, after):
+                raise UserError(f"fix {fix + 1} is not published: {name}: {why}")
         now.update(changed)
         yield changed
 

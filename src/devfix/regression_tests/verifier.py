@@ -161,7 +161,7 @@ def _did(run: Run) -> str:
         return "passes"
     if run.outcome is Outcome.FAILED and run.failure is not None:
         at = run.failure.at
-        return f"fails otherwise{f', at {at.path}:{at.line},' if at else ''}"
+        return f"fails otherwise{f', at {at.shown},' if at else ''}"
     lines = [line for line in (run.stdout + run.stderr).splitlines() if line.startswith((WROTE, "E  "))]
     if lines and lines[-1].startswith(WROTE):
         return f"leaves files behind ({lines[-1].removeprefix(WROTE)[:80]})"

@@ -6,11 +6,23 @@ import difflib
 from collections.abc import Iterator
 
 from devfix.model import Edit
+from devfix.notebooks.notebook import cell_name, changed_cells, is_notebook
 
 
 def format_diff(edit: Edit) -> str:
     """Return the edit as a diff that `git apply` takes; bytes that are not UTF-8 are kept as surrogate escapes."""
     return "".join(_lines(edit))
+
+
+def split_cells(edit: Edit) -> Iterator[Edit]:
+    """Yield the edit, or the edit of each cell of a notebook with the line in it."""
+    if not is_notebook(edit.path):
+        yield edit
+        return
+    for cell, before, after in changed_cells(edit.before, edit.after):
+        pairs = enumerate(zip(before.splitlines(), after.splitlines(), strict=False), 1)
+        line = next((number for number, (old, new) in pairs if old != new), 1)
+        yield Edit(cell_name(edit.path, cell), line, before, after)
 
 
 def _lines(edit: Edit) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from devfix.model import DependencyFault, Edit, Fix, Others, Patch, Repair, Report, RuleDecision, Run
-from devfix.report.diff import format_diff
+from devfix.report.diff import format_diff, split_cells
 from devfix.report.failure_types import PlaceRecord
 from devfix.report.render.devices import map_record
 from devfix.report.render.failure import failure_record, place_members, world_record
@@ -117,7 +117,7 @@ def _rule(failure: int, decision: RuleDecision) -> RuleRecord:
 
 
 def _candidate(failure: int, patch: Patch, tried: bool, reason: str) -> NotKeptRecord:
-    edit = patch.edits[0]
+    edit = next(split_cells(patch.edits[0]))
     return NotKeptRecord(
         failure=failure,
         rule=patch.rule,
@@ -160,7 +160,8 @@ def _fix(index: int, fix: Fix, repair: Repair) -> FixRecord:
 
 
 def _edits(edits: Iterable[Edit]) -> tuple[EditRecord, ...]:
-    return tuple(EditRecord(path=edit.path, line=edit.line, diff=format_diff(edit)) for edit in edits)
+    cells = (each for edit in edits for each in split_cells(edit))
+    return tuple(EditRecord(path=each.path, line=each.line, diff=format_diff(each)) for each in cells)
 
 
 def _dependency_fault(fault: DependencyFault) -> DependencyFaultRecord:

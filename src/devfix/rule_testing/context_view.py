@@ -167,7 +167,7 @@ def _frame(number: int | None, place: SourceLocation, scope: tuple[ScopeVariable
 
 
 def _place(place: SourceLocation | None) -> str:
-    return f"{place.path}:{place.line}" if place is not None else ""
+    return place.shown if place is not None else ""
 
 
 def _line(place: SourceLocation, sources: Sources) -> str:

@@ -12,7 +12,7 @@ from devfix.model import Failure, Outcome, Run
 def format_failure(failure: Failure) -> str:
     """Return a failure as pages contain it: `KIND at PATH:LINE`, then the exception and its message."""
     at = failure.at
-    where = f" at {at.path}:{at.line}" if at is not None and at.owned else ""
+    where = f" at {at.shown}" if at is not None and at.owned else ""
     return f"{failure.kind}{where}\n{failure.exception}: {failure.message.strip()}"
 
 

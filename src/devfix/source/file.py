@@ -8,9 +8,10 @@ from functools import cached_property
 import libcst as cst
 
 from devfix.model import Edit, SourceLocation
+from devfix.notebooks.notebook import is_notebook, settled
 from devfix.source.parsed_module import ParsedModule
 from devfix.source.replacement import Replacement
-from devfix.source.text import first_difference, last_name, normalised
+from devfix.source.text import check_syntax, first_difference, last_name, normalised
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 LOOPS = (cst.For, cst.While)
@@ -150,7 +151,9 @@ class File(ParsedModule):
         if after == self.data:
             return None
         try:
-            compile(after, self.path, "exec", dont_inherit=True)
+            if is_notebook(self.path):
+                after = settled(self.data, after)
+            check_syntax(self.path, after)
         except (SyntaxError, ValueError):
             return None
         return Edit(self.path, first_difference(self.data, after), self.data, after)

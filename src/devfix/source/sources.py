@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from devfix.model import SourceLocation
+from devfix.model import Edit, SourceLocation
 from devfix.notes import Notes
 from devfix.source.file import File
+from devfix.source.pairs import with_pairs
 from devfix.source.parsed_module import SourceError
 
 _MOST = 200  # at most, parsed for one search
@@ -40,9 +41,13 @@ class Sources:
 
     def containing(self, *texts: str) -> list[File]:
         """The editable Python files of the repository that have one of some texts in a line; a few hundred at most."""
-        found = [path for path in self._search(texts) if path.endswith(".py")][:_MOST]
+        found = [path for path in self._search(texts) if path.endswith((".py", ".ipynb"))][:_MOST]
         files = (self.file(SourceLocation(path, 1, owned=True)) for path in found)
         return [file for file in files if file is not None]
+
+    def paired(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+        """Return edits with those of the files that jupytext keeps in step with them."""
+        return with_pairs(edits, self._read, self._search, self.notes)
 
     def _parse(self, path: str) -> File | None:
         data = self._read(path)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import libcst as cst
+
+from devfix.notebooks.notebook import cell_name, is_notebook, split_script
 
 
 def normalised(code: str) -> str:
@@ -17,6 +20,16 @@ def last_name(node: cst.CSTNode) -> str:
     if isinstance(node, cst.Attribute):
         return node.attr.value
     return node.value if isinstance(node, cst.Name) else ""
+
+
+def check_syntax(path: str, data: bytes) -> None:
+    """Raise SyntaxError or ValueError if a file would not compile; each cell of a notebook is compiled by itself."""
+    if not is_notebook(path):
+        compile(data, path, "exec", dont_inherit=True)
+        return
+    for number, code in split_script(data):
+        name = cell_name(path, number)
+        compile(code, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 
 
 def first_difference(before: bytes, after: bytes) -> int:

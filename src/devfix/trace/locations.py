@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import operator
 import os
+import stat
 from dataclasses import is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TypeVar, cast
 
 from devfix.model import SourceLocation
+from devfix.notebooks.notebook import CellPlace, Notebook, is_notebook
+from devfix.notebooks.reading import NotebookError
 
 Record = TypeVar("Record")
+_LARGEST = 200_000_000  # bytes of a notebook, most of them outputs
 _PLAIN = frozenset({str, int, float, bool, type(None)})  # most values of a trace, which contain no location
 
 
@@ -26,6 +30,7 @@ class Locations:
         self._tracked = tracked
         self._places: dict[SourceLocation, SourceLocation] = {}
         self._relative = cache(self._relative_to_owned)
+        self._notebook = cache(_notebook)
 
     def relocate(self, record: Record) -> Record:
         """Return a record in which every owned source location is relative to the repository and marked as owned."""
@@ -47,8 +52,19 @@ class Locations:
         known = self._places.get(place)
         if known is None:  # a trace names few locations, most of them often
             path, owned = self._relative(place.path)
-            known = self._places[place] = replace(place, path=path, owned=owned, line=max(1, place.line))
+            known = replace(place, path=path, owned=owned, line=max(1, place.line), cell=0, cell_start=0)
+            self._places[place] = known = self._in_cell(known)
         return known
+
+    def _in_cell(self, place: SourceLocation) -> SourceLocation:
+        """Return a location with its cell, if it is in a notebook of the repository."""
+        found = self.cell_at(place.path, place.line) if place.owned and is_notebook(place.path) else None
+        return replace(place, cell=found.cell, cell_start=found.start) if found is not None else place
+
+    def cell_at(self, path: str, line: int) -> CellPlace | None:
+        """Return the cell with a line of the script of a notebook; None for another file, or one that is gone."""
+        notebook = self._notebook(os.path.join(self.owned, path))
+        return notebook.place(line) if notebook is not None else None
 
     def _relative_to_owned(self, path: str) -> tuple[str, bool]:
         real = os.path.realpath(path) if os.path.isabs(path) and "\0" not in path else path
@@ -57,3 +73,14 @@ class Locations:
         relative = real[len(self.owned) :].replace(os.sep, "/")
         foreign = "/site-packages/" in f"/{relative}" if self._tracked is None else relative not in self._tracked
         return (path, False) if foreign else (relative, True)
+
+
+def _notebook(path: str) -> Notebook | None:
+    """Read a notebook of the tree in which the program ran, which may have changed it."""
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+            return None
+        return Notebook(Path(path).read_bytes())
+    except (OSError, NotebookError):
+        return None

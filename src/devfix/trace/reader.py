@@ -10,6 +10,7 @@ from pathlib import Path
 
 from devfix.model import Failure
 from devfix.trace.bounds import Bounds, TooMuch
+from devfix.trace.cells import named_cells
 from devfix.trace.locations import Locations
 from devfix.trace.recipes import Recipes
 from devfix.trace.records import Trace
@@ -51,16 +52,18 @@ def _read(data: bytes, locations: Locations) -> Trace:
     recipes = Recipes(locations.owned)
     return replace(
         trace,
-        failure=trace.failure and _with_calls(trace.failure, recipes),
-        handled=tuple(_with_calls(each, recipes) for each in trace.handled),
+        failure=trace.failure and _completed(trace.failure, recipes, locations),
+        handled=tuple(_completed(each, recipes, locations) for each in trace.handled),
         unseeded=tuple(dict.fromkeys(trace.unseeded)),
         internal_errors=trace.internal_errors[:ERROR_LIMIT],
     )
 
 
-def _with_calls(failure: Failure, recipes: Recipes) -> Failure:
-    """Return a failure with those of its calls that a test may make."""
-    return replace(failure, calls=recipes.calls(failure.calls)) if failure.calls else failure
+def _completed(failure: Failure, recipes: Recipes, locations: Locations) -> Failure:
+    """Return a failure with those of its calls that a test may make, and a traceback that names cells of notebooks."""
+    traceback = named_cells(failure.traceback, locations)
+    calls = recipes.calls(failure.calls) if failure.calls else ()
+    return replace(failure, calls=calls, traceback=traceback)
 
 
 def _content(path: Path, limit: int) -> bytes:

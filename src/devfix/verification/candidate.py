@@ -83,7 +83,7 @@ def copies_in_loop(candidate: CandidateResult) -> bool:
 
 def where(failure: Failure) -> str:
     """Return the line at which a failure is reported."""
-    return f"{failure.at.path}:{failure.at.line}" if failure.at else "an unknown place"
+    return failure.at.shown if failure.at else "an unknown place"
 
 
 def is_settled(held: CandidateResult) -> bool:

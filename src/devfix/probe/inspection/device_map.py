@@ -11,7 +11,7 @@ from ..provenance import places, records
 from ..simulation.patching import replace
 from . import histories
 from .members import child, instance_dict, is_a
-from .scope import module_tensors
+from .scope import IPYTHON, module_tensors
 
 Module = torch.nn.Module
 _dying: list[dict[str, Any]] = []
@@ -43,8 +43,9 @@ def _roots() -> list[tuple[str, Any]]:
     for module_name, module in list(sys.modules.items()):
         filename = getattr(module, "__file__", None)
         if module_name == "__main__" or (type(filename) is str and places.learn(filename) == places.OWNED):
+            is_notebook = "get_ipython" in vars(module)
             for name, value in list(vars(module).items()):
-                if is_a(value, Module):
+                if is_a(value, Module) and not (is_notebook and IPYTHON.fullmatch(name)):
                     prefix = "" if module_name == "__main__" else f"{module_name}."
                     named.setdefault(id(value), (prefix + name, value))
     living = [record() for record in list(records.table.values())]

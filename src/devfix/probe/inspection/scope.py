@@ -27,6 +27,7 @@ _DEPTH = 2
 _INSTANCES = 60
 _DEVICE = re.compile(r"(cpu|cuda|mps|meta|xpu|hpu|npu)(:\d{1,3})?")
 _INDEX = re.compile(r"(^|.*[._\"'])(device|dev|gpu|rank)(_id|_index|_idx)?[\"'\]]*")
+IPYTHON = re.compile(r"In|Out|_{1,3}|_i{1,3}|_[dio]h|_i?\d+")  # what a notebook's namespace keeps of former cells
 _SAYS = ("device", "string", "index")
 
 
@@ -36,8 +37,10 @@ def names(frame: FrameType) -> Iterator[tuple[str, Any]]:
     Other globals that are devices come last: code that lacks a device does not use them yet.
     """
     variables = frame.f_locals
+    is_cell = "get_ipython" in variables
     for name in list(variables):
-        if name.isidentifier() and not (name.startswith("__") and name.endswith("__")):
+        is_special = (name.startswith("__") and name.endswith("__")) or (is_cell and IPYTHON.fullmatch(name))
+        if name.isidentifier() and not is_special:
             yield name, variables[name]
     if frame.f_globals is variables:
         return

@@ -42,6 +42,15 @@ def begin(seed: int | None, is_real: bool) -> None:
         _begin_numpy(numpy)
 
 
+def renew() -> None:
+    """Forget draws from Python's generator, from which what starts a program, as a kernel does, may have drawn."""
+    global _random_state
+    _random_state = None
+    if _seed is not None:
+        random.seed(_seed)
+    _random_state = random.getstate()
+
+
 def install() -> None:
     """Replace the functions that seed generators, until the world is left."""
     _watch_random()

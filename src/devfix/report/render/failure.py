@@ -53,8 +53,8 @@ def world_record(world: World) -> WorldRecord:
 def place_members(place: SourceLocation, lines: Lines) -> PlaceMembers:
     """Return the record of a source location, with its line of source."""
     return {
-        "path": place.path,
-        "line": place.line,
+        "path": place.name,
+        "line": place.line - place.cell_start,
         "function": place.function,
         "owned": place.owned,
         "source": lines(place.path, place.line).strip(),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from devfix.report.failure_types import FailureRecord
+from devfix.notebooks.notebook import named_cell
+from devfix.report.failure_types import FailureRecord, PlaceRecord
 from devfix.report.render.headline import headline
 from devfix.report.render.plain import one_line, plain
 from devfix.report.types import FixRecord, ReportRecord
@@ -20,13 +21,20 @@ def _lines(data: ReportRecord) -> Iterator[str]:
         fixes = [fix for fix in data.fixes if fix.failure == index]
         at = failure.at
         owned = at if at and at.owned and not at.path.startswith("/") else None
-        place = {"file": owned.path, "line": str(max(owned.line, 1))} if owned else {}
+        place = _place(owned) if owned else {}
         foreign = _foreign(data) if index + 1 == len(data.failures) else ()
         words = "\n".join((*_words(failure, fixes), *foreign))
         yield command("error", words, {**place, "title": _title(failure, fixes)})
     if not data.failures:
         kind = "notice" if data.outcome == "clean" else "error"
         yield command(kind, one_line(headline(data).plain, 1000), {"title": "devfix"})
+
+
+def _place(at: PlaceRecord) -> dict[str, str]:
+    """Return the place of an annotation; lines of a notebook's cell are none of its file."""
+    if (cell := named_cell(at.path)) is not None:
+        return {"file": cell[0]}
+    return {"file": at.path, "line": str(max(at.line, 1))}
 
 
 def _title(failure: FailureRecord, fixes: list[FixRecord]) -> str:
@@ -36,6 +44,8 @@ def _title(failure: FailureRecord, fixes: list[FixRecord]) -> str:
 
 def _words(failure: FailureRecord, fixes: list[FixRecord]) -> Iterator[str]:
     yield one_line(f"{failure.exception}: {failure.message}", 500)
+    if failure.at and named_cell(failure.at.path):
+        yield one_line(f"at {failure.at.path}:{failure.at.line}", 200)
     for operand in failure.operands:
         born = operand.creation
         where = f", created at {born.path}:{born.line}" if born and born.path else ""

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from devfix import __version__
+from devfix.notebooks.notebook import named_cell
 from devfix.report.fingerprint import failure_id
 from devfix.report.hunks import parse
 from devfix.report.render.headline import headline
@@ -72,6 +73,8 @@ def _result(data: ReportRecord, index: int) -> Json:
 
 
 def _fix(fix: FixRecord) -> Json | None:
+    if any(named_cell(edit.path) for edit in fix.edits):
+        return None  # a viewer would take the lines of a cell for those of the file
     try:
         changes = [
             {"artifactLocation": _file(edit.path), "replacements": list(_replacements(edit))} for edit in fix.edits
@@ -116,6 +119,9 @@ class Located(Protocol):
 
 def location(place: Located) -> Json:
     """Return a place as SARIF has it."""
+    if (cell := named_cell(place.path)) is not None:  # the line of the cell is none of the file
+        logical = [{"fullyQualifiedName": f"{place.path}:{place.line}"}]
+        return {"physicalLocation": {"artifactLocation": _file(cell[0])}, "logicalLocations": logical}
     return {"physicalLocation": {"artifactLocation": _file(place.path), "region": {"startLine": max(place.line, 1)}}}
 
 

@@ -136,7 +136,7 @@ class DeviceSourceRule(Rule):
         for each, place in ctx.placed():
             if each.operand.device.startswith(self.only_on) and self.matches(each, place):
                 thread = "" if ctx.failure.thread == "MainThread" else f" in the thread {ctx.failure.thread}"
-                said = f"{each.name} was put on {each.operand.device} in {place.path}:{place.line}{thread}."
+                said = f"{each.name} was put on {each.operand.device} in {place.shown}{thread}."
                 return each.blame(said, self.confidence)
         return None
 

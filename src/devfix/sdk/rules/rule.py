@@ -162,4 +162,4 @@ def fill_message(message: str, ctx: Context) -> str:
 
 
 def _show(place: SourceLocation | None) -> str:
-    return f"{place.path}:{place.line}" if place is not None else ""
+    return place.shown if place is not None else ""

@@ -34,4 +34,4 @@ def stops_before(run: Run, counted: Mapping[World, CountRequest]) -> str:
     if any(count.completed for count in run.operator_counts):
         return ""
     place = request.locations[0]
-    return f"{run.ended} in the world {run.world.name}, but not past {place.path}:{place.line} (--for gives it longer)"
+    return f"{run.ended} in the world {run.world.name}, but not past {place.shown} (--for gives it longer)"

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from devfix.notebooks.notebook import line_in_cell
+
+_LINE = re.compile(r"(?P<path>[^\s`]+\.ipynb):(?P<line>\d+)")
 FILES = 200  # at most, parsed for one question
 
 
@@ -23,7 +27,7 @@ class Code:
 
     def trees(self, *texts: str) -> Iterator[tuple[str, ast.Module]]:
         """Yield the path and the syntax tree of each Python file that contains one of some texts."""
-        found = {path for path in self._containing(texts) if path.endswith(".py")}
+        found = {path for path in self._containing(texts) if path.endswith((".py", ".ipynb"))}
         found |= {path for path, data in self._files.items() if any(text.encode() in data for text in texts)}
         for path in sorted(found)[:FILES]:
             tree = self._tree(path)
@@ -38,6 +42,15 @@ class Code:
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 self._trees[path] = None
         return self._trees[path]
+
+    def in_cells(self, text: str) -> str:
+        """Return a text in which lines of notebooks are those of their cells: "ch02.ipynb[cell 7]:3"."""
+
+        def named(found: re.Match[str]) -> str:
+            data = self._files.get(found["path"]) or self._read(found["path"])
+            return line_in_cell(found["path"], int(found["line"]), data) if data else found[0]
+
+        return _LINE.sub(named, text)
 
     def family(self, name: str) -> frozenset[str]:
         """Return the names of a class and of all classes that derive from it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Literal
 
 from devfix.model import Failure, Patch
@@ -25,5 +26,5 @@ MOST = 8  # reported for one patch
 def objections(patch: Patch, failure: Failure, code: Code) -> list[Objection]:
     """Return the objections to a patch for a failure, strong ones first; `code` has the patch applied."""
     found = (each for what in introduced(patch.edits) for check in CHECKS for each in check(what, failure, code))
-    unique = dict.fromkeys(found)
+    unique = dict.fromkeys(replace(each, reason=code.in_cells(each.reason)) for each in found)
     return sorted(unique, key=lambda each: each.strength)[:MOST]  # "strong" before "weak"

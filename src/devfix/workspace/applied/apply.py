@@ -14,6 +14,7 @@ from devfix.errors import UserError
 from devfix.workspace.applied.journal import AppliedFile, AppliedRecord, digest, save
 from devfix.workspace.applied.merge import merge
 from devfix.workspace.git.repository import Repository
+from devfix.workspace.notebooks import on_disk
 
 
 class CannotApplyError(UserError):
@@ -26,6 +27,7 @@ def apply_changes(repository: Repository, files: Mapping[str, bytes], command: s
     Uncommitted changes in other lines are kept. Raises CannotApplyError, before anything is written, where a file is
     not as git left it in the lines of a change, or cannot be written. The index is not changed.
     """
+    files = on_disk(files, repository.blob)
     merged = {path: _merged(repository, path, after) for path, after in files.items()}
     present = {path: read_file(repository.root, path) for path in files}
     changed = {path: content for path, content in merged.items() if content != present[path]}
@@ -114,7 +116,7 @@ def _merged(repository: Repository, path: str, after: bytes) -> bytes:
         return after
     if present is None:
         raise CannotApplyError(f"{path}: is deleted in the working tree; restore it: git checkout -- {path}")
-    merged = merge(repository.git, repository.content(path), present, after)
+    merged = merge(repository.git, repository.blob(path), present, after)
     if merged is None and present != after:
         raise CannotApplyError(f"{path}: has uncommitted changes in the lines of the fix; commit or stash them first")
     return after if merged is None else merged

@@ -15,6 +15,7 @@ from devfix.errors import UserError
 from devfix.process.tempdirs import scratch_folder
 from devfix.workspace.git.command import DamagedError, Git, GitError
 from devfix.workspace.git.listing import REGULAR, SUBMODULE, Entry, list_commit
+from devfix.workspace.notebooks import as_source
 from devfix.workspace.worktrees.pool import Worktrees
 from devfix.workspace.worktrees.shadow import Origin
 
@@ -82,7 +83,11 @@ class Repository:
         return tuple(path for path, entry in self.entries.items() if entry.mode == SUBMODULE)
 
     def content(self, path: str) -> bytes:
-        """Return a file as it is at the commit. Raises FileNotFoundError if there is none."""
+        """Return a file as it is at the commit, a notebook as its script. Raises FileNotFoundError if there is none."""
+        return as_source(path, self.blob(path))
+
+    def blob(self, path: str) -> bytes:
+        """Return the bytes of a file at the commit. Raises FileNotFoundError if there is none."""
         entry = self.entries.get(path)
         if entry is None or entry.mode == SUBMODULE:
             raise FileNotFoundError(path)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from devfix.errors import UserError
 from devfix.workspace.git.commits import History
+from devfix.workspace.notebooks import as_cells, on_disk
 from devfix.workspace.worktrees.shadow import Origin, Shadow
 from devfix.workspace.worktrees.worktree import Worktree
 
@@ -79,13 +80,14 @@ class Worktrees:
     def diff(self, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
         """Return the changes of files (paths to contents) as git prints them, byte for byte.
 
-        Bytes that are not UTF-8 are surrogate-escaped: `.encode("utf-8", "surrogateescape")` restores them.
+        Bytes that are not UTF-8 are surrogate-escaped: `.encode("utf-8", "surrogateescape")` restores them. A changed
+        cell of a notebook is a file of its own.
         """
-        return self._history.diff(before, after).decode("utf-8", "surrogateescape")
+        return self._history.diff(*as_cells(before, after)).decode("utf-8", "surrogateescape")
 
     def commit(self, files: Mapping[str, bytes], message: str) -> str:
         """Commit new contents of files on top of the last commit and return the new one's id."""
-        self._last = self._history.commit(self._last, files, message)
+        self._last = self._history.commit(self._last, on_disk(files, self._shadow.blob), message)
         return self._last
 
     def publish(self, branch: str, exactly: bool = False) -> str:

@@ -54,6 +54,13 @@ class Shadow:
         committed = origin.entries.keys() - {*large, *origin.submodules}
         self.data: Data = find_data(origin.root, (*origin.ignored, *origin.submodules, *large), committed)
 
+    def blob(self, path: str) -> bytes:
+        """Return the bytes of a file at the commit. Raises FileNotFoundError if there is none."""
+        entry = self.origin.entries.get(path)
+        if entry is None:
+            raise FileNotFoundError(path)
+        return self.origin.git.read_blob(entry.object_id)
+
     def _make_seen(self) -> None:
         """Create what a program finds as `.git`: the commit, the branch and the tags, by reference."""
         origin = self.origin

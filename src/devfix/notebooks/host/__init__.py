@@ -1,0 +1,1 @@
+"""Programs that the interpreter of a notebook runs: nothing here imports devfix."""
