@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from devfix.source.templates import Template, TemplateError, filled, variables
+from devfix.source.templates import Template, TemplateError, fill_text, variables
 
 
 def rewritten(pattern: str, code: str, written: str) -> str | None:
@@ -71,4 +71,4 @@ def test_what_is_no_template_is_refused(text: str, what: str) -> None:
 
 def test_metavariables_in_a_text() -> None:
     assert variables("move $X to $DEVICE, $$$REST, $_") == {"X", "DEVICE", "REST"}
-    assert filled("Move `$X` for $2", {"X": "a.b"}) == "Move `a.b` for $2"
+    assert fill_text("Move `$X` for $2", {"X": "a.b"}) == "Move `a.b` for $2"

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from devfix.publish import secrets
 from devfix.publish.artifact import Artifact
 from devfix.publish.github.client import GitHubClient, Pull
-from devfix.publish.marker import Marker, framed, reframed
+from devfix.publish.marker import Marker, frame_text, replace_text
 from devfix.publish.proposal import PREFIX, Proposal
 from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.fingerprint import failure_id, program_id
@@ -36,7 +36,7 @@ class PublishOptions:
 
 @dataclass(frozen=True)
 class PublishAction:
-    """What was done with one pull request, and why.
+    """The action taken on one pull request, with its reason.
 
     `action` is opened, updated, reopened, unchanged, closed or left; without a pull request, `number` is 0, `url` "".
     """
@@ -85,7 +85,7 @@ class Publisher:
             yield from (pull for pull in self._forge.own_pulls(name) if pull.number not in seen)
 
     def _is_from_here(self, marker: Marker) -> bool:
-        """Whether the program of this report was run, or another one by the workflow that publishes this report."""
+        """Return whether the program of this report was run, or another one by the workflow that publishes it."""
         return marker.program == self._program or (bool(marker.source) and marker.source == self._wishes.source)
 
     def _tip(self, proposal: Proposal) -> str:
@@ -164,7 +164,7 @@ class Publisher:
         if pull is None:
             return self._create(branch, title, text, marker)
         why = self._label(pull, not (pull.marker and pull.marker.complete))
-        body = reframed(pull.body, text, marker)
+        body = replace_text(pull.body, text, marker)
         if not (pull.marker and pull.title == pull.marker.title):
             title = pull.title  # a person has written another
         is_same = title == pull.title and body == pull.body.replace("\r\n", "\n")
@@ -177,10 +177,10 @@ class Publisher:
         """Open a pull request, and mark it complete once it has its labels."""
         unfinished = replace(marker, complete=not self._wishes.labels)
         wishes = self._wishes
-        pull = self._forge.create(title, framed(text, unfinished), branch, wishes.base, wishes.draft)
+        pull = self._forge.create(title, frame_text(text, unfinished), branch, wishes.base, wishes.draft)
         why = self._label(pull, True)
         if wishes.labels:
-            self._forge.write(pull.number, framed(text, marker), title)
+            self._forge.write(pull.number, frame_text(text, marker), title)
         return _step("opened", pull, why)
 
     def _label(self, pull: Pull, missing: bool) -> str:
@@ -205,7 +205,7 @@ class Publisher:
                 continue
             if not self._wishes.dry_run:
                 closing = marker.at(datetime.now(timezone.utc))
-                self._forge.close(pull.number, reframed(pull.body, None, closing))
+                self._forge.close(pull.number, replace_text(pull.body, None, closing))
                 self._forge.say(pull.number, self._words.superseded(home) if home else self._words.gone())
             yield _step("closed", pull, f"its fixes are in #{home}" if home else "the failure is fixed")
 

@@ -20,10 +20,10 @@ import tomlkit
 
 from devfix.errors import RuleError
 from devfix.notes import Notes
-from devfix.registry.declarations import declared_module
+from devfix.registry.declarations import compile_module
 from devfix.registry.files import files_in, only_file
 from devfix.registry.rule import Rule, rule_from
-from devfix.registry.timeout import raised, within
+from devfix.registry.timeout import describe_error, within
 
 PROJECT_DEPTH = 3  # folders above a pack in which its pyproject.toml is looked for
 IMPORT_SECONDS = 60.0  # a module of a rule takes milliseconds, its libraries seconds
@@ -34,7 +34,7 @@ def pack_rules(point: EntryPoint, troubles: Notes) -> Iterator[Rule]:
     """Yield the rules of an installed pack; modules that are not importable rules are added to `troubles`."""
     origin = point.dist.name if point.dist else point.value
     try:
-        pack = _imported(point.load, f"pack {point.name!r} ({point.value}, from {origin})")
+        pack = _import_safely(point.load, f"pack {point.name!r} ({point.value}, from {origin})")
         folders = list(getattr(pack, "__path__", ()))
         if not folders:
             raise RuleError(f"pack {point.name!r} ({point.value}, from {origin}): is no package of rules")
@@ -48,16 +48,16 @@ def pack_rules(point: EntryPoint, troubles: Notes) -> Iterator[Rule]:
         dotted = f"{pack.__name__}.{name}"
         try:
             if name in declared:
-                module = _declared(declared[name], dotted, pack.__name__)
+                module = _compile(declared[name], dotted, pack.__name__)
             else:
-                module = _imported(partial(importlib.import_module, dotted), dotted)
+                module = _import_safely(partial(importlib.import_module, dotted), dotted)
             yield rule_from(module, point.name, origin)
         except RuleError as error:
             troubles.add(str(error))
 
 
 def imports_torch(path: Path) -> bool:
-    """Whether a module imports torch."""
+    """Return whether a module imports torch."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level:
@@ -71,20 +71,20 @@ def rule_at(file: Path) -> Rule:
     """Return the rule in a module or TOML file; its pack is its folder. Raises RuleError if it is not a rule."""
     file = file.resolve()
     if file.suffix == ".toml":
-        module = _declared(file, f"devfix_local_rules.{file.parent.name}.{file.stem}")
+        module = _compile(file, f"devfix_local_rules.{file.parent.name}.{file.stem}")
         return rule_from(module, _pack_name(file.parent), str(file.parent))
     packages: list[str] = []
     folder = file.parent
     while (folder / "__init__.py").is_file():
         packages.insert(0, folder.name)
         folder = folder.parent
-    module = _imported(lambda: _module(file, folder, packages), str(file))
+    module = _import_safely(lambda: _module(file, folder, packages), str(file))
     return rule_from(module, _pack_name(file.parent), str(file.parent))
 
 
-def _declared(file: Path, name: str, package: str = "") -> ModuleType:
+def _compile(file: Path, name: str, package: str = "") -> ModuleType:
     """Return the module of a rule that is data. Raises RuleError if a module of its name lies beside it."""
-    return declared_module(only_file(file), name, package)
+    return compile_module(only_file(file), name, package)
 
 
 def package_of(pack: str, folder: Path) -> str:
@@ -109,7 +109,7 @@ def _installed_as(folder: Path) -> Iterator[tuple[str, str]]:
 
 def _module(file: Path, root: Path, packages: list[str]) -> ModuleType:
     if not packages:
-        return _loaded(f"devfix_local_rules.{file.parent.name}.{file.stem}", file)
+        return _load_module(f"devfix_local_rules.{file.parent.name}.{file.stem}", file)
     # A module may import others of its package, so the packages are imported first.
     top = root / packages[0]
     if packages[0] not in sys.modules:
@@ -122,11 +122,11 @@ def _module(file: Path, root: Path, packages: list[str]) -> ModuleType:
         # Another copy of the package is imported, such as an installed pack's: this one gets its own name.
         packages = [f"devfix_local_{zlib.crc32(bytes(top)):08x}_{packages[0]}", *packages[1:]]
         if packages[0] not in sys.modules:
-            _loaded(packages[0], top / "__init__.py")
+            _load_module(packages[0], top / "__init__.py")
     return importlib.import_module(".".join([*packages, file.stem]))
 
 
-def _loaded(name: str, file: Path) -> ModuleType:
+def _load_module(name: str, file: Path) -> ModuleType:
     folder = [str(file.parent)] if file.name == "__init__.py" else None
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folder)
     assert spec is not None and spec.loader is not None
@@ -140,9 +140,9 @@ def _loaded(name: str, file: Path) -> ModuleType:
     return module
 
 
-def _imported(load: Callable[[], Loaded], what: str) -> Loaded:
+def _import_safely(load: Callable[[], Loaded], what: str) -> Loaded:
     """Return the result of `load`. Raises RuleError, which names `what`, for any exception, exit or endless loop."""
     try:
         return within(IMPORT_SECONDS, load)
     except Exception as error:
-        raise RuleError(f"{what}: cannot be imported: {raised(error).removeprefix('raised ')}") from error
+        raise RuleError(f"{what}: cannot be imported: {describe_error(error).removeprefix('raised ')}") from error

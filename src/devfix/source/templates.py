@@ -45,7 +45,7 @@ def variables(text: str) -> set[str]:
     return {name for each in VARIABLE.finditer(text) if (name := each[1] or each[2]) and name != "_"}
 
 
-def filled(text: str, bound: Mapping[str, str]) -> str:
+def fill_text(text: str, bound: Mapping[str, str]) -> str:
     """Return a text with the code of its metavariables in place, such as a title or a statement."""
     return VARIABLE.sub(lambda each: bound.get(each[1] or each[2] or "", each[0]), text)
 

@@ -24,7 +24,7 @@ class Fault:
     what: str
 
 
-def faults(declaration: Declaration) -> Iterator[Fault]:
+def find_faults(declaration: Declaration) -> Iterator[Fault]:
     """Yield what is wrong with a declaration."""
     yield from _message(declaration)
     if declaration.family is Family.FAILURE and declaration.failure_kind is None:

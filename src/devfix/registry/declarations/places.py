@@ -30,7 +30,7 @@ class Spot:
     bound: dict[str, Bound]
 
 
-def spots(fix: Fix, at: tuple[Place, ...], ctx: Context) -> Iterator[Spot]:
+def find_spots(fix: Fix, at: tuple[Place, ...], ctx: Context) -> Iterator[Spot]:
     """Yield the places of a fix, in the order of the data flow."""
     template = Template(fix.match) if fix.match else None
     for site in _sites(fix, at, ctx):

@@ -16,7 +16,7 @@ from devfix.errors import RuleError
 from devfix.model import Safety
 from devfix.model.failure import FailureKind
 from devfix.model.tensors import EventKind
-from devfix.registry.declarations.checking import Fault, faults
+from devfix.registry.declarations.checking import Fault, find_faults
 from devfix.registry.declarations.lines import line_at
 from devfix.registry.declarations.schema import Declaration, Edit, Family, Fix, Place, Rating, When
 
@@ -60,7 +60,7 @@ class Document:
             raise RuleError(f"{path}:{line}: is not valid TOML: {said}") from error
         given = self.data.get("options", {})
         self.options: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-        for fault in faults(self.declaration(self.options)):
+        for fault in find_faults(self.declaration(self.options)):
             raise self._error(fault)
 
     def declaration(self, options: Mapping[str, Any]) -> Declaration:

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 from devfix.errors import RuleError
 from devfix.registry.declarations.checking import places_of
 from devfix.registry.declarations.conditions import created_by, holds
-from devfix.registry.declarations.places import spots
+from devfix.registry.declarations.places import find_spots
 from devfix.registry.declarations.reading import Document
 from devfix.registry.declarations.schema import Declaration, Family, When, rating, texts
-from devfix.registry.declarations.writing import changes
+from devfix.registry.declarations.writing import propose_changes
 from devfix.sdk import (
     Change,
     Context,
@@ -45,16 +45,16 @@ class DeclaredRule(Rule):
         """Yield the changes of each fix in turn."""
         found = False
         for fix in self.declaration.fix:
-            for each in (
-                changes(fix, places_of(fix, self.declaration.family), ctx) if not (fix.otherwise and found) else ()
-            ):
+            if fix.otherwise and found:
+                continue
+            for each in propose_changes(fix, places_of(fix, self.declaration.family), ctx):
                 found = True
                 yield each
 
     def is_blamed(self, ctx: Context) -> bool:
         """Return whether the operand in view is as the file says, and one of the fixes has a place."""
         fixes = [(fix, places_of(fix, self.declaration.family)) for fix in self.declaration.fix]
-        return holds(self.declaration.when, ctx) and any(True for fix, at in fixes for _ in spots(fix, at, ctx))
+        return holds(self.declaration.when, ctx) and any(True for fix, at in fixes for _ in find_spots(fix, at, ctx))
 
 
 class DeclaredOperandRule(DeclaredRule, OperandRule):
@@ -107,7 +107,7 @@ FAMILIES: Mapping[Family, type[DeclaredRule]] = {
 }
 
 
-def declared_module(path: Path, name: str, package: str = "") -> ModuleType:
+def compile_module(path: Path, name: str, package: str = "") -> ModuleType:
     """Return a module with the class, and the options, of the rule in a TOML file. Raises RuleError, with the line."""
     document = Document(path)
     declaration = document.declaration(document.options)

@@ -9,7 +9,7 @@ from typing import TypeVar
 import libcst as cst
 
 from devfix.registry.declarations.checking import edits_of
-from devfix.registry.declarations.places import Spot, call_of, names_of, spots
+from devfix.registry.declarations.places import Spot, call_of, find_spots, names_of
 from devfix.registry.declarations.schema import Edit, Fix, Place, texts
 from devfix.sdk import (
     Change,
@@ -29,15 +29,15 @@ from devfix.sdk import (
     rewrite,
     with_import,
 )
-from devfix.source.templates import Bound, Template, filled, variables
+from devfix.source.templates import Bound, Template, fill_text, variables
 
 Written = TypeVar("Written", bound=cst.CSTNode)
 LONGEST = 60  # characters of an expression in a title
 
 
-def changes(fix: Fix, at: tuple[Place, ...], ctx: Context) -> Iterator[Change]:
+def propose_changes(fix: Fix, at: tuple[Place, ...], ctx: Context) -> Iterator[Change]:
     """Yield the changes of a fix, best first."""
-    for spot in spots(fix, at, ctx):
+    for spot in find_spots(fix, at, ctx):
         for edit in edits_of(fix):
             yield from _rated(fix, _edited(fix, edit, ctx, spot))
         if not edits_of(fix):
@@ -94,14 +94,14 @@ def _written(fix: Fix, spot: Spot, bound: Mapping[str, Bound]) -> Iterator[Chang
         usual = f"Pass `{', '.join(fix.set_argument)}`" if fix.set_argument else f"Do not pass `{fix.remove_argument}`"
     elif spot.site.statement is not None:
         given = texts(fix.insert_before) or texts(fix.insert_after)
-        lines = [code(names.written(cst.parse_statement(filled(each, _codes(bound))))).rstrip() for each in given]
+        lines = [code(names.written(cst.parse_statement(fill_text(each, _codes(bound))))).rstrip() for each in given]
         insert = insert_before if fix.insert_before else insert_after
         module, usual = insert(file, spot.site.statement, lines), f"Insert `{lines[0]}`"
     if module is not None:
         for name in sorted(names.missing):
             module = with_import(module, name)
         title = _title(fix, bound, new, usual)
-        yield from rewrite(file, module, title, fix.safety or Safety.SAFE, filled(fix.reason, _codes(bound)))
+        yield from rewrite(file, module, title, fix.safety or Safety.SAFE, fill_text(fix.reason, _codes(bound)))
 
 
 def _with_arguments(fix: Fix, call: cst.Call, bound: Mapping[str, Bound]) -> cst.Call | None:
@@ -145,7 +145,7 @@ class FileNames(cst.CSTTransformer):
 def _title(fix: Fix, bound: Mapping[str, Bound], new: cst.CSTNode | None, usual: str) -> str:
     result = " ".join(code(new).split()) if new is not None else ""
     short = result if len(result) <= LONGEST else f"{result[:LONGEST]}…"
-    return filled(fix.title or usual, {**_codes(bound), "RESULT": short})
+    return fill_text(fix.title or usual, {**_codes(bound), "RESULT": short})
 
 
 def _codes(bound: Mapping[str, Bound]) -> dict[str, str]:
