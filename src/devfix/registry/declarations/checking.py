@@ -88,8 +88,17 @@ def _writes(path: str, fix: Fix) -> Iterator[Fault]:
         yield Fault(path, f"a fix has one of {', '.join(map(_key, WRITES))}, {found}")
     if fix.position is not None and not fix.set_argument:
         yield Fault(f"{path}.position", "`position` goes with `set-argument`")
-    if fix.position is not None and len(fix.set_argument) > 1:
-        yield Fault(f"{path}.position", "`position` is that of one argument; set the others in another fix")
+    if len(fix.set_argument) > 1 and (
+        fix.position is not None or any("ARGUMENT" in variables(each) for each in fix.set_argument.values())
+    ):
+        name = "set-argument" if fix.position is None else "position"
+        yield Fault(
+            f"{path}.{name}", f"`{'$ARGUMENT' if fix.position is None else name}` is that of one argument alone"
+        )
+    if fix.title and fix.edit and fix.edit != Edit.REMOVE_MOVE:
+        yield Fault(
+            f"{path}.title", "this `edit` has a title of its own; `title` goes with what is written by templates"
+        )
     if fix.imports and not (fix.replace or fix.insert_before or fix.insert_after):
         yield Fault(f"{path}.imports", "`imports` goes with `replace`, `insert-before` and `insert-after`")
 
@@ -111,9 +120,17 @@ def _templates(path: str, fix: Fix) -> Iterator[Fault]:
 
 def _unbound(path: str, fix: Fix, family: Family) -> Iterator[Fault]:
     known = variables(fix.match) | _given(fix, places_of(fix, family))
+    written = {each for name, text in _said(fix) if name not in ("title", "reason") for each in variables(text)}
+    # What a title speaks of is written: there is one change for each device.
+    told = (
+        (known - {"DEVICE"})
+        | (written & {"DEVICE"})
+        | ({"RESULT"} if not (fix.insert_before or fix.insert_after) else set())
+    )
     for name, text in _said(fix):
-        for variable in sorted(variables(text) - known - ({"RESULT"} if name in ("title", "reason") else set())):
-            hint = f"`match` and this place bind {', '.join(f'${each}' for each in sorted(known)) or 'none'}"
+        bound = told if name in ("title", "reason") else known
+        for variable in sorted(variables(text) - bound):
+            hint = f"`match` and this place bind {', '.join(f'${each}' for each in sorted(bound)) or 'none'}"
             yield Fault(f"{path}.{name}", f"`{name}`: the metavariable ${variable} is not bound; {hint}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, field, make_dataclass
 from functools import cached_property
@@ -28,6 +29,8 @@ from devfix.sdk import (
     Site,
     fill_message,
 )
+
+OF_OPERAND = re.compile(r"\{(name|device|peer|op|made_at)\}")  # in a message
 
 
 class DeclaredRule(Rule):
@@ -94,7 +97,8 @@ class DeclaredFailureRule(DeclaredRule, FailureRule):
             return None
         when = self.declaration.when
         views = [ctx.view(number) for number in range(len(ctx.failure.operands))]
-        for each in views if when != When() else [ctx.view(0)]:
+        needs_operand = when != When() or OF_OPERAND.search(self.message) is not None
+        for each in views if needs_operand else [ctx.view(0)]:
             if when == When() or holds(when, each):
                 return each.blame(fill_message(self.message, each), self.confidence, self.device)
         return None

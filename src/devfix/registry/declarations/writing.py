@@ -39,15 +39,17 @@ def propose_changes(fix: Fix, at: tuple[Place, ...], ctx: Context) -> Iterator[C
     """Yield the changes of a fix, best first."""
     for spot in find_spots(fix, at, ctx):
         for edit in edits_of(fix):
-            yield from _rated(fix, _edited(fix, edit, ctx, spot))
+            yield from _rated(fix, spot, _edited(fix, edit, ctx, spot))
         if not edits_of(fix):
             for bound in _bindings(fix, spot):
                 yield from _written(fix, spot, bound)
 
 
-def _rated(fix: Fix, found: Iterable[Change]) -> Iterator[Change]:
+def _rated(fix: Fix, spot: Spot, found: Iterable[Change]) -> Iterator[Change]:
+    """Yield changes with what a fix says of their safety and reason."""
+    reason = fill_text(fix.reason, _codes(spot.bound))
     for each in found:
-        yield replace(each, safety=fix.safety or each.safety, reason=fix.reason or each.reason)
+        yield replace(each, safety=fix.safety or each.safety, reason=reason or each.reason)
 
 
 def _edited(fix: Fix, edit: Edit, ctx: Context, spot: Spot) -> Iterator[Change]:
@@ -89,6 +91,7 @@ def _written(fix: Fix, spot: Spot, bound: Mapping[str, Bound]) -> Iterator[Chang
         module, usual = file.replaced({spot.node: new}), "Write `$RESULT`"
     elif fix.set_argument or fix.remove_argument:
         call = call_of(spot.site)
+        bound = {**bound, **(_given(fix, call) if call is not None else {})}
         new = _with_arguments(fix, call, bound) if call is not None else None
         module = file.replaced({call: new}) if call is not None and new is not None else None
         usual = f"Pass `{', '.join(fix.set_argument)}`" if fix.set_argument else f"Do not pass `{fix.remove_argument}`"
@@ -110,12 +113,17 @@ def _with_arguments(fix: Fix, call: cst.Call, bound: Mapping[str, Bound]) -> cst
         return remove_keyword(call, fix.remove_argument) if argument(call, fix.remove_argument) else None
     for name, text in fix.set_argument.items():
         given = argument(call, name, fix.position)
-        if given is None and "ARGUMENT" in variables(text):
+        if "ARGUMENT" in variables(text) and "ARGUMENT" not in bound:
             return None
-        values = {**bound, **({"ARGUMENT": given.value} if given is not None else {})}
-        value = Template(text).fill(values)
+        value = Template(text).fill(bound)
         call = add_keyword(call, name, code(value)) if given is None else call.with_deep_changes(given, value=value)
     return call
+
+
+def _given(fix: Fix, call: cst.Call) -> dict[str, Bound]:
+    """Return the present value of the argument that a fix sets, if it sets one and the call has it."""
+    found = [argument(call, name, fix.position) for name in fix.set_argument]
+    return {"ARGUMENT": found[0].value} if len(found) == 1 and found[0] is not None else {}
 
 
 class FileNames(cst.CSTTransformer):
