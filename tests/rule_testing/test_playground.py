@@ -137,7 +137,7 @@ def test_the_page_follows_what_is_typed(server: Playground) -> None:
         chromium.limit_scripts(300)
         chromium.visit(server.url)
         shown = chromium.wait_for(until % ready)
-        assert "device-mismatch at main.py:9" in shown and "Each change runs clean, in all worlds." in shown
+        assert "device-mismatch at main.py:9" in shown and "The first change holds in all worlds" in shown
         assert "1. Move `self.values` to `x.device`" in shown
         chromium.run(type_in.replace("arguments[0]", "'\"values\"'").replace("arguments[1]", "'\"gone\"'"))
         assert "`diagnose` blames nothing" in chromium.wait_for(until % ready)

@@ -87,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
         page = _page(nonce=nonce, start=start).encode()
         policy = (
             f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; "
-            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         )
         self._send(HTTPStatus.OK, "text/html; charset=utf-8", page, policy)
 
