@@ -24,7 +24,7 @@ TUTORIAL = ROOT / "docs" / "tutorials" / "first-repair.md"
 COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
 COMMANDS = (
     *("repair", "undo", "run", "find", "show", "publish"),
-    *("rules", "explain", "new-rule", "lint-rules", "test", "trace"),
+    *("rules", "explain", "new-rule", "lint-rules", "test", "trace", "playground"),
 )
 _BLOCK = "(<!-- begin {name}: [^\n]*-->\n).*?(<!-- end {name} -->)"
 _DEMO = "$ devfix repair . --world simulated"

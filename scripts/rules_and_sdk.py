@@ -5,6 +5,7 @@ With `--check` nothing is written, and what has drifted is format_defaults.
 
 from __future__ import annotations
 
+import ast
 import difflib
 import inspect
 import re
@@ -41,7 +42,7 @@ def index() -> str:
         "Generated from the pages by `scripts/rules_and_sdk.py`.",
     ]
     for pack, rules in sorted(packs.items()):
-        said = (sys.modules[rules[0].module.__package__ or ""].__doc__ or "") if rules[0].module else ""
+        said = ast.get_docstring(ast.parse((rules[0].path.parent / "__init__.py").read_bytes())) or ""
         lines += [
             "",
             f"## {pack}",

@@ -121,6 +121,7 @@ def test_rules_import_the_rule_api_alone() -> None:
 
 def test_each_rule_has_its_page_and_each_pack_its_entry_point() -> None:
     rules = [path for path in python_below("rules") if not path.name.startswith("_")]
+    rules += sorted((ROOT / "rules").rglob("*.toml"))
     assert not [path.name for path in rules if not path.with_suffix(".md").is_file()]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     packs = {path.parent.name.replace("_", "-"): f"devfix_rules.{path.parent.name}" for path in rules}

@@ -48,8 +48,10 @@ def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_wheel_has_the_pages_and_nothing_of_ours(wheel: Path, source: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    for page in (source / "rules").rglob("*.md"):
+    declared = list((source / "rules").rglob("*.toml"))
+    for page in [*(source / "rules").rglob("*.md"), *declared]:
         assert f"devfix_rules/{page.relative_to(source / 'rules')}" in names
+    assert declared
     for module in (source / "src").rglob("*.py"):
         assert str(module.relative_to(source / "src")) in names
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"devfix", "devfix_rules"}

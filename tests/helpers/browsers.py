@@ -43,7 +43,11 @@ class Browser:
         self.chromium("Emulation.setDeviceMetricsOverride", **size)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.chromium("Emulation.setEmulatedMedia", features=[scheme])
-        self._call("/url", url=page.resolve().as_uri())
+        self.visit(page.resolve().as_uri())
+
+    def visit(self, address: str) -> None:
+        """Open an address."""
+        self._call("/url", url=address)
 
     def chromium(self, command: str, **values: Any) -> Any:
         """Send a command of Chromium's own protocol."""
@@ -56,6 +60,10 @@ class Browser:
     def wait_for(self, script: str) -> Any:
         """Return what the page hands to the callback `done`."""
         return self._call("/execute/async", script=f"const done = arguments[0];\n{script}", args=[])
+
+    def limit_scripts(self, seconds: float) -> None:
+        """Let `wait_for` wait so long."""
+        self._call("/timeouts", script=int(seconds * 1000))
 
     def press(self, key: str) -> None:
         """Press a key and let it go."""

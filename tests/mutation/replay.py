@@ -29,7 +29,8 @@ from devfix.diagnosis.resolve_temporaries import with_given
 from devfix.execution import TracedRunner
 from devfix.model import Failure, Target, World
 from devfix.process import child_environment
-from devfix.registry.loading import rule_at, rule_files
+from devfix.registry.files import rule_files
+from devfix.registry.loading import rule_at
 from devfix.registry.rule import Rule
 from devfix.rule_testing.folders import Folders
 from devfix.rule_testing.page import read_page

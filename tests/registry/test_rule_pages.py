@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from waiting import HANGS
 
-from devfix.registry.loading import rule_files
+from devfix.registry.files import rule_files
 from devfix.rule_testing.format import matches_failure
 from devfix.rule_testing.page import read_page
 from devfix.rule_testing.page_check import judge

@@ -13,6 +13,7 @@ from devfix.cli import status
 from devfix.registry import collect
 from devfix.registry.loading import rule_at
 from devfix.rule_testing.lint import lint
+from devfix.rule_testing.page import read_page
 
 
 @pytest.fixture(autouse=True)
@@ -57,3 +58,55 @@ def test_a_new_pack_can_be_built_with_its_pages(tmp_path: Path) -> None:
         [sys.executable, "-m", "zipfile", "-l", str(wheel)], capture_output=True, text=True, check=True
     )
     assert "acme_rules/gate_open.md" in listed.stdout and "entry_points.txt" in listed.stdout
+
+
+TRAIN = """import torch
+from parts.gate import Gate
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+print(Gate()(torch.ones(3).to(device)))
+"""
+GATE = """import torch
+
+
+class Gate:
+    values = torch.ones(3)
+
+    def __call__(self, x):
+        return x * self.values
+"""
+
+
+@pytest.mark.slow
+def test_a_failing_program_becomes_the_first_case(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    files = {"train.py": TRAIN, "parts/__init__.py": "", "parts/gate.py": GATE, "other.py": "raise SystemExit\n"}
+    for name, text in files.items():
+        (tmp_path / "program" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "program" / name).write_text(text)
+    assert status(["new-rule", "acme/gate-open", "--from", "python program/train.py"]) == 0
+    case, other = read_page(tmp_path / "rules" / "acme" / "gate_open.md").cases
+    assert {name: data.decode() for name, data in case.before.items()} == {
+        "main.py": TRAIN, "parts/__init__.py": "", "parts/gate.py": GATE,
+    }  # fmt: skip
+    assert case.name == "train" and case.failure is not None and case.after is not None
+    assert case.failure.startswith("device-mismatch at parts/gate.py:8\nRuntimeError: Expected all tensors")
+    assert other.after is None
+
+
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        ("python train.py --epochs 1", "give a program without arguments or options"),
+        ("./train.sh", "give a program without arguments or options"),
+        ("python missing.py", "there is no program missing.py"),
+        ("python clean.py", "does not fail on a device"),
+        ("python imports_main.py", "imports a module main.py, which is the name of a case's program"),
+    ],
+)
+def test_what_cannot_be_a_case_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str, what: str
+) -> None:
+    for name, text in {"clean.py": "print(1)\n", "main.py": "", "imports_main.py": "import main\n"}.items():
+        (tmp_path / name).write_text(text)
+    assert status(["new-rule", "acme/gate-open", "--from", command]) == 2
+    assert what in capsys.readouterr().err and not (tmp_path / "rules").exists()

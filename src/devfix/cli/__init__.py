@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from devfix.cli import authoring, find, publish, repair, rule_cases, rules, run, show, trace, undo
+from devfix.cli import authoring, find, playground, publish, repair, rule_cases, rules, run, show, trace, undo
 from devfix.cli.errors import complaint, no_space, usage_error, write_log
 from devfix.errors import UserError
 
@@ -112,6 +112,7 @@ app.command("explain")(rules.explain)
 app.command("new-rule")(authoring.new_rule)
 app.command("lint-rules")(authoring.lint_rules)
 app.command("test")(rule_cases.test)
+app.command("playground")(playground.playground)
 app.command("trace")(trace.trace)
 app.command("show")(show.show)
 app.command("publish", epilog=publish.EPILOG)(publish.publish)

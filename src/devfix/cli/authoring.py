@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -25,16 +26,37 @@ def new_rule(
         bool,
         typer.Option("--pack", help="Create a pack that can be installed: a folder PACK-rules with a project."),
     ] = False,
+    command: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="COMMAND",
+            help='The first case: a program that fails, "python train.py", with the modules beside it that it imports.',
+            show_default=False,
+        ),
+    ] = "",
 ) -> int:
     """Create the module and the page of a new rule.
 
     The page has one failing case to start from.
     """
-    from devfix.rule_testing.scaffold import start_pack, start_rule
+    from devfix.rule_testing.scaffold import check_name, start_pack, start_rule
 
-    module = start_pack(rule, folder or Path()) if pack else start_rule(rule, folder or Path("rules"))
+    check_name(rule)
+    case = _first_case(command) if command else ""
+    module = start_pack(rule, folder or Path(), case) if pack else start_rule(rule, folder or Path("rules"), case)
     print(f"{module}\n{module.with_suffix('.md')}\n\nFill them in, then: devfix test {module.with_suffix('.md')}")
     return 0
+
+
+def _first_case(command: str) -> str:
+    from devfix.rule_testing.first_case import first_case
+    from devfix.rule_testing.runner import Bench, check_torch
+
+    python = Path(sys.executable)
+    check_torch(python)
+    with Bench(python) as bench:
+        return first_case(command, bench)
 
 
 def lint_rules(

@@ -10,7 +10,8 @@ from typing import Any
 
 from devfix.errors import RuleError, UserError
 from devfix.notes import Notes
-from devfix.registry.loading import imports_torch, orphans, pack_rules, rule_at, rule_files, too_deep
+from devfix.registry.files import orphans, rule_files, too_deep
+from devfix.registry.loading import imports_torch, pack_rules, rule_at
 from devfix.registry.precedence import troubles_of
 from devfix.registry.rule import Rule, rule_from
 
@@ -87,7 +88,7 @@ def _local(paths: Iterable[Path], troubles: Notes) -> Iterator[Rule]:
         except RuleError as error:
             troubles.add(str(error))
             continue
-        if imports_torch(file):
+        if file.suffix == ".py" and imports_torch(file):
             troubles.add(f"{file}: imports torch, which devfix may not have and which slows every command")
 
 

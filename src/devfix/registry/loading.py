@@ -7,7 +7,6 @@ import contextlib
 import importlib
 import importlib.util
 import pkgutil
-import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -19,8 +18,10 @@ from typing import TypeVar
 
 import tomlkit
 
-from devfix.errors import RuleError, UserError
+from devfix.errors import RuleError
 from devfix.notes import Notes
+from devfix.registry.declarations import compile_module
+from devfix.registry.files import files_in, only_file
 from devfix.registry.rule import Rule, rule_from
 from devfix.registry.timeout import describe_error, within
 
@@ -40,52 +41,19 @@ def pack_rules(point: EntryPoint, troubles: Notes) -> Iterator[Rule]:
     except RuleError as error:
         troubles.add(str(error))
         return
-    for found in sorted(pkgutil.iter_modules(folders), key=lambda each: each.name):
-        if found.name.startswith("_"):
-            continue
-        dotted = f"{pack.__name__}.{found.name}"
+    modules = {each.name for each in pkgutil.iter_modules(folders) if not each.name.startswith("_")}
+    files = [file for folder in map(Path, folders) if folder.is_dir() for file in files_in(folder)]
+    declared = {file.stem: file for file in files if file.suffix == ".toml"}
+    for name in sorted({*modules, *declared}):
+        dotted = f"{pack.__name__}.{name}"
         try:
-            yield rule_from(_import_safely(partial(importlib.import_module, dotted), dotted), point.name, origin)
+            if name in declared:
+                module = _compile(declared[name], dotted, pack.__name__)
+            else:
+                module = _import_safely(partial(importlib.import_module, dotted), dotted)
+            yield rule_from(module, point.name, origin)
         except RuleError as error:
             troubles.add(str(error))
-
-
-def rule_files(path: Path) -> list[Path]:
-    """Return the modules of rules at a path: a module or page, a pack's folder, or a folder of packs.
-
-    Raises UserError if there is none.
-    """
-    if path.suffix in (".py", ".md"):
-        module = path.with_suffix(".py")
-        if module.is_file():
-            return [module]
-        raise UserError(f"{path}: no rule's module lies there ({module.name} is missing)")
-    if not path.is_dir():
-        raise UserError(f"{path}: no such folder, module or page of rules")
-    files = [*path.glob("*.py"), *path.glob("*/*.py")]
-    found = sorted(file for file in files if not file.name.startswith("_") and not file.parent.name.startswith("_"))
-    if not found:
-        deeper = next(iter(too_deep(path)), None)
-        if deeper is not None:
-            raise UserError(f"{path}: no rule's module lies here or one folder below; name the folder {deeper.parent}")
-        raise UserError(f"{path}: no rule's module lies in this folder or one folder below it")
-    return found
-
-
-def too_deep(path: Path) -> list[Path]:
-    """The modules below a folder that look like rules, with a page beside them, and lie deeper than rules are read."""
-    if not path.is_dir():
-        return []
-    files = [file for file in sorted(path.glob("*/*/**/*.py")) if not file.name.startswith("_")]
-    return [file for file in files if _is_page(file.with_suffix(".md"))]
-
-
-def orphans(path: Path) -> list[Path]:
-    """The pages of rules in a folder or one below it that have no module beside them."""
-    if not path.is_dir():
-        return []
-    pages = sorted([*path.glob("*.md"), *path.glob("*/*.md")])
-    return [page for page in pages if not page.with_suffix(".py").is_file() and _is_page(page)]
 
 
 def imports_torch(path: Path) -> bool:
@@ -99,16 +67,12 @@ def imports_torch(path: Path) -> bool:
     return False
 
 
-def _is_page(path: Path) -> bool:
-    try:
-        return re.search("^## Cases", path.read_text("utf-8", "replace"), re.MULTILINE | re.IGNORECASE) is not None
-    except OSError:
-        return False
-
-
 def rule_at(file: Path) -> Rule:
-    """Return the rule in a module file; its pack is its folder. Raises RuleError if it is not an importable rule."""
+    """Return the rule in a module or TOML file; its pack is its folder. Raises RuleError if it is not a rule."""
     file = file.resolve()
+    if file.suffix == ".toml":
+        module = _compile(file, f"devfix_local_rules.{file.parent.name}.{file.stem}")
+        return rule_from(module, _pack_name(file.parent), str(file.parent))
     packages: list[str] = []
     folder = file.parent
     while (folder / "__init__.py").is_file():
@@ -116,6 +80,11 @@ def rule_at(file: Path) -> Rule:
         folder = folder.parent
     module = _import_safely(lambda: _module(file, folder, packages), str(file))
     return rule_from(module, _pack_name(file.parent), str(file.parent))
+
+
+def _compile(file: Path, name: str, package: str = "") -> ModuleType:
+    """Return the module of a rule that is data. Raises RuleError if a module of its name lies beside it."""
+    return compile_module(only_file(file), name, package)
 
 
 def package_of(pack: str, folder: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -21,7 +20,8 @@ from devfix.sdk import Change, CodeWarning, Context, File
 class Rule:
     """A rule: its id ("placement/input-not-moved"), title, origin, object and module.
 
-    `origin` is the distribution that contains it, or the folder of a local rule.
+    `path` is its module, or the TOML file from which that was made. `origin` is the distribution that contains it, or
+    the folder of a local rule.
     """
 
     id: str
@@ -92,7 +92,7 @@ def rule_from(module: ModuleType, pack: str, origin: str) -> Rule:
     """
     path = Path(module.__file__ or "")
     implementation = _implementation(module, path)
-    title = (ast.get_docstring(ast.parse(path.read_bytes())) or "").split("\n")[0]
+    title = (module.__doc__ or "").strip().split("\n")[0].strip()
     if not title:
         raise RuleError(f"{path}: is no rule, it lacks a docstring, which is its title")
     if hasattr(module, "Options"):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from devfix.errors import RuleError, UserError
-from devfix.registry.loading import orphans, rule_at, rule_files, too_deep
+from devfix.registry.files import orphans, rule_files, too_deep
+from devfix.registry.loading import rule_at
 from devfix.rule_testing.page import PageError, read_page
 from devfix.rule_testing.page_check import page_troubles
 
@@ -69,7 +71,7 @@ def lint(paths: Sequence[Path]) -> list[LintFinding]:
 
 def _module(file: Path, ids: dict[str, Path]) -> Iterator[LintFinding]:
     try:
-        tree = ast.parse(file.read_bytes())
+        tree = ast.parse(file.read_bytes() if file.suffix == ".py" else b"")
     except (SyntaxError, ValueError) as error:
         yield LintFinding(file, getattr(error, "lineno", 0) or 0, f"does not parse: {getattr(error, 'msg', error)}")
         return
@@ -78,7 +80,8 @@ def _module(file: Path, ids: dict[str, Path]) -> Iterator[LintFinding]:
         rule = rule_at(file)
         page = read_page(rule.page)
     except RuleError as error:
-        yield LintFinding(file, 0, str(error).removeprefix(f"{file.resolve()}: "))
+        line, what = _parted(str(error), file)
+        yield LintFinding(file, line, what)
         return
     except PageError as error:
         yield LintFinding(file, 0, str(error))
@@ -87,6 +90,12 @@ def _module(file: Path, ids: dict[str, Path]) -> Iterator[LintFinding]:
         yield LintFinding(file, 0, f"is a second rule {rule.id}, beside {ids[rule.id]}")
     for trouble in page_troubles(rule, page):
         yield LintFinding(rule.page, 0, trouble.what)
+
+
+def _parted(error: str, file: Path) -> tuple[int, str]:
+    """Return the line and the rest of an error that begins with its file, and may have a line."""
+    found = re.match(rf"{re.escape(str(file.resolve()))}(?::(\d+))?: ", error)
+    return (int(found[1] or 0), error[found.end() :]) if found else (0, error)
 
 
 def _accesses(file: Path, tree: ast.Module) -> Iterator[LintFinding]:

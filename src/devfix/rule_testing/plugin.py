@@ -38,9 +38,12 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def is_rule_page(path: Path) -> bool:
-    """Return whether a module of the same stem beside the page imports `devfix.sdk`, or the page has all headings."""
+    """Return whether a page has a rule beside it: a module that imports `devfix.sdk`, or all headings of a page."""
+    module = path.with_suffix(".py")
+    if not module.is_file() and not path.with_suffix(".toml").is_file():
+        return False
     try:
-        tree = ast.parse(path.with_suffix(".py").read_bytes())
+        tree = ast.parse(module.read_bytes() if module.is_file() else b"")
         headings = {line.removeprefix("## ").strip() for line in path.read_text("utf-8").splitlines()}
     except (OSError, SyntaxError, ValueError):
         return False

@@ -14,21 +14,22 @@ from devfix.registry.loading import package_of
 NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
-def start_rule(identifier: str, folder: Path) -> Path:
+def start_rule(identifier: str, folder: Path, case: str = "") -> Path:
     """Write the module and the page of a new rule below a folder of packs; return the module's path.
 
-    The pack's folder is named as the pack, or as its project has it. Raises UserError if the id is invalid, or either
-    file exists.
+    `case` is the Markdown of the page's first case. The pack's folder is named as the pack, or as its project has it.
+    Raises UserError if the id is invalid, or either file exists.
     """
     pack, name = _parts(identifier)
     package = folder / (package_of(pack, folder) or pack.replace("-", "_"))
-    return _write_rule(pack, name, package)
+    return _write_rule(pack, name, package, case)
 
 
-def start_pack(identifier: str, folder: Path) -> Path:
+def start_pack(identifier: str, folder: Path, case: str = "") -> Path:
     """Write an installable pack with a first rule: a folder PACK-rules with a project; return the module's path.
 
-    Raises UserError if the id is invalid, or the folder exists.
+    `case` is the Markdown of the first case of the rule's page. Raises UserError if the id is invalid, or the folder
+    exists.
     """
     pack, name = _parts(identifier)
     root = folder / f"{pack}-rules"
@@ -42,7 +43,12 @@ def start_pack(identifier: str, folder: Path) -> Path:
         "__init__.py": root / "src" / package / "__init__.py",
     }
     _write({f"pack/{template}": path for template, path in files.items()}, pack=pack, package=package)
-    return _write_rule(pack, name, root / "src" / package)
+    return _write_rule(pack, name, root / "src" / package, case)
+
+
+def check_name(identifier: str) -> None:
+    """Raise UserError if an id is invalid."""
+    _parts(identifier)
 
 
 def _parts(identifier: str) -> tuple[str, str]:
@@ -54,7 +60,7 @@ def _parts(identifier: str) -> tuple[str, str]:
     return pack, name
 
 
-def _write_rule(pack: str, name: str, package: Path) -> Path:
+def _write_rule(pack: str, name: str, package: Path, case: str) -> Path:
     module = package / f"{name.replace('-', '_')}.py"
     for path in (module, module.with_suffix(".md")):
         if path.exists():
@@ -63,6 +69,7 @@ def _write_rule(pack: str, name: str, package: Path) -> Path:
         {f"rule{path.suffix}": path for path in (module, module.with_suffix(".md"))},
         title=name.replace("-", " ").capitalize() + ".",
         id=f"{pack}/{name}",
+        case=case,
         class_name="".join(part.capitalize() for part in name.split("-")),
     )
     return module

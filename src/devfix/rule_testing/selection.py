@@ -9,7 +9,8 @@ from pathlib import Path
 from devfix.errors import RuleError, UserError
 from devfix.notes import Notes
 from devfix.registry import Catalog, Rule, collect
-from devfix.registry.loading import rule_at, rule_files
+from devfix.registry.files import SUFFIXES, rule_files
+from devfix.registry.loading import rule_at
 from devfix.rule_testing.case import Case
 from devfix.rule_testing.page import PageError, read_page
 
@@ -74,7 +75,7 @@ def cases_of(rule: Rule) -> Sequence[Case]:
 
 def _named(target: str, catalog: Catalog, known: dict[Path, Rule], troubles: Notes) -> Iterator[Rule]:
     if not Path(target).exists():
-        if target.endswith((".py", ".md")):
+        if target.endswith((*SUFFIXES, ".md")):
             raise UserError(f"{target}: no such file")
         yield from [rule for rule in catalog.rules if rule.pack == target] or [catalog.find(target)]
         return
