@@ -119,7 +119,7 @@ def _is_ready(kernel: _Kernel, connection: Path) -> bool:
 
 def _run(kernel: _Kernel, notebook: Path, connection: Path) -> int | None:
     """Run the cells; return the exit code, None if the kernel has died."""
-    from jupyter_client import BlockingKernelClient
+    from jupyter_client.blocking.client import BlockingKernelClient
 
     client = BlockingKernelClient(connection_file=str(connection))
     client.load_connection_file()
