@@ -33,7 +33,7 @@ def pack_rules(point: EntryPoint, troubles: Notes) -> Iterator[Rule]:
     """Yield the rules of an installed pack; modules that are not importable rules are added to `troubles`."""
     origin = point.dist.name if point.dist else point.value
     try:
-        pack = _imported(point.load, f"pack {point.name!r} ({point.value}, from {origin})")
+        pack = imported(point.load, f"pack {point.name!r} ({point.value}, from {origin})")
         folders = list(getattr(pack, "__path__", ()))
         if not folders:
             raise RuleError(f"pack {point.name!r} ({point.value}, from {origin}): is no package of rules")
@@ -45,7 +45,7 @@ def pack_rules(point: EntryPoint, troubles: Notes) -> Iterator[Rule]:
             continue
         dotted = f"{pack.__name__}.{found.name}"
         try:
-            yield rule_from(_imported(partial(importlib.import_module, dotted), dotted), point.name, origin)
+            yield rule_from(imported(partial(importlib.import_module, dotted), dotted), point.name, origin)
         except RuleError as error:
             troubles.add(str(error))
 
@@ -114,7 +114,7 @@ def rule_at(file: Path) -> Rule:
     while (folder / "__init__.py").is_file():
         packages.insert(0, folder.name)
         folder = folder.parent
-    module = _imported(lambda: _module(file, folder, packages), str(file))
+    module = imported(lambda: _module(file, folder, packages), str(file))
     return rule_from(module, _pack_name(file.parent), str(file.parent))
 
 
@@ -171,7 +171,7 @@ def _loaded(name: str, file: Path) -> ModuleType:
     return module
 
 
-def _imported(load: Callable[[], Loaded], what: str) -> Loaded:
+def imported(load: Callable[[], Loaded], what: str) -> Loaded:
     """Return the result of `load`. Raises RuleError, which names `what`, for any exception, exit or endless loop."""
     try:
         return within(IMPORT_SECONDS, load)
