@@ -28,6 +28,7 @@ class Sources:
     ) -> None:
         self._read, self._search = read, search
         self._files: dict[str, File | None] = {}
+        self._paths: list[str] | None = None
         self.notes = notes if notes is not None else Notes()
 
     def file(self, place: SourceLocation) -> File | None:
@@ -43,6 +44,12 @@ class Sources:
         found = [path for path in self._search(texts) if path.endswith(".py")][:_MOST]
         files = (self.file(SourceLocation(path, 1, owned=True)) for path in found)
         return [file for file in files if file is not None]
+
+    def paths(self) -> list[str]:
+        """The paths of the repository's Python files, editable or not, sorted."""
+        if self._paths is None:
+            self._paths = sorted(path for path in self._search([""]) if path.endswith(".py"))
+        return self._paths
 
     def _parse(self, path: str) -> File | None:
         data = self._read(path)

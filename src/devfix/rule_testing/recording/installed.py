@@ -5,17 +5,22 @@ installed in editable mode or is on PYTHONPATH. The modules of rules are left ou
 The first line is "torch" or "no torch".
 """
 
+from __future__ import annotations
+
 import importlib.util
 import json
 import os
 import sys
+from collections.abc import Iterator
 
 SUFFIXES = (".py", ".so", ".pyd", ".dylib")
 SKIPPED = {"__pycache__", "node_modules", "site-packages", "build"}
+# devfix is told by the engine, which knows the parts of it that a run depends on.
+OWN = ("devfix-", "__editable__.devfix-", "__editable___devfix_")
 MOST_FILES = 50_000  # below one folder
 
 
-def stat_line(path):
+def stat_line(path: str) -> str:
     """Return a line that changes whenever a file does."""
     try:
         found = os.stat(path)
@@ -24,7 +29,7 @@ def stat_line(path):
     return f"{path} {found.st_size} {found.st_mtime_ns}"
 
 
-def sources(root, without):
+def sources(root: str, without: tuple[str, ...]) -> Iterator[str]:
     """Yield a line for each source below a folder, without hidden folders, environments and the packages `without`."""
     left = MOST_FILES
     for folder, folders, names in os.walk(root):
@@ -42,7 +47,7 @@ def sources(root, without):
                 yield stat_line(os.path.join(folder, name))
 
 
-def rule_packages(info):
+def rule_packages(info: str) -> tuple[str, ...]:
     """Return the ends of the folders of the rules that a distribution installs: ("/acme_rules",)."""
     try:
         with open(os.path.join(info, "entry_points.txt"), encoding="utf-8") as file:
@@ -54,7 +59,7 @@ def rule_packages(info):
     return tuple(os.sep + value.replace(".", os.sep) for value in values)
 
 
-def editable_root(info):
+def editable_root(info: str) -> str:
     """Return the folder of a distribution that is installed in editable mode; "" for others."""
     try:
         with open(os.path.join(info, "direct_url.json"), encoding="utf-8") as file:
@@ -62,27 +67,28 @@ def editable_root(info):
     except (OSError, ValueError):
         return ""
     is_editable = told.get("dir_info", {}).get("editable")
-    return told.get("url", "").partition("file://")[2] if is_editable else ""
+    return str(told.get("url", "")).partition("file://")[2] if is_editable else ""
 
 
-def packages(folder, without):
+def packages(folder: str, without: list[str]) -> Iterator[str]:
     """Yield lines for what is installed in a folder of `sys.path`, and the sources that it refers to.
 
     `without` collects the packages of rules.
     """
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name)
+        if name.startswith(OWN):
+            continue
         if name.endswith((".dist-info", ".egg-info")):
             without += rule_packages(path)
             yield stat_line(os.path.join(path, "RECORD" if name.endswith(".dist-info") else "PKG-INFO"))
-            # devfix itself is told by the engine, which knows the parts that a run depends on.
-            if not name.startswith("devfix-"):
-                yield from sources(editable_root(path), tuple(without)) if editable_root(path) else ()
+            root = editable_root(path)
+            yield from sources(root, tuple(without)) if root else ()
         elif name.endswith((".pth", ".py", ".egg-link")):
             yield stat_line(path)
 
 
-def torch_build():
+def torch_build() -> Iterator[str]:
     """Yield lines for the build of torch; "no torch" without one."""
     found = importlib.util.find_spec("torch")
     if found is None or not found.origin:
@@ -96,13 +102,13 @@ def torch_build():
             yield from (stat_line(os.path.join(place, name)) for name in sorted(os.listdir(place)) if ".so" in name)
 
 
-def main():
+def main() -> None:
     """Print everything."""
     sys.path[:] = [entry for entry in sys.path if entry]  # the current folder, since this is run by -c
     lines = list(torch_build())
     lines += [sys.version, os.path.realpath(sys.executable)]
     library = os.path.dirname(os.__file__)
-    without = []
+    without: list[str] = []
     for entry in sys.path:
         if not os.path.isdir(entry):
             lines.append(stat_line(entry))
@@ -113,4 +119,5 @@ def main():
     print("\n".join(lines))
 
 
-main()
+if __name__ == "__main__":
+    main()
