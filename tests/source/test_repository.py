@@ -183,6 +183,21 @@ def test_methods_are_called_on_what_is_constructed_by_super_and_by_self(reposito
     ]
 
 
+def test_subclasses_in_other_files_are_known_and_their_constructor_is_the_inherited_one() -> None:
+    files = {
+        "base.py": "class Base:\n    def __init__(self, width): ...\n",
+        "wide.py": "from base import Base\nclass Wide(Base): ...\n",
+        "wider.py": "import wide\nclass Wider(wide.Wide): ...\n",
+        "other.py": "class Wide: ...\nWide()\n",
+        "main.py": "from wider import Wider as W\nW(3)\n",
+        **{f"many/file{number}.py": "from wider import Wider\nWider(1)\n" for number in range(210)},
+    }
+    repository = Repository(sources_of(files))
+    assert [each.name for each in repository.subclasses(found(repository, "base.Base"))] == ["Wide", "Wider"]
+    calls = called(repository, "base.Base.__init__")
+    assert calls[0] == "main.py: W(3)" and len(calls) == 211, "however many files there are"
+
+
 def after(repository: Repository, name: str, *words: str, **options: str) -> dict[str, str]:
     made = list(parameter_added(repository, found(repository, name), *words, **options))
     return {edit.path: edit.after.decode() for change in made for edit in change.edits}

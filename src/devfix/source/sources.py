@@ -39,9 +39,9 @@ class Sources:
             self._files[place.path] = self._parse(place.path)
         return self._files[place.path]
 
-    def containing(self, *texts: str) -> list[File]:
-        """The editable Python files of the repository that have one of some texts in a line; a few hundred at most."""
-        found = [path for path in self._search(texts) if path.endswith(".py")][:_MOST]
+    def containing(self, *texts: str, most: int | None = _MOST) -> list[File]:
+        """The editable Python files of the repository that have one of some texts in a line; 200 by default at most."""
+        found = [path for path in self._search(texts) if path.endswith(".py")][:most]
         files = (self.file(SourceLocation(path, 1, owned=True)) for path in found)
         return [file for file in files if file is not None]
 

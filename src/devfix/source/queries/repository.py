@@ -18,6 +18,8 @@ from devfix.source.text import last_name
 
 _FOLLOWED = 8  # re-exports of one name, and steps from a name to the class of its value
 CALLED = ("forward", "__call__")  # what runs if an object itself is called
+# Methods of a module that return the module itself.
+ITSELF = ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "apply")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,12 @@ class Repository:
     >>> model = ctx.repository.definition("main.Model")
     >>> [each if isinstance(each, str) else each.name for each in ctx.repository.mro(model)]
     ['Model', 'torch.nn.Module']
+    >>> forward = ctx.repository.method(model, "forward")
+    >>> [(file.path, file.code(call)) for file, call in ctx.repository.callers(forward)]
+    [('main.py', 'model(torch.ones(2, 8).to("cuda"))')]
+    >>> file = model.file
+    >>> ctx.repository.class_of(file, file.find(file.module, "self.scale")[-1])
+    'torch.nn.Parameter'
     """
 
     def __init__(self, sources: Sources) -> None:
@@ -127,12 +135,7 @@ class Repository:
         return every
 
     def class_of(self, file: File, node: cst.CSTNode) -> Definition | str | None:
-        """Return the class of what an expression holds, if that is constructed in the file; a full name if installed.
-
-        >>> file = ctx.repository.sources.file(failure.at)
-        >>> ctx.repository.class_of(file, file.find(file.module, "self.scale")[-1])
-        'torch.nn.Parameter'
-        """
+        """Return the class of what an expression holds, if the file constructs it; a full name if it is installed."""
         return self._class_of(file, node, _FOLLOWED)
 
     def callers(self, found: Definition) -> Iterator[tuple[File, cst.Call]]:
@@ -140,17 +143,29 @@ class Repository:
 
         A method is found by `self`, `cls` and `super()`, by its class, and on objects that are constructed in the same
         file; a constructor by its class; a module's `forward` by a call of the module.
-
-        >>> forward = ctx.repository.definition("main.Model.forward")
-        >>> [(file.path, file.code(call)) for file, call in ctx.repository.callers(forward)]
-        [('main.py', 'model(torch.ones(2, 8).to("cuda"))')]
         """
         name, holder = found.node.name.value, found.holder
-        texts = [name] if holder is None or name not in (*CALLED, "__init__") else ["("]
-        for file in self.sources.containing(*texts):
+        is_implicit = holder is not None and name in (*CALLED, "__init__")  # then a call does not have its name
+        texts = self._names(holder) if holder is not None and is_implicit else [name]
+        for file in self.sources.containing(*texts, most=None):
             for node in file.within(file.module):
                 if isinstance(node, cst.Call) and found.is_same(self._called(file, node, name, holder)):
                     yield file, node
+
+    def subclasses(self, found: Definition) -> list[Definition]:
+        """Return the classes of the repository that derive from a class, directly or not."""
+        known = [found]
+        for each in known:  # which grows
+            for file in self.sources.containing(each.node.name.value, most=None):
+                classes = [
+                    Definition(file, node) for node in file.within(file.module) if isinstance(node, cst.ClassDef)
+                ]
+                derived = [one for one in classes if any(map(each.is_same, self.bases(one)))]
+                known += [one for one in derived if not any(map(one.is_same, known))]
+        return known[1:]
+
+    def _names(self, holder: Definition) -> list[str]:
+        return sorted({each.node.name.value for each in (holder, *self.subclasses(holder))})
 
     def _called(self, file: File, call: cst.Call, name: str, holder: Definition | None) -> Definition | None:
         """Return what a call runs, as far as it can be a function of that name and class."""
@@ -177,6 +192,8 @@ class Repository:
         return self.method(held, name) if isinstance(held, Definition) else None
 
     def _class_of(self, file: File, node: cst.CSTNode, left: int) -> Definition | str | None:
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in ITSELF:
+            return self._class_of(file, node.func.value, left)
         if isinstance(node, cst.Call):
             found = self.resolve(file, node.func)
             if found is not None:
