@@ -1,6 +1,6 @@
 """Write docs/reference/rules.md from the rules' pages, and the reference in docs/reference/sdk.md from the docstrings.
 
-With `--check` nothing is written, and what has drifted is shown.
+With `--check` nothing is written, and what has drifted is format_defaults.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sdk_examples import EXAMPLES
 
 from devfix import sdk
 from devfix.registry import Rule, collect
-from devfix.registry.options import shown
+from devfix.registry.options import format_defaults
 from devfix.rule_testing.page import read_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -63,7 +63,7 @@ def _row(rule: Rule) -> str:
     name = f"[{rule.id}](../../{rule.page.relative_to(ROOT)})"
     title = rule.title
     if rule.options is not None:
-        title += f" Options: {', '.join(f'`{option}`' for option in shown(rule.options))}."
+        title += f" Options: {', '.join(f'`{option}`' for option in format_defaults(rule.options))}."
     cases = f"{len(page.cases) - alone} repaired, {alone} left alone"
     return f"| {name} | {title} | {page.safety} | {cases} |"
 
@@ -121,7 +121,7 @@ def _members(thing: type) -> Iterator[str]:
 
 
 def split_docstring(name: str) -> tuple[str, str]:
-    """What a public name's docstring says, and its example: from the docstring, else from sdk_examples.py."""
+    """Return the text of a public name's docstring, and its example: from the docstring, else from sdk_examples.py."""
     thing = getattr(sdk, name)
     text = inspect.getdoc(thing) or "" if callable(thing) else ""
     found = _FIRST.search(text)

@@ -67,10 +67,10 @@ def _better(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpressio
     if len(node.comparisons) != 1 or not _answer(node):
         return None
     target, device = node.comparisons[0], node.left
-    inner = _unwrapped(target.comparator, "device")
+    inner = _unwrap(target.comparator, "device")
     # `str(x.device) == "cuda:0"` is true where it should be, and so is `x.device == torch.device("cuda:0")`.
     literal = file.code(inner or target.comparator)
-    called = _unwrapped(device, "str")
+    called = _unwrap(device, "str")
     if (inner is not None or called is not None) and not PLAIN.fullmatch(literal):
         return None
     target, device = target.with_changes(comparator=inner or target.comparator), called or device
@@ -91,7 +91,7 @@ def _better(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpressio
     return None
 
 
-def _unwrapped(node: cst.BaseExpression, name: str) -> cst.BaseExpression | None:
+def _unwrap(node: cst.BaseExpression, name: str) -> cst.BaseExpression | None:
     """Return the only argument of a call of a name; None for everything else."""
     given = argument(node, "", 0) if isinstance(node, cst.Call) and last_name(node.func) == name else None
     return given.value if given is not None and isinstance(node, cst.Call) and len(node.args) == 1 else None

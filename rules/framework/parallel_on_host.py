@@ -45,14 +45,14 @@ class ParallelOnHost(Rule):
         """Search all files for the wrapping call, and for the wrapped model above it."""
         for file in ctx.files():
             for call in calls(file, *WRAPPERS):
-                for node in (*_made(file, call), call):
+                for node in (*_find_construction(file, call), call):
                     where = "wrapped" if node is call else "created"
                     for device in _devices(ctx, file, node):
                         title = f"Move the model to `{device}` where it is {where}"
                         yield from rewrite(file, {node: move_to(node, device)}, title)
 
 
-def _made(file: File, wrapping: cst.Call) -> Iterator[cst.Call]:
+def _find_construction(file: File, wrapping: cst.Call) -> Iterator[cst.Call]:
     """Yield the call that creates the wrapped model, if a variable of the same function holds it."""
     module, function = argument(wrapping, "module", 0), file.function_of(wrapping)
     if module is not None and isinstance(module.value, cst.Name):

@@ -28,7 +28,7 @@ class LeftOnAnotherGpu(OperandRule):
         site = ctx.failing_site()
         if site is None or site.frame is None:
             return
-        kept = _assigned(site)
+        kept = _find_assigned(site)
         every = [each for each in ctx.placement_targets() if self.matches(each)]
         every.sort(key=lambda each: not kept.isdisjoint(_names(each, site.frame)))
         for each in every:
@@ -43,7 +43,7 @@ def _names(ctx: Context, frame: int | None) -> list[str]:
     return [each.expression for each in names_in(ctx.operand, frame)] if frame is not None else []
 
 
-def _assigned(site: Site) -> set[str]:
+def _find_assigned(site: Site) -> set[str]:
     """Return what the failing statement assigns."""
     nodes = site.file.within(site.statement or site.node)
     return {site.file.code(each.target) for each in nodes if isinstance(each, cst.AssignTarget | cst.AugAssign)}

@@ -14,13 +14,13 @@ class OffloadedDevice(DeviceSourceRule):
 
     def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
         """Rename what uses the `.device` of the object itself."""
-        declared = _declared(found[0])
+        declared = _find_declared(found[0])
         if declared and ctx.peer.device != "cpu":
             reason = f"`{declared}` is where the object rests, and the call runs elsewhere."
             yield from ctx.rename_device(found, reason)
 
 
-def _declared(found: DeviceSource) -> str:
+def _find_declared(found: DeviceSource) -> str:
     """Return the `.device` of an object that the call uses, directly or by a local name; else ""."""
     named, scope = found.named, found.file.function_of(found.call)
     if isinstance(named, cst.Name):

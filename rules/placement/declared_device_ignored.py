@@ -76,7 +76,7 @@ class DeclaredDeviceIgnored(OperandRule):
                     yield from _move(file, return_values(file, method, part), said)
             methods = [each for each in file.within(holder) if isinstance(each, cst.FunctionDef)]
             for method in methods if said.held is not None else ():
-                yield from _move(file, _computed(file, method, said), said)
+                yield from _move(file, _find_computed(file, method, said), said)
 
 
 def _declarations(ctx: Context) -> list[Declaration]:
@@ -171,7 +171,7 @@ def _parts(file: File, target: cst.BaseExpression, misplaced: list[str]) -> Iter
             yield int(part[3]) if part[3] else part[1] or part[2]
 
 
-def _computed(file: File, method: cst.FunctionDef, said: Declaration) -> list[cst.BaseExpression]:
+def _find_computed(file: File, method: cst.FunctionDef, said: Declaration) -> list[cst.BaseExpression]:
     """Return what a method returns that it computed by calling what the object holds."""
     first = ".".join(said.own(said.held).split(".")[:2]) if said.held is not None else ""
     parts = [each for part in range(PARTS) for each in return_values(file, method, part)]

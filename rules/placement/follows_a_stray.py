@@ -18,7 +18,8 @@ class FollowsAStray(OperandRule):
             return ""
         # The device may come from a caller, whose scope has the tensor.
         scopes = [ctx.scope_at(each) for each in event.places if each.owned]
-        if not any(_is_unmoved(ctx, each) for scope in scopes for each in scope):
+        strays = (each for scope in scopes for each in scope if _is_unmoved(ctx, each))
+        if all(ctx.follow(each).is_intentional for each in strays) and _followed_stray(ctx) is None:
             return ""
         place = event.places[0]
         return (
@@ -28,8 +29,8 @@ class FollowsAStray(OperandRule):
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Start with the calls that returned the factory's result, to which the tensor was passed."""
         places = ctx.creation.places if ctx.creation is not None else ()
-        source = followed(ctx.failure, places, ctx.sources)
-        if source is None or not _is_unmoved(ctx, source):
+        source = _followed_stray(ctx)
+        if source is None:
             return
         other = ctx.follow(source)
         sites = [_site_of(site, source) for place in places[1:] if (site := other.site_at(place, "argument"))]
@@ -40,12 +41,23 @@ class FollowsAStray(OperandRule):
             yield from (replace(each, reason=reason) for each in found)
 
 
+def _followed_stray(ctx: Context) -> ScopeVariable | None:
+    """Return the tensor whose device the factory was given, if nobody moved it to where it is.
+
+    An object that keeps this device beside the tensor declares nothing: it has read it there.
+    """
+    found = followed(ctx.failure, ctx.creation.places if ctx.creation is not None else (), ctx.sources)
+    if found is None or found.device != "cpu" or not _is_unmoved(ctx, found):
+        return None
+    return found if ctx.follow(found).moved_to("cpu") is None else None
+
+
 def _is_unmoved(ctx: Context, variable: ScopeVariable) -> bool:
     """Return whether another tensor is on the operand's device and was created there."""
     if variable.kind != "tensor" or variable.device != ctx.operand.device or not variable.history:
         return False
     is_moved = any(event.kind == "move" for event in variable.history)
-    return variable.history[0] != ctx.operand.history[0] and not is_moved and not ctx.follow(variable).is_intentional
+    return variable.history[0] != ctx.operand.history[0] and not is_moved
 
 
 def _site_of(site: Site, source: ScopeVariable) -> Site:

@@ -54,7 +54,7 @@ class HalfMovedExpression(CreationRule):
 
 def _alike(file: File, wrong: cst.Call, moved: cst.Call) -> list[cst.Call]:
     """Return the factory itself, and those of its name without a device in statements that use the moved one's name."""
-    function, name, found = file.function_of(wrong), _assigned(file, moved), [wrong]
+    function, name, found = file.function_of(wrong), _find_assigned(file, moved), [wrong]
     for node in file.within(function) if function is not None and name else ():
         if not isinstance(node, cst.Call) or node is wrong or last_name(node.func) != last_name(wrong.func):
             continue
@@ -64,7 +64,7 @@ def _alike(file: File, wrong: cst.Call, moved: cst.Call) -> list[cst.Call]:
     return found
 
 
-def _assigned(file: File, call: cst.Call) -> str:
+def _find_assigned(file: File, call: cst.Call) -> str:
     """Return the name to which a statement assigns the result of a call; "" if there is none."""
     statement = file.statement_of(call)
     lines = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()

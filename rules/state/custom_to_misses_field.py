@@ -30,7 +30,7 @@ class CustomToMissesField(OperandRule):
 
     def explain(self, ctx: Context) -> str:
         """Report a field of an object whose other fields were moved by a method of its own."""
-        found = _forgotten(ctx)
+        found = _find_forgotten(ctx)
         if found is None:
             return ""
         field, sibling, place = found
@@ -41,7 +41,7 @@ class CustomToMissesField(OperandRule):
 
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Move it where the method passes it on unchanged, else by a statement after the sibling's."""
-        name, sibling, place = _forgotten(ctx) or ("", "", None)
+        name, sibling, place = _find_forgotten(ctx) or ("", "", None)
         site = ctx.call_at(place)
         method = definition(site.file, site.place.function) if site is not None else None
         if site is None or not isinstance(method, cst.FunctionDef):
@@ -58,7 +58,7 @@ class CustomToMissesField(OperandRule):
             yield from rewrite(file, _add_statement(site, sibling, own, bracket + index), title)
 
 
-def _forgotten(ctx: Context) -> tuple[str, str, SourceLocation] | None:
+def _find_forgotten(ctx: Context) -> tuple[str, str, SourceLocation] | None:
     """Return the field that holds the operand, a sibling that a method of the object moved, and where it did so."""
     for number, frame in enumerate(ctx.failure.frames):
         names = [held.expression for held in ctx.operand.names if held.frame == number]

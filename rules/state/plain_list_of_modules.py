@@ -31,7 +31,7 @@ class PlainListOfModules(OperandRule):
 
     def explain(self, ctx: Context) -> str:
         """Report a tensor whose module is in a container of a module that was moved with everything it registers."""
-        found = _unregistered(ctx)
+        found = _find_unregistered(ctx)
         if found is None:
             return ""
         whole, attribute = found
@@ -42,7 +42,7 @@ class PlainListOfModules(OperandRule):
 
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Skip modules that a list keeps out of `parameters()` on purpose."""
-        whole, attribute = _unregistered(ctx) or (None, "")
+        whole, attribute = _find_unregistered(ctx) or (None, "")
         holders = classes_holding(ctx.failure, ctx.sources, attribute, whole.type) if whole is not None else []
         values = [(file, holder, _values(file, attribute, holder)) for file, holder in holders]
         if whole is None or any(_hides(value) for _, _, found in values for value in found):
@@ -61,7 +61,7 @@ class PlainListOfModules(OperandRule):
                 yield from (replace(made, safety=safety, reason=reason) for made in site.move_module(name))
 
 
-def _unregistered(ctx: Context) -> tuple[ScopeVariable, str] | None:
+def _find_unregistered(ctx: Context) -> tuple[ScopeVariable, str] | None:
     """Return the module and its attribute that contain an unregistered module with such tensors; None without one."""
     for frame in reversed(ctx.failure.owned_frames) if ctx.operand.holders else ():
         modules = {each.expression: each for each in frame.scope if each.kind == "module"}

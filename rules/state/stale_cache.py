@@ -29,7 +29,7 @@ class StaleCache(OperandRule):
 
     def explain(self, ctx: Context) -> str:
         """Report an attribute that a method other than the constructor computed, on another device than it is used."""
-        name, place = _cached(ctx)
+        name, place = _find_cached(ctx)
         if place is None or ctx.is_held:
             return ""
         return (
@@ -39,7 +39,7 @@ class StaleCache(OperandRule):
 
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Add a comparison of devices to the guard, unless the device is a string, which equals no device."""
-        name, place = _cached(ctx)
+        name, place = _find_cached(ctx)
         file = ctx.sources.file(place) if place is not None else None
         method = definition(file, place.function) if file is not None and place is not None else None
         attribute = f"self.{name.rpartition('.')[2]}"
@@ -47,7 +47,7 @@ class StaleCache(OperandRule):
             return
         for each in assignments(file, attribute, method):
             guard = next((around for around in file.ancestors(each) if isinstance(around, cst.If)), None)
-            given = _given(file, guard) if guard is not None else ""
+            given = _find_given(file, guard) if guard is not None else ""
             if guard is None or not given or not file.find(guard.test, attribute) or _is_string(ctx, place, given):
                 continue
             left = guard.test
@@ -57,7 +57,7 @@ class StaleCache(OperandRule):
             yield from rewrite(file, {guard.test: test}, f"Compute `{attribute}` again for another device")
 
 
-def _cached(ctx: Context) -> tuple[str, SourceLocation | None]:
+def _find_cached(ctx: Context) -> tuple[str, SourceLocation | None]:
     """Return the attribute that stores the operand (or its source), and where a method computed it."""
     for each in stored_attributes(ctx.failure, ctx.operand):
         place = each.maker.places[0] if each.maker is not None and each.maker.places else None
@@ -72,7 +72,7 @@ def _is_string(ctx: Context, place: SourceLocation, given: str) -> bool:
     return given[0] in "\"'" or (binding is not None and binding.kind == "string")
 
 
-def _given(file: File, guard: cst.If) -> str:
+def _find_given(file: File, guard: cst.If) -> str:
     """Return the device that is passed to the factories below a guard; "" if there is none."""
     calls = (node for node in file.within(guard.body) if isinstance(node, cst.Call))
     return next((code(given.value) for call in calls if (given := argument(call, "device")) is not None), "")

@@ -37,7 +37,7 @@ class TensorNotBuffer(OperandRule):
 
     def explain(self, ctx: Context) -> str:
         """Report an attribute of a module that has moved."""
-        found = _unregistered(ctx)
+        found = _find_unregistered(ctx)
         if found is None or found.module is None:
             return ""
         return (
@@ -47,12 +47,12 @@ class TensorNotBuffer(OperandRule):
 
     def rate(self, ctx: Context) -> Confidence:
         """Return a lower confidence if another method than the constructor created the tensor."""
-        found = _unregistered(ctx)
+        found = _find_unregistered(ctx)
         return Confidence.DIRECT if found is not None and _is_of_constructor(found) else Confidence.NEARBY
 
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Look at every class that has the attribute."""
-        found = _unregistered(ctx)
+        found = _find_unregistered(ctx)
         if found is None or found.module is None:
             return
         name = found.attribute
@@ -72,7 +72,7 @@ class TensorNotBuffer(OperandRule):
                 yield from rewrite(file, edits, f"Register `self.{name}` as a buffer")
 
 
-def _unregistered(ctx: Context) -> StoredAttribute | None:
+def _find_unregistered(ctx: Context) -> StoredAttribute | None:
     """Return the attribute that stores the operand, unless a method besides the constructor created it for itself."""
     owner = ctx.operand.owner
     for each in stored_attributes(ctx.failure, ctx.operand) if owner is None or owner.kind == "attribute" else ():
@@ -143,7 +143,7 @@ def _may_be_a_number(file: File, assignment: Assignment) -> bool:
 
 
 def _in_constructor(file: File, node: cst.CSTNode) -> bool:
-    """Whether a node is in a constructor, or in a method that the constructor of the class calls."""
+    """Return whether a node is in a constructor, or in a method that the constructor of the class calls."""
     function, holder = file.function_of(node), file.class_of(node)
     if function is None or holder is None or function.name.value == "__init__":
         return function is not None and function.name.value == "__init__"

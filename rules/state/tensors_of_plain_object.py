@@ -32,17 +32,17 @@ class TensorsOfPlainObject(OperandRule):
 
     def matches(self, ctx: Context) -> bool:
         """Require an attribute of a plain object that its constructor created."""
-        return _kept(ctx) is not None
+        return _find_kept(ctx) is not None
 
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Insert the moves after the statement that assigns the object."""
-        found = _kept(ctx)
+        found = _find_kept(ctx)
         places = found.maker.places if found is not None and found.maker is not None else ()
         inside = ctx.sources.file(places[0]) if places else None
         site = ctx.call_at(next((each for each in places if not each.function.endswith("__init__")), None))
         if found is None or inside is None or site is None or _is_under_way(ctx, site):
             return
-        names, target = _used(ctx, found, inside), _target(site)
+        names, target = _find_used(ctx, found, inside), _target(site)
         for device in site.device_expressions() if names and target else ():
             if not device.startswith(f"{target}."):
                 lines = [f"{target}.{name} = {target}.{name}.to({device})" for name in names]
@@ -51,7 +51,7 @@ class TensorsOfPlainObject(OperandRule):
                 yield from (replace(each, joint=len(names) > 1) for each in changes)
 
 
-def _kept(ctx: Context) -> StoredAttribute | None:
+def _find_kept(ctx: Context) -> StoredAttribute | None:
     for each in stored_attributes(ctx.failure, ctx.operand) if ctx.operand.owner is None else ():
         place = each.maker.places[0] if each.maker is not None and each.maker.places else None
         if each.module is None and place is not None and place.owned and place.function.endswith(".__init__"):
@@ -59,7 +59,7 @@ def _kept(ctx: Context) -> StoredAttribute | None:
     return None
 
 
-def _used(ctx: Context, found: StoredAttribute, file: File) -> list[str]:
+def _find_used(ctx: Context, found: StoredAttribute, file: File) -> list[str]:
     """Return the object's tensors on the wrong device that its methods read; none if only one method uses them."""
     node = file.root_at(found.maker.places[0]) if found.maker is not None else None
     holder = file.class_of(node) if node is not None else None

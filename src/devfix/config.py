@@ -6,7 +6,7 @@ import difflib
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -36,10 +36,28 @@ Switch = Annotated[bool, Meta(description="true or false")]
 Budget = Annotated[float, Meta(ge=0, description="a number of seconds from 0")]
 Names = Annotated[tuple[str, ...], Meta(description="a list of rules or packs in strings")]
 Folders = Annotated[tuple[str, ...], Meta(description="a list of folders in strings")]
+Text = Annotated[str, Meta(pattern=r"\S", description="a text in a string")]
+Texts = Annotated[tuple[Text, ...], Meta(description="a list of texts in strings")]
+PublishTable = Annotated[Mapping[str, Any], Meta(description="a table: [tool.devfix.publish]")]
 RuleId = Annotated[str, Meta(pattern="^[^/]*/[^/]*$")]
 RuleOptions = Annotated[
     Mapping[RuleId, Mapping[str, Any]], Meta(description='tables named after rules: [tool.devfix.rules."pack/name"]')
 ]
+
+
+@dataclass(frozen=True)
+class PublishConfig:
+    """What `devfix publish` does unless its options say otherwise; None and () stand for keys that are not set."""
+
+    branch: Text | None = None
+    draft: Switch | None = None
+    per_fix: Switch | None = None
+    labels: Texts = ()
+    reviewers: Texts = ()
+    assignees: Texts = ()
+    milestone: Text | None = None
+    max_open: Number | None = None
+    accept_lines: Texts = ()
 
 
 @dataclass(frozen=True)
@@ -68,6 +86,7 @@ class Config:
     ignore: Names = ()
     rule_paths: Folders = ()
     rules: RuleOptions = field(default_factory=lambda: MappingProxyType({}))
+    publish: PublishConfig = field(default_factory=PublishConfig)
     source: Path | None = None
 
 
@@ -77,12 +96,19 @@ def read_config(root: Path, subfolder: str = "") -> Config:
     for place in (folder, *folder.parents):
         for name in ("devfix.toml", "pyproject.toml"):
             file = place / name
-            table = _table(file) if file.is_file() else None
+            table = parse_table(_read(file), name, str(file)) if file.is_file() else None
             if table is not None:
-                return Config(**decode_table(table, _types(), str(file), "key"), source=file)
+                return replace(decode_config(table, str(file)), source=file)
         if place == root:
             break
     return Config()
+
+
+def decode_config(table: Mapping[str, Any], where: str) -> Config:
+    """Return the configuration of devfix's table in the file `where`. Raises UserError for a wrong key or value."""
+    values = decode_table(table, _types(), where, "key")
+    publish = decode_table(values.pop("publish", {}), _publish_types(), f"{where}: publish", "key")
+    return Config(**values, publish=PublishConfig(**publish))
 
 
 def decode_table(table: Mapping[str, object], types: Mapping[str, Any], where: str, noun: str) -> dict[str, Any]:
@@ -113,7 +139,12 @@ def decode_table(table: Mapping[str, object], types: Mapping[str, Any], where: s
 def _types() -> Mapping[str, Any]:
     """Return the type of each key, without `source`, which is not a key."""
     hints = get_type_hints(Config, include_extras=True)
-    return {name: kind for name, kind in hints.items() if name != "source"}
+    return {name: kind for name, kind in hints.items() if name != "source"} | {"publish": PublishTable}
+
+
+@cache
+def _publish_types() -> Mapping[str, Any]:
+    return get_type_hints(PublishConfig, include_extras=True)
 
 
 def _description(kind: Any) -> str:
@@ -127,18 +158,23 @@ def _metadata(kind: Any) -> tuple[Any, ...]:
     return found
 
 
-def _table(file: Path) -> Mapping[str, Any] | None:
-    """Return the file's table for devfix; None if it has none."""
+def parse_table(data: bytes, name: str, where: str) -> Mapping[str, Any] | None:
+    """Return devfix's table in a devfix.toml or pyproject.toml (`name`); None if it has none. `where` is for errors."""
     try:
-        document = tomllib.loads(file.read_bytes().decode("utf-8"))
+        document = tomllib.loads(data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UserError(f"{file}: not valid TOML: {error}") from error
-    except OSError as error:
-        raise UserError(f"{file}: cannot be read: {error.strerror}") from error
-    if file.name == "devfix.toml":
+        raise UserError(f"{where}: not valid TOML: {error}") from error
+    if name == "devfix.toml":
         return document
     tool = document.get("tool")
     table = tool.get("devfix") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
-        raise UserError(f"{file}: tool.devfix must be a table: [tool.devfix]")
+        raise UserError(f"{where}: tool.devfix must be a table: [tool.devfix]")
     return table
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UserError(f"{file}: cannot be read: {error.strerror}") from error

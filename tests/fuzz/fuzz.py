@@ -22,7 +22,7 @@ if "message" in sys.argv:
 with atheris.instrument_imports(include=["devfix", "kinds", "tomllib"]):
     from devfix.config import Config, read_config
     from devfix.errors import UserError
-    from devfix.registry.suppressions import ignored
+    from devfix.registry.suppressions import find_suppressions
     from devfix.sdk import add_keyword
     from devfix.source import File, SourceError
     from devfix.trace import read_all
@@ -60,7 +60,7 @@ def config(data: bytes, folder: Path) -> None:
 
 def source(data: bytes, folder: Path) -> None:
     """A file of any bytes prints back, and an edit of a call in it keeps all other bytes; or it is refused."""
-    ignored(b"# devfix: ignore[a/b]\n" + data, "a/b")
+    find_suppressions(b"# devfix: ignore[a/b]\n" + data, "a/b")
     try:
         file = File("m.py", data)
     except SourceError:

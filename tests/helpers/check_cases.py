@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, told
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, make_run
 
 from devfix.model import CountRequest, Diagnosis, Finding, Run, World
 from devfix.verification.verifier import Verifier
@@ -18,7 +18,7 @@ Call = tuple[World, bool, bool, tuple[tuple[str, int, int | None], ...]]
 
 
 class Asked:
-    """A program that does as it is told in each world, with the patch and without, and the runs that were asked for."""
+    """A program with given runs in each world, with the patch and without it, and the runs that were requested."""
 
     def __init__(self, plain: Callable[[World], Run], fixed: Callable[[World], Run], before: Run) -> None:
         self.plain, self.fixed = plain, fixed
@@ -39,8 +39,10 @@ class Asked:
 
 
 def plainly(world: World) -> Run:
-    return told(world, FIRST if world == HOME else None)
+    return make_run(world, FIRST if world == HOME else None)
 
 
-def asked(fixed: Callable[[World], Run] = told, plain: Callable[[World], Run] = plainly, **before: Any) -> Asked:
-    return Asked(plain, fixed, replace(told(HOME, FIRST), **before))
+def make_check(
+    fixed: Callable[[World], Run] = make_run, plain: Callable[[World], Run] = plainly, **before: Any
+) -> Asked:
+    return Asked(plain, fixed, replace(make_run(HOME, FIRST), **before))

@@ -44,7 +44,7 @@ def make_project(folder: Path) -> Path:
     return root
 
 
-def kept(root: Path) -> Mapping[str, tuple[int, str]]:
+def user_state(root: Path) -> Mapping[str, tuple[int, str]]:
     """What a user has: everything but the objects, which may grow, and the branches of devfix."""
     mine = fingerprint(root)
     return {name: state for name, state in mine.items() if not _is_of_devfix(name)}
@@ -102,7 +102,7 @@ class Scene:
 
 def disturb(scene: Scene, points: int) -> Iterator[str]:
     """Kill repairs at so many points, spread over a run, by three signals in turn; yield what is wrong after each."""
-    before = kept(scene.root)
+    before = user_state(scene.root)
     steps = scene.steps()
     branches = 0
     # In mixed order, so that a suite that is stopped has still looked everywhere.
@@ -112,7 +112,7 @@ def disturb(scene: Scene, points: int) -> Iterator[str]:
         code, said = scene.run(step, number)
         at = f"{number} at step {step} of {steps}"
         print(f"{done + 1} of {points}: {at}: exit code {code}", flush=True)
-        if kept(scene.root) != before:
+        if user_state(scene.root) != before:
             yield f"{at}: the user's files differ"
         if "Traceback" in said:
             yield f"{at}: {said[-2000:]}"

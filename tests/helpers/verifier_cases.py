@@ -32,7 +32,7 @@ def failure(line: int, born: int, operations: int) -> Failure:
 FIRST = failure(3, 1, 10)
 
 
-def told(world: World, failed: Failure | None = None, stdout: str = "1\n", copies: int = 0, line: int = 1) -> Run:
+def make_run(world: World, failed: Failure | None = None, stdout: str = "1\n", copies: int = 0, line: int = 1) -> Run:
     transfers = (Transfer(SourceLocation("m.py", line, "f", owned=True), "to-device", copies, 8),) if copies else ()
     outcome = Outcome.FAILED if failed else Outcome.CLEAN
     return Run(world, (), outcome, 0, 0.1, stdout=stdout, failure=failed, transfers=transfers)

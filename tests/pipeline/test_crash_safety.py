@@ -10,7 +10,7 @@ import uuid
 from pathlib import Path
 
 import pytest
-from fault_injection import Scene, disturb, kept, make_project
+from fault_injection import Scene, disturb, make_project, user_state
 from git_repositories import git, write
 
 POINTS = int(os.environ.get("DEVFIX_HARM_POINTS", "12"))  # `make harm` asks for 200
@@ -37,7 +37,7 @@ RUN = ["run", "--world", "simulated", "--", sys.executable, "main.py"]
 @pytest.mark.slow
 def test_a_run_that_is_killed_leaves_nothing(scene: Scene) -> None:
     """`devfix run` starts the program where it stands, and makes no worktree: fewer points say as much."""
-    before = kept(scene.root)
+    before = user_state(scene.root)
     code, said = scene.run(0, "SIGKILL", command=RUN)
     assert code == 1 and "same device" in said
     steps = int((scene.scratch.parent / "counted").read_text())
@@ -47,18 +47,18 @@ def test_a_run_that_is_killed_leaves_nothing(scene: Scene) -> None:
         code, said = scene.run(step, number, command=RUN)
         at = f"{number} at step {step} of {steps}: exit code {code}: {said[-500:]}"
         assert code in (1, -9, 130, 143) and "internal error" not in said, at
-        assert kept(scene.root) == before, at
+        assert user_state(scene.root) == before, at
         assert number == "SIGKILL" or not list(scene.scratch.iterdir()), at
         assert scene.cleared() == [], at
 
 
 @pytest.mark.slow
 def test_two_at_once_on_one_repository(scene: Scene) -> None:
-    before = kept(scene.root)
+    before = user_state(scene.root)
     both = [scene.start(str(uuid.uuid4())) for _ in range(2)]
     said = [one.communicate() for one in both]
     assert [one.returncode for one in both] == [0, 0], said
-    assert kept(scene.root) == before
+    assert user_state(scene.root) == before
     branches = git(scene.root, "for-each-ref", "--format=%(refname)", "refs/heads/devfix/").split()
     assert len(branches) == 2 and branches[1] == f"{branches[0]}-2"
     assert git(scene.root, "diff", *branches) == ""
@@ -80,10 +80,10 @@ def test_the_repository_changes_under_it(scene: Scene) -> None:
     git(scene.root, "branch", "--delete", "other")
     write(scene.root, {"more.py": "y = 3\n"})
     git(scene.root, "gc", "--quiet", "--prune=now")
-    before = kept(scene.root)
+    before = user_state(scene.root)
     out, err = began.communicate()
     assert began.returncode == 0, out + err
-    assert kept(scene.root) == before
+    assert user_state(scene.root) == before
     branch = git(scene.root, "for-each-ref", "--format=%(refname)", "refs/heads/devfix/")
     assert git(scene.root, "rev-parse", f"{branch}^") == start, "the fix stands on the commit that was judged"
 
@@ -114,12 +114,12 @@ can_mount = pytest.mark.skipif(
 @can_mount
 @pytest.mark.parametrize("size", ["4k", "100k", "300k", "600k"])
 def test_no_space_for_temporary_files(size: str, scene: Scene) -> None:
-    before = kept(scene.root)
+    before = user_state(scene.root)
     command = [sys.executable, "-m", "devfix", "repair", str(scene.root), "--world", "simulated", "--run"]
     done = mounted(scene.scratch, size, "env", f"TMPDIR={scene.scratch}", *command, "python main.py")
     assert done.returncode in (0, 1, 2) and "Traceback" not in done.stdout + done.stderr, done.stderr
     assert done.returncode == 0 or "No space left" in done.stdout + done.stderr
-    assert kept(scene.root) == before
+    assert user_state(scene.root) == before
 
 
 @pytest.mark.slow

@@ -27,7 +27,9 @@ def ended(words: str, exit_code: int = 1, outcome: Outcome = Outcome.OTHER) -> R
     return Run(World("simulated", 1), ("python", "main.py"), outcome, exit_code, 1.0, stderr=words)
 
 
-def told(words: str, tracked: tuple[str, ...] = ("main.py",), root: Path = Path("/nowhere")) -> Obstacle | None:
+def find_obstacle(
+    words: str, tracked: tuple[str, ...] = ("main.py",), root: Path = Path("/nowhere")
+) -> Obstacle | None:
     known = [Declared("opencv-python-headless", "requirements.txt", 4), Declared("lightning", "pyproject.toml", 9)]
     return hindrance(ended(words), Surroundings(PYTHON, root, "", frozenset(tracked), lambda: known))
 
@@ -163,7 +165,7 @@ SITE = "/env/lib/python3.11/site-packages"
     ],
 )  # fmt: skip
 def test_what_a_program_misses(words: str, lack: Lack, message: str, advice: str) -> None:
-    obstacle = told(words)
+    obstacle = find_obstacle(words)
     assert obstacle is not None
     assert obstacle.lack is lack
     assert message in obstacle.message
@@ -183,16 +185,16 @@ def test_what_a_program_misses(words: str, lack: Lack, message: str, advice: str
     ],
 )
 def test_other_failures_have_no_obstacle(words: str) -> None:
-    assert told(words) is None
+    assert find_obstacle(words) is None
 
 
 def test_a_module_of_the_repository_is_told_apart(tmp_path: Path) -> None:
     missing = trace("ModuleNotFoundError: No module named 'helpers'", "./scripts/train.py")
-    obstacle = told(missing, ("scripts/train.py", "src/helpers/__init__.py"))
+    obstacle = find_obstacle(missing, ("scripts/train.py", "src/helpers/__init__.py"))
     assert obstacle
     assert (obstacle.lack, "src/helpers/" in obstacle.message) == (Lack.MODULE, True)
     missing = trace("ModuleNotFoundError: No module named 'ops._C'", "./ops/__init__.py")
-    obstacle = told(missing, ("ops/__init__.py", "csrc/scan.cu"))
+    obstacle = find_obstacle(missing, ("ops/__init__.py", "csrc/scan.cu"))
     assert obstacle
     assert (obstacle.lack, "is not built" in obstacle.message) == (Lack.COMPILER, True)
 
@@ -200,7 +202,7 @@ def test_a_module_of_the_repository_is_told_apart(tmp_path: Path) -> None:
 def test_a_file_that_is_not_committed_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("1\n")
     words = trace("FileNotFoundError: [Errno 2] No such file or directory: 'rows.csv'", "./main.py")
-    obstacle = told(words, root=tmp_path)
+    obstacle = find_obstacle(words, root=tmp_path)
     assert obstacle
     assert "but not in the commit" in obstacle.message
     assert "commit it" in obstacle.advice
@@ -208,11 +210,11 @@ def test_a_file_that_is_not_committed_is_told_apart(tmp_path: Path) -> None:
 
 def test_a_command_that_names_no_file_is_told(tmp_path: Path) -> None:
     words = "/env/bin/python: can't open file './train.py': [Errno 2] No such file or directory\n"
-    obstacle = told(words, root=tmp_path)
+    obstacle = find_obstacle(words, root=tmp_path)
     assert obstacle and obstacle.lack is Lack.FILE
     assert obstacle.message == "the command runs train.py, which does not exist"
     (tmp_path / "train.py").write_text("import torch\n")
-    obstacle = told(words, root=tmp_path)
+    obstacle = find_obstacle(words, root=tmp_path)
     assert obstacle and "but not in the commit" in obstacle.message and "commit it" in obstacle.advice
 
 

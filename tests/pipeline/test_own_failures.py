@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from git_repositories import git
 from verdict_programs import PROGRAM, RIGHT, judged, rejected
-from verifier_cases import CPU, HOME, SOURCE, patch, told
+from verifier_cases import CPU, HOME, SOURCE, make_run, patch
 
 from devfix.model import Edit, Failure, Frame, Outcome, Run, SourceLocation
 from devfix.report.render.json import read, write
@@ -21,7 +21,7 @@ OWN = PROGRAM + 'raise ValueError(f"no such file on {device.type}")\n'
 
 def ended(line: int = 4, message: str = "no file", world: object = CPU, exit_code: int = 1) -> Run:
     failure = Failure("other", "ValueError", message, frames=(Frame(SourceLocation("m.py", line, "f", owned=True)),))
-    return replace(told(CPU), outcome=Outcome.OTHER, exit_code=exit_code, failure=failure, stderr=message)
+    return replace(make_run(CPU), outcome=Outcome.OTHER, exit_code=exit_code, failure=failure, stderr=message)
 
 
 def test_runs_end_alike_by_exception_message_and_place() -> None:
@@ -30,7 +30,7 @@ def test_runs_end_alike_by_exception_message_and_place() -> None:
     assert not ends_alike(ended(message="other"), ended())
     assert not ends_alike(ended(line=5), ended())
     assert not ends_alike(ended(exit_code=2), ended())
-    assert not ends_alike(ended(), told(CPU)) and not ends_alike(told(HOME), told(HOME))
+    assert not ends_alike(ended(), make_run(CPU)) and not ends_alike(make_run(HOME), make_run(HOME))
     moved = Edit("m.py", 1, SOURCE, b"one more\n" + SOURCE)
     assert ends_alike(ended(line=3), ended(line=2), patch(moved.after).edits)
 

@@ -13,7 +13,7 @@ from devfix.process import child_environment
 
 
 @pytest.fixture
-def tell(tmp_path: Path, warm: PreforkServer) -> Any:
+def trace_program(tmp_path: Path, warm: PreforkServer) -> Any:
     def run(source: str, **order: Any) -> Ran:
         ran = run_program(tmp_path, source, warm=warm, **order)
         assert ran.trace["internal_errors"] == []
@@ -38,9 +38,9 @@ def tell(tmp_path: Path, warm: PreforkServer) -> Any:
         ("torch.empty(3).normal_()", "random"),
     ],
 )
-def test_births(tell: Any, made: str, kind: str) -> None:
+def test_births(trace_program: Any, made: str, kind: str) -> None:
     prelude = "import io, numpy, torch\nfile = io.BytesIO(); torch.save(torch.ones(3), file); file.seek(0)\n"
-    ran = tell(f"{prelude}h = torch.ones(3)\nx = h.cuda()\ny = {made}\nx + y\n")
+    ran = trace_program(f"{prelude}h = torch.ones(3)\nx = h.cuda()\ny = {made}\nx + y\n")
     birth = ran.operand("other")["history"][0]
     assert (birth["kind"], birth["device"], ran.text(birth["places"][0])) == (kind, "cpu", made)
 
@@ -59,8 +59,8 @@ def test_births(tell: Any, made: str, kind: str) -> None:
         ("h.clone()", "clone"),
     ],
 )
-def test_what_is_derived_on_the_host_keeps_its_birth(tell: Any, step: str, name: str) -> None:
-    ran = tell(
+def test_what_is_derived_on_the_host_keeps_its_birth(trace_program: Any, step: str, name: str) -> None:
+    ran = trace_program(
         f"import torch\nh = torch.ones(3, 3)[0]\ny = {step}\nassert y[..., 0].sum() > 0.5\ny + torch.ones(1).cuda()\n"
     )
     history = ran.operand("self")["history"]
@@ -69,8 +69,8 @@ def test_what_is_derived_on_the_host_keeps_its_birth(tell: Any, step: str, name:
     assert step.startswith(ran.text(history[-1]["places"][0]))
 
 
-def test_a_parameter_remembers_its_birth_and_its_moves(tell: Any) -> None:
-    ran = tell(
+def test_a_parameter_remembers_its_birth_and_its_moves(trace_program: Any) -> None:
+    ran = trace_program(
         """
         import torch
         p = torch.nn.Parameter(torch.randn(3))
@@ -86,8 +86,8 @@ def test_a_parameter_remembers_its_birth_and_its_moves(tell: Any) -> None:
     ]
 
 
-def test_birth_and_move_outlast_many_steps(tell: Any) -> None:
-    ran = tell(
+def test_birth_and_move_outlast_many_steps(trace_program: Any) -> None:
+    ran = trace_program(
         """
         import torch
         y = torch.linspace(0, 1, 3)
@@ -103,8 +103,8 @@ def test_birth_and_move_outlast_many_steps(tell: Any) -> None:
     assert 4 <= len(history) - 2 <= 14 and {event["op"] for event in history[2:]} == {"aten::mul"}
 
 
-def test_names_of_what_an_operand_was_derived_from(tell: Any) -> None:
-    ran = tell(
+def test_names_of_what_an_operand_was_derived_from(trace_program: Any) -> None:
+    ran = trace_program(
         """
         import torch
         mask = torch.ones(3, 3)
@@ -117,8 +117,8 @@ def test_names_of_what_an_operand_was_derived_from(tell: Any) -> None:
     assert names == [("wide", "source"), ("mask", "source")]
 
 
-def test_modules_tell_where_they_were_made_and_moved(tell: Any) -> None:
-    ran = tell(
+def test_modules_tell_where_they_were_made_and_moved(trace_program: Any) -> None:
+    ran = trace_program(
         """
         import torch
         def build():
@@ -136,8 +136,8 @@ def test_modules_tell_where_they_were_made_and_moved(tell: Any) -> None:
     ]
 
 
-def test_the_device_map(tell: Any) -> None:
-    ran = tell(
+def test_the_device_map(trace_program: Any) -> None:
+    ran = trace_program(
         """
         import torch
         from torch import nn
@@ -157,9 +157,9 @@ def test_the_device_map(tell: Any) -> None:
     assert dict(mixed["tensors"]) == {"cuda:0": 2, "cuda:1": 2}
 
 
-def test_watched_places_are_seen_before_their_line_is_over(tell: Any, tmp_path: Path) -> None:
+def test_watched_places_are_seen_before_their_line_is_over(trace_program: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "repository" / "program.py")
-    ran = tell(
+    ran = trace_program(
         """
         import torch
         def make(device, n):
@@ -177,8 +177,8 @@ def test_watched_places_are_seen_before_their_line_is_over(tell: Any, tmp_path: 
     assert (inner["place"]["line"], outer["place"]["line"]) == (3, 6)
 
 
-def test_tensors_carry_no_marks(tell: Any) -> None:
-    ran = tell(
+def test_tensors_carry_no_marks(trace_program: Any) -> None:
+    ran = trace_program(
         """
         import copy, io, pickle, torch
         x = torch.ones(3)
@@ -200,8 +200,8 @@ def test_tensors_carry_no_marks(tell: Any) -> None:
     ], ran.done.stderr
 
 
-def test_tensors_die_as_they_would(tell: Any) -> None:
-    ran = tell(
+def test_tensors_die_as_they_would(trace_program: Any) -> None:
+    ran = trace_program(
         """
         import torch, weakref
         class Thing: pass
@@ -237,9 +237,9 @@ def test_a_million_births_stay_within_fifty_megabytes(tmp_path: Path) -> None:
     assert int(probed.done.stdout) - int(plain.stdout) < 50_000, (probed.done, plain)
 
 
-def test_the_garbage_collector_wakes_as_often_as_without_histories(tell: Any) -> None:
+def test_the_garbage_collector_wakes_as_often_as_without_histories(trace_program: Any) -> None:
     """Plain Python wakes it 28 times for 20,000 tensors, and without care it would be five times as often."""
-    ran = tell(
+    ran = trace_program(
         """
         import gc, torch
         gc.collect()

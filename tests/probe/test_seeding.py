@@ -1,4 +1,4 @@
-"""Programs that draw random numbers without a seed: told by the probe, and compared in runs that are seeded."""
+"""Programs that draw random numbers without a seed: reported by the probe, and compared in runs that are seeded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from check_cases import DIAGNOSIS, FIX
 from probe_programs import run_program
-from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, patch, told
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, make_run, patch
 
 from devfix.execution.prefork import PreforkServer
 from devfix.model import NO_COUNTS, CountRequest, OperatorTotals, Run, World
@@ -81,12 +81,12 @@ def test_runs_of_a_program_without_a_seed_are_compared_with_one(seeded_total: fl
 
     def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         if files["m.py"] == SOURCE:
-            return unseeded(told(world, FIRST if world == HOME else None), 1.0)
-        return unseeded(told(world), 2.0)
+            return unseeded(make_run(world, FIRST if world == HOME else None), 1.0)
+        return unseeded(make_run(world), 2.0)
 
     def seeded(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         assert world == CPU
-        return unseeded(told(world), 7.0 if files["m.py"] == SOURCE else seeded_total)
+        return unseeded(make_run(world), 7.0 if files["m.py"] == SOURCE else seeded_total)
 
     verifier = Verifier(
         run, run(HOME, FILES, False, NO_COUNTS), FILES, [HOME, CPU], lambda world: run(world, FILES, False, NO_COUNTS),

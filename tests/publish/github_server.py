@@ -49,6 +49,8 @@ class GitHub:
     faults: list[Fault] = field(default_factory=list)
     drafts: bool = True
     known_labels: set[str] | None = None  # the token may not create others
+    collaborators: set[str] = field(default_factory=lambda: {"ada", "grace"})
+    open_milestones: dict[str, int] = field(default_factory=dict)  # their numbers by title
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -128,6 +130,9 @@ class GitHub:
             "closed_at": None,
             "merged_at": None,
             "labels": [],
+            "reviewers": [],
+            "assignees": [],
+            "milestone": None,
         }
         self.pulls.append(pull)
         return pull
@@ -157,6 +162,24 @@ class GitHub:
         labels += [name for name in data["labels"] if name not in labels]
         return 200, [{"name": name} for name in labels]
 
+    def request_reviews(self, data: Any, number: int) -> Answer:
+        if not set(data["reviewers"]) <= self.collaborators:
+            return 422, {"message": "Reviews may only be requested from collaborators."}
+        self.pulls[number - 1]["reviewers"] += data["reviewers"] + data["team_reviewers"]
+        return 201, self.shown(self.pulls[number - 1])
+
+    def add_assignees(self, data: Any, number: int) -> Answer:
+        assignees = self.pulls[number - 1]["assignees"]
+        assignees += [name for name in data["assignees"] if name in self.collaborators]
+        return 201, {"number": number, "assignees": [{"login": name} for name in assignees]}
+
+    def find_milestones(self, query: dict[str, list[str]]) -> Answer:
+        return 200, _page([{"number": n, "title": title} for title, n in self.open_milestones.items()], query)
+
+    def change_issue(self, data: Any, number: int) -> Answer:
+        self.pulls[number - 1]["milestone"] = data["milestone"]
+        return 200, {"number": number}
+
     def find_comments(self, query: dict[str, list[str]], number: int) -> Answer:
         return 200, _page([comment for comment in self.comments if comment["issue"] == number], query)
 
@@ -172,13 +195,23 @@ class GitHub:
 
 
 _ROUTES: dict[str, list[tuple[str, Any]]] = {
-    "GET": [(r"/pulls", GitHub.find_pulls), (r"/issues/(\d+)/comments", GitHub.find_comments)],
+    "GET": [
+        (r"/pulls", GitHub.find_pulls),
+        (r"/issues/(\d+)/comments", GitHub.find_comments),
+        (r"/milestones", GitHub.find_milestones),
+    ],
     "POST": [
         (r"/pulls", GitHub.open_pull),
+        (r"/pulls/(\d+)/requested_reviewers", GitHub.request_reviews),
         (r"/issues/(\d+)/labels", GitHub.add_labels),
+        (r"/issues/(\d+)/assignees", GitHub.add_assignees),
         (r"/issues/(\d+)/comments", GitHub.add_comment),
     ],
-    "PATCH": [(r"/pulls/(\d+)", GitHub.change_pull), (r"/issues/comments/(\d+)", GitHub.change_comment)],
+    "PATCH": [
+        (r"/pulls/(\d+)", GitHub.change_pull),
+        (r"/issues/(\d+)", GitHub.change_issue),
+        (r"/issues/comments/(\d+)", GitHub.change_comment),
+    ],
 }
 
 

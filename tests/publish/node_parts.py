@@ -16,7 +16,11 @@ _HERE = Path(__file__).parent / "node"
 _PATHS = (
     "/repos/{owner}/{repo}/pulls",
     "/repos/{owner}/{repo}/pulls/{pull_number}",
+    "/repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers",
+    "/repos/{owner}/{repo}/issues/{issue_number}",
     "/repos/{owner}/{repo}/issues/{issue_number}/labels",
+    "/repos/{owner}/{repo}/issues/{issue_number}/assignees",
+    "/repos/{owner}/{repo}/milestones",
     "/repos/{owner}/{repo}/issues/{issue_number}/comments",
     "/repos/{owner}/{repo}/issues/comments/{comment_id}",
 )
@@ -29,7 +33,8 @@ def node_modules() -> Path:
         pytest.skip("needs Node.js with npm: the parts of these tests come from there")
     wanted = (_HERE / "package.json").read_bytes()
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = home / f"devfix-tests-{hashlib.sha256(wanted).hexdigest()[:12]}"
+    kept = hashlib.sha256(wanted + "".join(_PATHS).encode()).hexdigest()
+    folder = home / f"devfix-tests-{kept[:12]}"
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # where tests run side by side, one of them installs and the others wait

@@ -69,9 +69,9 @@ def test_a_job_that_runs_the_program_can_only_read(file: Path) -> None:
     assert workflow["permissions"] == {}
     known = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
     for job in workflow["jobs"].values():
-        (use,) = [step for step in job["steps"] if "devfix@" in step.get("uses", "")]
-        assert set(use["with"]) <= set(known)
-        if use["with"]["mode"] in ("repair", "find", "annotate"):
+        given = next((step["with"] for step in job["steps"] if "devfix@" in step.get("uses", "")), {"mode": "none"})
+        assert set(given) <= set(known)
+        if given["mode"] in ("repair", "find", "annotate"):
             assert job["permissions"] == {"contents": "read"}
             (checkout,) = [step for step in job["steps"] if "checkout@" in step.get("uses", "")]
             assert checkout["with"]["persist-credentials"] is False
@@ -140,16 +140,18 @@ def test_from_a_scheduled_run_to_a_pull_request(runner: Runner, hub: GitHub, tmp
     assert code == 0, runner.log
     assert (outputs["outcome"], outputs["failures"], outputs["fixes"]) == ("repaired", "2", "2")
     assert "## devfix: Repaired: 2 device failures" in summary
+    assert len(json.loads(Path(outputs["sarif"]).read_text())["runs"][0]["results"]) == 2
     assert hub.requests == []
     _assert_nothing_forged(runner.log)
     runner.github = {**runner.github, "token": TOKEN}
-    options = {"labels": "bug, device bugs,", "draft": "true", "base": "main"}
-    code, outputs, _ = runner.run(mode="publish", **options)
+    options = {"labels": "bug, device bugs,", "draft": "true", "base": "main", "assignees": "ada", "max-open": "2"}
+    code, outputs, summary = runner.run(mode="publish", **options)
     assert code == 0, runner.log
     (pull,) = hub.pulls
+    assert "## devfix: pull requests" in summary and "- Opened " in summary and pull["title"][:20] in summary
     assert (outputs["pull-request-number"], outputs["pull-request-url"]) == ("1", pull["html_url"])
     assert outputs["pull-request-action"] == "opened"
-    assert (pull["labels"], pull["draft"]) == (["bug", "device bugs"], True)
+    assert (pull["labels"], pull["assignees"], pull["draft"]) == (["bug", "device bugs"], ["ada"], True)
     who = git(hub.bare, "log", "-1", "--format=%an <%ae>", pull["head"]["ref"])
     assert who == "github-actions[bot] <41898282+github-actions[bot]@users.noreply.github.com>"
     code, outputs, _ = runner.run(mode="publish", **options)
@@ -186,6 +188,9 @@ def _comment_on_a_fork(runner: Runner, hub: GitHub) -> None:
     assert "Repaired" in hub.comments[0]["body"] and hub.branches() == before
     code, _, _ = runner.run(mode="publish")
     assert code == 2 and "use mode: comment" in runner.log
+    runner.github = {**runner.github, "event_name": "schedule"}
+    code, _, _ = runner.run(mode="publish", base="gone%0A")
+    assert code == 2 and re.search("^::error title=devfix::devfix: .*gone%250A", runner.log, re.M), runner.log
 
 
 def _assert_nothing_forged(log: str) -> None:

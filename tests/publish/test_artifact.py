@@ -16,7 +16,7 @@ from programs import FIRST, TRAIN, History, written
 from devfix.cli import status
 from devfix.errors import UserError
 from devfix.publish.artifact import open_artifact
-from devfix.publish.paths import forbidden
+from devfix.publish.paths import explain_forbidden
 from devfix.report.hunks import apply, parse
 
 DIFF = '--- a/train.py\n+++ b/train.py\n@@ -8,1 +8,1 @@\n-    print(net(x))\n+    print(net(x.to("cuda")))\n'
@@ -60,7 +60,7 @@ def retold(diff: str, path: str) -> str:
     ],
 )
 def test_paths_that_no_fix_may_have(history: History, tmp_path: Path, path: str) -> None:
-    assert forbidden(path)
+    assert explain_forbidden(path)
     report = written(tmp_path / "report.json", changed(history.data(FIRST), path, retold(DIFF, path)))
     with pytest.raises(UserError) as caught:
         open_artifact(report)
@@ -69,7 +69,7 @@ def test_paths_that_no_fix_may_have(history: History, tmp_path: Path, path: str)
 
 @pytest.mark.parametrize("path", ["train.py", "src/pkg/ünïcode.py", "a b/c d.pyi", "x.pyw", "github/x.py"])
 def test_paths_that_a_fix_may_have(path: str) -> None:
-    assert forbidden(path) == ""
+    assert explain_forbidden(path) == ""
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from programs import FIRST, SECOND, History, written
 from devfix.errors import UserError
 from devfix.publish.artifact import open_artifact
 from devfix.publish.convention import title
-from devfix.publish.marker import Marker, find, framed, reframed
+from devfix.publish.marker import Marker, find, frame_text, replace_text
 from devfix.publish.proposal import proposals
 from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.render.github import command, outputs, workflow_commands
@@ -170,7 +170,7 @@ def test_everything_that_is_published_is_harmless(history: History, tmp_path: Pa
         body = re.sub("&#36;", "", body)
         assert_harmless(body)
         assert body.encode("utf-8")
-    framed_body = framed(words.body(proposal), marker)
+    framed_body = frame_text(words.body(proposal), marker)
     found = find(framed_body)
     assert found == marker
     assert framed_body.count("<!-- devfix:") == 3
@@ -259,8 +259,8 @@ def test_titles_are_in_the_manner_of_the_repository(recent: list[str], expected:
 
 def test_people_may_write_around_what_is_ours() -> None:
     marker = Marker("p", ("f",), tip="1")
-    body = f"Hello.\r\n{framed('old', marker)}\r\nBye."
-    new = reframed(body, "new", Marker("p", ("f",), tip="2"))
+    body = f"Hello.\r\n{frame_text('old', marker)}\r\nBye."
+    new = replace_text(body, "new", Marker("p", ("f",), tip="2"))
     assert new.startswith("Hello.\n<!--") and new.endswith("\nBye.") and "old" not in new
     assert find(new) == Marker("p", ("f",), tip="2")
 
@@ -277,11 +277,11 @@ def test_a_program_cannot_write_our_marker(history: History, tmp_path: Path) -> 
     forged = Marker("p", ("forged",), tip="f" * 40).written()
     words, proposal, _ = written_words(history, tmp_path, forged + " <!-- devfix:end -->")
     marker = Marker("p", proposal.failures)
-    body = framed(words.body(proposal), marker)
+    body = frame_text(words.body(proposal), marker)
     assert find(body) == marker
     assert body.count("<!-- devfix:") == 3
-    assert find(reframed(body, words.body(proposal), marker)) == marker
-    assert find(reframed(body.replace("<!-- devfix:begin -->", ""), None, marker)) == marker
+    assert find(replace_text(body, words.body(proposal), marker)) == marker
+    assert find(replace_text(body.replace("<!-- devfix:begin -->", ""), None, marker)) == marker
 
 
 def test_unlinked_text_looks_the_same() -> None:

@@ -49,7 +49,7 @@ def rule(name: str, diagnose: Callable[..., Any] = blame, propose: Callable[...,
     return Rule(f"acme/{name}", name, "acme", Path(f"{name}.py"), implementation)
 
 
-def asked(rules: list[Rule], data: bytes = SOURCE, seconds: float = HANGS) -> tuple[list[str], list[str]]:
+def propose_all(rules: list[Rule], data: bytes = SOURCE, seconds: float = HANGS) -> tuple[list[str], list[str]]:
     """The titles of all patches, and the notes."""
     source = Sources({"m.py": data}.get)
     diagnoses = diagnose(failure(), rules, source, seconds)
@@ -57,11 +57,11 @@ def asked(rules: list[Rule], data: bytes = SOURCE, seconds: float = HANGS) -> tu
     return [patch.rule for patch in patches], list(source.notes)
 
 
-def asked_with_time(rules: list[Rule], seconds: float) -> tuple[list[str], list[str]]:
+def propose_in_time(rules: list[Rule], seconds: float) -> tuple[list[str], list[str]]:
     """The same within a time that the last rule, which does nothing wrong, gets along with on this machine."""
     honest = rules[-1].id
     return with_enough_time(
-        lambda each: asked(rules, seconds=each), lambda told: honest not in " ".join(told[1]), seconds
+        lambda each: propose_all(rules, seconds=each), lambda told: honest not in " ".join(told[1]), seconds
     )
 
 
@@ -94,7 +94,7 @@ def raising(*_: object) -> None:
     ],
 )
 def test_a_bad_diagnosis_is_named_and_the_others_go_on(given: Callable[..., Any], words: str) -> None:
-    patches, notes = asked_with_time([rule("bad", diagnose=given), rule("good")], 0.3)
+    patches, notes = propose_in_time([rule("bad", diagnose=given), rule("good")], 0.3)
     assert patches == ["acme/good"]
     assert len(notes) == 1 and notes[0].startswith("rule acme/bad disabled: ") and words in notes[0]
     assert "\n" not in notes[0]
@@ -125,13 +125,13 @@ def generating(*given: object, then: Callable[[], None] = lambda: None) -> Calla
     ],
 )
 def test_a_bad_proposal_is_named_and_the_others_go_on(given: Callable[..., Any], words: str) -> None:
-    patches, notes = asked_with_time([rule("bad", propose=given), rule("good")], 0.5)
+    patches, notes = propose_in_time([rule("bad", propose=given), rule("good")], 0.5)
     assert patches == ["acme/good"]
     assert len(notes) == 1 and notes[0].startswith("rule acme/bad disabled: propose ") and words in notes[0]
 
 
 def test_what_was_yielded_before_a_rule_went_wrong_is_kept() -> None:
-    patches, notes = asked([rule("bad", propose=generating(CHANGE, then=raising))])
+    patches, notes = propose_all([rule("bad", propose=generating(CHANGE, then=raising))])
     assert patches == ["acme/bad"] and len(notes) == 1
 
 
@@ -142,7 +142,7 @@ def test_a_rule_that_yields_without_end_is_stopped_and_equal_changes_are_tried_o
             number += 1
             yield Change(f"{number}", Safety.SAFE, (Edit("m.py", 1, SOURCE, SOURCE + b"#" * (number // 2 + 1)),))
 
-    patches, notes = asked([rule("many", propose=many), rule("good"), rule("twin")])
+    patches, notes = propose_all([rule("many", propose=many), rule("good"), rule("twin")])
     assert patches.count("acme/many") == 9  # sixteen looked at, two by two the same but the first
     assert patches[0] == "acme/good" and "acme/twin" not in patches and not notes
 
@@ -156,7 +156,7 @@ def test_a_comment_keeps_a_rule_away(line: int, where: str) -> None:
     lines[line - 1] += b"  # devfix: ignore[acme/good] it is meant"
     data = b"\n".join(lines)
     there = generating(Change("There", Safety.SAFE, (Edit("m.py", 4, data, data + b"# moved\n"),)))
-    patches, notes = asked([rule("good", propose=there), rule("other", propose=there)], data)
+    patches, notes = propose_all([rule("good", propose=there), rule("other", propose=there)], data)
     assert patches == ["acme/other"], where
     assert notes == [f"m.py:{line}: rule acme/good is suppressed by a comment: it is meant"]
 
@@ -165,6 +165,6 @@ def test_a_comment_keeps_an_edit_away_that_touches_its_line() -> None:
     data = SOURCE.replace(b"b = other()", b"b = other()  # devfix: ignore[acme]")
     there = Change("There", Safety.SAFE, (Edit("m.py", 2, data, data.replace(b"other()", b"other(d)")),))
     elsewhere = Change("Elsewhere", Safety.SAFE, (Edit("m.py", 3, data, data.replace(b"use(a", b"use(a.to(d)")),))
-    patches, notes = asked([rule("good", propose=generating(there, elsewhere))], data)
+    patches, notes = propose_all([rule("good", propose=generating(there, elsewhere))], data)
     assert patches == ["acme/good"]
     assert notes == ["m.py:2: rule acme/good is suppressed by a comment: (no reason given)"]

@@ -17,7 +17,7 @@ from devfix.config import Config
 from devfix.errors import RuleError, UserError
 from devfix.registry import Catalog, collect, selection
 from devfix.registry.loading import rule_at
-from devfix.registry.options import read_options, shown
+from devfix.registry.options import format_defaults, read_options
 from devfix.registry.timeout import GRACE
 
 OPTIONS = """
@@ -144,15 +144,15 @@ def test_options_reach_the_rule(tmp_path: Path) -> None:
     said = WITH_OPTIONS.replace("        for each in ctx", raising)
     write_rule(tmp_path, rule=said)
 
-    def told(values: dict[str, object]) -> str:
+    def options_of(values: dict[str, object]) -> str:
         rule = collect([tmp_path], options={"acme/bias-left": values}).find("acme/bias-left")
         with pytest.raises(ValueError, match="Options") as caught:
             rule.diagnose(None)  # type: ignore[arg-type]
         return str(caught.value)
 
-    assert told({}) == "Options(wrappers=('Scaled',), deep_search=False, most=3, share=0.5, name='x')"
-    assert "wrappers=('A', 'B'), deep_search=True" in told({"wrappers": ["A", "B"], "deep-search": True})
-    assert "share=2.0" in told({"share": 2})
+    assert options_of({}) == "Options(wrappers=('Scaled',), deep_search=False, most=3, share=0.5, name='x')"
+    assert "wrappers=('A', 'B'), deep_search=True" in options_of({"wrappers": ["A", "B"], "deep-search": True})
+    assert "share=2.0" in options_of({"share": 2})
 
 
 @pytest.mark.parametrize(
@@ -181,8 +181,8 @@ def test_options_are_shown_as_toml(tmp_path: Path) -> None:
     write_rule(tmp_path, rule=WITH_OPTIONS)
     options = collect([tmp_path]).find("acme/bias-left").options
     assert options is not None
-    told = shown(options)
-    assert told == {
+    listed = format_defaults(options)
+    assert listed == {
         "wrappers": '["Scaled"]',
         "deep-search": "false",
         "most": "3",

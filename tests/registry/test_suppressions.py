@@ -3,7 +3,7 @@
 import pytest
 
 from devfix.model import Edit
-from devfix.registry.suppressions import ignored, touched
+from devfix.registry.suppressions import find_suppressions, list_touched_lines
 
 RULE = "placement/input-not-moved"
 
@@ -25,7 +25,7 @@ RULE = "placement/input-not-moved"
     ],
 )
 def test_a_comment_speaks_of_its_statement_or_the_next(text: str, lines: dict[int, str]) -> None:
-    assert ignored(text.encode(), RULE) == lines
+    assert find_suppressions(text.encode(), RULE) == lines
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_a_comment_speaks_of_its_statement_or_the_next(text: str, lines: dict[in
     ],
 )
 def test_an_edit_touches_what_it_changes_or_stands_before(before: bytes, after: bytes, lines: list[int]) -> None:
-    assert list(touched(Edit("m.py", 1, before, after))) == lines
+    assert list(list_touched_lines(Edit("m.py", 1, before, after))) == lines

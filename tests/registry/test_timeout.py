@@ -8,7 +8,7 @@ import pytest
 from waiting import HANGS, until
 
 from devfix.errors import RuleError
-from devfix.registry.timeout import raised, within
+from devfix.registry.timeout import describe_error, within
 
 
 def test_what_a_function_returns_or_raises_comes_through() -> None:
@@ -48,5 +48,5 @@ def test_a_rule_cannot_end_devfix() -> None:
 
 
 def test_an_error_is_told_in_words() -> None:
-    assert raised(KeyError("x")) == "raised KeyError: 'x'"
-    assert raised(RuleError("took longer than 1 s")) == "took longer than 1 s"
+    assert describe_error(KeyError("x")) == "raised KeyError: 'x'"
+    assert describe_error(RuleError("took longer than 1 s")) == "took longer than 1 s"

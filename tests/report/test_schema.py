@@ -18,7 +18,7 @@ from sample_report import AFTER, BEFORE, HOSTILE, lines, patch, report
 
 from devfix.errors import UserError
 from devfix.model import Edit
-from devfix.report.diff import unified
+from devfix.report.diff import format_diff
 from devfix.report.record import failed, record
 from devfix.report.render.json import dump, find_schema, read, run_schema, schema, write
 
@@ -139,7 +139,7 @@ def test_what_is_no_json_is_refused(text: str) -> None:
 )
 def test_git_takes_the_diff_and_gets_the_same_bytes(tmp_path: Path, before: bytes, after: bytes) -> None:
     (tmp_path / "train.py").write_bytes(before)
-    diff = unified(Edit("train.py", 1, before, after))
+    diff = format_diff(Edit("train.py", 1, before, after))
     given = json.loads(json.dumps(diff)).encode("utf-8", "surrogateescape")
     subprocess.run(["git", "apply", "--whitespace=nowarn", "-"], cwd=tmp_path, input=given, check=True)
     assert (tmp_path / "train.py").read_bytes() == after

@@ -16,13 +16,13 @@ ZEROS = "torch.zeros(n, device=device)"
 MAKE = f"def make(n, device=None):\n    return {ZEROS}\n"
 
 
-def found(
+def find_sources(
     files: dict[str, str], *calls: tuple[str, str, str], scope: tuple[ScopeVariable, ...] = (X,)
 ) -> list[DeviceSource]:
-    return asked(files, *calls)[1]
+    return diagnose_calls(files, *calls)[1]
 
 
-def asked(
+def diagnose_calls(
     files: dict[str, str], *calls: tuple[str, str, str], scope: tuple[ScopeVariable, ...] = (X,)
 ) -> tuple[Diagnosis, list[DeviceSource]]:
     """The origins of calls, each (path, function, text), the placing one first; `scope` is that of every function."""
@@ -33,7 +33,7 @@ def asked(
     return diagnosis, device_sources(diagnosis.failure, places, Sources({k: v.encode() for k, v in files.items()}.get))
 
 
-def told(every: list[DeviceSource]) -> list[tuple[str, str | None, str]]:
+def summarize(every: list[DeviceSource]) -> list[tuple[str, str | None, str]]:
     return [
         (each.file.code(each.call), each.file.code(each.named) if each.named is not None else None, each.parameter)
         for each in every
@@ -56,37 +56,37 @@ INNER = (ZEROS, "device", "")
 )
 def test_a_parameter_leads_to_the_caller(caller: str, call: str, expected: list[object]) -> None:
     files = {"main.py": f"{MAKE}def f(x):\n    mask = {caller}\n"}
-    assert told(found(files, ("main.py", "make", ZEROS), ("main.py", "f", call))) == expected
+    assert summarize(find_sources(files, ("main.py", "make", ZEROS), ("main.py", "f", call))) == expected
 
 
 def test_the_first_parameter_may_be_the_device() -> None:
     files = {"main.py": "def make(device=None):\n    return torch.zeros(3, device=device)\ndef f(x):\n    make(d)\n"}
     zeros = ("main.py", "make", "torch.zeros(3, device=device)")
-    assert told(found(files, zeros, ("main.py", "f", "make(d)")))[0] == ("make(d)", "d", "")
+    assert summarize(find_sources(files, zeros, ("main.py", "f", "make(d)")))[0] == ("make(d)", "d", "")
 
 
 def test_a_function_is_known_by_its_import_too() -> None:
     files = {"helpers.py": MAKE, "main.py": "from helpers import make as m\ndef f(x):\n    mask = m(3, d)\n"}
     calls = (("helpers.py", "make", ZEROS), ("main.py", "f", "m(3, d)"))
-    assert told(found(files, *calls)) == [("m(3, d)", "d", ""), INNER]
+    assert summarize(find_sources(files, *calls)) == [("m(3, d)", "d", ""), INNER]
 
 
 @pytest.mark.parametrize("body", ["device = pick(device)\n    return ", "return other or "])
 def test_what_a_body_decides_itself_ends_there(body: str) -> None:
     files = {"main.py": f"def make(n, device=None):\n    {body}{ZEROS}\ndef f(x):\n    mask = make(3)\n"}
-    every = found(files, ("main.py", "make", ZEROS), ("main.py", "f", "make(3)"))
-    assert told(every) == ([INNER] if "pick" in body else [("make(3)", None, "device"), INNER])
+    every = find_sources(files, ("main.py", "make", ZEROS), ("main.py", "f", "make(3)"))
+    assert summarize(every) == ([INNER] if "pick" in body else [("make(3)", None, "device"), INNER])
 
 
 def test_a_device_that_is_spelt_out_ends_there() -> None:
     files = {"main.py": "def make(n):\n    return torch.zeros(n, device='cpu')\ndef f(x):\n    make(3)\n"}
-    every = found(files, ("main.py", "make", "torch.zeros(n, device='cpu')"), ("main.py", "f", "make(3)"))
-    assert told(every) == [("torch.zeros(n, device='cpu')", "'cpu'", "")]
+    every = find_sources(files, ("main.py", "make", "torch.zeros(n, device='cpu')"), ("main.py", "f", "make(3)"))
+    assert summarize(every) == [("torch.zeros(n, device='cpu')", "'cpu'", "")]
 
 
 def test_so_does_a_name_of_the_module() -> None:
     files = {"main.py": f"device = 1\nn = 1\nmask = {ZEROS}\nmake(3)\n"}
-    assert told(found(files, ("main.py", "<module>", ZEROS), ("main.py", "<module>", "make(3)"))) == [INNER]
+    assert summarize(find_sources(files, ("main.py", "<module>", ZEROS), ("main.py", "<module>", "make(3)"))) == [INNER]
 
 
 CLASS = """class Model(Base):
@@ -113,34 +113,34 @@ def test_methods_are_not_passed_their_object(name: str, own: str, call: str) -> 
         "nets.py": CLASS.format(name=name, own=own, body=ZEROS),
         "main.py": f"from nets import Model as M\ndef f(x):\n    mask = {call}\n",
     }
-    every = found(files, ("nets.py", f"Model.{name}", ZEROS), ("main.py", "f", call))
-    assert told(every) == [(call, "d", ""), INNER]
+    every = find_sources(files, ("nets.py", f"Model.{name}", ZEROS), ("main.py", "f", call))
+    assert summarize(every) == [(call, "d", ""), INNER]
 
 
 def test_a_method_is_not_called_by_the_name_of_its_class() -> None:
     files = {"nets.py": CLASS.format(name="make", own="self, ", body=ZEROS), "main.py": "def f(x):\n    Model(3, d)\n"}
-    assert told(found(files, ("nets.py", "Model.make", ZEROS), ("main.py", "f", "Model(3, d)"))) == [INNER]
+    assert summarize(find_sources(files, ("nets.py", "Model.make", ZEROS), ("main.py", "f", "Model(3, d)"))) == [INNER]
     files = {"main.py": f"def __init__(n, device=None):\n    {ZEROS}\ndef f(x):\n    __init__(3, d)\n"}
-    every = found(files, ("main.py", "__init__", ZEROS), ("main.py", "f", "__init__(3, d)"))
-    assert told(every) == [("__init__(3, d)", "d", ""), INNER]
+    every = find_sources(files, ("main.py", "__init__", ZEROS), ("main.py", "f", "__init__(3, d)"))
+    assert summarize(every) == [("__init__(3, d)", "d", ""), INNER]
 
 
 def test_static_methods_and_functions_in_methods_have_no_object() -> None:
     text = CLASS.format(name="make", own="", body=ZEROS).replace("    def", "    @staticmethod\n    def")
     files = {"nets.py": text, "main.py": "def f(x):\n    mask = Model.make(3, d)\n"}
     calls = (("nets.py", "Model.make", ZEROS), ("main.py", "f", "Model.make(3, d)"))
-    assert told(found(files, *calls)) == [("Model.make(3, d)", "d", ""), INNER]
+    assert summarize(find_sources(files, *calls)) == [("Model.make(3, d)", "d", ""), INNER]
 
 
 def test_another_class_is_not_looked_through() -> None:
     files = {"nets.py": CLASS.format(name="__init__", own="self, ", body=ZEROS), "main.py": "def f(x):\n    Net(3)\n"}
-    assert told(found(files, ("nets.py", "Model.__init__", ZEROS), ("main.py", "f", "Net(3)"))) == [INNER]
+    assert summarize(find_sources(files, ("nets.py", "Model.__init__", ZEROS), ("main.py", "f", "Net(3)"))) == [INNER]
 
 
 def test_the_object_itself_is_no_device_that_is_passed() -> None:
     files = {"main.py": "class T:\n    def at(self, n):\n        return n.to(self)\ndef f(x):\n    t.at(x)\n"}
-    every = found(files, ("main.py", "T.at", "n.to(self)"), ("main.py", "f", "t.at(x)"))
-    assert told(every) == [("n.to(self)", "self", "")]
+    every = find_sources(files, ("main.py", "T.at", "n.to(self)"), ("main.py", "f", "t.at(x)"))
+    assert summarize(every) == [("n.to(self)", "self", "")]
 
 
 def test_foreign_places_and_those_without_a_call_are_passed_over() -> None:
@@ -149,7 +149,7 @@ def test_foreign_places_and_those_without_a_call_are_passed_over() -> None:
     foreign = SourceLocation("/torch/f.py", 3)
     places = [place(MAKE, "n"), foreign, place(MAKE, ZEROS, "make"), replace(place(MAKE, ZEROS), path="gone.py")]
     (one,) = device_sources(failure, places, source)
-    assert told([one]) == [INNER]
+    assert summarize([one]) == [INNER]
     assert device_sources(failure, [foreign], source) == []
 
 
@@ -162,7 +162,7 @@ def test_the_device_is_passed_on_in_every_call_alike() -> None:
     lines = ["make(3)", "make(4, d)", "make(5)", "make(6, device=d)", "make(**k)", "make(device=d)", "take(3)"]
     body = "".join(f"    {each}\n" for each in lines)
     code = f"{MAKE}def f(x):\n{body}def g():\n    make(3)\n"
-    every = found({"main.py": code}, ("main.py", "make", ZEROS), ("main.py", "f", "make(3)"))
+    every = find_sources({"main.py": code}, ("main.py", "make", ZEROS), ("main.py", "f", "make(3)"))
     title, text = changed(every)
     assert title == "Pass `x.device` on to `make`"
     passed = body.replace("make(3)", "make(3, device=x.device)").replace("make(5)", "make(5, device=x.device)")
@@ -178,7 +178,7 @@ def test_the_device_is_named_in_every_call_alike() -> None:
         "zeros(4, 5, device=d)",
     ]
     code = "def f(x):\n" + "".join(f"    torch.{each}\n" for each in lines)
-    every = found({"main.py": code}, ("main.py", "f", "torch.zeros(1, device=d)"))
+    every = find_sources({"main.py": code}, ("main.py", "f", "torch.zeros(1, device=d)"))
     title, text = changed(every)
     assert title == "Name the device `x.device` in `torch.zeros`"
     assert text == code.replace("zeros(1, device=d)", "zeros(1, device=x.device)").replace(
@@ -199,14 +199,14 @@ def test_the_device_is_named_in_every_call_alike() -> None:
 )
 def test_a_call_alone_is_given_the_device(call: str, expected: str) -> None:
     code = f"def f(x, y):\n    z = {call}\n"
-    title, text = changed(found({"main.py": code}, ("main.py", "f", call)), "y.device")
+    title, text = changed(find_sources({"main.py": code}, ("main.py", "f", call)), "y.device")
     assert text == code.replace(call, expected)
     assert "(torch\n" not in call or title == "Name the device `y.device` in `(torch .zeros)`"
 
 
 def test_of_the_module_only_calls_of_the_module_are_alike() -> None:
     code = "a = torch.zeros(1, device=d)\nb = torch.zeros(2, device=d)\ndef f():\n    torch.zeros(1, device=d)\n"
-    every = found({"main.py": code}, ("main.py", "<module>", "torch.zeros(1, device=d)"))
+    every = find_sources({"main.py": code}, ("main.py", "<module>", "torch.zeros(1, device=d)"))
     assert changed(every)[1] == code.replace("device=d)\nb", "device=x.device)\nb").replace(
         "device=d)\ndef", "device=x.device)\ndef"
     )
@@ -215,7 +215,9 @@ def test_of_the_module_only_calls_of_the_module_are_alike() -> None:
 def test_changes_begin_where_it_was_decided() -> None:
     code = f"x = None\n{MAKE}def f(x, y, z, w):\n    make(3)\n"
     scope = tuple(replace(X, expression=name) for name in ("x", "y", "z", "w"))
-    diagnosis, every = asked({"main.py": code}, ("main.py", "make", ZEROS), ("main.py", "f", "make(3)"), scope=scope)
+    diagnosis, every = diagnose_calls(
+        {"main.py": code}, ("main.py", "make", ZEROS), ("main.py", "f", "make(3)"), scope=scope
+    )
     titles = [each.title for each in change_device_sources(diagnosis, every)]
     assert titles == [
         "Pass `w.device` on to `make`",
@@ -231,13 +233,13 @@ def test_changes_begin_where_it_was_decided() -> None:
 def test_where_a_default_decided_it_the_innermost_comes_first() -> None:
     code = f"x = None\n{MAKE}def f(x, device=None):\n    make(3, device)\n"
     calls = (("main.py", "make", ZEROS), ("main.py", "f", "make(3, device)"))
-    diagnosis, every = asked({"main.py": code}, *calls)
+    diagnosis, every = diagnose_calls({"main.py": code}, *calls)
     assert [each.title for each in change_device_sources(diagnosis, every)] == [
         "Name the device `x.device` in `torch.zeros`",
         "Name the device `x.device` in `make`",
     ]
     assigned = code.replace("    make(3", "    device = 1\n    make(3")
-    diagnosis, every = asked({"main.py": assigned}, *calls)
+    diagnosis, every = diagnose_calls({"main.py": assigned}, *calls)
     assert (
         next(each.title for each in change_device_sources(diagnosis, every)) == "Name the device `x.device` in `make`"
     )

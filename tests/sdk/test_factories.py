@@ -1,4 +1,4 @@
-"""A device that a constructor was told, and did not hand on to a factory."""
+"""A device that a constructor is given and does not pass on to a factory."""
 
 from __future__ import annotations
 
@@ -19,30 +19,35 @@ BORN = place(CODE, "torch.zeros(size)", "Waves.__init__")
 SOURCE = Sources({"main.py": CODE.encode()}.get)
 
 
-def told(*scope: ScopeVariable, at: SourceLocation = BORN, device: str = "cuda:0") -> str:
+def parameter_at(*scope: ScopeVariable, at: SourceLocation = BORN, device: str = "cuda:0") -> str:
     return device_parameter(FixSite("creation", at, scope), device, SOURCE)
 
 
 @pytest.mark.parametrize("name", ["device", "home", "size"])
 def test_a_parameter_tells_a_device(name: str) -> None:
-    assert told(ScopeVariable(name, "device", "cuda:0")) == name
-    assert told(ScopeVariable(name, "string", "cuda")) == name, "without a number it is the current GPU"
-    assert told(ScopeVariable(name, "index", "cuda:0")) == name
-    assert told(ScopeVariable(name, "device", "cpu"), ScopeVariable(name, "device", "cuda:1")) == ""
+    assert parameter_at(ScopeVariable(name, "device", "cuda:0")) == name
+    assert parameter_at(ScopeVariable(name, "string", "cuda")) == name, "without a number it is the current GPU"
+    assert parameter_at(ScopeVariable(name, "index", "cuda:0")) == name
+    assert parameter_at(ScopeVariable(name, "device", "cpu"), ScopeVariable(name, "device", "cuda:1")) == ""
 
 
 def test_what_else_lies_there_tells_nothing() -> None:
-    assert told(tensor("device", "cuda:0"), ScopeVariable("device", "module", "cuda:0")) == ""
-    assert told(ScopeVariable("DEVICE", "device", "cuda:0"), ScopeVariable("self.device", "device", "cuda:0")) == ""
-    assert told(ScopeVariable("DEVICE", "device", "cuda:0"), ScopeVariable("home", "string", "cuda:0")) == "home"
-    assert told() == ""
+    assert parameter_at(tensor("device", "cuda:0"), ScopeVariable("device", "module", "cuda:0")) == ""
+    assert (
+        parameter_at(ScopeVariable("DEVICE", "device", "cuda:0"), ScopeVariable("self.device", "device", "cuda:0"))
+        == ""
+    )
+    assert (
+        parameter_at(ScopeVariable("DEVICE", "device", "cuda:0"), ScopeVariable("home", "string", "cuda:0")) == "home"
+    )
+    assert parameter_at() == ""
 
 
 def test_only_a_function_of_a_known_file_is_told_anything() -> None:
     device = ScopeVariable("device", "device", "cuda:0")
     for name in ("Waves", "<module>", "other"):
-        assert told(device, at=place(CODE, "DEVICE = choose()", name)) == ""
-    assert told(device, at=place(CODE, "torch.zeros(size)", "Waves.__init__", "other.py")) == ""
+        assert parameter_at(device, at=place(CODE, "DEVICE = choose()", name)) == ""
+    assert parameter_at(device, at=place(CODE, "torch.zeros(size)", "Waves.__init__", "other.py")) == ""
 
 
 def test_any_name_for_the_device_in_scope_counts() -> None:

@@ -11,14 +11,15 @@ from devfix.model import Frame, ScopeVariable
 from devfix.sdk import Sources, followed
 
 INDEX = ScopeVariable("index", "tensor", "cpu")
+STORED = ScopeVariable("self.index", "tensor", "cpu")
 MAKE = "def make(n, device=None):\n    return torch.zeros(n, device=device)\n\n\n"
 
 
-def told(text: str, *calls: tuple[str, str]) -> str | None:
+def followed_name(text: str, *calls: tuple[str, str]) -> str | None:
     """The tensor that is followed; each call is a function and a text in it, the one that makes the tensor first."""
     places = [place(text, call, function, "main.py") for function, call in calls]
     diagnosis, _ = meeting("x + mask", "x + mask")
-    failure = replace(diagnosis.failure, frames=tuple(Frame(each, (INDEX,)) for each in places))
+    failure = replace(diagnosis.failure, frames=tuple(Frame(each, (INDEX, STORED)) for each in places))
     found = followed(failure, places, Sources({"main.py": text.encode()}.get))
     return found.expression if found is not None else None
 
@@ -34,7 +35,7 @@ def told(text: str, *calls: tuple[str, str]) -> str | None:
     ],
 )
 def test_a_call_that_names_the_device_of_a_tensor(call: str, made: str) -> None:
-    assert told(f"def f(index):\n    return {call}\n", ("f", made)) == "index"
+    assert followed_name(f"def f(index):\n    return {call}\n", ("f", made)) == "index"
 
 
 @pytest.mark.parametrize(
@@ -47,14 +48,14 @@ def test_a_call_that_names_the_device_of_a_tensor(call: str, made: str) -> None:
     ],
 )
 def test_a_device_that_was_read_from_no_tensor_in_scope(call: str) -> None:
-    assert told(f"def f(index):\n    return {call}\n", ("f", call)) is None
+    assert followed_name(f"def f(index):\n    return {call}\n", ("f", call)) is None
 
 
 def test_a_name_is_what_it_was_given_once() -> None:
     text = "def f(index):\n    device = index.device\n    return torch.zeros(3, device=device)\n"
     call = ("f", "torch.zeros(3, device=device)")
-    assert told(text, call) == "index"
-    assert told(text.replace("    return", "    device = 'cuda'\n    return"), call) is None
+    assert followed_name(text, call) == "index"
+    assert followed_name(text.replace("    return", "    device = 'cuda'\n    return"), call) is None
 
 
 @pytest.mark.parametrize(
@@ -70,17 +71,45 @@ def test_a_name_is_what_it_was_given_once() -> None:
 )
 def test_a_caller_passes_the_device(call: str, expected: str | None) -> None:
     text = f"{MAKE}def f(index):\n    return {call}\n"
-    assert told(text, ("make", "torch.zeros(n, device=device)"), ("f", call)) == expected
+    assert followed_name(text, ("make", "torch.zeros(n, device=device)"), ("f", call)) == expected
 
 
 def test_a_device_that_goes_through_two_functions_and_a_name() -> None:
     between = "def between(n, device):\n    return make(n, device)\n\n\n"
     text = f"{MAKE}{between}def f(index):\n    where = index.device\n    return between(3, where)\n"
     calls = [("make", "torch.zeros(n, device=device)"), ("between", "make(n, device)"), ("f", "between(3, where)")]
-    assert told(text, *calls) == "index"
+    assert followed_name(text, *calls) == "index"
 
 
 def test_a_parameter_that_the_function_assigns_is_its_own() -> None:
     text = "def make(device):\n    device = 'cuda'\n    return torch.zeros(3, device=device)\n\n\n"
     text += "def f(index):\n    return make(index.device)\n"
-    assert told(text, ("make", "torch.zeros(3, device=device)"), ("f", "make(index.device)")) is None
+    assert followed_name(text, ("make", "torch.zeros(3, device=device)"), ("f", "make(index.device)")) is None
+
+
+HOLDER = """class Mask:
+    def __init__(self, index):
+        self.index = index
+        self.device = index.device
+
+    def make(self, n):
+        return torch.zeros(n, device=self.device)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("", "", "self.index"),
+        ("= index.device", "= self.index.device", "self.index"),
+        ("self.device", "self.where", "self.index"),
+        ("        self.index = index\n", "", None),  # in no scope of the other methods
+        ("    def make", "    def to(self, device):\n        self.device = device\n\n    def make", None),
+        ("    def make", "    def set(self, index):\n        self.index = index\n\n    def make", None),
+        ("= index.device", "= torch.device('cpu')", None),
+    ],
+)
+def test_a_device_that_an_object_keeps(old: str, new: str, expected: str | None) -> None:
+    text = HOLDER.replace(old, new) if old else HOLDER
+    made = next(line.strip().removeprefix("return ") for line in text.splitlines() if "torch.zeros" in line)
+    assert followed_name(text, ("make", made)) == expected

@@ -161,7 +161,7 @@ def test_it_is_born_in_reach_of_a_device_that_its_function_had_at_hand() -> None
         assert is_created_in_reach(seen, operand, device) is expected, (history, device)
 
 
-def told(diagnosis: Diagnosis) -> list[tuple[str, int]]:
+def kinds_and_lines(diagnosis: Diagnosis) -> list[tuple[str, int]]:
     return [(spot.kind, spot.place.line) for spot in fix_sites(diagnosis)]
 
 
@@ -172,7 +172,7 @@ def test_spots_follow_the_data() -> None:
     frames = diagnosis.failure.frames
     failure = replace(diagnosis.failure, frames=(replace(frames[0], place=inner), *frames))
     diagnosis = replace(diagnosis, failure=failure)
-    assert told(diagnosis) == [("creation", 6), ("returned", 1), ("argument", 3), ("derived", 6), ("use", 4)]
+    assert kinds_and_lines(diagnosis) == [("creation", 6), ("returned", 1), ("argument", 3), ("derived", 6), ("use", 4)]
 
 
 def test_what_a_function_derives_comes_once_where_it_first_runs() -> None:
@@ -182,23 +182,23 @@ def test_what_a_function_derives_comes_once_where_it_first_runs() -> None:
     again = replace(failure.frames[0], place=place(LOOP, "y = x + 1"))
     between = replace(again, place=replace(again.place, function="f.<locals>.<listcomp>"))
     nested = replace(diagnosis, failure=replace(failure, frames=(again, between, *failure.frames)))
-    assert told(nested) == [("creation", 6), ("derived", 6), ("argument", 3), ("argument", 3), ("use", 4)]
+    assert kinds_and_lines(nested) == [("creation", 6), ("derived", 6), ("argument", 3), ("argument", 3), ("use", 4)]
 
 
 def test_before_the_loop_that_handed_a_tensor_out_there_is_no_spot() -> None:
     made = event(READ, "load", "torch.load")
     stacked, cast = event(FOREIGN, "op", "aten::stack", FOR), event(CAST, "view", "aten::slice")
     _, _, diagnosis = met(LOOP, "x + mask", made, event(READ, "view", "aten::slice"), stacked, cast)
-    assert told(diagnosis) == [("derived", 6), ("use", 4)]
+    assert kinds_and_lines(diagnosis) == [("derived", 6), ("use", 4)]
     _, _, diagnosis = met(LOOP, "x + mask", event(READ, "load", "torch.load", FOR), cast)
-    assert told(diagnosis) == [("creation", 6), ("returned", 2), ("derived", 6), ("use", 4)]
+    assert kinds_and_lines(diagnosis) == [("creation", 6), ("returned", 2), ("derived", 6), ("use", 4)]
 
 
 def test_spots_begin_behind_what_made_new_data() -> None:
     views = [event(place(LOOP, text), "view", "aten::slice") for text in ("y = x", "loader:", "x, ")]
     made = event(READ, "factory", "aten::zeros")
     _, _, diagnosis = met(LOOP, "x + mask", made, views[0], event(READ), views[1], event(READ), views[2])
-    assert told(diagnosis) == [("creation", 6), ("derived", 1), ("use", 4)]
+    assert kinds_and_lines(diagnosis) == [("creation", 6), ("derived", 1), ("use", 4)]
 
 
 def test_the_scope_of_the_line_itself_comes_first() -> None:

@@ -24,7 +24,7 @@ def copies(code: str, failing: str, names: Sequence[NameRef] = (), history: Sequ
     return [each.splitlines()[line].strip() for each in found]
 
 
-def made(*places: SourceLocation) -> Event:
+def event_at(*places: SourceLocation) -> Event:
     return Event("op", "aten::mul", "cuda:0", places)
 
 
@@ -48,16 +48,16 @@ def test_what_holds_the_tensor_is_copied(argument: str, held: NameRef, expected:
 
 def test_what_computes_the_tensor_is_copied() -> None:
     code = "def f(x, y):\n    plot(x * 2, y * 3)\n"
-    events = [made(place(code, "x * 2")), made(place(code, "y * 3"))]
+    events = [event_at(place(code, "x * 2")), event_at(place(code, "y * 3"))]
     assert copies(code, "plot(x * 2, y * 3)", history=events) == ["plot(x * 2, (y * 3).cpu())"]
     assert copies(code, "plot(x * 2, y * 3)", history=events[:1]) == ["plot((x * 2).cpu(), y * 3)"]
-    elsewhere = made(replace(place(code, "x * 2"), path="other.py"))
+    elsewhere = event_at(replace(place(code, "x * 2"), path="other.py"))
     assert copies(code, "plot(x * 2, y * 3)", history=[elsewhere]) == []
 
 
 def test_of_a_list_made_on_the_spot_each_element_is_copied() -> None:
     code = "def f(xs):\n    plot([x * 2 for x in xs])\n"
-    assert copies(code, "plot([x * 2 for x in xs])", history=[made(place(code, "x * 2"))]) == [
+    assert copies(code, "plot([x * 2 for x in xs])", history=[event_at(place(code, "x * 2"))]) == [
         "plot([(x * 2).cpu() for x in xs])"
     ]
     code = "def f(xs):\n    plot(g(x) for x in xs)\n"
@@ -66,7 +66,7 @@ def test_of_a_list_made_on_the_spot_each_element_is_copied() -> None:
 
 def test_what_has_no_name_is_what_a_call_gave() -> None:
     code = "def f(model, x):\n    plot(x, predict(model, x), 3)\n"
-    inside = made(SourceLocation("main.py", 9, "predict", 9, 4, 9, owned=True))
+    inside = event_at(SourceLocation("main.py", 9, "predict", 9, 4, 9, owned=True))
     assert copies(code, "plot(x, predict(model, x), 3)", history=[inside]) == ["plot(x, predict(model, x).cpu(), 3)"]
     code = "def f(mask):\n    plot(norm(2), mask)\n"
     assert copies(code, "plot(norm(2), mask)", [NameRef(0, "mask")]) == ["plot(norm(2), mask.cpu())"]

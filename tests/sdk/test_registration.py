@@ -9,7 +9,7 @@ from devfix.sdk import File, Sources, assignments, code, loads_strictly, module_
 from devfix.sdk.fixes.registration import TAKEN
 
 
-def made(value: str) -> str:
+def value_of(value: str) -> str:
     file = File("m.py", f"from torch import nn\nx = {value}\n".encode())
     found = assignments(file, "x")[0].value
     assert found is not None
@@ -39,7 +39,7 @@ def made(value: str) -> str:
     ],
 )
 def test_the_container_that_registers_what_one_holds(value: str, container: str) -> None:
-    assert made(value) == container
+    assert value_of(value) == container
 
 
 def test_a_file_that_cannot_write_the_name_gets_none() -> None:

@@ -25,8 +25,8 @@ def failure(given: str) -> tuple[Failure, Sources]:
     own = Operand("self", "cpu", shape=(4, 1), history=(born,))
     outer = Frame(SourceLocation("main.py", 9, "run", owned=True))
     frames = (outer, Frame(place, scope), Frame(SourceLocation("/torch/nn/functional.py", 9, "bce")))
-    told = Failure("device-mismatch", "RuntimeError", "", "aten::mul_", frames, (own, Operand("other", "cuda:0")))
-    return told, Sources({"main.py": code.encode()}.get)
+    known = Failure("device-mismatch", "RuntimeError", "", "aten::mul_", frames, (own, Operand("other", "cuda:0")))
+    return known, Sources({"main.py": code.encode()}.get)
 
 
 def test_a_name_in_the_failing_expression_stands_for_it() -> None:
@@ -36,23 +36,23 @@ def test_a_name_in_the_failing_expression_stands_for_it() -> None:
 
 
 def test_of_several_names_one_of_its_shape_and_a_short_one_stands_for_it() -> None:
-    told, source = failure("a, valid2, valid")
+    known, source = failure("a, valid2, valid")
     wide, other = (
         ScopeVariable("a", "tensor", "cpu", shape=(9,)),
         ScopeVariable("valid2", "tensor", "cpu", shape=(4, 1)),
     )
-    assert seen(told, source, wide, other, *told.frames[1].scope).names == (NameRef(1, "valid"),)
-    assert seen(told, source, wide).shape == (9,)
+    assert resolved(known, source, wide, other, *known.frames[1].scope).names == (NameRef(1, "valid"),)
+    assert resolved(known, source, wide).shape == (9,)
 
 
-def seen(told: Failure, source: Sources, *scope: ScopeVariable) -> Operand:
-    frames = (told.frames[0], replace(told.frames[1], scope=scope), told.frames[2])
-    return resolve_temporaries(replace(told, frames=frames), source).operands[0]
+def resolved(known: Failure, source: Sources, *scope: ScopeVariable) -> Operand:
+    frames = (known.frames[0], replace(known.frames[1], scope=scope), known.frames[2])
+    return resolve_temporaries(replace(known, frames=frames), source).operands[0]
 
 
 def test_a_factory_in_the_call_stands_for_it_where_no_name_does() -> None:
-    told, source = failure("torch.zeros(4, 1)")
-    operand = resolve_temporaries(told, source).operands[0]
+    known, source = failure("torch.zeros(4, 1)")
+    operand = resolve_temporaries(known, source).operands[0]
     birth = operand.creation
     assert birth is not None and birth.op == "aten::zeros" and not operand.names
     assert birth.places[0].function == "<module>" and birth.places[1:] == BORN.places
@@ -61,37 +61,37 @@ def test_a_factory_in_the_call_stands_for_it_where_no_name_does() -> None:
 
 
 def test_what_another_call_in_it_was_given_does_not() -> None:
-    told, source = failure("mix(torch.zeros(4, 1))")
-    assert resolve_temporaries(told, source) == told
+    known, source = failure("mix(torch.zeros(4, 1))")
+    assert resolve_temporaries(known, source) == known
 
 
 def test_a_tensor_with_a_name_or_born_elsewhere_stays() -> None:
-    told, source = failure("valid")
-    born = replace(told.operands[0], history=(BORN,))
-    named = replace(told.operands[0], names=(NameRef(1, "valid"),))
-    moved = replace(told.operands[0], history=(*told.operands[0].history, Event("move", "aten::_to_copy", "cpu")))
-    nowhere = replace(told.operands[0], history=(replace(BORN, places=()),))
+    known, source = failure("valid")
+    born = replace(known.operands[0], history=(BORN,))
+    named = replace(known.operands[0], names=(NameRef(1, "valid"),))
+    moved = replace(known.operands[0], history=(*known.operands[0].history, Event("move", "aten::_to_copy", "cpu")))
+    nowhere = replace(known.operands[0], history=(replace(BORN, places=()),))
     for each in (born, named, moved, nowhere, replace(named, history=())):
-        elsewhere = replace(told, operands=(each, told.operands[1]))
+        elsewhere = replace(known, operands=(each, known.operands[1]))
         assert resolve_temporaries(elsewhere, source) == elsewhere
-    owned = replace(told, frames=told.frames[:2])
+    owned = replace(known, frames=known.frames[:2])
     assert resolve_temporaries(owned, source) == owned
 
 
 def test_a_factory_that_names_a_device_or_makes_something_on_a_gpu_does_not() -> None:
-    told, source = failure("torch.zeros(4, 1, device=d)")
-    assert resolve_temporaries(told, source) == told
-    told, source = failure("torch.zeros(4, 1)")
-    operands = (replace(told.operands[0], device="cuda:0"), told.operands[1])
-    gpu = replace(told, operands=operands, frames=(told.frames[0], Frame(told.frames[1].place), told.frames[2]))
+    known, source = failure("torch.zeros(4, 1, device=d)")
+    assert resolve_temporaries(known, source) == known
+    known, source = failure("torch.zeros(4, 1)")
+    operands = (replace(known.operands[0], device="cuda:0"), known.operands[1])
+    gpu = replace(known, operands=operands, frames=(known.frames[0], Frame(known.frames[1].place), known.frames[2]))
     assert resolve_temporaries(gpu, source) == gpu
 
 
 def test_what_cannot_be_read_stays() -> None:
-    told, _ = failure("valid")
-    assert resolve_temporaries(told, Sources({}.get)) == told
+    known, _ = failure("valid")
+    assert resolve_temporaries(known, Sources({}.get)) == known
     place = SourceLocation("main.py", 4, "<module>", owned=True)
-    lost = replace(told.operands[0], history=(replace(told.operands[0].history[0], places=(place,)),))
-    frames = (told.frames[0], Frame(place, told.frames[1].scope), told.frames[2])
-    lost_told = replace(told, operands=(lost, told.operands[1]), frames=frames)
+    lost = replace(known.operands[0], history=(replace(known.operands[0].history[0], places=(place,)),))
+    frames = (known.frames[0], Frame(place, known.frames[1].scope), known.frames[2])
+    lost_told = replace(known, operands=(lost, known.operands[1]), frames=frames)
     assert resolve_temporaries(lost_told, Sources({"main.py": b"x = 1\n\n\n\n"}.get)) == lost_told

@@ -20,7 +20,7 @@ from waiting import little_work
 from devfix.config import Config, read_config
 from devfix.errors import UserError
 from devfix.model import SourceLocation
-from devfix.registry.suppressions import ignored
+from devfix.registry.suppressions import find_suppressions
 from devfix.trace import Trace, read_all
 from devfix.trace.bounds import NUMBER_LIMIT
 
@@ -226,4 +226,4 @@ def test_a_configuration_is_read_or_refused_in_one_line(data: bytes) -> None:
 @often
 @given(st.one_of(st.binary(), st.text().map(str.encode)).map(lambda data: b"# devfix: ignore[a/b] x\n" + data))
 def test_ignore_comments_are_looked_for_in_anything(data: bytes) -> None:
-    assert all(line >= 1 for line in ignored(data, "a/b"))
+    assert all(line >= 1 for line in find_suppressions(data, "a/b"))

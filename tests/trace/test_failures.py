@@ -14,7 +14,7 @@ from devfix.execution.prefork import PreforkServer
 
 
 @pytest.fixture
-def tell(tmp_path: Path, warm: PreforkServer) -> Any:
+def trace_program(tmp_path: Path, warm: PreforkServer) -> Any:
     def run(source: str, **order: Any) -> Ran:
         ran = run_program(tmp_path, source, warm=warm, **order)
         assert ran.trace["internal_errors"] == []
@@ -23,8 +23,8 @@ def tell(tmp_path: Path, warm: PreforkServer) -> Any:
     return run
 
 
-def test_an_input_that_was_not_moved(tell: Any) -> None:
-    ran = tell(NET)
+def test_an_input_that_was_not_moved(trace_program: Any) -> None:
+    ran = trace_program(NET)
     failure = ran.failure
     assert (failure["kind"], failure["exception"], failure["uncaught"]) == ("device-mismatch", "RuntimeError", True)
     assert failure["op"] == "aten::index_select"
@@ -48,8 +48,8 @@ def test_an_input_that_was_not_moved(tell: Any) -> None:
     assert [event["device"] for event in weight["history"]] == ["cpu", "cpu", "cuda:0"]
 
 
-def test_frames_hold_what_is_in_scope(tell: Any) -> None:
-    ran = tell(NET)
+def test_frames_hold_what_is_in_scope(trace_program: Any) -> None:
+    ran = trace_program(NET)
     main = next(frame for frame in ran.failure["frames"] if frame["place"]["function"] == "main")
     scope = {binding["expression"]: (binding["kind"], binding["device"]) for binding in main["scope"]}
     assert scope["device"] == ("device", "cuda")
@@ -59,8 +59,8 @@ def test_frames_hold_what_is_in_scope(tell: Any) -> None:
     assert scope['batch["ids"]'] == ("tensor", "cpu")
 
 
-def test_an_attribute_that_to_does_not_see(tell: Any) -> None:
-    ran = tell(
+def test_an_attribute_that_to_does_not_see(trace_program: Any) -> None:
+    ran = trace_program(
         NET.replace(
             "return self.head(",
             "ids = ids.to('cuda')\n        return self.scale * self.head(self."
@@ -85,26 +85,26 @@ def test_an_attribute_that_to_does_not_see(tell: Any) -> None:
         ("x[u > 0] = torch.arange(3.0)[:2]", "device-mismatch", "values", "torch.arange(3.0)"),
     ],
 )
-def test_births_to_the_column(tell: Any, statement: str, kind: str, argument: str, birth: str) -> None:
+def test_births_to_the_column(trace_program: Any, statement: str, kind: str, argument: str, birth: str) -> None:
     prelude = (
         'import torch\nimport numpy as np\nx = torch.ones(3, device="cuda")\nh = torch.ones(3)\nu = torch.ones(3)\n'
     )
-    ran = tell(f"{prelude}{statement}\n")
+    ran = trace_program(f"{prelude}{statement}\n")
     assert ran.failure["kind"] == kind
     assert birth in {each["argument"]: ran.birth(each["argument"]) for each in ran.failure["operands"]}[argument]
     frame = ran.failure["frames"][-1]["place"]
     assert ran.text(frame).strip() in statement
 
 
-def test_two_factories_on_one_line_are_told_apart(tell: Any) -> None:
-    ran = tell("import torch\na, b = torch.ones(3).cuda(), torch.ones(3)\n(a, b)[0] + (a, b)[1]\n")
+def test_two_factories_on_one_line_are_told_apart(trace_program: Any) -> None:
+    ran = trace_program("import torch\na, b = torch.ones(3).cuda(), torch.ones(3)\n(a, b)[0] + (a, b)[1]\n")
     first, second = (operand["history"] for operand in ran.failure["operands"])
     assert ran.text(first[-1]["places"][0]) == "torch.ones(3).cuda()"
     assert first[0]["places"][0]["column"] < second[0]["places"][0]["column"]
 
 
-def test_births_go_outward_through_owned_frames(tell: Any) -> None:
-    ran = tell(
+def test_births_go_outward_through_owned_frames(trace_program: Any) -> None:
+    ran = trace_program(
         """
         import torch
         def positions(n):
@@ -130,8 +130,10 @@ def test_births_go_outward_through_owned_frames(tell: Any) -> None:
         ("fail(next(batches()))", False, "next(batches())"),
     ],
 )
-def test_a_loop_that_asks_for_the_next_item_is_told_as_its_body(tell: Any, line: str, loop: bool, whole: str) -> None:
-    ran = tell(
+def test_a_loop_that_asks_for_the_next_item_is_told_as_its_body(
+    trace_program: Any, line: str, loop: bool, whole: str
+) -> None:
+    ran = trace_program(
         f"""
         import torch
 
@@ -152,15 +154,15 @@ def test_a_loop_that_asks_for_the_next_item_is_told_as_its_body(tell: Any, line:
     assert (asked.get("loop", False), whole in ran.text(asked)) == (loop, True)
 
 
-def test_a_failure_that_was_handled_is_told_as_such(tell: Any) -> None:
-    ran = tell(
+def test_a_failure_that_was_handled_is_told_as_such(trace_program: Any) -> None:
+    ran = trace_program(
         'import torch\ntry:\n    torch.ones(2).cuda() + torch.ones(2)\nexcept RuntimeError:\n    print("fine")\n'
     )
     assert ran.done.exit_code == 0 and ran.failure["uncaught"] is False
 
 
-def test_a_failure_that_another_exception_wraps(tell: Any) -> None:
-    ran = tell(
+def test_a_failure_that_another_exception_wraps(trace_program: Any) -> None:
+    ran = trace_program(
         """
         import torch
         try:
@@ -173,13 +175,15 @@ def test_a_failure_that_another_exception_wraps(tell: Any) -> None:
     assert "bad input" in ran.failure["traceback"] and len(ran.failure["operands"]) == 2
 
 
-def test_an_excepthook_of_the_program_does_not_hide_the_failure(tell: Any) -> None:
-    ran = tell("import sys, torch\nsys.excepthook = lambda *_: print('mine')\ntorch.ones(2).cuda() + torch.ones(2)\n")
+def test_an_excepthook_of_the_program_does_not_hide_the_failure(trace_program: Any) -> None:
+    ran = trace_program(
+        "import sys, torch\nsys.excepthook = lambda *_: print('mine')\ntorch.ones(2).cuda() + torch.ones(2)\n"
+    )
     assert ran.done.stdout == "mine\n" and ran.done.stderr == "" and ran.failure["uncaught"]
 
 
-def test_holders_by_frame_and_the_root_that_registers_them(tell: Any) -> None:
-    ran = tell(
+def test_holders_by_frame_and_the_root_that_registers_them(trace_program: Any) -> None:
+    ran = trace_program(
         """
         import torch
         from torch import nn
@@ -211,8 +215,8 @@ def test_holders_by_frame_and_the_root_that_registers_them(tell: Any) -> None:
     assert mask["owner"] == mask["holders"][0]
 
 
-def test_a_copy_that_nobody_kept(tell: Any) -> None:
-    ran = tell(
+def test_a_copy_that_nobody_kept(trace_program: Any) -> None:
+    ran = trace_program(
         """
         import torch
         x = torch.ones(4)
@@ -226,8 +230,8 @@ def test_a_copy_that_nobody_kept(tell: Any) -> None:
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="groups of exceptions came with Python 3.11")
-def test_a_failure_inside_a_group(tell: Any) -> None:
-    ran = tell(
+def test_a_failure_inside_a_group(trace_program: Any) -> None:
+    ran = trace_program(
         """
         import asyncio, torch
         async def work():
@@ -241,21 +245,21 @@ def test_a_failure_inside_a_group(tell: Any) -> None:
     assert ran.failure["kind"] == "device-mismatch" and len(ran.failure["operands"]) == 2
 
 
-def test_any_other_exception_has_frames_alone(tell: Any) -> None:
-    ran = tell("import torch\nx = torch.ones(2)\n{}['key']\n")
+def test_any_other_exception_has_frames_alone(trace_program: Any) -> None:
+    ran = trace_program("import torch\nx = torch.ones(2)\n{}['key']\n")
     failure = ran.failure
     assert (failure["kind"], failure["exception"], failure["operands"]) == ("other", "KeyError", [])
     assert ran.text(failure["frames"][0]["place"]) == "{}['key']"
 
 
-def test_the_world_without_gpus(tell: Any) -> None:
-    ran = tell("import torch\ndef f():\n    return torch.ones(2).cuda()\nf()\n", world="cpu", gpus=0)
+def test_the_world_without_gpus(trace_program: Any) -> None:
+    ran = trace_program("import torch\ndef f():\n    return torch.ones(2).cuda()\nf()\n", world="cpu", gpus=0)
     assert ran.failure["kind"] == "no-device"
     assert ran.text(ran.failure["frames"][1]["place"]) == "torch.ones(2).cuda()"
 
 
-def test_copies_are_counted_by_line(tell: Any) -> None:
-    ran = tell(
+def test_copies_are_counted_by_line(trace_program: Any) -> None:
+    ran = trace_program(
         """
         import torch
         x = torch.ones(8)

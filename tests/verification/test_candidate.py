@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from verifier_cases import CPU, FIRST, HOME, SOURCE, failure, patch, told
+from verifier_cases import CPU, FIRST, HOME, SOURCE, failure, make_run, patch
 
 from devfix.model import Edit, Patch, Run, Safety, SourceLocation, Transfer, Verdict
 from devfix.verification.candidate import (
@@ -22,7 +22,7 @@ def candidate(
     outcome: str = "verified", copies: int = 1, worlds_still_failing: int = 0, rank: tuple[int, ...] = (1, 0)
 ) -> CandidateResult:
     given = replace(patch(b"new\n" + SOURCE), rank=rank)
-    return CandidateResult(given, {}, told(HOME, copies=copies), Verdict(outcome), worlds_still_failing)
+    return CandidateResult(given, {}, make_run(HOME, copies=copies), Verdict(outcome), worlds_still_failing)
 
 
 def test_fewer_copies_are_better_where_the_evidence_is_as_good() -> None:
@@ -61,7 +61,7 @@ def test_what_is_told_of_a_trial_beside_the_one_that_is_kept() -> None:
 
 def copying(line: int, count: int) -> Run:
     return replace(
-        told(CPU), transfers=(Transfer(SourceLocation("m.py", line, "f", owned=True), "to-device", count, 8),)
+        make_run(CPU), transfers=(Transfer(SourceLocation("m.py", line, "f", owned=True), "to-device", count, 8),)
     )
 
 

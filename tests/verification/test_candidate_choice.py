@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pytest
-from check_cases import DIAGNOSIS, FIX, THREE, asked, plainly
-from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, patch, told
+from check_cases import DIAGNOSIS, FIX, THREE, make_check, plainly
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, make_run, patch
 from waiting import HANGS
 
 from devfix.model import CountRequest, Patch, Run, World
@@ -28,9 +28,9 @@ def test_no_more_runs_at_once_than_there_are_jobs(jobs: int) -> None:
                 changed.wait_for(lambda: most[0] >= jobs, timeout=HANGS)
         with changed:
             running[0] -= 1
-        return plainly(world) if files["m.py"] == SOURCE else told(world)
+        return plainly(world) if files["m.py"] == SOURCE else make_run(world)
 
-    verifier = Verifier(busy, told(HOME, FIRST), FILES, [HOME, CPU, TWO, THREE], plainly, jobs)
+    verifier = Verifier(busy, make_run(HOME, FIRST), FILES, [HOME, CPU, TWO, THREE], plainly, jobs)
     candidate = verifier.select_best([patch(FIX)], [DIAGNOSIS])[0]
     assert candidate is not None and most[0] <= jobs
     most[0], waits[0] = 0, True  # now there is more to run than there are jobs
@@ -45,13 +45,13 @@ def test_of_those_that_hold_the_one_with_the_fewest_lame_worlds() -> None:
     def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         data = files["m.py"]
         worlds_still_failing = world != CPU if data == SOURCE else world in fails[data.split(b"\n")[0]]
-        return told(
+        return make_run(
             world,
             FIRST if worlds_still_failing and data == SOURCE else failure(4, 1, 10) if worlds_still_failing else None,
         )
 
     verifier = Verifier(
-        run, told(HOME, FIRST), FILES, [HOME, CPU, TWO, THREE], lambda world: run(world, FILES, False, ())
+        run, make_run(HOME, FIRST), FILES, [HOME, CPU, TWO, THREE], lambda world: run(world, FILES, False, ())
     )
     patches = [patch(name + b"\n" + SOURCE) for name in fails]
     kept, rejected = verifier.select_best(patches, [DIAGNOSIS])
@@ -69,7 +69,7 @@ def test_no_more_candidates_are_made_than_can_be_tried() -> None:
             made.append(number)
             yield patch(f"{number}\n".encode() + SOURCE)
 
-    asked(lambda world: told(world, failure(5, 3, 11) if world == HOME else FIRST)).verifier.select_best(
+    make_check(lambda world: make_run(world, failure(5, 3, 11) if world == HOME else FIRST)).verifier.select_best(
         patches(), [DIAGNOSIS]
     )
     assert len(made) == 24
@@ -77,9 +77,9 @@ def test_no_more_candidates_are_made_than_can_be_tried() -> None:
 
 def test_what_is_said_of_one_that_is_not_needed() -> None:
     def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
-        return plainly(world) if files["m.py"] == SOURCE else told(world, copies=9)
+        return plainly(world) if files["m.py"] == SOURCE else make_run(world, copies=9)
 
-    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME], plainly)
+    verifier = Verifier(run, make_run(HOME, FIRST), FILES, [HOME], plainly)
     kept, rejected = verifier.select_best([patch(b"1\n" + SOURCE), patch(b"2\n" + SOURCE)], [DIAGNOSIS])
     assert kept is not None and [(each.verdict.outcome, each.verdict.reason) for each in rejected] == [
         ("superseded", "another verified candidate makes no more copies or is nearer")
@@ -91,11 +91,11 @@ def test_one_that_gets_further_stands_before_one_that_holds_on_weaker_evidence(w
     def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         if files["m.py"] == SOURCE:
             return plainly(world)
-        return told(world, failure(5, 3, 11) if world == HOME and files["m.py"].startswith(b"further") else None)
+        return make_run(world, failure(5, 3, 11) if world == HOME and files["m.py"].startswith(b"further") else None)
 
     first = replace(patch(b"further\n" + SOURCE), rank=(1, 0))
     second = replace(patch(b"holds\n" + SOURCE), rank=(2 if weaker else 1, 0))
-    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly)
+    verifier = Verifier(run, make_run(HOME, FIRST), FILES, [HOME, CPU], plainly)
     kept, rejected = verifier.select_best([first, second], [DIAGNOSIS])
     assert kept is not None and kept.patch is (first if weaker else second)
     assert [candidate.patch for candidate in rejected] == [second if weaker else first]
@@ -110,22 +110,22 @@ def test_after_one_that_gets_further_other_lines_come_first() -> None:
         if files["m.py"] == SOURCE:
             return plainly(world)
         tried.append(name)
-        return told(world, None if world != HOME else failure(5, 3, 11) if name == b"1" else failure(2, 1, 3))
+        return make_run(world, None if world != HOME else failure(5, 3, 11) if name == b"1" else failure(2, 1, 3))
 
     one, two, three = (patch(name + b"\n" + SOURCE) for name in (b"1", b"2", b"3"))
     three = replace(three, edits=(replace(three.edits[0], line=4),))
-    Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly, 1).select_best([one, two, three], [DIAGNOSIS])
+    Verifier(run, make_run(HOME, FIRST), FILES, [HOME, CPU], plainly, 1).select_best([one, two, three], [DIAGNOSIS])
     assert list(dict.fromkeys(tried)) == [b"1", b"3", b"2"]
 
 
 def test_nothing_is_kept_once_the_failure_has_been_seen_to_be_flaky() -> None:
-    plain = [told(HOME)]
+    plain = [make_run(HOME)]
 
     def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         if files["m.py"] == SOURCE:
             return plain.pop() if plain and world == HOME else plainly(world)
-        return told(world, failure(5, 3, 11) if world == HOME and files["m.py"].startswith(b"further") else None)
+        return make_run(world, failure(5, 3, 11) if world == HOME and files["m.py"].startswith(b"further") else None)
 
-    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly, 1)
+    verifier = Verifier(run, make_run(HOME, FIRST), FILES, [HOME, CPU], plainly, 1)
     kept, rejected = verifier.select_best([patch(b"further\n" + SOURCE), patch(b"holds\n" + SOURCE)], [DIAGNOSIS])
     assert verifier.is_flaky and kept is None and len(rejected) == 2

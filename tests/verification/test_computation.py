@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from verifier_cases import CPU, FIRST, HOME, told
+from verifier_cases import CPU, FIRST, HOME, make_run
 
 from devfix.model import Edit, Operand, OperatorCount, OperatorTotals, Run
 from devfix.verification.checks.computation import diff_totals, edited_places, extra_gpu_work, moved_work_to_cpu
 
 
 def computed(*rows: OperatorTotals, run: Run | None = None) -> Run:
-    return replace(run or told(CPU), operator_totals=rows)
+    return replace(run or make_run(CPU), operator_totals=rows)
 
 
 ADD = OperatorTotals("aten::add", 3, 0, 10.0, 12.0)
@@ -63,35 +63,37 @@ HOST = Operand("other", "cpu")
 
 def test_when_work_leaves_the_gpu() -> None:
     gone = "it takes the work off the GPU: 2 operators ran there before the failure, 1 do now"
-    before = computed(OperatorTotals("aten::mul", 0, 2), run=told(HOME, FIRST))
+    before = computed(OperatorTotals("aten::mul", 0, 2), run=make_run(HOME, FIRST))
     assert moved_work_to_cpu(before, HOST, computed(OperatorTotals("aten::mul", 0, 1))) == gone
     assert not moved_work_to_cpu(before, HOST, computed(OperatorTotals("aten::sub", 0, 2))) and not moved_work_to_cpu(
         before, HOST, computed()
     )
-    on_host = replace(told(HOME), operator_counts=(OperatorCount("aten::add", 3, 0),))
+    on_host = replace(make_run(HOME), operator_counts=(OperatorCount("aten::add", 3, 0),))
     wrong = FIRST.operands[1]
-    assert moved_work_to_cpu(told(HOME, FIRST), wrong, on_host).endswith("aten::add runs on the CPU where it failed")
+    assert moved_work_to_cpu(make_run(HOME, FIRST), wrong, on_host).endswith(
+        "aten::add runs on the CPU where it failed"
+    )
     for other in (
         OperatorCount("aten::add", 3, 0, device=1),
         OperatorCount("aten::add", 0, 1),
         OperatorCount("aten::mul", 3, 0),
     ):
-        assert not moved_work_to_cpu(told(HOME, FIRST), wrong, replace(on_host, operator_counts=(other,)))
+        assert not moved_work_to_cpu(make_run(HOME, FIRST), wrong, replace(on_host, operator_counts=(other,)))
     brought = replace(wrong, history=(replace(wrong.history[0], kind="move"),))
-    nowhere = told(HOME, replace(FIRST, operands=(wrong,)))
-    among = told(HOME, replace(FIRST, operands=(*FIRST.operands, HOST)))
-    on_its_way = told(HOME, replace(FIRST, operands=(FIRST.operands[0], brought)))
-    for run, blamed in ((on_its_way, brought), (told(HOME, FIRST), None), (nowhere, wrong), (among, wrong)):
+    nowhere = make_run(HOME, replace(FIRST, operands=(wrong,)))
+    among = make_run(HOME, replace(FIRST, operands=(*FIRST.operands, HOST)))
+    on_its_way = make_run(HOME, replace(FIRST, operands=(FIRST.operands[0], brought)))
+    for run, blamed in ((on_its_way, brought), (make_run(HOME, FIRST), None), (nowhere, wrong), (among, wrong)):
         assert not moved_work_to_cpu(run, blamed, on_host)
-    assert not moved_work_to_cpu(told(HOME, FIRST), FIRST.operands[0], on_host), (
+    assert not moved_work_to_cpu(make_run(HOME, FIRST), FIRST.operands[0], on_host), (
         "what is on the GPU may be brought back"
     )
-    assert not moved_work_to_cpu(told(HOME), wrong, on_host)
+    assert not moved_work_to_cpu(make_run(HOME), wrong, on_host)
     moved = replace(FIRST.operands[0], history=brought.history)
-    assert not moved_work_to_cpu(told(HOME, FIRST), moved, on_host)
-    two = told(HOME, replace(FIRST, operands=(FIRST.operands[0], replace(brought, device="cuda:1"))))
+    assert not moved_work_to_cpu(make_run(HOME, FIRST), moved, on_host)
+    two = make_run(HOME, replace(FIRST, operands=(FIRST.operands[0], replace(brought, device="cuda:1"))))
     assert not moved_work_to_cpu(two, None, on_host)
-    nameless = told(HOME, replace(FIRST, op=""))
+    nameless = make_run(HOME, replace(FIRST, op=""))
     assert not moved_work_to_cpu(nameless, wrong, replace(on_host, operator_counts=(OperatorCount("", 1, 0),)))
     assert moved_work_to_cpu(two, two.failure.operands[1], on_host), (
         "where both lay on GPUs, neither was meant for the host"
@@ -109,15 +111,19 @@ def test_what_edited_lines_compute_apart() -> None:
         ("m.py", 2, 2),
     ]
     home = replace(
-        told(HOME),
+        make_run(HOME),
         operator_counts=(OperatorCount("aten::mul", 1, 0), OperatorCount("aten::to", 1, 0, is_compute=False)),
     )
-    assert extra_gpu_work(home, told(CPU), [new]).endswith("without one: aten::mul")
-    assert not extra_gpu_work(home, told(CPU), [changed]), "a line that never runs without a GPU says nothing"
-    assert extra_gpu_work(home, replace(told(CPU), operator_counts=(OperatorCount("aten::add", 1, 0),)), [changed])
-    assert not extra_gpu_work(home, replace(told(CPU), operator_counts=(OperatorCount("aten::mul_", 1, 0),)), [changed])
+    assert extra_gpu_work(home, make_run(CPU), [new]).endswith("without one: aten::mul")
+    assert not extra_gpu_work(home, make_run(CPU), [changed]), "a line that never runs without a GPU says nothing"
+    assert extra_gpu_work(home, replace(make_run(CPU), operator_counts=(OperatorCount("aten::add", 1, 0),)), [changed])
+    assert not extra_gpu_work(
+        home, replace(make_run(CPU), operator_counts=(OperatorCount("aten::mul_", 1, 0),)), [changed]
+    )
     hidden = replace(home, operator_counts=(OperatorCount("aten::_mul", 1, 0),))
-    assert extra_gpu_work(hidden, replace(told(CPU), operator_counts=(OperatorCount("aten::mul", 1, 0),)), [changed])
-    assert extra_gpu_work(home, replace(told(CPU), operator_counts=(OperatorCount("aten::_mul", 1, 0),)), [changed])
+    assert extra_gpu_work(
+        hidden, replace(make_run(CPU), operator_counts=(OperatorCount("aten::mul", 1, 0),)), [changed]
+    )
+    assert extra_gpu_work(home, replace(make_run(CPU), operator_counts=(OperatorCount("aten::_mul", 1, 0),)), [changed])
     assert not extra_gpu_work(replace(home, operator_counts=(OperatorCount("aten::mul_", 1, 0),)), home, [changed])
-    assert not extra_gpu_work(replace(home, operator_counts=(OperatorCount("aten::mul", 0, 1),)), told(CPU), [new])
+    assert not extra_gpu_work(replace(home, operator_counts=(OperatorCount("aten::mul", 0, 1),)), make_run(CPU), [new])

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, patch, told
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, make_run, patch
 
 from devfix.model import CountRequest, Diagnosis, Finding, OperatorCount, Run, World
 from devfix.verification.checks.ended import ENDED_NOTE
@@ -25,12 +25,14 @@ def judged(
 
     def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         if files == FILES and world != CPU:
-            return told(world, FIRST)
-        ended = replace(told(world, stdout=printed.get(world, "1\n")), ended="alive for 60 s", torch="2")
+            return make_run(world, FIRST)
+        ended = replace(make_run(world, stdout=printed.get(world, "1\n")), ended="alive for 60 s", torch="2")
         assert files == FILES or reach.locations[0].line == 3  # the failing line
         return replace(ended, operator_counts=counts.get(world, PAST))
 
-    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU, TWO], lambda world: run(world, FILES, False, None))  # type: ignore[arg-type]
+    verifier = Verifier(
+        run, make_run(HOME, FIRST), FILES, [HOME, CPU, TWO], lambda world: run(world, FILES, False, None)
+    )  # type: ignore[arg-type]
     with ThreadPoolExecutor(2) as pool:
         candidate = verifier.verify_on_all_worlds(verifier.run_on_failing_world(patch(FIXED), DIAGNOSIS), pool)
     return candidate.verdict.outcome, candidate.verdict.reason, verifier

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from check_cases import DIAGNOSIS, plainly
-from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, failure, patch, told
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, failure, make_run, patch
 
 from devfix.model import CountRequest, Event, Failure, Operand, Patch, Run, SourceLocation, World
 from devfix.verification.edit_map import involves_moved_tensor
@@ -29,9 +29,9 @@ def verifier(after: Mapping[bytes, Failure | None], copies: Mapping[bytes, int])
         if files["m.py"] == SOURCE:
             return plainly(world)
         failed = after[files["m.py"]] if world == HOME else None
-        return told(world, failed, copies=copies.get(files["m.py"], 0))
+        return make_run(world, failed, copies=copies.get(files["m.py"], 0))
 
-    return Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU], plainly)
+    return Verifier(run, make_run(HOME, FIRST), FILES, [HOME, CPU], plainly)
 
 
 def joint(content: bytes) -> Patch:

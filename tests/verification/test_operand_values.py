@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from check_cases import FIX
 from probe_programs import run_program
-from verifier_cases import FILES, FIRST, HOME, SOURCE, failure, patch, told
+from verifier_cases import FILES, FIRST, HOME, SOURCE, failure, make_run, patch
 
 from devfix.execution.prefork import PreforkServer
 from devfix.model import (
@@ -84,11 +84,11 @@ def said(
         return second
 
     words = detect_operand_change(
-        told(HOME, failure),
+        make_run(HOME, failure),
         blaming(failing(ONE, TWO)),
         CountRequest(expected_values=given),
         after,
-        lambda: told(HOME, again),
+        lambda: make_run(HOME, again),
         patched,
     )
     assert asked == ([] if second is None else [(TWO,)])
@@ -97,7 +97,7 @@ def said(
 
 def visited(same: bool, op: str = "aten::add", ran: int = 1) -> Run:
     return replace(
-        told(HOME),
+        make_run(HOME),
         operator_counts=(
             OperatorCount("aten::mul", 1, 0),
             OperatorCount(op, ran, 0, device=ran, saw_expected_values=same),
@@ -110,7 +110,7 @@ def test_an_operator_that_ran_on_other_values_is_told() -> None:
     assert said(visited(False), again) == SAID
     assert said(visited(True), again) == ""
     assert said(visited(False, "aten::addmm"), again) == "", "another operator may take them in another form"
-    assert said(visited(False, ran=0), again) == "" and said(told(HOME), again) == ""
+    assert said(visited(False, ran=0), again) == "" and said(make_run(HOME), again) == ""
     assert said(visited(False), again, given=()) == "" and said(visited(False), again, failure=None) == ""
 
 
@@ -135,9 +135,9 @@ def test_how_near_values_must_be_to_repeat() -> None:
 @pytest.mark.parametrize("moves", [False, True])
 def test_which_runs_a_verdict_asks_for(moves: bool) -> None:
     """The failure has other values of its peer each time, and the patch hands on another tensor, in either run."""
-    before, again = (told(HOME, failing(each, TWO)) for each in (ONE, Checksum(2.0, 3.0)))
+    before, again = (make_run(HOME, failing(each, TWO)) for each in (ONE, Checksum(2.0, 3.0)))
     after = replace(
-        told(HOME, failure(9, 2, 20)) if moves else told(HOME), operator_counts=visited(False).operator_counts
+        make_run(HOME, failure(9, 2, 20)) if moves else make_run(HOME), operator_counts=visited(False).operator_counts
     )
     asked: list[tuple[World, bytes, bool, CountRequest]] = []
 
@@ -158,7 +158,7 @@ def test_which_runs_a_verdict_asks_for(moves: bool) -> None:
 
 
 def test_what_is_no_repair_anyhow_is_asked_nothing_more() -> None:
-    before = told(HOME, failing(ONE, TWO))
+    before = make_run(HOME, failing(ONE, TWO))
     runs = [replace(before, operator_counts=visited(False).operator_counts)]
     verifier = Verifier(lambda *each: runs.pop(), before, FILES, [HOME], lambda world: before)
     assert before.failure is not None

@@ -10,7 +10,7 @@ import pytest
 from check_cases import DIAGNOSIS, FIX
 from sample_report import report as sample_report
 from verdict_programs import PROGRAM, rejected, rules_that
-from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, failure, patch, told
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, failure, make_run, patch
 
 import devfix
 from devfix.discovery import reaching
@@ -26,23 +26,23 @@ from devfix.verification.verifier import Verifier
 from git_repositories import make_repository  # isort: skip
 
 PYTHON = Path("/python")
-OTHER = replace(told(CPU), outcome=Outcome.OTHER, exit_code=1, stderr="ValueError: no")
+OTHER = replace(make_run(CPU), outcome=Outcome.OTHER, exit_code=1, stderr="ValueError: no")
 EDITS = (Edit("m.py", 3, SOURCE, SOURCE.replace(b"\n", b"\n", 1)),)
 
 
 @pytest.mark.parametrize(
     ("before", "after", "word"),
     [
-        (told(CPU), told(CPU), "as before"),
-        (told(CPU, stdout="on cpu\n"), told(CPU, stdout="on cuda:0\n"), "as before"),
-        (told(CPU, FIRST), told(CPU), "better"),
-        (told(CPU), OTHER, "worse"),
-        (told(CPU), told(CPU, FIRST), "worse"),
-        (told(CPU, stdout="1\n"), told(CPU, stdout="2\n"), "worse"),
+        (make_run(CPU), make_run(CPU), "as before"),
+        (make_run(CPU, stdout="on cpu\n"), make_run(CPU, stdout="on cuda:0\n"), "as before"),
+        (make_run(CPU, FIRST), make_run(CPU), "better"),
+        (make_run(CPU), OTHER, "worse"),
+        (make_run(CPU), make_run(CPU, FIRST), "worse"),
+        (make_run(CPU, stdout="1\n"), make_run(CPU, stdout="2\n"), "worse"),
         (OTHER, OTHER, "as before"),
         (OTHER, replace(OTHER, stderr="TypeError: other"), "worse"),
-        (told(CPU, FIRST), told(CPU, FIRST), "not fixed"),
-        (told(CPU, failure(9, 1, 1)), told(CPU, failure(9, 1, 1)), "as before"),
+        (make_run(CPU, FIRST), make_run(CPU, FIRST), "not fixed"),
+        (make_run(CPU, failure(9, 1, 1)), make_run(CPU, failure(9, 1, 1)), "as before"),
     ],
 )
 def test_what_two_runs_say(before: Run, after: Run, word: str) -> None:
@@ -50,7 +50,7 @@ def test_what_two_runs_say(before: Run, after: Run, word: str) -> None:
 
 
 def test_output_that_does_not_repeat_says_nothing() -> None:
-    runs = [told(CPU, stdout=f"{number}\n") for number in range(4)]
+    runs = [make_run(CPU, stdout=f"{number}\n") for number in range(4)]
     assert compare_runs(runs[0], runs[1], FIRST, EDITS, lambda: (runs[2], runs[3]))[0] == "as before"
 
 
@@ -83,14 +83,14 @@ def reviewed(objections: Mapping[bytes, list[Objection]]) -> tuple[bytes | None,
     """Choose between two patches that hold, of which some have objections against them."""
 
     def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
-        return told(world, FIRST if files["m.py"] == SOURCE and world == HOME else None)
+        return make_run(world, FIRST if files["m.py"] == SOURCE and world == HOME else None)
 
     def review(candidate: Patch, files: Mapping[str, bytes]) -> list[Objection]:
         return objections.get(candidate.edits[0].after[:1], [])
 
     verifier = Verifier(
         run,
-        told(HOME, FIRST),
+        make_run(HOME, FIRST),
         FILES,
         [HOME, CPU],
         lambda world: run(world, FILES, False, CountRequest()),
@@ -155,13 +155,13 @@ def test_what_speaks_against_a_fix_stands_in_the_first_lines() -> None:
 def test_a_candidate_with_which_a_gpu_prints_what_the_cpu_does_is_preferred() -> None:
     def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         is_apart = files["m.py"][:1] == b"1" and world == HOME
-        return told(
+        return make_run(
             world, FIRST if files["m.py"] == SOURCE and world == HOME else None, "left\n" if is_apart else "right\n"
         )
 
     verifier = Verifier(
         run,
-        told(HOME, FIRST),
+        make_run(HOME, FIRST),
         FILES,
         [HOME, CPU],
         lambda world: run(world, FILES, False, CountRequest()),
@@ -188,10 +188,13 @@ def test_a_candidate_with_which_a_gpu_prints_what_the_cpu_does_is_preferred() ->
     ],
 )
 def test_other_numbers_on_a_gpu_drop_a_patch(there: str, here: str, expected: str) -> None:
-    runs = [told(HOME, stdout=f"batch 64\n{there}\n")] * 2
-    assert differing_numbers(told(HOME, FIRST, "batch 64\n"), runs, told(CPU, stdout=f"batch 32\n{here}\n")) == expected
+    runs = [make_run(HOME, stdout=f"batch 64\n{there}\n")] * 2
+    assert (
+        differing_numbers(make_run(HOME, FIRST, "batch 64\n"), runs, make_run(CPU, stdout=f"batch 32\n{here}\n"))
+        == expected
+    )
 
 
 def test_numbers_that_are_drawn_on_a_gpu_say_nothing() -> None:
-    drawn = replace(told(HOME, None, "loss 3.9\n"), operator_totals=(OperatorTotals("aten::dropout", 0, 3),))
-    assert differing_numbers(told(HOME, FIRST, ""), [drawn, drawn], told(CPU, None, "loss 0.6\n")) == ""
+    drawn = replace(make_run(HOME, None, "loss 3.9\n"), operator_totals=(OperatorTotals("aten::dropout", 0, 3),))
+    assert differing_numbers(make_run(HOME, FIRST, ""), [drawn, drawn], make_run(CPU, None, "loss 0.6\n")) == ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, patch, told
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, make_run, patch
 
 from devfix.model import CountRequest, Diagnosis, Failure, Finding, Outcome, Run, Verdict, World
 from devfix.verification.verifier import Verifier
@@ -17,10 +17,10 @@ DIAGNOSIS = Diagnosis("p/r", "", FIRST, Finding(1, ""))
 def verdict(home: Failure | None, two: Failure | None = None, cpu: str = "1\n", plain: str = "1\n") -> Verdict:
     def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         if files["m.py"] == SOURCE:
-            return told(world, FIRST if world == HOME else None, stdout=plain)
-        return told(world, {HOME: home, TWO: two}.get(world), stdout=cpu if world == CPU else "1\n")
+            return make_run(world, FIRST if world == HOME else None, stdout=plain)
+        return make_run(world, {HOME: home, TWO: two}.get(world), stdout=cpu if world == CPU else "1\n")
 
-    verifier = Verifier(run, told(HOME, FIRST), FILES, [HOME, CPU, TWO], lambda world: run(world, FILES, False, ()))
+    verifier = Verifier(run, make_run(HOME, FIRST), FILES, [HOME, CPU, TWO], lambda world: run(world, FILES, False, ()))
     kept, rejected = verifier.select_best([patch(b"a = make()\nb = 2\nuse(a)\nuse(b)\n")], [DIAGNOSIS])
     return kept.verdict if kept else rejected[0].verdict
 
@@ -71,7 +71,9 @@ def test_of_a_failure_without_a_place_or_a_trace() -> None:
 
     def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         assert reach == CountRequest()
-        return replace(told(world), outcome=Outcome.FAILED, stderr="lost\n")
+        return replace(make_run(world), outcome=Outcome.FAILED, stderr="lost\n")
 
-    candidate = Verifier(run, told(HOME, nowhere), FILES, [HOME], run).run_on_failing_world(patch(b"one"), DIAGNOSIS)  # type: ignore[arg-type]
+    candidate = Verifier(run, make_run(HOME, nowhere), FILES, [HOME], run).run_on_failing_world(
+        patch(b"one"), DIAGNOSIS
+    )  # type: ignore[arg-type]
     assert (candidate.verdict.outcome, candidate.verdict.reason) == ("broken", "the program failed: lost")

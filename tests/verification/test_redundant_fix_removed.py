@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 from git_repositories import git, make_repository
 from rule_packs import write_rule
-from verifier_cases import FIRST, HOME, SOURCE, patch, told
+from verifier_cases import FIRST, HOME, SOURCE, make_run, patch
 
 import devfix
 from devfix.model import Edit, Failure, Fix, Repair, Report, Verdict
@@ -109,8 +109,8 @@ def test_a_run_that_ends_in_a_failure_takes_no_fix_back(last: Failure | None, fi
     loop.repairs, loop.is_stuck, loop._simplifications_left, loop._baselines = [], False, 6, {}
     loop.repairs = [Repair(FIRST, (), fix) for fix in every]
     loop._repair_from = lambda run: run  # type: ignore[method-assign]  # as for a failure that does not come again
-    candidate = CandidateResult(every[1].patch, {}, told(HOME, last), Verdict("progressed"))
+    candidate = CandidateResult(every[1].patch, {}, make_run(HOME, last), Verdict("progressed"))
     step = Attempt((), lambda chosen: Repair(FIRST, (), every[1]), lambda confirmed: confirmed, lambda again: candidate)
-    clean = told(HOME)
+    clean = make_run(HOME)
     assert loop._drop_redundant_fixes(step, 0, {}, clean) is (candidate.run if fixes == 1 else clean)
     assert len(loop.fixes) == fixes

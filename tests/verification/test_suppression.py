@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from verifier_cases import CPU, HOME, failure, told
+from verifier_cases import CPU, HOME, failure, make_run
 
 from devfix.model import Edit, Failure, Operand, OperatorCount, Run, SourceLocation
 from devfix.verification.checks.stdout import last_line, stdout_differs
@@ -107,7 +107,7 @@ def test_without_a_birth_one_place_is_one_cause() -> None:
 
 
 def run(*visits: OperatorCount, failed: Failure | None = None, handled: Failure | None = None) -> Run:
-    return replace(told(HOME, failed), operator_counts=visits, handled=(handled,) if handled else ())
+    return replace(make_run(HOME, failed), operator_counts=visits, handled=(handled,) if handled else ())
 
 
 FAILS = run(OperatorCount(ADD, 2, 1), OperatorCount("aten::mul", 5, 0), failed=FIRST)
@@ -170,15 +170,15 @@ def test_an_operator_in_place_or_chosen_for_another_stands_for_it() -> None:
 
 
 def test_a_run_fails_there_only_where_it_ends_so() -> None:
-    assert fails_at_same_site(told(HOME, FIRST), FIRST, [])
+    assert fails_at_same_site(make_run(HOME, FIRST), FIRST, [])
     for after in (
-        replace(told(HOME, FIRST), outcome=told(HOME).outcome),
-        replace(told(HOME, FIRST), failure=None),
-        told(HOME, replace(FIRST, frames=())),
-        told(HOME, failure(4, 1, 10)),
+        replace(make_run(HOME, FIRST), outcome=make_run(HOME).outcome),
+        replace(make_run(HOME, FIRST), failure=None),
+        make_run(HOME, replace(FIRST, frames=())),
+        make_run(HOME, failure(4, 1, 10)),
     ):
         assert not fails_at_same_site(after, FIRST, [])
-    assert not fails_at_same_site(told(HOME, FIRST), replace(FIRST, frames=()), [])
+    assert not fails_at_same_site(make_run(HOME, FIRST), replace(FIRST, frames=()), [])
 
 
 def test_how_it_is_told_that_a_failure_is_caught() -> None:
@@ -234,9 +234,9 @@ def test_a_way_to_numpy_must_be_gone() -> None:
 def test_the_last_word_is_short() -> None:
     long = "x" * 500
     for ended in (
-        told(HOME, replace(FIRST, message=long)),
-        replace(told(HOME), stderr=long),
-        replace(told(HOME), signal="SIGKILL", internal_errors=(long,)),
+        make_run(HOME, replace(FIRST, message=long)),
+        replace(make_run(HOME), stderr=long),
+        replace(make_run(HOME), signal="SIGKILL", internal_errors=(long,)),
     ):
         assert len(last_line(ended)) == 200
 

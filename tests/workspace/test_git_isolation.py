@@ -120,7 +120,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return other
 
 
-def asked(folder: Path, *arguments: str) -> str:
+def run_git(folder: Path, *arguments: str) -> str:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return subprocess.check_output(["git", *arguments], cwd=folder, env=clean, text=True).strip()
 
@@ -139,13 +139,13 @@ def test_the_environment_of_a_hook_points_at_no_other_repository(
         assert worktrees.diff({"train.py": b"x = 1\n"}, {"train.py": b"x = 2\n"}).endswith("-x = 1\n+x = 2\n")
         commit = worktrees.commit({"train.py": b"x = 2\n"}, "Fix")
         worktrees.publish("devfix/fix")
-    assert asked(project, "rev-parse", "devfix/fix") == commit
+    assert run_git(project, "rev-parse", "devfix/fix") == commit
     with Remote.open(str(project)) as remote:
         remote.base("main", repository.commit)
         assert remote.content(repository.commit, "train.py") == b"x = 1\n"
         made = remote.commits(repository.commit, [({"train.py": b"x = 3\n"}, "Other")], Actor("Ada", "a@example.org"))
         assert remote.push("devfix/other", made, "") and remote.is_ours(made)
-    assert asked(project, "log", "-1", "--format=%an %cn %s", "devfix/other") == "Ada Ada Other"
+    assert run_git(project, "log", "-1", "--format=%an %cn %s", "devfix/other") == "Ada Ada Other"
     assert fingerprint(other) == before
     assert not (tmp_path / "ran").exists()
 

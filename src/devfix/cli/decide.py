@@ -35,12 +35,12 @@ class Question:
             self._show(opened.report)
             while True:
                 try:
-                    if (report := self._answered(opened, self._key())) is not None:
+                    if (report := self._handle_key(opened, self._key())) is not None:
                         return report
                 except UserError as error:  # nothing was changed: another answer may do
                     sys.stdout.write(f"devfix: {one_line(str(error), 2000)}\n")
 
-    def _answered(self, opened: OpenRepair, key: str) -> Report | None:
+    def _handle_key(self, opened: OpenRepair, key: str) -> Report | None:
         """Return the report if a key ends the question; None if it is asked again."""
         if key in _END:
             return opened.take(Taking.NONE)
@@ -79,10 +79,10 @@ class Question:
         return key if key in ("\r", "\n") else key.strip(" ").lower()
 
     def _edit(self, opened: OpenRepair) -> None:
-        from devfix.cli.editor import edited
+        from devfix.cli.editor import edit_copies
 
         failure = _failure(opened)
-        changed = edited({edit.path: edit.after for edit in opened.fix(failure).patch.edits})
+        changed = edit_copies({edit.path: edit.after for edit in opened.fix(failure).patch.edits})
         with self._progress.resumed():
             opened.edit(failure, changed)
 
@@ -107,7 +107,7 @@ def _line(question: str) -> str:
 
 def _whole_diff(report: Report) -> str:
     """Return the diff of all fixes and of the new tests."""
-    from devfix.report.diff import unified
+    from devfix.report.diff import format_diff
 
     tests = [repair.regression_test for repair in report.repairs if repair.fix and repair.regression_test]
-    return report.diff + "".join(unified(Edit(test.path, 1, b"", test.text.encode())) for test in tests)
+    return report.diff + "".join(format_diff(Edit(test.path, 1, b"", test.text.encode())) for test in tests)

@@ -15,7 +15,7 @@ from devfix.process.tempdirs import scratch_folder
 _USUAL = ("vi", "nano")
 
 
-def edited(files: Mapping[str, bytes]) -> dict[str, bytes]:
+def edit_copies(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the files (by their paths) after the user has edited copies of them. Raises UserError if that fails."""
     words = _editor()
     with scratch_folder() as folder:

@@ -37,7 +37,7 @@ _LINES = 20.0  # seconds between two lines where there is no terminal
 
 
 class FindFormat(str, Enum):
-    """How the report of a search is printed."""
+    """The formats in which the report of a search is printed."""
 
     text = "text"
     json = "json"

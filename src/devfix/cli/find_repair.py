@@ -22,7 +22,7 @@ Key = tuple[str, str, int, str]
 
 @dataclass(frozen=True)
 class RepairPlan:
-    """How causes are repaired; `until` is the moment at which the next one is no longer begun."""
+    """The settings of the repair of causes; `until` is the moment from which no further one is begun."""
 
     branches: Branches
     python: str | None

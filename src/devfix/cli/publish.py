@@ -7,15 +7,12 @@ import sys
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from devfix.errors import UserError
 from devfix.report.render.plain import one_line
-
-if TYPE_CHECKING:
-    from devfix.publish.publisher import PublishAction
 
 
 class StepFormat(str, Enum):
@@ -57,6 +54,16 @@ def publish(
     label: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Label for pull requests; repeatable.")
     ] = None,
+    reviewer: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Request a review, from a person or org/team; repeatable.")
+    ] = None,
+    assignee: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Assign pull requests to a person; repeatable.")
+    ] = None,
+    milestone: Annotated[str, typer.Option(metavar="TITLE", help="Open milestone of pull requests.")] = "",
+    max_open: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Open no pull request while N of devfix are open.")
+    ] = None,
     per_fix: Annotated[bool, typer.Option("--per-fix", help="Open one pull request for each independent fix.")] = False,
     pull_request: Annotated[
         str | None,
@@ -83,6 +90,10 @@ def publish(
         typer.Option(metavar="DIGEST", help="Publish a line that looks like a credential and is none; repeatable."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")] = False,
+    summary: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Append what was done as Markdown, with links; for GITHUB_STEP_SUMMARY."),
+    ] = None,
     output: Annotated[
         StepFormat,
         typer.Option("--format", help="Output format: text, json (one object), or outputs (lines for GITHUB_OUTPUT)."),
@@ -94,8 +105,12 @@ def publish(
 
     Each failure has one branch and one pull request, which is closed once the failure is fixed. A pull request that
     somebody closed stays closed, and a branch that somebody else pushed to is not updated.
+
+    Options that are not given are taken from [tool.devfix.publish] of the repository, at the commit of the report.
     """
     try:
+        from devfix.publish.action_text import describe, summarize
+        from devfix.publish.github.attributes import Attributes
         from devfix.publish.request import Request
         from devfix.publish.request import publish as steps
     except ModuleNotFoundError as error:
@@ -114,8 +129,9 @@ def publish(
         commit,
         pull_request,
         draft,
-        label or (),
+        Attributes(tuple(label or ()), tuple(reviewer or ()), tuple(assignee or ()), milestone),
         per_fix,
+        max_open,
         dry_run,
         templates,
         api_url,
@@ -128,6 +144,8 @@ def publish(
         if output is not StepFormat.json:
             words = ("would be " if dry_run and step.action != "left" else "") + describe(step)
             print(words, file=sys.stdout if output is StepFormat.text else sys.stderr)
+    if summary is not None:
+        _append(summary, summarize(done))
     if output is StepFormat.json:
         print(json.dumps({"schema": "devfix-publish/1", "steps": [asdict(step) for step in done]}, indent=2))
     elif output is StepFormat.outputs:
@@ -140,7 +158,9 @@ def publish(
     return 0
 
 
-def describe(step: PublishAction) -> str:
-    """Return a step in one line."""
-    parts = [step.action, f"#{step.number}" if step.number else "", step.branch, step.title, step.url]
-    return one_line("  ".join(part for part in parts if part) + (f": {step.why}" if step.why else ""), 400)
+def _append(file: Path, text: str) -> None:
+    try:
+        with file.open("a", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise UserError(f"--summary {file}: cannot be written: {error.strerror}") from error

@@ -105,9 +105,9 @@ def _print_table(records: list[dict[str, Any]]) -> None:
 
 def _options(rule: Rule) -> str:
     """Return the options of a rule with their defaults, as a section of its page."""
-    from devfix.registry.options import shown
+    from devfix.registry.options import format_defaults
 
     if rule.options is None:
         return ""
-    lines = "\n".join(f"{name} = {value}" for name, value in shown(rule.options).items())
+    lines = "\n".join(f"{name} = {value}" for name, value in format_defaults(rule.options).items())
     return f'\n\n## Options\n\n```toml\n[tool.devfix.rules."{rule.id}"]\n{lines}\n```'

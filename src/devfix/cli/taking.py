@@ -40,7 +40,7 @@ CandidateOption = Annotated[
 
 @dataclass(frozen=True)
 class Answers:
-    """What was said about the fixes beforehand; `take` is None if nothing was."""
+    """The choices made about the fixes in advance; `take` is None if there were none."""
 
     take: Taking | None
     candidates: Mapping[int, int]

@@ -93,7 +93,7 @@ def _reader(path: str) -> Callable[[str], Iterator[tuple[int, str]]] | None:
     if _PROJECT.search(path):
         return _project
     return (
-        _quoted
+        _find_quoted
         if _SETUP.search(path) and path.endswith(".py")
         else option_requirements
         if _SETUP.search(path)
@@ -120,7 +120,7 @@ def option_requirements(text: str) -> Iterator[tuple[int, str]]:
             yield number, match[1]
 
 
-def _quoted(text: str) -> Iterator[tuple[int, str]]:
+def _find_quoted(text: str) -> Iterator[tuple[int, str]]:
     """Yield the strings in lists of requirements in setup.py."""
     inside = 0
     for number, line in enumerate(text.splitlines(), 1):
@@ -138,12 +138,12 @@ def _project(text: str) -> Iterator[tuple[int, str]]:
     except (tomllib.TOMLDecodeError, RecursionError):
         return
     lines = text.splitlines()
-    for name in dict.fromkeys(_named(data)):
+    for name in dict.fromkeys(_find_names(data)):
         spelled = re.compile(rf"(^\s*[\"']?|[\"'])({re.escape(name)})(?![\w.-])")
         yield next((number for number, line in enumerate(lines, 1) if spelled.search(line)), 1), name
 
 
-def _named(data: Mapping[str, Any]) -> Iterator[str]:
+def _find_names(data: Mapping[str, Any]) -> Iterator[str]:
     for item in (item for each in requirement_lists(data) for item in each):
         if isinstance(item, str) and (match := _LINE.match(item)):
             yield match[1]

@@ -64,16 +64,16 @@ def _in_line(line: str, name: str, version: str) -> str:
     if parts is None:
         return line
     asked = parts["text"]
-    new = _pinned(asked, name, version)
+    new = _pin_requirement(asked, name, version)
     if new is None and _is_repository_of(asked.removeprefix("-e").lstrip(), name):
         new = f"{name}=={version}"
     return line if new is None else parts["before"] + new + parts["after"]
 
 
-def _pinned(asked: str, name: str, version: str) -> str | None:
+def _pin_requirement(asked: str, name: str, version: str) -> str | None:
     """Return a requirement with the version; None if it is invalid or has another name. Its marker is unchanged.
 
-    >>> _pinned("Diffusers[torch] ~= 0.30 ; python_version > '3'", "diffusers", "1.0")
+    >>> _pin_requirement("Diffusers[torch] ~= 0.30 ; python_version > '3'", "diffusers", "1.0")
     "Diffusers[torch]==1.0 ; python_version > '3'"
     """
     try:
@@ -110,7 +110,7 @@ def _in_project(text: str, name: str, version: str) -> str:
         return text
     for requirements in requirement_lists(document):
         for number, asked in enumerate(requirements):
-            if isinstance(asked, str) and (new := _pinned(asked, name, version)):
+            if isinstance(asked, str) and (new := _pin_requirement(asked, name, version)):
                 requirements[number] = _quoted_alike(asked, new)
     for table in version_tables(document):
         for key in [key for key in table if normalised(key) == normalised(name)]:

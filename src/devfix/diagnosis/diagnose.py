@@ -8,7 +8,7 @@ from functools import partial
 from devfix.model import Confidence, Diagnosis, Failure, Finding, RuleDecision
 from devfix.registry import Rule
 from devfix.registry.precedence import by_precedence
-from devfix.registry.timeout import raised, within
+from devfix.registry.timeout import describe_error, within
 from devfix.sdk import Context, Sources
 from devfix.sdk.declining import Declined
 
@@ -41,7 +41,7 @@ def diagnose(
     if decisions is not None:
         known = {rule.id: rule for rule in ordered}
         before = [None, *diagnoses]
-        decisions += [_blamed(each, last, known) for last, each in zip(before, diagnoses, strict=False)]
+        decisions += [_explain_order(each, last, known) for last, each in zip(before, diagnoses, strict=False)]
         decisions += sorted(others, key=lambda each: each.rule)
     return diagnoses
 
@@ -53,7 +53,7 @@ def _ask(rule: Rule, failure: Failure, sources: Sources, seconds: float) -> Find
     except Declined as error:
         return RuleDecision(rule.id, "declined", str(error))
     except Exception as error:
-        wrong = raised(error)
+        wrong = describe_error(error)
     else:
         if finding is None:
             return RuleDecision(rule.id, "declined")
@@ -64,7 +64,7 @@ def _ask(rule: Rule, failure: Failure, sources: Sources, seconds: float) -> Find
     return RuleDecision(rule.id, "failed", f"diagnose {wrong}")
 
 
-def _blamed(diagnosis: Diagnosis, last: Diagnosis | None, rules: Mapping[str, Rule]) -> RuleDecision:
+def _explain_order(diagnosis: Diagnosis, last: Diagnosis | None, rules: Mapping[str, Rule]) -> RuleDecision:
     """Return the decision of a rule that blamed, with why it comes after the rule before it."""
     finding, why = diagnosis.finding, ""
     if last is not None:

@@ -10,8 +10,8 @@ from devfix.errors import RuleError
 from devfix.model import Diagnosis, Edit, Patch, Rejected, Safety, SourceLocation
 from devfix.notes import Notes
 from devfix.registry import Rule
-from devfix.registry.suppressions import ignored, touched
-from devfix.registry.timeout import raised, within
+from devfix.registry.suppressions import find_suppressions, list_touched_lines
+from devfix.registry.timeout import describe_error, within
 from devfix.sdk import Change, Context, Sources
 from devfix.sdk.declining import Declined
 
@@ -70,13 +70,13 @@ def _changes(
             spent += time.monotonic() - began
             if change is None:
                 return
-            if wrong := _invalid(change) or _misplaced(change, source):
+            if wrong := _invalid(change) or _find_wrong_edit(change, source):
                 raise RuleError(f"yielded {wrong}")
             yield change
     except Declined as error:
         declined[rule.id] = str(error)
     except Exception as error:
-        source.notes.add(f"rule {rule.id} disabled: propose {raised(error)}")
+        source.notes.add(f"rule {rule.id} disabled: propose {describe_error(error)}")
 
 
 def _invalid(change: object) -> str:
@@ -95,7 +95,7 @@ def _invalid(change: object) -> str:
     return "a Change with two edits of one file" if len(set(paths)) < len(paths) else ""
 
 
-def _misplaced(change: Change, source: Sources) -> str:
+def _find_wrong_edit(change: Change, source: Sources) -> str:
     """Return what is wrong with the files of a change; "" if each edit starts from an editable file's current state."""
     for edit in change.edits:
         file = source.file(SourceLocation(edit.path, max(1, edit.line), owned=True))
@@ -129,7 +129,7 @@ def _is_ignored(diagnosis: Diagnosis, source: Sources) -> bool:
         file = source.file(place) if place is not None else None
         if place is None or file is None:
             continue
-        lines = ignored(file.data, diagnosis.rule)
+        lines = find_suppressions(file.data, diagnosis.rule)
         if place.line in lines:
             source.notes.add(_suppression_note(diagnosis.rule, place.path, place.line, lines[place.line]))
             return True
@@ -137,8 +137,8 @@ def _is_ignored(diagnosis: Diagnosis, source: Sources) -> bool:
 
 
 def _is_suppressed(edit: Edit, rule: str, notes: Notes) -> bool:
-    lines = ignored(edit.before, rule)
-    line = next((line for line in touched(edit) if line in lines), 0) if lines else 0
+    lines = find_suppressions(edit.before, rule)
+    line = next((line for line in list_touched_lines(edit) if line in lines), 0) if lines else 0
     if line:
         notes.add(_suppression_note(rule, edit.path, line, lines[line]))
     return bool(line)

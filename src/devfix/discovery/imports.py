@@ -33,7 +33,7 @@ class Module:
 
     @property
     def relative(self) -> bool:
-        """Whether it has relative imports, so that it only runs as a module of its package."""
+        """True if it has relative imports, so that it only runs as a module of its package."""
         return any(level for level, _ in self.names)
 
 
@@ -51,11 +51,11 @@ class Imports:
         if path not in self._modules:
             if len(self._modules) >= _FILES:
                 return Module()
-            self._modules[path] = _parsed(self.root / path)
+            self._modules[path] = _parse(self.root / path)
         return self._modules[path]
 
     def reaches_torch(self, path: str) -> bool:
-        """Whether a file imports torch, directly or through files of the repository."""
+        """Return whether a file imports torch, directly or through files of the repository."""
         folder = PurePosixPath(path).parent
         seen, waiting = {path}, [path]
         while waiting and len(seen) <= _STEPS:
@@ -79,7 +79,7 @@ class Imports:
         return None
 
     def reaches(self, path: str, targets: frozenset[str]) -> bool:
-        """Whether a file is one of `targets` or imports one, directly or through files of the repository."""
+        """Return whether a file is one of `targets` or imports one, directly or through files of the repository."""
         folder = PurePosixPath(path).parent
         seen, waiting = {path}, [path]
         while waiting and len(seen) <= _STEPS:
@@ -131,7 +131,7 @@ class Imports:
             yield from filter(None, found)
 
 
-def _parsed(path: Path) -> Module:
+def _parse(path: Path) -> Module:
     try:
         if path.stat().st_size > _BYTES:
             return Module()
@@ -153,7 +153,7 @@ def _names(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def _works(statement: ast.stmt) -> bool:
-    """Whether a top-level statement does a script's work: a loop, a `with` block, or a call for its effect."""
+    """Return whether a top-level statement does a script's work: a loop, a `with` block, or a call for its effect."""
     if isinstance(statement, (ast.For, ast.While, ast.With)):
         return True
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):

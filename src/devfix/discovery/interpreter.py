@@ -107,7 +107,8 @@ def examine(python: Path, cwd: Path) -> Interpreter:
     data = json.loads(line.partition(" ")[2])
     if tuple(data["python"][:2]) < OLDEST_PYTHON:
         raise UserError(
-            f"{python} is Python {_dotted(data['python'])}; devfix needs 3.10 or newer; choose another with --python"
+            f"{python} is Python {_join_version(data['python'])}; devfix needs 3.10 or newer; "
+            "choose another with --python"
         )
     if data.get("trouble"):
         raise UserError(
@@ -145,5 +146,5 @@ def _numbers(version: str) -> tuple[int, int]:
     return int(major), int("".join(filter(str.isdigit, minor)) or 0)
 
 
-def _dotted(numbers: list[int]) -> str:
+def _join_version(numbers: list[int]) -> str:
     return ".".join(map(str, numbers))

@@ -30,7 +30,7 @@ class Libraries:
         self._uses: Mapping[str, str] | None = None
 
     def brings_torch(self, name: str) -> bool:
-        """Whether importing a top-level name imports torch."""
+        """Return whether importing a top-level name imports torch."""
         if name == "torch":
             return True
         if name in sys.stdlib_module_names or not name.isidentifier():
@@ -45,7 +45,7 @@ class Libraries:
 
     @property
     def uses(self) -> Mapping[str, str]:
-        """Whether each name needs torch, by the metadata of the interpreter; empty if the query fails."""
+        """Return for each name whether it needs torch, by the interpreter's metadata; empty if the query fails."""
         if self._uses is None:
             outside = {name for name in self._names() if name.isidentifier() and name not in sys.stdlib_module_names}
             self._uses = _query(self._python, self._cwd, sorted(outside)[:_NAMES])

@@ -30,12 +30,12 @@ def read_run(
             failure, message=failure.message.replace(tree, "."), traceback=failure.traceback.replace(tree, ".")
         )
     if done.ended and not (loud and failure is not None and failure.kind != "other"):
-        failure, outcome = _of_ended(done, traces)
+        failure, outcome = _classify_ended(done, traces)
     else:
         outcome = _outcome(done, failure, loud)
     blind = ((trace.process.pid, trace.blind) for trace in traces if trace.blind)
     unseen += tuple(f"process {pid} was not on its world's devices: {why}" for pid, why in blind)
-    handled = _handled(traces) if outcome is Outcome.CLEAN else ()
+    handled = _collect_handled(traces) if outcome is Outcome.CLEAN else ()
     logged = next((each for each in handled if _is_printed(each, done)), None)
     if handled and include_handled:
         failure, outcome = logged or handled[0], Outcome.FAILED
@@ -54,10 +54,10 @@ def read_run(
         failure=failure if outcome in (Outcome.FAILED, Outcome.OTHER) else None,
         handled=handled,
         logged=logged,
-        gpus_asked=_gpus_asked(world, traces, failure if outcome is Outcome.FAILED else None),
+        gpus_asked=_count_missing_gpus(world, traces, failure if outcome is Outcome.FAILED else None),
         transfers=_sum(traces),
         operator_counts=_visits(traces),
-        operator_totals=_computed(traces),
+        operator_totals=_sum_totals(traces),
         unseeded=tuple(sorted({name for trace in traces for name in trace.unseeded})),
         watched=tuple((each.place, each.scope) for trace in traces for each in trace.watched),
         modules=tuple(item for trace in traces for item in trace.modules),
@@ -89,12 +89,12 @@ def _outcome(done: Completed, failure: Failure | None, loud: bool) -> Outcome:
     return Outcome.CLEAN if done.exit_code == 0 else Outcome.OTHER
 
 
-def _of_ended(done: Completed, traces: list[Trace]) -> tuple[Failure | None, Outcome]:
+def _classify_ended(done: Completed, traces: list[Trace]) -> tuple[Failure | None, Outcome]:
     """Return the failure and the outcome of a program that was ended, and in which nothing failed for good.
 
     A server catches what a request raises and answers with an error: then the device failure is that of the run.
     """
-    caught = _handled(traces)
+    caught = _collect_handled(traces)
     if done.failed_requests:
         return (caught[0], Outcome.FAILED) if caught else (None, Outcome.OTHER)
     return None, Outcome.CLEAN
@@ -113,7 +113,7 @@ def _failure(traces: list[Trace]) -> tuple[Failure | None, bool]:
     return (order[0][0], order[0][1]) if order else (None, False)
 
 
-def _gpus_asked(world: World, traces: list[Trace], failure: Failure | None) -> int:
+def _count_missing_gpus(world: World, traces: list[Trace], failure: Failure | None) -> int:
     """Return how many GPUs the program needs if the world has fewer, else 0.
 
     A GPU index that does not exist counts if the program failed by it; processes of NCCL always count. For real GPUs
@@ -125,7 +125,7 @@ def _gpus_asked(world: World, traces: list[Trace], failure: Failure | None) -> i
     return asked if asked > world.gpus else 0
 
 
-def _handled(traces: list[Trace]) -> tuple[Failure, ...]:
+def _collect_handled(traces: list[Trace]) -> tuple[Failure, ...]:
     """Return the device failures that the processes caught, those of the first process first."""
     found: list[Failure] = []
     for trace in sorted(traces, key=lambda each: each.process.pid):
@@ -166,7 +166,7 @@ def _visits(traces: list[Trace]) -> tuple[OperatorCount, ...]:
     return tuple(totals.values())
 
 
-def _computed(traces: list[Trace]) -> tuple[OperatorTotals, ...]:
+def _sum_totals(traces: list[Trace]) -> tuple[OperatorTotals, ...]:
     totals: dict[str, OperatorTotals] = {}
     for each in (computed for trace in traces for computed in trace.operator_totals):
         known = totals.get(each.op, OperatorTotals(each.op, 0, 0))

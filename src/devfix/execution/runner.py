@@ -14,7 +14,7 @@ from devfix.execution.outcome import read_run
 from devfix.execution.prefork import PreforkError, PreforkServer
 from devfix.execution.probe_config import environment_for, probe_config
 from devfix.execution.search_path import with_interpreter
-from devfix.execution.unobserved import unobserved
+from devfix.execution.unobserved import find_unobserved
 from devfix.model import NO_COUNTS, CountRequest, Run, SourceLocation, Target, World
 from devfix.process import Completed, ResourceLimits, Sandbox, run
 from devfix.process.tempdirs import temporary_folder
@@ -117,7 +117,7 @@ class TracedRunner:
                 sandbox = self._sandbox(world, [tree.path, traces, temporary], extra)
                 done = self._start(tree.path, environment, fresh, sandbox)
                 read, trouble = read_all(traces, tree.path, self.tracked)
-                unseen = unobserved(done, traces)
+                unseen = find_unobserved(done, traces)
             return read_run(
                 world, self.target.command, done, read, trouble, str(tree.path), unseen, self.include_handled
             )
@@ -173,6 +173,6 @@ def run_here(target: Target, device_map: bool = False) -> Run:
         environment["PATH"] = with_interpreter(environment.get("PATH", os.defpath), target.python, traces / "bin")
         done = run(target.command, cwd, environment, target.timeout, through=True)
         read, trouble = read_all(traces, target.root, None)
-        unseen = unobserved(done, traces)
+        unseen = find_unobserved(done, traces)
     seen = read_run(target.world, target.command, done, read, trouble, "", unseen)
     return replace(seen, internal_errors=(*seen.internal_errors, *seen.caught))

@@ -14,7 +14,7 @@ _WITH_VALUE = frozenset({"-W", "-X", "--check-hash-based-pycs"})
 _MARK_LIMIT = 4_000  # bytes of a mark file, and mark files of a run
 
 
-def unobserved(done: Completed, traces: Path) -> tuple[str, ...]:
+def find_unobserved(done: Completed, traces: Path) -> tuple[str, ...]:
     """Return a sentence for each process that loaded torch without the probe, or in which the probe could not start.
 
     The entry of the probe writes a mark to `traces` before torch is imported (docs/reference/trace-format.md).

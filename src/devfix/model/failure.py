@@ -48,7 +48,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How source code can recreate a value of the program; `kind` "unknown" is one that cannot be (`text`: its type).
+    """Source code that recreates a value of the program; `kind` "unknown" if it cannot be recreated (`text`: its type).
 
     "literal": `text` is Python. "name": the name `text` of `module`. "parameters": those of the argument `text`.
     "list", "tuple", "set", "dict" (alternating keys and values): `items`. "device": `text`. "made": the class `text` of
@@ -130,6 +130,6 @@ class Failure:
 
     @property
     def at(self) -> SourceLocation | None:
-        """Where the failure is in the repository: its deepest frame there, else the deepest frame."""
+        """The location of the failure: its deepest frame in the repository, else the deepest frame."""
         frames = self.owned_frames or self.frames
         return frames[-1].place if frames else None

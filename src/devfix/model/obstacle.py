@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Lack(Enum):
-    """What a program lacks on this machine."""
+    """A kind of thing that a program lacks on this machine."""
 
     PACKAGE = "missing-package"
     MODULE = "missing-module"  # of the repository itself
@@ -22,7 +22,7 @@ class Lack(Enum):
 
 @dataclass(frozen=True)
 class Obstacle:
-    """What a program lacks: `message` is one line with the location, `advice` how to provide it."""
+    """Something that a program lacks: `message` is one line with the location, `advice` how to provide it."""
 
     lack: Lack
     message: str

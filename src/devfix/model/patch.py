@@ -17,7 +17,7 @@ VerdictOutcome = Literal[
 
 
 class Safety(str, Enum):
-    """How safe a change is, safest first."""
+    """The safety of a change, safest first."""
 
     SAFE = "safe"  # it fixes the failure and cannot change the results of a correct run
     LIKELY = "likely"  # it fixes the failure and changes nothing that matters
@@ -32,7 +32,7 @@ class Safety(str, Enum):
 
 
 class Confidence(IntEnum):
-    """How good the evidence of a finding is; candidates of better evidence are tried first."""
+    """The quality of a finding's evidence; candidates of better evidence are tried first."""
 
     DIRECT = 1  # the trace or the source shows the mistake itself
     NEARBY = 2  # the tensor was created where code could have known the right device
@@ -100,7 +100,7 @@ class Rejected:
 
 @dataclass(frozen=True)
 class RuleDecision:
-    """What a rule decided about a failure, and why.
+    """The decision of a rule about a failure, with its reason.
 
     `answer` is "blamed", "declined" or "failed" (an error in the rule). `reason` is that of the finding, or why the
     rule declined, "" if it did not say. `precedence` says why a rule that blamed comes after the one before it, and

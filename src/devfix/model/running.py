@@ -58,7 +58,7 @@ NO_COUNTS = CountRequest()
 
 @dataclass(frozen=True)
 class OperatorCount:
-    """What an operator did at the requested locations: how often it ended there, and how often it failed.
+    """The counts of an operator at the requested locations: how often it completed there, and how often it failed.
 
     `is_compute`: it computes values, and the program called it there itself, not through a function of torch; other
     operators create, move, index, join or view tensors. `device` counts the results on a device. `saw_expected_values`:
@@ -75,7 +75,7 @@ class OperatorCount:
 
 @dataclass(frozen=True)
 class OperatorTotals:
-    """What an operator computed in a run: how often its results were on the host and on devices, and their values.
+    """The totals of an operator in a run: how often its results were on the host and on devices, and their values.
 
     `total` is a weighted sum over the values of all results, `size` the sum of their magnitudes; both are only known in
     the CPU world.
@@ -89,7 +89,7 @@ class OperatorTotals:
 
 
 class Outcome(Enum):
-    """How a run of the program ended."""
+    """The outcome of a run of the program."""
 
     CLEAN = "clean"
     FAILED = "failed"  # a device failure: `Run.failure`
@@ -137,7 +137,7 @@ class Run:
 
     @property
     def ending(self) -> str:
-        """How the run ended, in words."""
+        """The outcome of the run, in words."""
         return self.ended if self.ended and self.outcome is Outcome.CLEAN else self.outcome.value
 
     @property
@@ -152,5 +152,5 @@ class Run:
 
     @property
     def copies(self) -> int:
-        """How many copies between host and devices the program made."""
+        """The number of copies between host and devices that the program made."""
         return sum(transfer.count for transfer in self.transfers)

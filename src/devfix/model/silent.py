@@ -1,4 +1,4 @@
-"""What a test can show without failing."""
+"""The kinds of findings that a test shows without failing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of verified fixes."""
+"""The destinations of verified fixes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Taking(str, Enum):
-    """Where verified fixes go: commits on a new branch, the files of the working tree, or nowhere."""
+    """The destination of verified fixes: commits on a new branch, the files of the working tree, or nowhere."""
 
     BRANCH = "branch"
     APPLY = "apply"

@@ -1,4 +1,4 @@
-"""What is known about a tensor: its creation and moves, the objects that hold it, and its operations."""
+"""The record of a tensor: its creation and moves, the objects that hold it, and its operations."""
 
 from __future__ import annotations
 

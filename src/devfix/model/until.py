@@ -1,4 +1,4 @@
-"""When a program that does not end by itself is ended."""
+"""The conditions that end a program which does not end by itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Until:
-    """What is waited for: a line of output that contains `line`, an answer at `url`, answers to `requests`.
+    """The end of the program: a line of output that contains `line`, an answer at `url`, answers to `requests`.
 
     The program is ended `seconds` after that; after so many seconds altogether if nothing else is given.
     """

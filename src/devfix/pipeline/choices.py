@@ -45,7 +45,7 @@ class VerifiedCandidates:
     def pick(self, choice: Choice) -> CandidateResult:
         """Return the chosen candidate, verified in all worlds. Raises NoCandidateError if there is none."""
         if choice.patch is not None:
-            return self._edited(choice.patch)
+            return self._run_edited(choice.patch)
         while len(self._found) < choice.number:
             candidate = next(self._left, None)
             if candidate is None:
@@ -63,13 +63,13 @@ class VerifiedCandidates:
         for candidate in rest:
             if candidate.verdict.outcome == "superseded":
                 verdict = replace(candidate.verdict, outcome="verified", reason="", objections=())
-                yield from self._confirmed(replace(candidate, verdict=verdict))
+                yield from self._confirm(replace(candidate, verdict=verdict))
             elif candidate.verdict.outcome in HOLDING:
-                yield from self._confirmed(replace(candidate, verdict=replace(candidate.verdict, objections=())))
+                yield from self._confirm(replace(candidate, verdict=replace(candidate.verdict, objections=())))
         for patch in islice(untried, CANDIDATES):
-            yield from self._confirmed(self.run(patch))
+            yield from self._confirm(self.run(patch))
 
-    def _confirmed(self, candidate: CandidateResult) -> Iterator[CandidateResult]:
+    def _confirm(self, candidate: CandidateResult) -> Iterator[CandidateResult]:
         """Yield the candidate if it holds in all worlds as well as the first one does, by another change."""
         wanted = ("verified",) if self._found[0].verdict.outcome == "verified" else HOLDING
         if candidate.verdict.outcome not in wanted or any(candidate.files == each.files for each in self._found):
@@ -78,7 +78,7 @@ class VerifiedCandidates:
         if confirmed.verdict.outcome in wanted:
             yield confirmed
 
-    def _edited(self, patch: Patch) -> CandidateResult:
+    def _run_edited(self, patch: Patch) -> CandidateResult:
         candidate = self.run(patch)
         if candidate.verdict.outcome in HOLDING:
             candidate = self._verifier.confirm(candidate)

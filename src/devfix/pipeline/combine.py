@@ -34,7 +34,7 @@ def combine_fixes(repairs: Sequence[Repair], diff: Differ) -> list[Repair]:
 
 
 def _has_one_cause(one: Repair, other: Repair) -> bool:
-    wrongs = _blamed(one), _blamed(other)
+    wrongs = _blamed_operand(one), _blamed_operand(other)
     if one.fix is None or other.fix is None or wrongs[0] is None or wrongs[1] is None:
         return False
     same_rule = one.fix.patch.rule == other.fix.patch.rule
@@ -54,7 +54,7 @@ def _is_made_alike(one: Operand, other: Operand) -> bool:
     return len(places) == 2 and len(made) == 1 and not places[0].function.endswith("__init__")
 
 
-def _blamed(repair: Repair) -> Operand | None:
+def _blamed_operand(repair: Repair) -> Operand | None:
     rule = repair.fix.patch.rule if repair.fix else ""
     found = next((each for each in repair.diagnoses if each.rule == rule), None)
     operands = repair.failure.operands
@@ -79,7 +79,7 @@ def _plain(place: SourceLocation) -> tuple[str, int, str]:
 
 def _together(one: Repair, first: Fix, other: Repair, second: Fix, diff: Differ) -> Repair:
     edits = merge_edits(first.patch.edits, second.patch.edits)
-    wrong, at = _blamed(other), other.failure.at
+    wrong, at = _blamed_operand(other), other.failure.at
     where = f" at {at.path}:{at.line}" if at is not None else ""
     reason = f"{first.patch.reason} {describe(wrong) if wrong else 'Another'} came with it, and failed next{where}."
     patch = replace(

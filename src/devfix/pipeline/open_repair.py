@@ -38,14 +38,14 @@ class OpenRepair:
         self._session, self._options, self._began = session, options, began
         repeats = asks or bool(options.candidates)
         self._search = Search(session, options.max_fixes_in(session.config), rules, repeats)
-        self.report = self._searched()
+        self.report = self._search_with_tests()
         self._searched_for = time.monotonic() - began
         for failure, number in sorted(options.candidates.items()):
             self._choose_number(failure, number)
 
     @property
     def is_kept(self) -> bool:
-        """Whether there are fixes to take: all failures are fixed, or `partial` allows for a remaining one."""
+        """True if there are fixes to take: all failures are fixed, or `partial` allows for a remaining one."""
         return bool(self._search.fixes) and (self._options.partial or not self._search.is_stuck)
 
     def next_candidate(self, failure: int) -> None:
@@ -91,7 +91,7 @@ class OpenRepair:
         """
         session = self._session
         if not self.is_kept or taking is Taking.NONE:
-            return self._timed()
+            return self._add_times()
         if taking is Taking.APPLY:
             written = apply_changes(session.repository, self._files(), session.command_text)
             self.report = replace(self.report, applied=written)
@@ -99,7 +99,7 @@ class OpenRepair:
             with session.timed("branch"):
                 commits, name = _publish(session, self._search, self._options.branch)
             self.report = replace(self.report, branch=name, commits=tuple(commits))
-        return self._timed()
+        return self._add_times()
 
     def take_or_explain(self, taking: Taking) -> Report:
         """Take the fixes; where they cannot be applied, the report says why."""
@@ -107,16 +107,16 @@ class OpenRepair:
             return self.take(taking)
         except CannotApplyError as error:
             self.report = replace(self.report, not_applied=str(error))
-            return self._timed()
+            return self._add_times()
 
-    def _timed(self) -> Report:
+    def _add_times(self) -> Report:
         """Return the report with the times of its steps; the time in which somebody decides does not count."""
-        self.report = replace(self.report, mapped=self._mapped())
+        self.report = replace(self.report, mapped=self._run_device_maps())
         seconds = self._session.seconds
         total = round(self._searched_for + seconds.get("branch", 0.0), 3)
         return replace(self.report, seconds={**seconds, "total": total})
 
-    def _mapped(self) -> tuple[Run, ...]:
+    def _run_device_maps(self) -> tuple[Run, ...]:
         """Return runs without the fixes and with them, in which the devices of all modules were recorded."""
         session = self._session
         if not self._options.device_map:
@@ -149,7 +149,7 @@ class OpenRepair:
         search.choices[key] = choice
         self._session.progress("verifying the edited fix" if choice.patch else "verifying the next candidate")
         try:
-            self.report = self._searched()
+            self.report = self._search_with_tests()
             if not self.is_kept:
                 raise NoCandidateError("with it, a later failure could not be fixed")
             self._searched_for += time.monotonic() - began
@@ -158,7 +158,7 @@ class OpenRepair:
             search.repairs, self._session.files, search.is_stuck, search.choices, self.report = before
             raise
 
-    def _searched(self) -> Report:
+    def _search_with_tests(self) -> Report:
         """Search with the choices so far, add tests, and return the report."""
         session, loop, options = self._session, self._search, self._options
         final = loop.repair()

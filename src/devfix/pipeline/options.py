@@ -58,7 +58,7 @@ class RepairOptions:
 
     @property
     def taking(self) -> Taking:
-        """Where the fixes go."""
+        """The destination of the fixes."""
         return Taking.NONE if self.dry_run else self.take
 
     def world_in(self, config: Config) -> WorldChoice:

@@ -53,7 +53,7 @@ class Session:
 
     @property
     def writes_tests(self) -> bool:
-        """Whether fixes may get tests."""
+        """True if fixes may get tests."""
         return self.wants_tests and self.has_pytest
 
     @property
@@ -63,14 +63,14 @@ class Session:
 
     def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
         """Run the program with `files` changed."""
-        return self._named(self.observer.run(world, files, fresh=fresh, reach=reach), files)
+        return self._name_operands(self.observer.run(world, files, fresh=fresh, reach=reach), files)
 
     def run_seeded(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
         """Run the program as `run` does with seeded random generators, so that two runs draw the same numbers."""
         run = self.observer.run(world, files, fresh=fresh, reach=reach, seed=SEED)
-        return self._named(run, files)
+        return self._name_operands(run, files)
 
-    def _named(self, run: Run, files: Mapping[str, bytes]) -> Run:
+    def _name_operands(self, run: Run, files: Mapping[str, bytes]) -> Run:
         """Return the run with operator-internal temporaries of its failure replaced by the tensors they came from."""
         if run.failure is None:
             return run

@@ -85,7 +85,7 @@ def open_session(
         if options.tests_in(config):
             session.wants_tests, session.has_pytest = True, python_info.pytest
         if borrowed and not protected:
-            session.notes.add(_unprotected(borrowed))
+            session.notes.add(_explain_unprotected(borrowed))
         session.seconds["open"] = round(time.monotonic() - began, 3)
         yield session
 
@@ -125,7 +125,7 @@ def _notes(repository: Repository) -> Iterator[str]:
         yield f"work starts from the commit {commit}: changes that are not committed are left out ({shown})"
 
 
-def _unprotected(borrowed: Sequence[Path]) -> str:
+def _explain_unprotected(borrowed: Sequence[Path]) -> str:
     shown = ", ".join(map(str, borrowed[:3]))
     return (
         f"the program can write to your own data in {shown}: it is too large to copy, and this system cannot protect it"

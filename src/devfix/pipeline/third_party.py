@@ -69,12 +69,12 @@ class PatchedDistribution:
 
     def first_fix(self, run: Run, rules: Sequence[Rule]) -> CandidateResult | None:
         """Return the first change to the distribution that is verified in the world that failed."""
-        run = self._as_owned(run, ())
+        run = self._relocate_run(run, ())
         if run.failure is None:
             return None
-        watch = list(locations_without_scope(run.failure))
-        again = self.session.observer.run(run.world, self.session.files, watch=self._installed(watch), fresh=False)
-        again = self._as_owned(again, ())
+        watch = self._locate_installed(list(locations_without_scope(run.failure)))
+        again = self.session.observer.run(run.world, self.session.files, watch=watch, fresh=False)
+        again = self._relocate_run(again, ())
         failure = replace(run.failure, scopes=again.watched)
         run = replace(run, failure=failure)
         sources = Sources(self._read)
@@ -90,7 +90,7 @@ class PatchedDistribution:
         with tempfile.TemporaryDirectory(prefix=f"devfix-overlay-{os.getpid()}-") as name:
             folder = laid_over(self.distribution, files, Path(name).resolve())
             run = self.session.observer.run(world, self.session.files, fresh=fresh, overlay=folder, seed=seed)
-            return self._as_owned(run, (str(folder),))
+            return self._relocate_run(run, (str(folder),))
 
     def _read(self, path: str) -> bytes | None:
         if not path.startswith(self.distribution.package):
@@ -100,13 +100,13 @@ class PatchedDistribution:
         except OSError:
             return None
 
-    def _installed(self, places: Sequence[SourceLocation]) -> list[SourceLocation]:
+    def _locate_installed(self, places: Sequence[SourceLocation]) -> list[SourceLocation]:
         """Return locations with the absolute path of the installed file, which is watched as it is."""
         inside = self.distribution.package
         site = self.distribution.site
         return [replace(each, path=str(site / each.path)) if each.path.startswith(inside) else each for each in places]
 
-    def _as_owned(self, run: Run, folders: Sequence[str]) -> Run:
+    def _relocate_run(self, run: Run, folders: Sequence[str]) -> Run:
         """Return the run as if the distribution's files were owned, with paths relative to the installation folder."""
         roots = tuple(f"{folder}/" for folder in (str(self.distribution.site), *folders))
 
@@ -115,10 +115,10 @@ class PatchedDistribution:
             return each if root is None else replace(each, path=each.path[len(root) :], owned=True)
 
         watched = tuple((place(where), scope) for where, scope in run.watched)
-        return replace(run, failure=run.failure and _mapped(run.failure, place), watched=watched)
+        return replace(run, failure=run.failure and _relocate(run.failure, place), watched=watched)
 
 
-def _mapped(failure: Failure, place: Callable[[SourceLocation], SourceLocation]) -> Failure:
+def _relocate(failure: Failure, place: Callable[[SourceLocation], SourceLocation]) -> Failure:
     def event(each: Event) -> Event:
         return replace(each, places=tuple(map(place, each.places)))
 

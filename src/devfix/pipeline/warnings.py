@@ -8,7 +8,7 @@ from functools import partial
 from devfix.model import Outcome, Run, ScopeVariable, SourceLocation
 from devfix.pipeline.session import Session
 from devfix.registry import Rule
-from devfix.registry.timeout import raised, within
+from devfix.registry.timeout import describe_error, within
 from devfix.sdk import CodeWarning
 from devfix.source import File, SourceError
 
@@ -44,7 +44,7 @@ def _warnings(session: Session, rule: Rule) -> Iterator[CodeWarning]:
         except SourceError:
             continue
         except Exception as error:
-            session.notes.add(f"rule {rule.id} disabled: warnings {raised(error)}")
+            session.notes.add(f"rule {rule.id} disabled: warnings {describe_error(error)}")
             return
 
 

@@ -42,12 +42,12 @@ class EndWatch:
 
     @property
     def is_due(self) -> bool:
-        """Whether everything has happened that is waited for."""
+        """True if everything has happened that is waited for."""
         return self._reached is not None and time.monotonic() >= self._reached + self._until.seconds
 
     @property
     def why(self) -> str:
-        """What the program did before it was ended."""
+        """A description of what the program did before it was ended."""
         until = self._until
         if until.requests:
             answered = len(until.requests) - len(self.failed)

@@ -40,7 +40,7 @@ class TorchProcess:
 
 @dataclass(frozen=True)
 class Completed:
-    """How a program ended; `exit_code` is None if a signal, the time limit or an `internal_error` ended it.
+    """The end of a program; `exit_code` is None if a signal, the time limit or an `internal_error` ended it.
 
     `signal` is a name ("SIGSEGV"), `seconds` the wall time, `internal_error` an error of devfix or the system ("cannot
     start 'x': …"), or the limit that was exceeded. If a stream was longer than the limit, its head and tail are kept

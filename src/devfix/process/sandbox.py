@@ -22,7 +22,7 @@ _SECRETS = (
 
 @dataclass(frozen=True)
 class Sandbox:
-    """What a program may access: it can read everything except secrets, and write to `writable`.
+    """The access of a sandboxed program: it can read everything except secrets, and write to `writable`.
 
     `needed` paths stay readable although their parents are emptied; `devices` gives access to the machine's devices.
     """

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from devfix.errors import UserError
 from devfix.publish.guards import tests_of
-from devfix.publish.paths import forbidden
+from devfix.publish.paths import explain_forbidden
 from devfix.report.hunks import Hunk, parse
 from devfix.report.render.json import read
 from devfix.report.render.plain import one_line
@@ -82,7 +82,7 @@ def text_of(path: Path) -> str:
 
 def _check_folder(folder: Path) -> None:
     size = 0
-    for count, (name, mode, length) in enumerate(_listed(folder)):
+    for count, (name, mode, length) in enumerate(_list_members(folder)):
         size += length
         if not (stat.S_ISREG(mode) or (stat.S_ISDIR(mode) and name == "patches")):
             raise UserError(f"{folder}: {one_line(name)} is not a regular file; the artifact is rejected")
@@ -92,7 +92,7 @@ def _check_folder(folder: Path) -> None:
             raise UserError(f"{folder}: more files or bytes than a repair writes; the artifact is rejected")
 
 
-def _listed(folder: Path) -> Iterator[tuple[str, int, int]]:
+def _list_members(folder: Path) -> Iterator[tuple[str, int, int]]:
     for inner, folders, files in os.walk(folder):
         for name in (*folders, *files):
             found = (Path(inner) / name).lstat()
@@ -105,7 +105,7 @@ def _changes(path: Path, number: int, fix: FixRecord) -> Iterator[tuple[str, tup
     seen = set()
     for edit in fix.edits:
         name = edit.path
-        if (why := forbidden(name)) or name in seen:
+        if (why := explain_forbidden(name)) or name in seen:
             raise UserError(f"{path}: fix {number} changes {one_line(name, 100)!r}: {why or 'twice'}")
         seen.add(name)
         try:

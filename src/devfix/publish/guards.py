@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from devfix.errors import UserError
 from devfix.publish.changed_text import objection
-from devfix.publish.paths import forbidden
+from devfix.publish.paths import explain_forbidden
 from devfix.report.render.plain import one_line
 from devfix.report.types import FixRecord
 
@@ -25,7 +25,9 @@ def tests_of(report: Path, fixes: Sequence[FixRecord]) -> Iterator[tuple[str, by
             yield None
             continue
         path, text = test.path, test.text.encode("utf-8", "surrogateescape")
-        why = forbidden(path) or ("" if _NAME.fullmatch(PurePosixPath(path).name) else "not a file name of devfix")
+        why = explain_forbidden(path) or (
+            "" if _NAME.fullmatch(PurePosixPath(path).name) else "not a file name of devfix"
+        )
         if why or path in taken:
             raise UserError(f"{report}: the test of fix {number + 1}, {one_line(path, 100)!r}: {why or 'twice'}")
         if len(text) > _SIZE or text.count(b"\n") > _LINES or not number <= test.passes_after_fix < len(fixes):

@@ -61,12 +61,12 @@ def find(body: str | None) -> Marker | None:
     found = _MARKER.findall(body or "")
     try:
         data = json.loads(found[-1]) if found else None
-        return _checked(data) if data else None
+        return _check(data) if data else None
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
-def _checked(data: Mapping[str, Any]) -> Marker:
+def _check(data: Mapping[str, Any]) -> Marker:
     names = ("program", "commit", "tip", "patch", "gone", "source", "title")
     texts: dict[str, str] = {name: data[name] for name in names}
     failures, rules = tuple(data["failures"]), tuple(data["rules"])
@@ -75,17 +75,17 @@ def _checked(data: Mapping[str, Any]) -> Marker:
     return Marker(failures=failures, rules=rules, complete=data["complete"] is True, **texts)
 
 
-def framed(text: str, marker: Marker) -> str:
+def frame_text(text: str, marker: Marker) -> str:
     """Return a new body: the text between delimiters, and the marker."""
-    return f"{_START}\n{unmarked(text).strip()}\n\n{marker.written()}\n{_END}\n"
+    return f"{_START}\n{break_delimiters(text).strip()}\n\n{marker.written()}\n{_END}\n"
 
 
-def unmarked(text: str) -> str:
+def break_delimiters(text: str) -> str:
     """Return a text with delimiters of devfix broken up: in a block of code they are not escaped."""
     return text.replace("<!-- devfix:", f"<!{GAP}-- devfix:")
 
 
-def reframed(body: str, text: str | None, marker: Marker) -> str:
+def replace_text(body: str, text: str | None, marker: Marker) -> str:
     """Return the body with a new text (None for the same) and marker; what people wrote around it is kept.
 
     Where they took the signs away, the words are theirs: the marker alone is renewed, if it is still there.
@@ -93,5 +93,5 @@ def reframed(body: str, text: str | None, marker: Marker) -> str:
     before, start, rest = body.replace("\r\n", "\n").partition(_START)
     _, end, after = rest.rpartition(_END)
     if start and end and text is not None:
-        return f"{before}{framed(text, marker).rstrip()}{after}"
+        return f"{before}{frame_text(text, marker).rstrip()}{after}"
     return _MARKER.sub(lambda _: marker.written(), body)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def forbidden(path: str) -> str:
+def explain_forbidden(path: str) -> str:
     """Return why a fix may not change the file at this path of a repository; "" if it may."""
     parts = path.split("/")
     if not path.isprintable() or "\\" in path or ":" in path or len(path) > 1000:

@@ -64,7 +64,7 @@ def _groups(artifact: Artifact, content: Content) -> Iterator[tuple[int, ...]]:
     groups: list[tuple[int, ...]] = []
     for index, change in enumerate(artifact.changes):
         try:
-            list(_applied(artifact, (index,), content))
+            list(_apply_fixes(artifact, (index,), content))
             groups.append((index,))
         except ValueError:
             near = [group for group in groups if any(change.keys() & artifact.changes[fix].keys() for fix in group)]
@@ -78,7 +78,7 @@ def _proposal(
 ) -> Proposal:
     data = artifact.data
     try:
-        files = tuple(_applied(artifact, fixes, content))
+        files = tuple(_apply_fixes(artifact, fixes, content))
     except ValueError as error:
         raise UserError(f"the patch does not apply to commit {artifact.commit}: {error}") from None
     fixed = [data.fixes[fix].failure for fix in fixes]
@@ -99,7 +99,7 @@ def _tests(artifact: Artifact, fixes: Sequence[int]) -> Iterator[tuple[tuple[int
             yield (fix, test[2]), {test[0]: test[1]}
 
 
-def _applied(artifact: Artifact, fixes: Sequence[int], content: Content) -> Iterator[Mapping[str, bytes]]:
+def _apply_fixes(artifact: Artifact, fixes: Sequence[int], content: Content) -> Iterator[Mapping[str, bytes]]:
     """Yield the files after each fix; raise ValueError if one does not apply."""
     now: dict[str, bytes] = {}
     for fix in fixes:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
 from devfix.publish import secrets
 from devfix.publish.artifact import Artifact
+from devfix.publish.github.attributes import Attributes, set_attributes
 from devfix.publish.github.client import GitHubClient, Pull
-from devfix.publish.marker import Marker, framed, reframed
+from devfix.publish.marker import Marker, frame_text, replace_text
 from devfix.publish.proposal import PREFIX, Proposal
 from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.fingerprint import failure_id, program_id
@@ -22,21 +23,23 @@ BRANCHES = 100  # at most so many branches of devfix are examined for closed pul
 class PublishOptions:
     """Options of pull requests; `person` is the author of the commits, `source` what publishes ("" if unknown).
 
-    `accepted` are digests of lines that a person has looked at, and found to have no credential.
+    `accepted` are digests of lines that a person has looked at, and found to have no credential. With `max_open` pull
+    requests of devfix open, no further one is opened.
     """
 
     base: str
     person: Actor
     draft: bool = False
-    labels: tuple[str, ...] = ()
+    attributes: Attributes = field(default_factory=Attributes)
     dry_run: bool = False
     source: str = ""
     accepted: frozenset[str] = frozenset()
+    max_open: int | None = None
 
 
 @dataclass(frozen=True)
 class PublishAction:
-    """What was done with one pull request, and why.
+    """The action taken on one pull request, with its reason.
 
     `action` is opened, updated, reopened, unchanged, closed or left; without a pull request, `number` is 0, `url` "".
     """
@@ -66,6 +69,7 @@ class Publisher:
         secrets.check(self._outgoing(drafts), self._wishes.accepted)
         everything = list(self._pulls([proposal.branch for proposal in proposals]))
         known = [pull for pull in everything if pull.base == self._wishes.base]
+        self._open = sum(pull.is_open and pull.marker is not None for pull in everything)
         self._elsewhere = {pull.branch: pull for pull in everything if pull.is_open and pull not in known}
         taken: dict[int, Proposal] = {}
         for proposal, tip in drafts:
@@ -85,7 +89,7 @@ class Publisher:
             yield from (pull for pull in self._forge.own_pulls(name) if pull.number not in seen)
 
     def _is_from_here(self, marker: Marker) -> bool:
-        """Whether the program of this report was run, or another one by the workflow that publishes this report."""
+        """Return whether the program of this report was run, or another one by the workflow that publishes it."""
         return marker.program == self._program or (bool(marker.source) and marker.source == self._wishes.source)
 
     def _tip(self, proposal: Proposal) -> str:
@@ -131,6 +135,9 @@ class Publisher:
                 taken[chosen.number] = proposal
             why = "the branch has commits of others: not updated"
             return _step("left", chosen, why) if chosen else PublishAction("left", branch, why=why)
+        if (chosen is None or not chosen.is_open) and not self._may_open():
+            why = f"{self._open} pull requests of devfix are open, and {self._wishes.max_open} may be (--max-open)"
+            return _step("left", chosen, why) if chosen else PublishAction("left", branch, why=why)
         if chosen:
             taken[chosen.number] = proposal
             marker = chosen.marker
@@ -151,6 +158,8 @@ class Publisher:
             source=self._wishes.source,
             title=title,
         )
+        if pull is None or not pull.is_open:
+            self._open += 1
         if self._wishes.dry_run:
             return _step("updated", pull, "") if pull else PublishAction("opened", branch, title=title)
         action = "updated"
@@ -163,8 +172,8 @@ class Publisher:
             return PublishAction("left", branch, why="the branch moved during publishing: the next run updates it")
         if pull is None:
             return self._create(branch, title, text, marker)
-        why = self._label(pull, not (pull.marker and pull.marker.complete))
-        body = reframed(pull.body, text, marker)
+        why = "" if pull.marker and pull.marker.complete else self._set_attributes(pull)
+        body = replace_text(pull.body, text, marker)
         if not (pull.marker and pull.title == pull.marker.title):
             title = pull.title  # a person has written another
         is_same = title == pull.title and body == pull.body.replace("\r\n", "\n")
@@ -174,18 +183,22 @@ class Publisher:
         return replace(_step(action, pull, why), title=title)
 
     def _create(self, branch: str, title: str, text: str, marker: Marker) -> PublishAction:
-        """Open a pull request, and mark it complete once it has its labels."""
-        unfinished = replace(marker, complete=not self._wishes.labels)
+        """Open a pull request, and mark it complete once it has its labels, reviewers and the like."""
+        unfinished = replace(marker, complete=not self._wishes.attributes)
         wishes = self._wishes
-        pull = self._forge.create(title, framed(text, unfinished), branch, wishes.base, wishes.draft)
-        why = self._label(pull, True)
-        if wishes.labels:
-            self._forge.write(pull.number, framed(text, marker), title)
+        pull = self._forge.create(title, frame_text(text, unfinished), branch, wishes.base, wishes.draft)
+        why = self._set_attributes(pull)
+        if wishes.attributes:
+            self._forge.write(pull.number, frame_text(text, marker), title)
         return _step("opened", pull, why)
 
-    def _label(self, pull: Pull, missing: bool) -> str:
-        """Add the labels once, since somebody may have removed them later; return why they were refused, else ""."""
-        return self._forge.label(pull.number, self._wishes.labels) if missing and self._wishes.labels else ""
+    def _set_attributes(self, pull: Pull) -> str:
+        """Set labels and the like, only once: a person may remove them. Return why some were refused, else ""."""
+        return set_attributes(self._forge, pull.number, self._wishes.attributes)
+
+    def _may_open(self) -> bool:
+        """Return whether one more pull request may be open."""
+        return self._wishes.max_open is None or self._open < self._wishes.max_open
 
     def _close(self, known: Iterable[Pull], taken: dict[int, Proposal]) -> Iterator[PublishAction]:
         """Close pull requests whose failure is fixed or whose fixes moved to another pull request."""
@@ -205,7 +218,7 @@ class Publisher:
                 continue
             if not self._wishes.dry_run:
                 closing = marker.at(datetime.now(timezone.utc))
-                self._forge.close(pull.number, reframed(pull.body, None, closing))
+                self._forge.close(pull.number, replace_text(pull.body, None, closing))
                 self._forge.say(pull.number, self._words.superseded(home) if home else self._words.gone())
             yield _step("closed", pull, f"its fixes are in #{home}" if home else "the failure is fixed")
 

@@ -13,7 +13,7 @@ from devfix.publish.proposal import Proposal
 from devfix.report.render import templating
 from devfix.report.render.markdown import unlinked
 from devfix.report.render.plain import one_line
-from devfix.report.render.summary import reproduce, shortened, view
+from devfix.report.render.summary import reproduce, shorten, view
 from devfix.report.types import FixRecord, ReportRecord
 
 Page = Callable[[str], str]
@@ -50,7 +50,7 @@ class PullRequestText:
             "remaining": max(remaining, 0),
             "others": len(self._data.fixes) - len(fixes),
         }
-        return shortened(templating.render(self._markdown, "pull_request.md.jinja", **variables))
+        return shorten(templating.render(self._markdown, "pull_request.md.jinja", **variables))
 
     def message(self, fix: int) -> str:
         """Return the commit message of a fix."""
@@ -80,7 +80,7 @@ class PullRequestText:
 
     def comment(self) -> str:
         """Return the comment for the pull request whose code was run."""
-        return shortened(templating.render(self._markdown, "comment.md.jinja", **view(self._data)))
+        return shorten(templating.render(self._markdown, "comment.md.jinja", **view(self._data)))
 
     def gone(self) -> str:
         """Return the comment on closing a pull request whose failure is fixed."""

@@ -6,12 +6,14 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from devfix.config import PublishConfig, decode_config, parse_table
 from devfix.errors import UserError
 from devfix.publish.artifact import Artifact, open_artifact
 from devfix.publish.github.address import Address, address
+from devfix.publish.github.attributes import Attributes
 from devfix.publish.github.client import GitHubClient
 from devfix.publish.github.comment import comment
 from devfix.publish.github.event import pull_request
@@ -35,8 +37,9 @@ class Request:
     commit: str | None = None
     pull_request: str | None = None
     draft: bool = False
-    labels: Sequence[str] = ()
+    attributes: Attributes = field(default_factory=Attributes)
     per_fix: bool = False
+    max_open: int | None = None
     dry_run: bool = False
     templates: Path | None = None
     api: str | None = None
@@ -69,6 +72,8 @@ def publish(request: Request, page: Page, notify: Callable[[str], None]) -> Iter
     if not artifact.data.fixes and artifact.data.outcome != "clean":
         return  # nothing to propose, and no evidence that a failure is fixed
     with _remote(request, where, artifact) as (remote, base, other_base):
+        request = _configured(request, _config(remote, artifact.commit))
+        _check_branch(request, remote, base)
         words = PullRequestText(artifact.data, remote.subjects(), page, request.templates)
         commit = artifact.commit
         proposed = proposals(
@@ -83,10 +88,11 @@ def publish(request: Request, page: Page, notify: Callable[[str], None]) -> Iter
             base,
             _person(request.environment),
             request.draft,
-            tuple(request.labels),
+            request.attributes,
             request.dry_run,
             request.source,
             frozenset(request.accept_lines),
+            request.max_open,
         )
         yield from Publisher(artifact, remote, forge, words, wishes).publish(proposed)
 
@@ -97,12 +103,46 @@ def _remote(request: Request, where: Address, artifact: Artifact) -> Iterator[tu
     with Remote.open(where.url, request.token) as remote:
         default = remote.default_branch() if request.branch is None or request.base is None else ""
         base = request.base or default
-        if request.branch == base:  # after a fast-forward merge its tip may be a commit of devfix
-            raise UserError(f"--branch {base}: is the base branch; choose another")
-        if request.branch is not None and not remote.is_branch_name(request.branch):
-            raise UserError(f"--branch {request.branch}: not a valid branch name")
+        _check_branch(request, remote, base)
         remote.base(base, artifact.commit)
         yield remote, base, "" if base == default else base
+
+
+def _check_branch(request: Request, remote: Remote, base: str) -> None:
+    if request.branch == base:  # after a fast-forward merge its tip may be a commit of devfix
+        raise UserError(f"--branch {base}: is the base branch; choose another")
+    if request.branch is not None and not remote.is_branch_name(request.branch):
+        raise UserError(f"--branch {request.branch}: not a valid branch name")
+
+
+def _config(remote: Remote, commit: str) -> PublishConfig:
+    """Return the settings at the root of the repository, at the commit of the report, which is on the base branch."""
+    for name in ("devfix.toml", "pyproject.toml"):
+        if not remote.is_free(commit, name):
+            where = f"{name} at {commit[:12]}"
+            table = parse_table(remote.content(commit, name), name, where)
+            if table is not None:
+                return decode_config(table, where).publish
+    return PublishConfig()
+
+
+def _configured(request: Request, config: PublishConfig) -> Request:
+    """Return the request with the repository's settings for what its options leave open."""
+    given = request.attributes
+    return replace(
+        request,
+        branch=request.branch or config.branch,
+        draft=request.draft or bool(config.draft),
+        per_fix=request.per_fix or bool(config.per_fix),
+        max_open=request.max_open or config.max_open,
+        accept_lines=(*request.accept_lines, *config.accept_lines),
+        attributes=Attributes(
+            given.labels or config.labels,
+            given.reviewers or config.reviewers,
+            given.assignees or config.assignees,
+            given.milestone or config.milestone or "",
+        ),
+    )
 
 
 def _comment(request: Request, artifact: Artifact, forge: GitHubClient, page: Page) -> Iterator[PublishAction]:

@@ -33,7 +33,7 @@ def diagnosis(trace: dict[str, Any] | None, others: Iterable[Path], root: Path) 
 
     from devfix.report.render.failure import failure_record
     from devfix.report.render.text import diagnosis as parts
-    from devfix.report.render.text import rendered
+    from devfix.report.render.text import render_text
     from devfix.trace import read_all
 
     with tempfile.TemporaryDirectory(prefix=f"devfix-traces-{os.getpid()}-") as name:
@@ -46,7 +46,7 @@ def diagnosis(trace: dict[str, Any] | None, others: Iterable[Path], root: Path) 
         traces, _ = read_all(folder, root, None)
     for each in traces:
         if each.failure is not None and each.failure.uncaught and each.failure.kind != "other":
-            return rendered(Group(*parts(failure_record(each.failure, (), _lines(root)))), color=False, width=100)
+            return render_text(Group(*parts(failure_record(each.failure, (), _lines(root)))), color=False, width=100)
     return ""
 
 

@@ -31,10 +31,10 @@ def read(args: list[str], taken: frozenset[str]) -> tuple[Wanted | None, list[st
     if free := _free(_LIFT, taken):
         reader.add_argument(*free, dest="lift", action="store_true")
     told, rest = reader.parse_known_args(args)
-    return wanted(getattr(told, "gpus", None), getattr(told, "world", None), getattr(told, "lift", None)), rest
+    return parse_world(getattr(told, "gpus", None), getattr(told, "world", None), getattr(told, "lift", None)), rest
 
 
-def wanted(gpus: str | None, world: str | None, lift: bool | None) -> Wanted | None:
+def parse_world(gpus: str | None, world: str | None, lift: bool | None) -> Wanted | None:
     """Return the world that the options ask for; None where none is given."""
     if gpus is None and world is None and not lift:
         return None
@@ -100,7 +100,7 @@ def lift_settings(config: pytest.Config) -> list[str]:
     return found + [f"{name}={value}" for name, values in lists for value in values]
 
 
-def chosen(config: pytest.Config) -> list[str]:
+def own_options(config: pytest.Config) -> list[str]:
     """Return the words that gave the suite's own options, those of its conftest files: `--device cuda`."""
     found: list[str] = []
     for option in getattr(getattr(getattr(config, "_parser", None), "_anonymous", None), "options", ()):

@@ -35,7 +35,7 @@ def pytest_load_initial_conftests(
         known: Any = early_config.known_args_namespace
         known.file_or_dir = parser.parse_known_args(rest).file_or_dir
     told = early_config.option  # a worker of xdist is given the options of its master, not the arguments
-    wanted = wanted or options.wanted(
+    wanted = wanted or options.parse_world(
         *(getattr(told, name, None) for name in ("devfix_gpus", "devfix_world", "devfix_lift"))
     )
     if wanted is not None:

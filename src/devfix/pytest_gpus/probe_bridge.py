@@ -62,7 +62,7 @@ class Entrance:
             start.obey()
             return
         if self._entry is None and self.own and os.environ.get("DEVFIX_PROBE"):
-            self._entry = _loaded()
+            self._entry = _load_probe()
         if self._entry is not None and "torch" in sys.modules:
             self._entry.torch_imported()
 
@@ -72,7 +72,7 @@ def probe(part: str) -> Any:
     return importlib.import_module(f"devfix probe.{part}") if "devfix probe.session.bootstrap" in sys.modules else None
 
 
-def _loaded() -> ModuleType:
+def _load_probe() -> ModuleType:
     spec = importlib.util.spec_from_file_location("devfix_entry", ENTRY / "sitecustomize.py")
     assert spec is not None and spec.loader is not None
     entry = importlib.util.module_from_spec(spec)

@@ -1,4 +1,4 @@
-"""What tests and fixtures leave behind: what a test changed is put back, what a longer-lived fixture set stays."""
+"""The state that a test or fixture leaves behind: changes of a test are undone, those of longer-lived fixtures stay."""
 
 from __future__ import annotations
 

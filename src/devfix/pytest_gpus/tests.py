@@ -1,4 +1,4 @@
-"""What happens around each test of a suite that asked for a world."""
+"""The hooks around each test of a suite that asked for a world."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Tests:
         self._refused = None
         entered = False
         try:
-            entered = self.world.change(asked(item))
+            entered = self.world.change(requested_world(item))
         except (pytest.UsageError, TooFew) as error:
             self._refused = error
         self.renewal.begin_test(entered)
-        self._traces = self._written()
+        self._traces = self._written_fixtures()
         yield
         self.renewal.end_test()
 
@@ -75,10 +75,10 @@ class Tests:
         outcome: Any = yield
         report = outcome.get_result()
         if report.failed and error is not None and self.world.now is not None and not self.world.is_judged:
-            others = [self.world.traces / name for name in sorted(self._written() - self._traces)]
+            others = [self.world.traces / name for name in sorted(self._written_fixtures() - self._traces)]
             if text := diagnosis_section.diagnosis(trace, others, self.world.root) if trace or others else "":
                 lifting = options.lift_settings(item.config) if self.world.now.lift else []
-                given = [*lifting, *options.chosen(item.config)]
+                given = [*lifting, *options.own_options(item.config)]
                 advice = diagnosis_section.advice(item.nodeid, given, self.world.now)
                 report.sections.append(("devfix", f"{text}\n{advice}"))
 
@@ -86,12 +86,12 @@ class Tests:
         """Leave the world."""
         self.world.end()
 
-    def _written(self) -> frozenset[str]:
+    def _written_fixtures(self) -> frozenset[str]:
         folder = self.world.traces
         return frozenset(path.name for path in folder.glob("*.json")) if folder.name else frozenset()
 
 
-def asked(item: pytest.Item) -> Wanted | None:
+def requested_world(item: pytest.Item) -> Wanted | None:
     """Return the world that the mark `gpus` of a test, its class or its module asks for; None where there is none."""
     mark = item.get_closest_marker("gpus")
     if mark is None:

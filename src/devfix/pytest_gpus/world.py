@@ -65,7 +65,7 @@ class SuiteWorld:
 
     @property
     def is_judged(self) -> bool:
-        """Whether devfix itself runs a test that it has written: it asks for no diagnosis."""
+        """True if devfix itself runs a test that it has written: it asks for no diagnosis."""
         return bool(self._order.get("tests"))
 
     def begin(self, wanted: Wanted) -> None:
@@ -74,7 +74,7 @@ class SuiteWorld:
         In a world that has GPUs already, the tests are lifted where they shall be.
         """
         if self._entrance.own:
-            self.session = self._settled(wanted)
+            self.session = self._settle(wanted)
             self.change(None)
         elif wanted.lift and self.session is not None and self.session.gpus:
             self.session = self._now = replace(self.session, lift=True)
@@ -84,7 +84,7 @@ class SuiteWorld:
         """Enter the world that a test asks for, the session's where it asks for none; say whether it is another."""
         if self._order.get("tests") == "held":
             return False
-        target = self.session if wanted is None else self._settled(wanted)
+        target = self.session if wanted is None else self._settle(wanted)
         if target == self._now:
             return False
         self._now = target
@@ -109,7 +109,7 @@ class SuiteWorld:
             if self.traces.name:
                 shutil.rmtree(self.traces, ignore_errors=True)
 
-    def _settled(self, wanted: Wanted) -> Wanted:
+    def _settle(self, wanted: Wanted) -> Wanted:
         if not wanted.gpus:
             return replace(wanted, kind="cpu")
         if wanted.kind == "auto" and self.session is not None and self.session.kind == "simulated":

@@ -51,19 +51,23 @@ def collect(
     troubles = Notes()
     every: dict[str, Rule] = {}
     # What somebody names comes before what is installed: it may be the next version of it.
-    for rule in [*_local(paths, troubles), *_installed(troubles)]:
+    for rule in [*_local(paths, troubles), *_load_installed(troubles)]:
         known = every.setdefault(rule.id, rule)
         if known.path.resolve() != rule.path.resolve():
             troubles.add(f"{rule.path}: set aside, since {known.origin} has a rule {rule.id} as well")
     _check(select, every, "select")
-    chosen = [rule for rule in every.values() if (not select or _named(rule, select)) and not _named(rule, ignore)]
+    chosen = [
+        rule
+        for rule in every.values()
+        if (not select or _matches_name(rule, select)) and not _matches_name(rule, ignore)
+    ]
     troubles.add(*(f"options for {name}: there is no such rule" for name in options or {} if name not in every))
     troubles.add(*troubles_of(sorted(every.values(), key=lambda rule: rule.id)))
     ready = (rule.with_options((options or {}).get(rule.id, {})) for rule in chosen)
     return Catalog(tuple(sorted(ready, key=lambda rule: rule.id)), tuple(troubles))
 
 
-def _installed(troubles: Notes) -> Iterator[Rule]:
+def _load_installed(troubles: Notes) -> Iterator[Rule]:
     points = sorted(
         entry_points(group=GROUP), key=lambda point: (not point.value.startswith("devfix_rules."), point.name)
     )
@@ -87,7 +91,7 @@ def _local(paths: Iterable[Path], troubles: Notes) -> Iterator[Rule]:
             troubles.add(f"{file}: imports torch, which devfix may not have and which slows every command")
 
 
-def _named(rule: Rule, names: Sequence[str]) -> bool:
+def _matches_name(rule: Rule, names: Sequence[str]) -> bool:
     return rule.id in names or rule.pack in names
 
 

@@ -22,7 +22,7 @@ import tomlkit
 from devfix.errors import RuleError, UserError
 from devfix.notes import Notes
 from devfix.registry.rule import Rule, rule_from
-from devfix.registry.timeout import raised, within
+from devfix.registry.timeout import describe_error, within
 
 PROJECT_DEPTH = 3  # folders above a pack in which its pyproject.toml is looked for
 IMPORT_SECONDS = 60.0  # a module of a rule takes milliseconds, its libraries seconds
@@ -33,7 +33,7 @@ def pack_rules(point: EntryPoint, troubles: Notes) -> Iterator[Rule]:
     """Yield the rules of an installed pack; modules that are not importable rules are added to `troubles`."""
     origin = point.dist.name if point.dist else point.value
     try:
-        pack = imported(point.load, f"pack {point.name!r} ({point.value}, from {origin})")
+        pack = import_safely(point.load, f"pack {point.name!r} ({point.value}, from {origin})")
         folders = list(getattr(pack, "__path__", ()))
         if not folders:
             raise RuleError(f"pack {point.name!r} ({point.value}, from {origin}): is no package of rules")
@@ -45,7 +45,7 @@ def pack_rules(point: EntryPoint, troubles: Notes) -> Iterator[Rule]:
             continue
         dotted = f"{pack.__name__}.{found.name}"
         try:
-            yield rule_from(imported(partial(importlib.import_module, dotted), dotted), point.name, origin)
+            yield rule_from(import_safely(partial(importlib.import_module, dotted), dotted), point.name, origin)
         except RuleError as error:
             troubles.add(str(error))
 
@@ -89,7 +89,7 @@ def orphans(path: Path) -> list[Path]:
 
 
 def imports_torch(path: Path) -> bool:
-    """Whether a module imports torch."""
+    """Return whether a module imports torch."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level:
@@ -114,7 +114,7 @@ def rule_at(file: Path) -> Rule:
     while (folder / "__init__.py").is_file():
         packages.insert(0, folder.name)
         folder = folder.parent
-    module = imported(lambda: _module(file, folder, packages), str(file))
+    module = import_safely(lambda: _module(file, folder, packages), str(file))
     return rule_from(module, _pack_name(file.parent), str(file.parent))
 
 
@@ -140,7 +140,7 @@ def _installed_as(folder: Path) -> Iterator[tuple[str, str]]:
 
 def _module(file: Path, root: Path, packages: list[str]) -> ModuleType:
     if not packages:
-        return _loaded(f"devfix_local_rules.{file.parent.name}.{file.stem}", file)
+        return _load_module(f"devfix_local_rules.{file.parent.name}.{file.stem}", file)
     # A module may import others of its package, so the packages are imported first.
     top = root / packages[0]
     if packages[0] not in sys.modules:
@@ -153,11 +153,11 @@ def _module(file: Path, root: Path, packages: list[str]) -> ModuleType:
         # Another copy of the package is imported, such as an installed pack's: this one gets its own name.
         packages = [f"devfix_local_{zlib.crc32(bytes(top)):08x}_{packages[0]}", *packages[1:]]
         if packages[0] not in sys.modules:
-            _loaded(packages[0], top / "__init__.py")
+            _load_module(packages[0], top / "__init__.py")
     return importlib.import_module(".".join([*packages, file.stem]))
 
 
-def _loaded(name: str, file: Path) -> ModuleType:
+def _load_module(name: str, file: Path) -> ModuleType:
     folder = [str(file.parent)] if file.name == "__init__.py" else None
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folder)
     assert spec is not None and spec.loader is not None
@@ -171,9 +171,9 @@ def _loaded(name: str, file: Path) -> ModuleType:
     return module
 
 
-def imported(load: Callable[[], Loaded], what: str) -> Loaded:
+def import_safely(load: Callable[[], Loaded], what: str) -> Loaded:
     """Return the result of `load`. Raises RuleError, which names `what`, for any exception, exit or endless loop."""
     try:
         return within(IMPORT_SECONDS, load)
     except Exception as error:
-        raise RuleError(f"{what}: cannot be imported: {raised(error).removeprefix('raised ')}") from error
+        raise RuleError(f"{what}: cannot be imported: {describe_error(error).removeprefix('raised ')}") from error

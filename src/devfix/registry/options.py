@@ -51,7 +51,7 @@ def read_options(options: type[Any], values: Mapping[str, Any], rule: str) -> An
     return options(**decode_table(values, types, f"rule {rule}", "option"))
 
 
-def shown(options: type[Any]) -> Mapping[str, str]:
+def format_defaults(options: type[Any]) -> Mapping[str, str]:
     """Return each option's name and its default in TOML syntax."""
     return MappingProxyType({_key(name): _toml(value) for name, value in defaults(options).items()})
 

@@ -11,14 +11,14 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
-from devfix.registry.loading import imported
+from devfix.registry.loading import import_safely
 from devfix.registry.rule import Rule, rule_from
 
 
 def reloaded(rule: Rule) -> Rule:
     """Return a rule as its module is now; no other module is loaded. Raises RuleError if it is no rule any more."""
     assert rule.module is not None
-    module = imported(partial(_executed, rule.module.__name__, rule.path), str(rule.path))
+    module = import_safely(partial(_execute_module, rule.module.__name__, rule.path), str(rule.path))
     linecache.checkcache(str(rule.path))
     return rule_from(module, rule.pack, rule.origin)
 
@@ -35,7 +35,7 @@ def forget(helper: Path) -> None:
     linecache.checkcache(str(helper))
 
 
-def _executed(name: str, path: Path) -> ModuleType:
+def _execute_module(name: str, path: Path) -> ModuleType:
     """Return a new module of a file, compiled from what is in the file now."""
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None

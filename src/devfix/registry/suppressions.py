@@ -13,7 +13,7 @@ from devfix.model import Edit
 COMMENT = re.compile(r"#\s*devfix:\s*ignore\[([^\]]*)\]\s*(.*)")
 
 
-def ignored(data: bytes, rule: str) -> dict[int, str]:
+def find_suppressions(data: bytes, rule: str) -> dict[int, str]:
     """Return the lines at which a file suppresses a rule, each with the comment's reason ("" if it has none).
 
     A comment applies to the statement it is in, else to the next one. It names rules or packs, separated by commas.
@@ -46,7 +46,7 @@ def _statements(data: bytes) -> Iterator[tuple[int, int, list[str]]]:
         return
 
 
-def touched(edit: Edit) -> Sequence[int]:
+def list_touched_lines(edit: Edit) -> Sequence[int]:
     """Return the lines of the file before an edit that it changes, removes, or inserts something before."""
     old, new = edit.before.splitlines(), edit.after.splitlines()
     found: list[int] = []

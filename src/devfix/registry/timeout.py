@@ -89,7 +89,7 @@ def _end(thread: threading.Thread) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Overtime))
 
 
-def raised(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """Return what a rule did, in words: "took longer than 10 s", "raised KeyError: 'x' at acme/bias_left.py:12"."""
     if isinstance(error, RuleError):
         return str(error)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from devfix.model import Edit
 
 
-def unified(edit: Edit) -> str:
+def format_diff(edit: Edit) -> str:
     """Return the edit as a diff that `git apply` takes; bytes that are not UTF-8 are kept as surrogate escapes."""
     return "".join(_lines(edit))
 

@@ -1,4 +1,4 @@
-"""What `devfix find` prints as JSON: the types from which it is written, and from which find.json is generated."""
+"""The JSON of `devfix find`: the types from which it is written, and from which find.json is generated."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class CauseFixRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceRecord:
-    """What shows a silent finding: the function that test code called, and what keeps the tensor."""
+    """The evidence of a silent finding: the function that test code called, and what keeps the tensor."""
 
     call: Annotated[str, Meta(description="the function of the code under test that test code has called")]
     entered: Annotated[LineRecord, Meta(description="where that function is: there the tensors on the GPU went in")]
@@ -76,7 +76,7 @@ class CauseRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class FindRecord:
-    """What devfix find found."""
+    """The report of `devfix find`."""
 
     schema: Literal["devfix-find/1"] = "devfix-find/1"
     root: str

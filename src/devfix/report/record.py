@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from devfix.model import DependencyFault, Edit, Fix, Others, Patch, Repair, Report, RuleDecision, Run
-from devfix.report.diff import unified
+from devfix.report.diff import format_diff
 from devfix.report.failure_types import PlaceRecord
 from devfix.report.render.devices import map_record
 from devfix.report.render.failure import failure_record, place_members, world_record
@@ -51,8 +51,8 @@ def record(report: Report, lines: Lines = no_lines) -> ReportRecord:
             failure_record(repair.failure, repair.diagnoses, seen)
             for repair, seen in _with_lines(report.repairs, lines)
         ),
-        fixes=_numbered(report, lambda repair: (repair.fix,) if repair.fix else ()),
-        rejected=_numbered(report, lambda repair: repair.rejected),
+        fixes=_number_fixes(report, lambda repair: (repair.fix,) if repair.fix else ()),
+        rejected=_number_fixes(report, lambda repair: repair.rejected),
         not_kept=tuple(_not_kept(report)),
         rules=tuple(_rule(index, each) for index, repair in enumerate(report.repairs) for each in repair.decisions),
         branch=report.branch,
@@ -129,7 +129,7 @@ def _candidate(failure: int, patch: Patch, tried: bool, reason: str) -> NotKeptR
     )
 
 
-def _numbered(report: Report, fixes: Callable[[Repair], Sequence[Fix]]) -> tuple[FixRecord, ...]:
+def _number_fixes(report: Report, fixes: Callable[[Repair], Sequence[Fix]]) -> tuple[FixRecord, ...]:
     """Return the fixes of all repairs, each with the index of the failure that it answers."""
     return tuple(_fix(index, fix, repair) for index, repair in enumerate(report.repairs) for fix in fixes(repair))
 
@@ -160,7 +160,7 @@ def _fix(index: int, fix: Fix, repair: Repair) -> FixRecord:
 
 
 def _edits(edits: Iterable[Edit]) -> tuple[EditRecord, ...]:
-    return tuple(EditRecord(path=edit.path, line=edit.line, diff=unified(edit)) for edit in edits)
+    return tuple(EditRecord(path=edit.path, line=edit.line, diff=format_diff(edit)) for edit in edits)
 
 
 def _dependency_fault(fault: DependencyFault) -> DependencyFaultRecord:

@@ -110,7 +110,7 @@ class NotKeptRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleRecord:
-    """What a rule decided about a failure: those that blamed come first, in the order of their precedence."""
+    """The decision of a rule about a failure: those that blamed come first, in the order of their precedence."""
 
     failure: FailureIndex
     rule: str
@@ -165,7 +165,7 @@ class DependencyFaultRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class RunRecord:
-    """How the last run of a repair ended."""
+    """The outcome of the last run of a repair."""
 
     outcome: Outcome
     exit_code: int | None
@@ -209,7 +209,7 @@ class DeviceMapRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class GpusNeededRecord:
-    """How many GPUs the program needs, if it was given fewer at first."""
+    """The number of GPUs that the program needs, if it was given fewer at first."""
 
     given: Count
     needed: Annotated[int, Meta(ge=1)]

@@ -15,7 +15,7 @@ from devfix.model import (
     ScopeVariable,
     SourceLocation,
 )
-from devfix.sdk.changes import Change, first_is_safe, joined, rewrite, with_safety
+from devfix.sdk.changes import Change, first_is_safe, join_changes, rewrite, with_safety
 from devfix.sdk.code_warning import CodeWarning, warning
 from devfix.sdk.declining import decline
 from devfix.sdk.fixes.device_expressions import device_names, is_bound, is_local
@@ -143,7 +143,7 @@ __all__ = [
     "is_passed_in",
     "is_spread",
     "is_written_to",
-    "joined",
+    "join_changes",
     "largest_misplaced_module",
     "last_data_event",
     "last_name",

@@ -45,14 +45,14 @@ def change(
     return None if edit is None else Change(title, safety, (edit,), reason)
 
 
-def joined(title: str, *changes: Change | None) -> Change | None:
+def join_changes(title: str, *changes: Change | None) -> Change | None:
     """Return changes of different files as one, as safe as the least safe; None if one is missing or two edit one file.
 
     >>> files = [File(name, b"model.cuda()\\n") for name in ("a.py", "b.py")]
     >>> each = [made for file in files for made in rewrite(file, cst.parse_module("model.to(device)\\n"), "…")]
-    >>> [edit.path for edit in joined("Move the model to `device`", *each).edits]
+    >>> [edit.path for edit in join_changes("Move the model to `device`", *each).edits]
     ['a.py', 'b.py']
-    >>> joined("Twice", each[0], each[0]) is None
+    >>> join_changes("Twice", each[0], each[0]) is None
     True
     """
     found = [each for each in changes if each is not None]

@@ -19,7 +19,7 @@ class Process:
 
 @dataclass(frozen=True)
 class GpusAsked:
-    """How many GPUs a program requested that its world does not have: by index, and by processes of NCCL."""
+    """The numbers of GPUs that a program requested beyond those of its world: by index, and by processes of NCCL."""
 
     ordinals: int = 0
     processes: int = 0

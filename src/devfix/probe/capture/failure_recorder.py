@@ -124,7 +124,7 @@ class FailureRecorder:
         for link in chain:
             mark = getattr(link, MARK, None)
             recorded = self._captured.get(mark[1]) if mark is not None and mark[0] == os.getpid() else None
-            recorded = recorded or self._quoted(failure.message_of(link))
+            recorded = recorded or self._find_quoted(failure.message_of(link))
             if recorded is not None:
                 return {**recorded, "traceback": failure.format_traceback(exception)}
         for link in chain:
@@ -133,7 +133,7 @@ class FailureRecorder:
                 return {**failure.reconstruct(link, kind), "traceback": failure.format_traceback(exception)}
         return failure.reconstruct(exception, "other")
 
-    def _quoted(self, message: str) -> failure.Json | None:
+    def _find_quoted(self, message: str) -> failure.Json | None:
         """Return a failure whose message this one quotes: errors of workers reach the main thread as text."""
         ours = [
             recorded
@@ -144,12 +144,12 @@ class FailureRecorder:
             return ours[0]
         if not kinds.kind_of(message):
             return None
-        for recorded in self._of_children():
+        for recorded in self._read_children():
             if recorded.get("message") and recorded["message"] in message and recorded.get("operands"):
                 return recorded
         return None
 
-    def _of_children(self) -> list[failure.Json]:
+    def _read_children(self) -> list[failure.Json]:
         """Read the failures written by child processes and their descendants (of a fork server)."""
         found = []
         folder = self.trace.order.traces

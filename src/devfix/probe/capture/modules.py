@@ -45,18 +45,18 @@ def _install_moves() -> None:
     def _apply(self: Any, *args: Any, **kwargs: Any) -> Any:
         if getattr(moving, "together", False):
             return original(self, *args, **kwargs)  # type: ignore[no-untyped-call]
-        before = _placed(self)
+        before = _devices_by_module(self)
         moving.together = True
         try:
             return original(self, *args, **kwargs)  # type: ignore[no-untyped-call]
         finally:
             moving.together = False
-            _tell_moves(before, _placed(self), f"torch.nn.Module.{sys._getframe(1).f_code.co_name}")
+            _tell_moves(before, _devices_by_module(self), f"torch.nn.Module.{sys._getframe(1).f_code.co_name}")
 
     replace(Module, "_apply", _apply)
 
 
-def _placed(module: Any) -> dict[int, tuple[Any, str]]:
+def _devices_by_module(module: Any) -> dict[int, tuple[Any, str]]:
     """Return the modules of a tree and their own parameters (which keep their identity when moved), with devices."""
     placed = {id(inner): (inner, device_of("module", inner)) for inner in tree(module)}
     placed.update((id(tensor), (tensor, str(tensor.device))) for tensor in module_tensors(module))

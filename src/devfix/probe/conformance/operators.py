@@ -20,7 +20,7 @@ def database() -> list[Any]:
     return list(op_db)
 
 
-def _moved(leaves: list[Any], alone: int, home: str, away: str) -> list[Any]:
+def _move(leaves: list[Any], alone: int, home: str, away: str) -> list[Any]:
     made = []
     for place, leaf in enumerate(leaves):
         if isinstance(leaf, torch.Tensor):
@@ -48,11 +48,11 @@ def mixtures(operator: Any, home: str, away: str, most: int) -> Iterator[tuple[s
     for number, sample in enumerate(itertools.islice(operator.sample_inputs("cpu", dtype), most)):
         leaves, tree = tree_flatten((sample.input, sample.args, sample.kwargs))
         tensors = [place for place, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
-        if len(tensors) < 2 or outcome(operator.op, tree_unflatten(_moved(leaves, -1, home, away), tree)) != "ok":
+        if len(tensors) < 2 or outcome(operator.op, tree_unflatten(_move(leaves, -1, home, away), tree)) != "ok":
             continue
         for place in tensors:
             shape = "0-dim" if leaves[place].dim() == 0 else f"{leaves[place].dim()}-dim"
-            parts = tree_unflatten(_moved(leaves, place, home, away), tree)
+            parts = tree_unflatten(_move(leaves, place, home, away), tree)
             yield f"sample {number}, tensor {tensors.index(place)} ({shape})", outcome(operator.op, parts)
 
 

@@ -82,13 +82,13 @@ def _some(tensor: Any) -> Any:
 
 def checksum_of(func: Any, argument: str, tensor: Any) -> dict[str, float] | None:
     """Return the checksum of an operator's argument; None if it writes to it, or there are no values."""
-    sums = None if argument.partition("[")[0] in _written(func) else weigh(tensor)
+    sums = None if argument.partition("[")[0] in _written_names(func) else weigh(tensor)
     return None if sums is None else {"total": sums[0], "size": sums[1]}
 
 
 def are_given(func: Any, args: Any, kwargs: Any) -> bool:
     """Return whether an operator that has run received all the values that are looked for, each in one argument."""
-    written = _written(func)
+    written = _written_names(func)
     found = [tensor for name, tensor in operands.arguments(func, args, kwargs) if name.partition("[")[0] not in written]
     numbers = [each for each in (*args, *(kwargs or {}).values()) if isinstance(each, (bool, int, float))]
     left = [known for known in map(weigh, [*found, *numbers]) if known is not None]
@@ -104,7 +104,7 @@ def _is_close(one: Values, other: Values) -> bool:
     return abs(one[0] - other[0]) <= _CLOSE * max(one[1], other[1]) + 1e-9
 
 
-def _written(func: Any) -> frozenset[str]:
+def _written_names(func: Any) -> frozenset[str]:
     schema = getattr(func, "_schema", None)
     if schema is None:
         return _WRITTEN

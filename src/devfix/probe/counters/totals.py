@@ -57,7 +57,7 @@ def count(result: Any, func: Any) -> None:
             tensors = tuple(each for each in tensors if each is tensors[0] or _is_floating(each))
         for tensor in tensors:
             if type(tensor) is torch.Tensor or type(tensor) is torch.nn.Parameter:
-                value = _weighed(tensor)
+                value = _weigh(tensor)
                 if value - value == 0:  # neither infinite nor NaN
                     row[_TOTAL] += value
                     row[_SIZE] += abs(value)
@@ -109,7 +109,7 @@ def is_work(func: Any) -> bool:
     return bool(_learn(func) if name is None else name)
 
 
-def _weighed(tensor: torch.Tensor) -> float:
+def _weigh(tensor: torch.Tensor) -> float:
     try:
         if tensor.layout is not torch.strided or tensor.device.type != "cpu":
             return 0.0

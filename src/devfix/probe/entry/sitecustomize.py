@@ -97,7 +97,7 @@ def _last() -> None:
         start.leave_program()
 
 
-def _unittest_imported() -> None:
+def _patch_unittest() -> None:
     runners = sys.modules.get(f"{_PACKAGE}.session.test_runners")
     if runners is not None:
         runners.hook_unittest()
@@ -127,7 +127,7 @@ def _turn(original: str, owned: str) -> None:
         if real != original and not real.startswith(original + os.sep):
             return path
         rest = real[len(original) :]
-        if real == owned or real.startswith(owned + os.sep) or _installed(original, rest):
+        if real == owned or real.startswith(owned + os.sep) or _load_original(original, rest):
             return path
         return owned + rest if os.path.exists(owned + rest) else path
 
@@ -151,7 +151,7 @@ def _turn_values(table: Any, turned: Callable[[Any], Any]) -> None:
                 table[key] = [turned(item) for item in value]
 
 
-def _installed(original: str, rest: str) -> bool:
+def _load_original(original: str, rest: str) -> bool:
     parts = rest.split(os.sep)
     if "site-packages" in parts or "dist-packages" in parts:
         return True
@@ -180,7 +180,7 @@ def _enter() -> None:
     plugins = [name for name in os.environ.get("PYTEST_PLUGINS", "").split(",") if name]
     if _PLUGIN not in plugins:
         os.environ["PYTEST_PLUGINS"] = ",".join([*plugins, _PLUGIN])
-    sys.meta_path.insert(0, _Waiting({"torch": torch_imported, "unittest": _unittest_imported}))
+    sys.meta_path.insert(0, _Waiting({"torch": torch_imported, "unittest": _patch_unittest}))
     atexit.register(_last)  # the first one registered runs last
 
 

@@ -114,11 +114,11 @@ def _describe(kind: str, value: Any) -> dict[str, Any]:
     if kind in ("module", "object", "instance"):
         described["classes"] = classes(type(value))
     if kind == "object":
-        described["history"] = _defined(type(value))
+        described["history"] = _locate_class(type(value))
     return described
 
 
-def _defined(kind: type) -> list[dict[str, Any]]:
+def _locate_class(kind: type) -> list[dict[str, Any]]:
     """Return the file that defines a class, as the location of its constructor or first method."""
     functions = [each for each in vars(kind).values() if type(each) is FunctionType]
     functions.sort(key=lambda each: each.__name__ != "__init__")

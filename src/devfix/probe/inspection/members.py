@@ -85,7 +85,7 @@ def module_members(expression: str, module: Any) -> Members:
     for name, item in list(own.items()):
         if not name.startswith("_") and name.isidentifier() and name != "training":
             yield f"{expression}.{name}", item
-    yield from _underscored(expression, own)
+    yield from _private_members(expression, own)
     if is_open(type(module)):
         yield from _class_attributes(expression, type(module), own)
 
@@ -97,7 +97,7 @@ def child(expression: str, module: Any, name: str) -> str:
     return f"{expression}[{name}]" if name.isdigit() else f'{expression}.get_submodule("{name}")'
 
 
-def _underscored(expression: str, own: dict[str, Any]) -> Members:
+def _private_members(expression: str, own: dict[str, Any]) -> Members:
     for name, item in list(own.items()):
         if name.startswith("_") and name not in _MODULE_INTERNALS and name.isidentifier():
             yield f"{expression}.{name}", item

@@ -46,7 +46,7 @@ def learn(filename: str) -> int:
     elif path.startswith(_TORCH) or filename.startswith("<"):
         kind = TORCH
     else:
-        kind = OWNED if _owned and path.startswith(_owned) and not _installed(path) else FOREIGN
+        kind = OWNED if _owned and path.startswith(_owned) and not _is_installed(path) else FOREIGN
         if kind == FOREIGN and os.path.basename(os.path.dirname(path)) == "pluggy":
             _runners.add(filename)
     kinds[filename] = kind
@@ -60,7 +60,7 @@ def kind_of(code: CodeType) -> int:
     return learn(filename) if kind is None else kind
 
 
-def _installed(path: str) -> bool:
+def _is_installed(path: str) -> bool:
     """Return whether an owned path is in an environment or build folder rather than among the sources."""
     folders = path[len(_owned) :].split(os.sep)[:-1]
     if not _FOREIGN_FOLDERS.isdisjoint(folders):

@@ -50,7 +50,7 @@ def _call(frame: types.FrameType) -> Json | None:
     code = frame.f_code
     if code.co_flags & _RUNS_LATER or code.co_name.startswith("<"):
         return None
-    imported = _imported(frame)
+    imported = _describe_import(frame)
     target = _target(frame)
     if imported is None or target is None:
         return None
@@ -64,7 +64,7 @@ def _call(frame: types.FrameType) -> Json | None:
     }
 
 
-def _imported(frame: types.FrameType) -> Json | None:
+def _describe_import(frame: types.FrameType) -> Json | None:
     """Return the module's name and the folder from which it is imported."""
     given = frame.f_globals.get("__name__")
     if type(given) is not str:

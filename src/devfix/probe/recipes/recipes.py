@@ -39,7 +39,7 @@ def recipe(value: Any, depth: int = 0) -> Json:
     if is_a(value, torch.Tensor):
         return tensors.tensor(value) if kind in (torch.Tensor, torch.nn.Parameter) else _unknown(value)
     if is_a(value, enum.Enum):
-        return _named(kind.__module__, f"{kind.__qualname__}.{instance_dict(value).get('_name_')}", value)
+        return _refer_to(kind.__module__, f"{kind.__qualname__}.{instance_dict(value).get('_name_')}", value)
     if is_a(value, torch.nn.ModuleList) or is_a(value, torch.nn.Sequential):
         return _held_modules(value, depth)
     if is_a(value, Module):
@@ -47,7 +47,7 @@ def recipe(value: Any, depth: int = 0) -> Json:
     if is_a(value, torch.optim.Optimizer):
         return objects.optimizer(value, recipe) or _unknown(value)
     if isinstance(value, _FUNCTIONS):
-        return _named(getattr(value, "__module__", None), getattr(value, "__qualname__", ""), value)
+        return _refer_to(getattr(value, "__module__", None), getattr(value, "__qualname__", ""), value)
     return _container(value, depth) or objects.by_attributes(value, depth, recipe) or _unknown(value)
 
 
@@ -96,7 +96,7 @@ def _held_modules(value: Any, depth: int) -> Json:
     return described
 
 
-def _named(module: Any, name: str, value: Any) -> Json:
+def _refer_to(module: Any, name: str, value: Any) -> Json:
     """Refer to an object by the name that its module has for it."""
     if type(module) is not str or "<" in name:
         return _unknown(value)

@@ -23,10 +23,10 @@ def leave(before: frozenset[str], code: int) -> int:
     """
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
-    if not _flushed():
+    if not _flush():
         return code
     _let_go([name for name in sys.modules if name not in before or name == "__main__"])
-    _flushed()
+    _flush()
     with contextlib.suppress(Exception):
         ctypes.CDLL(None).fflush(None)
     getattr(os._exit, "__wrapped__", os._exit)(code)
@@ -57,7 +57,7 @@ def _has_destructor(name: str) -> bool:
     return any(isinstance(each, type) and "__del__" in vars(each) for each in vars(sys.modules[name]).values())
 
 
-def _flushed() -> bool:
+def _flush() -> bool:
     """Flush stdout and stderr; return whether both succeeded."""
     try:
         for stream in (sys.stdout, sys.stderr):

@@ -23,7 +23,7 @@ def moved(data: bytes, device: str) -> bytes:
             continue  # created by the writer
         record = reader.get_record(name)
         if name == "data.pkl":
-            record = _renamed(record, device)
+            record = _rename_device(record, device)
         writer.write_record(name, record, len(record))
     writer.write_end_of_file()
     return written.getvalue()
@@ -63,7 +63,7 @@ def _steps(record: bytes) -> tuple[list[Step], dict[int, Any]]:
     return steps, memory
 
 
-def _renamed(record: bytes, device: str) -> bytes:
+def _rename_device(record: bytes, device: str) -> bytes:
     steps, memory = _steps(record)
     named = {at for _, at in _devices(record)}
     said = [

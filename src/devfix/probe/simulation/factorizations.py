@@ -25,7 +25,7 @@ def decompose(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         if driver not in _DRIVERS:
             raise RuntimeError(f"torch.linalg.svd: unknown svd driver {driver} in svd_cusolver computation. {_PAGE}")
         keywords["driver"] = None
-    return _placed(plan, plan.op(*cells, **keywords), func, args, kwargs, gpu)
+    return _place(plan, plan.op(*cells, **keywords), func, args, kwargs, gpu)
 
 
 @special("linalg_lstsq")
@@ -35,7 +35,7 @@ def solve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if gpu == MIXED:
         return mismatch.judge(plan, func, args, kwargs, cells)
     if gpu is None or gpu < 0:
-        return _placed(plan, plan.op(*cells, **keywords), func, args, kwargs, gpu)
+        return _place(plan, plan.op(*cells, **keywords), func, args, kwargs, gpu)
     if keywords.get("driver") not in (None, "gels"):
         # The checks of shapes and dtypes come before the one of the driver.
         plan.op(*cells, **{**keywords, "driver": "gels"})
@@ -46,10 +46,10 @@ def solve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         # LAPACK requires full rank; CUDA's QR divides by zero and raises nothing.
         solution, residuals, rank, values = plan.op(*cells, **{**keywords, "driver": "gelsy"})
         result = (solution, residuals, rank.new_empty(0), values)
-    return _placed(plan, result, func, args, kwargs, gpu)
+    return _place(plan, result, func, args, kwargs, gpu)
 
 
-def _placed(plan: Any, result: Any, func: Any, args: Any, kwargs: Any, gpu: int | None) -> Any:
+def _place(plan: Any, result: Any, func: Any, args: Any, kwargs: Any, gpu: int | None) -> Any:
     if gpu is not None and gpu >= 0:
         result = rewrap(plan, result, args, kwargs, gpu)
     hooks.on_created(result, func, args, kwargs)

@@ -81,7 +81,7 @@ def watch(names: Any, look: Callable[[Any, Any, Any], None]) -> None:
     for name in names:
         if not _checks.get(name):
             _before[name] = SPECIAL.get(name)
-            SPECIAL[name] = _checked
+            SPECIAL[name] = _run_checked
         _checks.setdefault(name, []).append(look)
         forget(name)
 
@@ -108,7 +108,7 @@ def _restore(name: str) -> None:
     forget(name)
 
 
-def _checked(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def _run_checked(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Notify listeners of a call, and run it regularly."""
     name = func._schema.name.split("::")[-1]
     looks = list(_checks.get(name, ()))

@@ -48,7 +48,7 @@ def _kind(argument: Any) -> int:
 
 
 class Plan:
-    """How to run one operator: tensor arguments, results, written arguments, and kind."""
+    """The plan by which one operator is run: tensor arguments, results, written arguments, and kind."""
 
     __slots__ = (
         "base",
@@ -126,7 +126,7 @@ def registered(name: str) -> set[str]:
 
 
 class HigherOrder(Plan):
-    """How to run a higher-order operator (`flex_attention`): as its decomposition."""
+    """The plan by which a higher-order operator (`flex_attention`) is run: as its decomposition."""
 
     def __init__(self, func: Any) -> None:
         self.name = str(func)

@@ -39,7 +39,7 @@ class Entry:
 
     @property
     def absent(self) -> bool:
-        """Whether the operator has a kernel for the CPU, and none that CUDA could use."""
+        """True if the operator has a kernel for the CPU, and none that CUDA could use."""
         return "CPU" in self.kernels and not self.has("CUDA") and not self.composite
 
     def method(self, key: str, is_out: bool) -> str:

@@ -9,14 +9,12 @@ import functools
 import os
 import random
 import sys
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
-from types import ModuleType
 from typing import Any
 
 import torch
 
 from . import patching, randomness
+from .late_imports import when_imported
 
 _NUMPY = "numpy.random"
 _NO_SEED = 2**32  # CUDA draws its initial seeds from 53 bits; those of users are smaller
@@ -50,15 +48,8 @@ def install() -> None:
     _watch_torch_seed()
     if _NUMPY in sys.modules:
         _watch_numpy(sys.modules[_NUMPY])
-        return
-    finder = _Finder()
-    sys.meta_path.insert(0, finder)
-
-    def remove() -> None:
-        if finder in sys.meta_path:
-            sys.meta_path.remove(finder)
-
-    patching.undo_with(remove)
+    else:
+        when_imported(_NUMPY, _begin_late)
 
 
 def drawn(result: Any, func: Any, args: Any, kwargs: Any) -> None:
@@ -194,33 +185,11 @@ def _begin_numpy(numpy: Any) -> None:
     _numpy_state = _state_of(numpy)
 
 
+def _begin_late(numpy: Any) -> None:
+    _begin_numpy(numpy)
+    _watch_numpy(numpy)
+
+
 def _state_of(numpy: Any) -> Any:
     name, keys, *rest = numpy.get_state()
     return name, bytes(keys), *rest
-
-
-class _Watching(Loader):
-    def __init__(self, loader: Any) -> None:
-        self._loader = loader
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        made: ModuleType | None = self._loader.create_module(spec)
-        return made
-
-    def exec_module(self, module: ModuleType) -> None:
-        spec = module.__spec__
-        if spec is not None:
-            spec.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        _begin_numpy(module)
-        _watch_numpy(module)
-
-
-class _Finder(MetaPathFinder):
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        if fullname != _NUMPY:
-            return None
-        spec = PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Watching(spec.loader)
-        return spec

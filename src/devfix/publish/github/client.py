@@ -101,17 +101,42 @@ class GitHubClient:
             raise
         return True
 
-    def label(self, number: int, labels: Sequence[str]) -> str:
-        """Add labels and return "", or why GitHub refuses them: a token may be unable to create one that is missing."""
-        try:
-            with asking(f"label pull request #{number}"):
-                self._github.rest.issues.add_labels(*self._at, number, labels=list(labels))
-        except UserError as error:
-            cause = error.__cause__
-            if isinstance(cause, RequestFailed) and cause.response.status_code in (403, 404, 410, 422):
-                return f"without its labels: {said_by(cause)}; to create a label a token needs `issues: write`"
-            raise
-        return ""
+    def label(self, number: int, labels: Sequence[str]) -> None:
+        """Add labels to a pull request."""
+        with asking(f"label pull request #{number}"):
+            self._github.rest.issues.add_labels(*self._at, number, labels=list(labels))
+
+    def request_reviews(self, number: int, reviewers: Sequence[str]) -> None:
+        """Request reviews from people, and from teams (`org/team`)."""
+        people = [name for name in reviewers if "/" not in name]
+        teams = [name.partition("/")[2] for name in reviewers if "/" in name]
+        with asking(f"request reviews of pull request #{number}"):
+            self._github.rest.pulls.request_reviewers(*self._at, number, reviewers=people, team_reviewers=teams)
+
+    def assign(self, number: int, assignees: Sequence[str]) -> list[str]:
+        """Assign a pull request to people; return those that GitHub left out, since they cannot be assigned."""
+        with asking(f"assign pull request #{number}"):
+            answer = self._github.rest.issues.add_assignees(*self._at, number, assignees=list(assignees))
+            assigned = {str(each["login"]).lower() for each in record_of(answer)["assignees"]}
+        return [name for name in assignees if name.lower() not in assigned]
+
+    def milestones(self, title: str) -> list[int]:
+        """Return the numbers of the open milestones with a title."""
+        with asking("list milestones"):
+            found = list_of(self._github.rest.issues.list_milestones(*self._at, state="open", per_page=PAGE))
+            return [int(each["number"]) for each in found if each["title"] == title]
+
+    def set_milestone(self, number: int, milestone: int) -> None:
+        """Add a pull request to a milestone."""
+        with asking(f"add pull request #{number} to a milestone"):
+            self._github.rest.issues.update(*self._at, number, milestone=milestone)
+
+    @staticmethod
+    def refusal(error: UserError) -> str:
+        """Return what GitHub says if an error is a refusal of one request, else ""."""
+        cause = error.__cause__
+        is_refusal = isinstance(cause, RequestFailed) and cause.response.status_code in (403, 404, 410, 422)
+        return said_by(cause) if is_refusal and isinstance(cause, RequestFailed) else ""
 
     def say(self, number: int, words: str) -> str:
         """Comment on a pull request and return the URL of the comment."""

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from devfix.publish import secrets
 from devfix.publish.github.client import GitHubClient
-from devfix.publish.marker import unmarked
+from devfix.publish.marker import break_delimiters
 from devfix.publish.publisher import PublishAction
 from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.fingerprint import program_id
@@ -23,7 +23,7 @@ def comment(
 ) -> PublishAction:
     """Create or update the comment; do nothing if there is neither a failure nor an earlier comment."""
     mark = f"<!-- devfix:comment {program_id(data)} -->"
-    text = f"{unmarked(words.comment()).rstrip()}\n\n{mark}\n"
+    text = f"{break_delimiters(words.comment()).rstrip()}\n\n{mark}\n"
     secrets.check({"the comment": text}, accepted)
     earlier = next((each for each in forge.own_comments(number) if mark in each[2]), None)
     if earlier is None and data.outcome == "clean":

@@ -30,12 +30,12 @@ class Pull:
 
     @property
     def is_open(self) -> bool:
-        """Whether the pull request is open."""
+        """True if the pull request is open."""
         return not self.closed_at
 
     @property
     def rejected(self) -> bool:
-        """Whether a person closed it: neither merged nor closed by devfix itself."""
+        """True if a person closed it: neither merged nor closed by devfix itself."""
         return not (self.is_open or self.merged or (self.marker and self.marker.closed_it(self.closed_at)))
 
 

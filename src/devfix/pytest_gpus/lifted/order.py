@@ -1,4 +1,4 @@
-"""What `devfix find` asks of a run: which tests, and for how long each; `order.json` in the folder of records."""
+"""The order that `devfix find` gives a run: which tests, and for how long each; `order.json` beside the records."""
 
 from __future__ import annotations
 

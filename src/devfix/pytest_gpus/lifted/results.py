@@ -1,4 +1,4 @@
-"""What came of each test of a lifted run: passed, a finding, an artefact of the lift, or failed for its own reasons."""
+"""The outcome of each test of a lifted run: passed, finding, artefact of the lift, or a failure for its own reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files are test code, from pytest's configuration: what they make is put on a GPU."""
+"""The files that are test code, by pytest's configuration: what they make is put on a GPU."""
 
 from __future__ import annotations
 

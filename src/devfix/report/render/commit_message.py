@@ -57,13 +57,13 @@ def _templates() -> Environment:
         keep_trailing_newline=True,
         lstrip_blocks=True,
     )
-    environment.filters["wrap"] = wrapped
+    environment.filters["wrap"] = wrap_paragraph
     environment.filters["one_line"] = one_line
     environment.filters["plain"] = plain
     return environment
 
 
-def wrapped(text: str, columns: int = 72, indent: str = "") -> str:
+def wrap_paragraph(text: str, columns: int = 72, indent: str = "") -> str:
     """Wrap a paragraph without breaking words, so that paths and expressions stay in one piece.
 
     No line begins with "#": git would drop it as a comment when a person edits the message.

@@ -14,14 +14,14 @@ from devfix.progress import duration
 from devfix.report.find_types import CauseFixRecord, CauseRecord, EvidenceRecord, FindRecord
 from devfix.report.render.github import command
 from devfix.report.render.plain import one_line, plain
-from devfix.report.render.text import diagnosis, rendered
+from devfix.report.render.text import diagnosis, render_text
 
 _SHOWN = 5  # tests and other names in a list
 
 
 def find_text(data: FindRecord, color: bool = False, width: int = 100) -> str:
     """Return the record as text of `width` columns."""
-    return rendered(Group(*_parts(data)), color, width)
+    return render_text(Group(*_parts(data)), color, width)
 
 
 def _parts(data: FindRecord) -> Iterator[RenderableType]:
@@ -67,7 +67,7 @@ def _finding(finding: CauseRecord) -> Iterator[RenderableType]:
     if finding.evidence is not None:
         yield Text(_shown_by(finding.evidence))
     if fix := finding.fix:
-        yield from _fixed(fix)
+        yield from _render_fix(fix)
     tests = finding.tests
     more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
     yield Text(f"Reached by {one_line(tests[0], 300)}{more}")
@@ -83,7 +83,7 @@ def _shown_by(evidence: EvidenceRecord) -> str:
     )
 
 
-def _fixed(fix: CauseFixRecord) -> Iterator[RenderableType]:
+def _render_fix(fix: CauseFixRecord) -> Iterator[RenderableType]:
     if not fix.branch:
         yield Text(f"Not repaired: {one_line(fix.verdict)}", style="red")
         return

@@ -43,7 +43,7 @@ def next_steps(data: ReportRecord) -> Iterator[RenderableType]:
         yield from _without_fixes(data)
         return
     if data.applied:
-        yield from _applied(data.applied)
+        yield from _render_applied(data.applied)
         return
     if data.not_applied:
         yield Text(f"\nNot applied, and no branch created: {one_line(data.not_applied, 400)}", style="red")
@@ -61,7 +61,7 @@ def next_steps(data: ReportRecord) -> Iterator[RenderableType]:
     yield Text("\n".join(f"  {command.ljust(len(commands[0]))}  # {purpose}" for command, purpose in lines))
 
 
-def _applied(paths: Sequence[str]) -> Iterator[RenderableType]:
+def _render_applied(paths: Sequence[str]) -> Iterator[RenderableType]:
     """Yield which files of the working tree have changed, and how to review and to undo that."""
     shown = ", ".join(plain(path) for path in paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
     yield Text.assemble("\nApplied to the working tree: ", (shown, "bold"), ". No branch created.")

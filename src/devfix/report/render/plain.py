@@ -18,7 +18,7 @@ def plain(text: str) -> str:
     >>> plain("\\x1b[31mred\\x07")
     '\\\\x1b[31mred\\\\x07'
     """
-    return _UNSAFE.sub(_spelled, text.replace("\r\n", "\n"))
+    return _UNSAFE.sub(_spell, text.replace("\r\n", "\n"))
 
 
 def one_line(text: str, limit: int = 300) -> str:
@@ -42,6 +42,6 @@ def tail(text: str, lines: int, limit: int = 8000) -> str:
     return plain("\n".join(kept))
 
 
-def _spelled(match: re.Match[str]) -> str:
+def _spell(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

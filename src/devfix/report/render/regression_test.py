@@ -30,14 +30,14 @@ def regression_test(fix: FixRecord, whole: bool) -> Iterator[RenderableType]:
         yield Text(f"\nNo regression test: {one_line(why, 300)}")
     if test := fix.regression_test:
         yield Text.assemble(
-            "\nRegression test ", (plain(test.path), "bold"), f": {one_line(test.exercises)}; {seen(test)}"
+            "\nRegression test ", (plain(test.path), "bold"), f": {one_line(test.exercises)}; {describe_worlds(test)}"
         )
         if whole:
             lines = "\n".join(f"+{line}" for line in plain(test.text).splitlines())
             yield Padding(Text(lines, style="green"), (1, 0, 0, 0))
 
 
-def seen(test: RegressionTestRecord) -> str:
+def describe_worlds(test: RegressionTestRecord) -> str:
     """Return in which worlds the test failed without the fix and passed with it."""
     before = [each.before for each in test.worlds.values()]
     count, passed = len(before), before.count("clean")

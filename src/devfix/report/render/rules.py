@@ -1,4 +1,4 @@
-"""What each rule decided about each failure, as text: `devfix repair --explain-rules`."""
+"""The decision of each rule about each failure, as text: `devfix repair --explain-rules`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def explained_rules(data: ReportRecord) -> str:
         blamed = [each for each in rules if each.answer == "blamed"]
         lines += ["", f"Rules for failure {index + 1}: {len(blamed)} of {len(rules)} blame an operand"]
         for each in blamed:
-            lines += [f"  {line}" for line in _blamed(data, each)]
+            lines += [f"  {line}" for line in _explain_rule(data, each)]
         lines += [f"  {line}" for line in _others(rules)]
     return "".join(f"{' ' * (len(line) - len(line.lstrip(' ')))}{one_line(line, LONGEST)}\n" for line in lines)
 
 
-def _blamed(data: ReportRecord, rule: RuleRecord) -> Iterator[str]:
+def _explain_rule(data: ReportRecord, rule: RuleRecord) -> Iterator[str]:
     place = f" ({rule.precedence})" if rule.precedence else ""
     yield f"{rule.rule}: blamed, {rule.confidence}{place}"
     yield f"    {rule.reason}"

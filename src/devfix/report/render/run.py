@@ -15,7 +15,7 @@ from devfix.report.render.gpus import gpus_of_run, gpus_sentence
 from devfix.report.render.headline import world
 from devfix.report.render.plain import one_line, plain, short_path
 from devfix.report.render.source_lines import Lines, no_lines
-from devfix.report.render.text import diagnosis, rendered
+from devfix.report.render.text import diagnosis, render_text
 from devfix.report.types import RunReport
 
 
@@ -42,7 +42,7 @@ def run_record(run: Run, command: str, lines: Lines = no_lines) -> RunReport:
 def run_text(data: RunReport, with_map: bool = False, color: bool = False, width: int = 100) -> str:
     """Return the diagnosis, the notes and the device map of a run as text; "" if there are none."""
     parts = list(_parts(data, with_map))
-    return rendered(Group(*parts), color, width) if parts else ""
+    return render_text(Group(*parts), color, width) if parts else ""
 
 
 def _parts(data: RunReport, with_map: bool) -> Iterator[RenderableType]:

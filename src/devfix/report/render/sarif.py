@@ -103,7 +103,7 @@ def _replacements(edit: EditRecord) -> Iterator[Json]:
 
 
 class Located(Protocol):
-    """What has a place in a file."""
+    """A record that has a location in a file."""
 
     @property
     def path(self) -> str:

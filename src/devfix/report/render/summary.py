@@ -21,7 +21,7 @@ LIMIT = 60_000  # characters: GitHub takes 65,536 in a pull request or a comment
 
 def summary(data: ReportRecord, templates: Path | None = None) -> str:
     """Return the report as GitHub's Markdown; `templates` may have a summary.md.jinja of the user."""
-    return shortened(render(markdown("devfix.report", templates), "summary.md.jinja", **view(data)))
+    return shorten(render(markdown("devfix.report", templates), "summary.md.jinja", **view(data)))
 
 
 def view(data: ReportRecord, fixes: Mapping[int, FixRecord] | None = None) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def reproduce(data: ReportRecord) -> str:
     return shlex.join([*words, "--gpus", str(max(gpus, 1)), "--dry-run"])
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Cut a text to GitHub's limit, at the end of a line and outside of blocks of code."""
     if len(text) <= LIMIT:
         return text

@@ -10,11 +10,11 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from devfix.errors import UserError
-from devfix.report.render.commit_message import wrapped
+from devfix.report.render.commit_message import wrap_paragraph
 from devfix.report.render.headline import world
 from devfix.report.render.markdown import code, fence, prose
 from devfix.report.render.plain import one_line, plain
-from devfix.report.render.regression_test import seen
+from devfix.report.render.regression_test import describe_worlds
 
 
 def markdown(package: str, folder: Path | None = None) -> ImmutableSandboxedEnvironment:
@@ -24,7 +24,7 @@ def markdown(package: str, folder: Path | None = None) -> ImmutableSandboxedEnvi
     rendered in Jinja2's sandbox.
     """
     environment = _environment(package, folder, lambda value: value if isinstance(value, Markup) else prose(str(value)))
-    environment.filters.update(code=code, fence=fence, prose=prose, seen=seen, world=world)
+    environment.filters.update(code=code, fence=fence, prose=prose, seen=describe_worlds, world=world)
     return environment
 
 
@@ -34,7 +34,7 @@ def text(package: str, folder: Path | None = None) -> ImmutableSandboxedEnvironm
         package, folder, lambda value: value if isinstance(value, Markup) else one_line(str(value))
     )
     environment.filters.update(
-        wrap=lambda *given: Markup(wrapped(*given)),
+        wrap=lambda *given: Markup(wrap_paragraph(*given)),
         one_line=lambda *given: Markup(one_line(*given)),
         plain=plain,
         world=world,

@@ -29,20 +29,20 @@ def text(
     With `verbose`, every rejected candidate is listed. `undecided`: the diffs of the fixes and what to do next are left
     out, since a question follows that shows them.
     """
-    return rendered(Group(*_parts(data, verbose, undecided)), color, width)
+    return render_text(Group(*_parts(data, verbose, undecided)), color, width)
 
 
 def ending(data: ReportRecord, color: bool = False, width: int = 100) -> str:
     """Return the end of the text alone: what became of the fixes."""
-    return rendered(Group(*next_steps(data)), color, width)
+    return render_text(Group(*next_steps(data)), color, width)
 
 
 def diff_text(diff: str, color: bool = False) -> str:
     """Return a diff with control characters escaped, and in colours if `color`; its lines are not wrapped."""
-    return rendered(colored_diff(diff), color, _UNWRAPPED)
+    return render_text(colored_diff(diff), color, _UNWRAPPED)
 
 
-def rendered(content: RenderableType, color: bool, width: int) -> str:
+def render_text(content: RenderableType, color: bool, width: int) -> str:
     """Return what rich prints for the content, without trailing spaces."""
     screen = Console(
         file=StringIO(),

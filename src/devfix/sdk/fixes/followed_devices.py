@@ -21,8 +21,9 @@ def followed(failure: Failure, places: Sequence[SourceLocation], source: Sources
     """Return the tensor whose device decided where another one was created, through names and function calls.
 
     This is `x` for `zeros(3, device=x.device)`, `zeros(3).to(x.device)`, `zeros_like(x)` and `x.new_zeros(3)`. For
-    `zeros(3, device=device)` the assignment of the name, or the argument of the caller, is followed. `places` starts
-    with the call that creates the tensor, as in an event. Returns None if the device was named otherwise.
+    `zeros(3, device=device)` the assignment of the name, or the argument of the caller, is followed, and for
+    `zeros(3, device=self.device)` the assignment in the class. `places` starts with the call that creates the tensor,
+    as in an event. Returns None if the device was named otherwise.
 
     >>> followed(failure, last_placement(failure.operands[1]).places, source) is None
     True
@@ -42,6 +43,7 @@ def followed(failure: Failure, places: Sequence[SourceLocation], source: Sources
         else:
             expression = _passed_value(file, call, *inner, expression)
         expression = _assigned_value(file, call, expression)
+        expression = _stored_value(file, call, expression) or expression
         if isinstance(expression, cst.Attribute) and expression.attr.value == "device":
             return binding_at(failure, place, file.code(expression.value))
         if not isinstance(expression, cst.Name):
@@ -82,6 +84,44 @@ def _assigned_value(file: File, call: cst.Call, expression: cst.BaseExpression |
             break
         expression = given[0].value
     return expression
+
+
+def _stored_value(file: File, call: cst.Call, expression: cst.BaseExpression | None) -> cst.BaseExpression | None:
+    """Return the value of an attribute that the class of a call assigns once, in names that its other methods have.
+
+    `self.device = x.device` in a constructor is `self.x.device` elsewhere if the constructor stores `x` as well.
+    """
+    stored = _assigned_attribute(file, call, expression)
+    if stored is None or not isinstance(stored.value, cst.Attribute):
+        return None
+    tensor = stored.value.value
+    if not isinstance(tensor, cst.Name):
+        return stored.value
+    function, name = file.function_of(stored), tensor.value
+    assigned = [each for each in file.within(function or stored) if isinstance(each, cst.Assign)]
+    kept = [
+        each.targets[0].target
+        for each in assigned
+        if isinstance(each.value, cst.Name) and each.value.value == name and len(each.targets) == 1
+    ]
+    held = [each for each in kept if isinstance(each, cst.Attribute) and _is_assigned_once(file, call, each)]
+    return stored.value.with_changes(value=held[0]) if held else None
+
+
+def _assigned_attribute(file: File, call: cst.Call, expression: cst.BaseExpression | None) -> cst.Assign | None:
+    """Return the only assignment, in the class of a call, to an attribute of the object whose method the call is in."""
+    if not isinstance(expression, cst.Attribute) or not _is_assigned_once(file, call, expression):
+        return None
+    holder = file.class_of(call)
+    found = assignments(file, file.code(expression), holder)[0] if holder is not None else None
+    return found if isinstance(found, cst.Assign) else None
+
+
+def _is_assigned_once(file: File, call: cst.Call, attribute: cst.Attribute) -> bool:
+    holder, function = file.class_of(call), file.function_of(call)
+    first = parameters(function)[:1] if function is not None else []
+    is_own = isinstance(attribute.value, cst.Name) and [attribute.value.value] == first
+    return is_own and holder is not None and len(assignments(file, file.code(attribute), holder)) == 1
 
 
 def _passed_value(

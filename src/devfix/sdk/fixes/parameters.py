@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import libcst as cst
 
 from devfix.model import Safety
-from devfix.sdk.changes import Change, joined, rewrite
+from devfix.sdk.changes import Change, join_changes, rewrite
 from devfix.source import File
 from devfix.source.edits.expressions import add_keyword, argument, expression
 from devfix.source.queries.reading import parameters
@@ -53,7 +53,7 @@ def parameter_added(
             edits.setdefault(file, {})[call] = add_keyword(call, name, value)
     words = title or f"Add the parameter `{name}` to `{function.name}`"
     changes = [next(rewrite(file, nodes, words, safety), None) for file, nodes in edits.items()]
-    whole = joined(words, *changes)
+    whole = join_changes(words, *changes)
     if whole is not None:
         yield whole
 

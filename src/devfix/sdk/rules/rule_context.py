@@ -88,7 +88,7 @@ class Context:
 
     @property
     def target_device(self) -> str:
-        """Where the operand should be: the finding's device, else the peer's, else ""."""
+        """The device that the operand should be on: the finding's device, else the peer's, else ""."""
         return target_device(self.diagnosis)
 
     @property
@@ -103,27 +103,27 @@ class Context:
 
     @property
     def created_at(self) -> SourceLocation | None:
-        """Where owned code called the factory; None if other code did."""
+        """The location where owned code called the factory; None if other code did."""
         return creation_location(self.operand)
 
     @property
     def is_intentional(self) -> bool:
-        """Whether the operand was placed on its device on purpose."""
+        """True if the operand was placed on its device on purpose."""
         return is_intentional(self.failure, self.operand)
 
     @property
     def is_held(self) -> bool:
-        """Whether the operand is a parameter or buffer, which its module moves."""
+        """True if the operand is a parameter or buffer, which its module moves."""
         return self.operand.owner is not None and self.operand.owner.kind in ("parameter", "buffer")
 
     @property
     def is_loop_item(self) -> bool:
-        """Whether the operand is an item of a loop that still runs."""
+        """True if the operand is an item of a loop that still runs."""
         return loop_event(self.failure, self.operand) is not None
 
     @property
     def is_in_reach(self) -> bool:
-        """Whether the function that created the operand still runs, or had something on the peer's device in scope."""
+        """True if the function that created the operand still runs, or had something on the peer's device in scope."""
         return is_created_in_reach(self.failure, self.operand, self.peer.device)
 
     @property

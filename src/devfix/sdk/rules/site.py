@@ -82,7 +82,7 @@ class Site:
 
     @property
     def is_in_constructor(self) -> bool:
-        """Whether the node is in a constructor."""
+        """True if the node is in a constructor."""
         return self.place.function.endswith("__init__")
 
     def call(self, *names: str) -> cst.Call | None:

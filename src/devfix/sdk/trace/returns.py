@@ -70,12 +70,12 @@ def _part(file: File, function: cst.FunctionDef, value: cst.BaseExpression, part
         given = [each.value for each in assignments(file, value.value, function) if each.value is not None]
         value = given[0] if len(given) == 1 else value
     if isinstance(part, str):
-        return _named(value, part)
+        return _find_named(value, part)
     first = value.elements[: part + 1] if isinstance(value, cst.Tuple | cst.List) else ()
     return first[part].value if len(first) > part and all(isinstance(each, cst.Element) for each in first) else None
 
 
-def _named(value: cst.BaseExpression, name: str) -> cst.BaseExpression | None:
+def _find_named(value: cst.BaseExpression, name: str) -> cst.BaseExpression | None:
     if isinstance(value, cst.Dict):
         return next((value for key, value in _items(value) if key == name), None)
     found = argument(value, name) if isinstance(value, cst.Call) else None

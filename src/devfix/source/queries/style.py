@@ -41,7 +41,7 @@ def is_undeclared_attribute(file: File, text: str) -> bool:
 
 
 def is_ambiguous(file: File, text: str) -> bool:
-    """Whether an expression stands for the device in this run alone: a name to throw away, an element picked by number.
+    """Return whether an expression is the device in this run alone: a name to throw away, an element picked by number.
 
     Where the first element of a list is no tensor on the device, the second need not be one in another call.
 

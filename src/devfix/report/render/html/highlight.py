@@ -51,8 +51,8 @@ def diff_rows(diff: str) -> list[DiffRow]:
 
 
 def _hunk(lines: Sequence[str]) -> Iterator[DiffRow]:
-    old = iter(_colored(line[1:] for line in lines if line[0] != "+"))
-    new = iter(_colored(line[1:] for line in lines if line[0] != "-"))
+    old = iter(_color(line[1:] for line in lines if line[0] != "+"))
+    new = iter(_color(line[1:] for line in lines if line[0] != "-"))
     for line in lines:
         if line[0] == "-":
             yield DiffRow("remove", "-", next(old))
@@ -63,7 +63,7 @@ def _hunk(lines: Sequence[str]) -> Iterator[DiffRow]:
             yield DiffRow("same", " ", next(new))
 
 
-def _colored(lines: Iterable[str]) -> list[tuple[Part, ...]]:
+def _color(lines: Iterable[str]) -> list[tuple[Part, ...]]:
     """Return the parts of each line of a piece of Python."""
     rows = list(lines)
     text = "\n".join(rows)

@@ -13,7 +13,7 @@ from devfix.report.render.headline import doubts, headline, world
 from devfix.report.render.html.journeys import bars, journey, module_tree
 from devfix.report.render.html.page import page
 from devfix.report.render.plain import tail
-from devfix.report.render.regression_test import seen
+from devfix.report.render.regression_test import describe_worlds
 from devfix.report.render.summary import reproduce
 from devfix.report.types import FixRecord, ReportRecord
 
@@ -55,7 +55,12 @@ def _failure(data: ReportRecord, index: int) -> dict[str, Any]:
 
 def _fix(fix: FixRecord) -> dict[str, Any]:
     test = fix.regression_test
-    return {"record": fix, "copies": copies(fix.verdict.transfers), "test": test, "seen": seen(test) if test else ""}
+    return {
+        "record": fix,
+        "copies": copies(fix.verdict.transfers),
+        "test": test,
+        "seen": describe_worlds(test) if test else "",
+    }
 
 
 def _matrix(data: ReportRecord) -> Iterator[tuple[str, list[str]]]:

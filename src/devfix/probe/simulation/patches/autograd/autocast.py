@@ -32,7 +32,7 @@ _FALLBACK = {
 }  # fmt: skip
 
 
-def _listed() -> dict[str, list[str]]:
+def _list_operators() -> dict[str, list[str]]:
     """Return the qualified names of the operators of each policy."""
     header = Path(torch.__file__).parent / "include/ATen/autocast_mode.h"
     found = {}
@@ -76,7 +76,7 @@ def _single(args: Any, kwargs: Any) -> torch.dtype:
     return torch.float32
 
 
-def _promoted(args: Any, kwargs: Any) -> torch.dtype:
+def _promote(args: Any, kwargs: Any) -> torch.dtype:
     return _widest((*args, *kwargs.values()))
 
 
@@ -112,10 +112,10 @@ def _register() -> None:
     _libraries.append(library)
     undo_with(_unregister)
     composite_path.listening.append(library)
-    policies = {"LOWER_PRECISION_FP": _lower, "FP32": _single, "PROMOTE": _promoted}
+    policies = {"LOWER_PRECISION_FP": _lower, "FP32": _single, "PROMOTE": _promote}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for policy, names in _listed().items():
+        for policy, names in _list_operators().items():
             for name in names:
                 base, _, overload = name.partition(".")
                 func = getattr(getattr(torch.ops.aten, base, None), overload or "default", None)

@@ -43,12 +43,12 @@ def _begun(original: Any) -> Any:
     """Check the initial gradients of a backward pass, as the engine does for tensors that are not subclasses."""
 
     def run_backward(tensors: Any, gradients: Any = (), *args: Any, **kwargs: Any) -> Any:
-        return original(tensors, _placed(tensors, gradients), *args, **kwargs)
+        return original(tensors, _place(tensors, gradients), *args, **kwargs)
 
     return run_backward
 
 
-def _placed(tensors: Any, gradients: Any) -> Any:
+def _place(tensors: Any, gradients: Any) -> Any:
     """Return the gradients on their tensors' devices: 0-dim ones are moved, others must be there already."""
     placed = list(gradients)
     for place, (tensor, gradient) in enumerate(zip(tensors, gradients)):  # noqa: B905 - as the engine

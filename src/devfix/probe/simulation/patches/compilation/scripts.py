@@ -15,7 +15,7 @@ from ...patching import replace, wrap
 from . import scripting
 
 
-def _applied(original: Any) -> Any:
+def _keep_parameters(original: Any) -> Any:
     def _apply(self: Any, fn: Any, recurse: bool = True) -> Any:
         before = dict(self._parameters.items())
         result = original(self, fn, recurse)
@@ -95,7 +95,7 @@ def _load(original: Any) -> Any:
 def install() -> None:
     """Patch scripted modules."""
     script = torch.jit._script.RecursiveScriptModule
-    wrap(script, "_apply", _applied)
+    wrap(script, "_apply", _keep_parameters)
     wrap(script, "save_to_buffer", _buffer)
     wrap(script, "save", _save)
     wrap(torch.jit, "load", _load)

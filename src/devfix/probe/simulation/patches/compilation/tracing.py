@@ -28,14 +28,14 @@ def _several(value: Any, count: int) -> list[int]:
     return [value] * count if isinstance(value, int) else list(value) * (count if len(value) == 1 else 1)
 
 
-def _traced(dimensions: int, transposed: bool) -> Any:
+def _recording(dimensions: int, transposed: bool) -> Any:
     """Record `_convolution` in a trace, as on CUDA: C++ calls it in the dispatch mode, where nothing is recorded."""
 
     def make(original: Any) -> Any:
         def convolve(*args: Any, **kwargs: Any) -> Any:
             if _tracing() is None or not args or overridden(args[0]) or getattr(args[0], "_devfix_gpu", -1) < 0:
                 return original(*args, **kwargs)
-            return (_transposed if transposed else _straight)(original, dimensions, *args, **kwargs)
+            return (_convolve_transposed if transposed else _straight)(original, dimensions, *args, **kwargs)
 
         return convolve
 
@@ -70,7 +70,7 @@ def _straight(
     return _convolution(dimensions, input, weight, bias, *rest)
 
 
-def _transposed(
+def _convolve_transposed(
     original: Any, dimensions: int, input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
     output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
 ) -> Any:  # fmt: skip
@@ -90,8 +90,8 @@ def _convolution(dimensions: int, input: Any, *rest: Any) -> Any:
 def install() -> None:
     """Patch convolutions, and keep the executor that supports simulated GPUs."""
     for count in (1, 2, 3):
-        wrap(torch, f"conv{count}d", _traced(count, False))
-        wrap(torch, f"conv_transpose{count}d", _traced(count, True))
+        wrap(torch, f"conv{count}d", _recording(count, False))
+        wrap(torch, f"conv_transpose{count}d", _recording(count, True))
     choose: Any = torch._C._jit_set_profiling_executor
     _Executor.profiling = choose(True)
     replace(torch._C, "_jit_set_profiling_executor", _set_executor)

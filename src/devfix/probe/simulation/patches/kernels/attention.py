@@ -1,4 +1,4 @@
-"""Which of CUDA's fused attention kernels support given tensors (ATen/native/transformers/cuda/sdp_utils.cpp)."""
+"""The support of tensors by each of CUDA's fused attention kernels (ATen/native/transformers/cuda/sdp_utils.cpp)."""
 
 from __future__ import annotations
 

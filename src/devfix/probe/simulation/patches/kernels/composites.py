@@ -34,7 +34,7 @@ _func = torch.ops.aten.scaled_dot_product_attention.default
 _libraries: list[Any] = []
 
 
-def _unreached(*args: Any, **kwargs: Any) -> Any:
+def _refuse_call(*args: Any, **kwargs: Any) -> Any:
     raise NotImplementedError("a simulated tensor reached the backend below the simulated world")
 
 
@@ -43,7 +43,7 @@ def _keep_whole() -> None:
         return
     library = torch.library.Library("aten", "IMPL")
     for name in _WHOLE:
-        library.impl(name, _unreached, "Lazy")
+        library.impl(name, _refuse_call, "Lazy")
     _libraries.append(library)
 
 

@@ -14,7 +14,7 @@ _NARROW = {wide: narrow for narrow, wide in _WIDE.items()}
 _NAMES = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 
 
-def _halved(original: Any) -> Any:
+def _halve(original: Any) -> Any:
     name = original.__name__.removeprefix("fft_")
     many = name[-1] in "2n"
 
@@ -51,4 +51,4 @@ def install() -> None:
     """Patch the transforms."""
     for name in _NAMES:
         for suffix in ("", "2", "n"):
-            wrap(torch.fft, name + suffix, _halved)
+            wrap(torch.fft, name + suffix, _halve)

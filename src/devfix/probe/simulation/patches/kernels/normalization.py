@@ -16,7 +16,7 @@ from ...patching import overridden, wrap
 _aten = torch.ops.aten
 
 
-def _kept(original: Any) -> Any:
+def _keep_dtype(original: Any) -> Any:
     def group_norm(
         input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True
     ) -> Any:
@@ -37,4 +37,4 @@ def _kept(original: Any) -> Any:
 
 def install() -> None:
     """Patch `group_norm`."""
-    wrap(torch, "group_norm", _kept)
+    wrap(torch, "group_norm", _keep_dtype)

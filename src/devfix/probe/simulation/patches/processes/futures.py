@@ -25,9 +25,9 @@ def remember(tensors: Any) -> None:
             _shells[id(tensor._devfix_held)] = tensor
 
 
-def _shelled(value: Any) -> Any:
+def _wrap(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
-        return type(value)(map(_shelled, value))
+        return type(value)(map(_wrap, value))
     if isinstance(value, Tensor) and value._devfix_gpu < 0:
         shell = _shells.get(id(value))
         return shell if shell is not None and shell._devfix_held is value else value
@@ -36,7 +36,7 @@ def _shelled(value: Any) -> Any:
 
 def _giving(original: Any) -> Any:
     def give(self: Any) -> Any:
-        return _shelled(original(self))
+        return _wrap(original(self))
 
     return give
 

@@ -63,7 +63,7 @@ def _moving(name: str) -> Any:
                 kwargs["dtype"] = dtype
             args = (_on_host(source),)
             if index is not None:
-                return _moved(original, name, args, kwargs, index)
+                return _construct_on(original, name, args, kwargs, index)
             if cpu_fast_path.makes((), kwargs):
                 made = cpu_fast_path.made(original, f"torch.{name}", args, kwargs)
                 if made is not None:
@@ -78,7 +78,7 @@ def _moving(name: str) -> Any:
     return make
 
 
-def _moved(original: Any, name: str, args: Any, kwargs: dict[str, Any], index: int) -> Any:
+def _construct_on(original: Any, name: str, args: Any, kwargs: dict[str, Any], index: int) -> Any:
     grad = bool(kwargs.pop("requires_grad", False))
     if kwargs.pop("pin_memory", False) and name == "scalar_tensor":
         # The others pin what they create on the host, and move it.
@@ -158,7 +158,7 @@ def _method(original: Any) -> Any:
     return new_tensor
 
 
-def _numbered(original: Any) -> Any:
+def _accept_index(original: Any) -> Any:
     """Let `device=0` name a GPU, for which C++ would use the build's accelerator."""
     func = getattr(getattr(torch.ops.aten, getattr(original, "__name__", ""), None), "default", None)
 
@@ -206,11 +206,11 @@ def install() -> None:
     for name in SOURCES:
         wrap(torch, name, _moving(name))
     for name in FACTORIES:
-        wrap(torch, name, _numbered)
+        wrap(torch, name, _accept_index)
     wrap(torch, "range", _inward)
     for name in ("new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided"):
-        wrap(Tensor, name, _numbered)
+        wrap(Tensor, name, _accept_index)
     for name in ("fftfreq", "rfftfreq"):
-        wrap(torch.fft, name, _numbered)
+        wrap(torch.fft, name, _accept_index)
     wrap(Tensor, "new_tensor", _method)
     wrap(torch, "set_default_tensor_type", _set_default_type)

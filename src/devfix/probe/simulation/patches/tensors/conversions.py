@@ -15,14 +15,14 @@ inner = devices.inner
 _PLAIN = (torch.dtype, bool, type(None), torch.memory_format)
 
 
-def _spoken(value: Any) -> bool:
+def _names_device(value: Any) -> bool:
     return isinstance(value, (torch.device, str)) or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def _to(original: Any) -> Any:
     def to(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            if args and _spoken(args[0]):
+            if args and _names_device(args[0]):
                 args = (inner(args[0]), *args[1:])
             elif kwargs.get("device") is not None:
                 kwargs = {**kwargs, "device": inner(kwargs["device"])}

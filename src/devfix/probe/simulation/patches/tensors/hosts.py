@@ -61,7 +61,7 @@ def _pin(original: Any) -> Any:
     return pin_memory
 
 
-def _pinned(original: Any) -> Any:
+def _report_pinned(original: Any) -> Any:
     def is_pinned(self: Any, *args: Any, **kwargs: Any) -> Any:
         if overridden(self):
             return original(self, *args, **kwargs)
@@ -146,7 +146,7 @@ def install() -> None:
     wrap(Tensor, "numpy", _numpy)
     wrap(Tensor, "__array__", _array)
     wrap(Tensor, "pin_memory", _pin)
-    wrap(Tensor, "is_pinned", _pinned)
+    wrap(Tensor, "is_pinned", _report_pinned)
     wrap(Tensor, "__dlpack_device__", _dlpack_device)
     wrap(torch.utils.dlpack, "to_dlpack", _packing)
     for owner in (torch.utils.dlpack, torch):

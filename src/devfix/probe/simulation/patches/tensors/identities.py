@@ -24,7 +24,7 @@ _forget_types: Any = ctypes.pythonapi.PyType_Modified
 _forget_types.argtypes = [ctypes.py_object]
 
 
-def _shown() -> dict[int, tuple[Any, Any]]:
+def _replacements() -> dict[int, tuple[Any, Any]]:
     """Return the replacement of each function by the function's id, with the function itself."""
     found: dict[int, tuple[Any, Any]] = {}
     for owner, name in replaced():
@@ -89,7 +89,7 @@ def _forget_tables() -> None:
 
 def install() -> None:
     """Patch the names; last, since it uses the other patches."""
-    shown = _shown()
+    shown = _replacements()
     _name_alike(shown)
     _fill_class(shown)
     _forget_tables()

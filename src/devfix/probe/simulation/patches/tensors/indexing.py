@@ -69,7 +69,11 @@ def _getitem(self: Any, index: Any) -> Any:
         if not _plain(index):
             index = _translate(self, index)
         elif (
-            not _grad() and type(self) is Tensor and not self.requires_grad and _fixed(index) and composite_path.alone()
+            not _grad()
+            and type(self) is Tensor
+            and not self.requires_grad
+            and _is_fixed(index)
+            and composite_path.alone()
         ):
             made = fast_path.viewed(_get, _func, gpu, self, (index,), {})
             if made is not None:
@@ -83,10 +87,10 @@ def _getitem(self: Any, index: Any) -> Any:
 
 def _known(index: Any) -> bool:
     """Return whether an index is plain and contains no tensor."""
-    return type(index) is int or (_plain(index) and _fixed(index))
+    return type(index) is int or (_plain(index) and _is_fixed(index))
 
 
-def _fixed(index: Any) -> bool:
+def _is_fixed(index: Any) -> bool:
     """Return whether a plain index contains no tensor."""
     if type(index) is tuple:
         for item in index:

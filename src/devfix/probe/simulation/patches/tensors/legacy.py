@@ -78,12 +78,12 @@ def _type(original: Any) -> Any:
     _name_of = original
 
     def type_(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return (original if overridden(self) else _typed)(self, *args, **kwargs)
+        return (original if overridden(self) else _convert_type)(self, *args, **kwargs)
 
     return type_
 
 
-def _typed(self: Any, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+def _convert_type(self: Any, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
     if dtype is None:
         if self._devfix_held is None:
             return _name_of(self)

@@ -32,7 +32,7 @@ def _built(original: Any) -> Any:
     return nested_tensor
 
 
-def _moved(tensor: Any, device: Any, dtype: Any, copy: bool) -> Any:
+def _move(tensor: Any, device: Any, dtype: Any, copy: bool) -> Any:
     """Move a nested tensor: C++ would query its shell, which is on the host."""
     target = tensor.device if device is None else devices.outer(torch.device(device))
     kind = tensor.dtype if dtype is None else dtype
@@ -50,11 +50,11 @@ def _to(original: Any) -> Any:
         if self._devfix_gpu < 0 or overridden(self) or not self.is_nested:
             return original(self, *args, **kwargs)
         if args and isinstance(args[0], Tensor):
-            return _moved(self, args[0].device, args[0].dtype, False)
+            return _move(self, args[0].device, args[0].dtype, False)
         words = [item for item in args if isinstance(item, (str, torch.device)) or type(item) is int]
         kinds = [item for item in args if isinstance(item, torch.dtype)]
         device = kwargs.get("device", words[0] if words else None)
-        return _moved(self, device, kwargs.get("dtype", kinds[0] if kinds else None), bool(kwargs.get("copy")))
+        return _move(self, device, kwargs.get("dtype", kinds[0] if kinds else None), bool(kwargs.get("copy")))
 
     return to
 
@@ -63,12 +63,12 @@ def _cpu(original: Any) -> Any:
     def cpu(self: Any, *args: Any, **kwargs: Any) -> Any:
         if self._devfix_gpu < 0 or overridden(self) or not self.is_nested:
             return original(self, *args, **kwargs)
-        return _moved(self, "cpu", None, False)
+        return _move(self, "cpu", None, False)
 
     return cpu
 
 
-def _detached(original: Any) -> Any:
+def _detach(original: Any) -> Any:
     """Put the result on the device of its source: C++ of 2.6 creates it outside of the dispatcher."""
 
     def detach(self: Any) -> Any:
@@ -87,4 +87,4 @@ def install() -> None:
     if hasattr(torch._C, "_nested") and hasattr(torch._C._nested, "nested_tensor"):
         wrap(torch._C._nested, "nested_tensor", _built)
     if messages.VERSION < (2, 13):
-        wrap(Tensor, "detach", _detached)
+        wrap(Tensor, "detach", _detach)

@@ -35,7 +35,7 @@ def _to_dense(original: Any) -> Any:
     return to_dense
 
 
-def _multiplied(original: Any) -> Any:
+def _multiply(original: Any) -> Any:
     def mm(mat1: Any, mat2: Any, *args: Any, **kwargs: Any) -> Any:
         if args or kwargs or not _sparse(mat1) or mat2.layout is not torch.strided:
             return original(mat1, mat2, *args, **kwargs)
@@ -96,8 +96,8 @@ def install() -> None:
     """Patch queries of the layout."""
     wrap(Tensor, "coalesce", _coalesce)
     wrap(Tensor, "to_dense", _to_dense)
-    wrap(torch.sparse, "mm", _multiplied)
-    wrap(torch, "_sparse_mm", _multiplied)
+    wrap(torch.sparse, "mm", _multiply)
+    wrap(torch, "_sparse_mm", _multiply)
     for name in ("csr", "csc"):
         wrap(Tensor, f"to_sparse_{name}", _same_layout(getattr(torch, f"sparse_{name}")))
     names = ("coo", "csr", "csc", "bsr", "bsc", "compressed")

@@ -35,7 +35,7 @@ def _device(self: Any) -> Any:
     return devices.CUDA[gpu] if gpu >= 0 else _BASE.device.__get__(self)
 
 
-def _moved(self: Any, gpu: int) -> Any:
+def _move(self: Any, gpu: int) -> Any:
     copy = Storage(self.nbytes())
     guard = _below()  # C++ creates tensors for both, whose devices it knows from the bytes
     _BASE.copy_(copy, self, False)
@@ -49,7 +49,7 @@ def _to(original: Any) -> Any:
         if index is None and self._devfix_gpu < 0:
             return original(self, device=device, non_blocking=non_blocking)
         target = -1 if index is None else index
-        return self if target == self._devfix_gpu else _moved(self, target)
+        return self if target == self._devfix_gpu else _move(self, target)
 
     return to
 
@@ -63,14 +63,14 @@ def _cuda(original: Any) -> Any:
 
 def _cpu(original: Any) -> Any:
     def cpu(self: Any) -> Any:
-        return self if self._devfix_gpu < 0 else _moved(self, -1)
+        return self if self._devfix_gpu < 0 else _move(self, -1)
 
     return cpu
 
 
 def _clone(original: Any) -> Any:
     def clone(self: Any) -> Any:
-        return original(self) if self._devfix_gpu < 0 else _moved(self, self._devfix_gpu)
+        return original(self) if self._devfix_gpu < 0 else _move(self, self._devfix_gpu)
 
     return clone
 

@@ -1,0 +1,31 @@
+"""What was done with pull requests, as a line of text and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from devfix.publish.publisher import PublishAction
+from devfix.report.render.markdown import code, prose
+from devfix.report.render.plain import one_line
+
+
+def describe(step: PublishAction) -> str:
+    """Return a step in one line."""
+    parts = [step.action, f"#{step.number}" if step.number else "", step.branch, step.title, step.url]
+    return one_line("  ".join(part for part in parts if part) + (f": {step.why}" if step.why else ""), 400)
+
+
+def summarize(steps: Sequence[PublishAction]) -> str:
+    """Return steps as Markdown for the summary of a job: a list item each, with a link to the pull request."""
+    lines = ["## devfix: pull requests", "", *map(_item, steps)]
+    if not steps:
+        lines.append("Nothing to publish: the report has no fix.")
+    return "\n".join(lines) + "\n"
+
+
+def _item(step: PublishAction) -> str:
+    # The URL is that of GitHub's answer: only what cannot end the link is printed as one.
+    is_link = step.url.startswith("https://") and step.url.isascii() and not set(step.url) & set("()<> \\[]\"'`")
+    where = f"[#{step.number}]({step.url})" if step.number and is_link else code(step.branch)
+    text = f"- {step.action.capitalize()} {where}"
+    return text + (f": {prose(step.title)}" if step.title else "") + (f" ({prose(step.why)})" if step.why else "")
