@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from devfix.cli.judge_cases import judge_cases, watch_cases
 from devfix.cli.local import Local
 
 if TYPE_CHECKING:
     from devfix.registry import Catalog, Rule
     from devfix.rule_testing.case import Case
+    from devfix.rule_testing.recording.runs import RecordedRuns
     from devfix.rule_testing.runner import Bench
     from devfix.rule_testing.updating import BlockUpdate
 
@@ -51,6 +52,13 @@ def test(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="With --update: replace blocks that are not empty, without asking.")
     ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on, and test a rule again whenever its module or page is saved.")
+    ] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Make every run: neither replay runs of the cache, nor record any.")
+    ] = False,
+    clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove all recorded runs first.")] = False,
     python: Annotated[
         Path | None, typer.Option("--python", help="Interpreter that runs the cases; it needs torch.")
     ] = None,
@@ -59,46 +67,50 @@ def test(
     """Run the cases of rules' pages.
 
     Checked are the failure, the first change, a run with every change, and programs that a rule must not change.
-    Exit code 1 if a case fails.
+    A run is made once, and replayed while its program, the packages and devfix are the same. Exit code 1 if a case
+    fails.
     """
     from devfix.config import Config
     from devfix.errors import UserError
     from devfix.registry.selection import rules_for
-    from devfix.rule_testing.runner import Bench, check_torch
+    from devfix.rule_testing.runner import Bench
     from devfix.rule_testing.selection import case_filter, chosen
 
     if overwrite and not update:
         raise UserError("--overwrite says how to --update: give both")
     if update and (preview or part or only):
         raise UserError("--update writes whole pages: give it without --preview, -k and --only")
+    if watch and (preview or update):
+        raise UserError("--watch tests: give it without --preview and --update")
     found = chosen(targets or (), rules_for(Config(), local or ()))
     if not found.rules and not found.troubles:
         raise UserError("no rule to test: give a folder of rules, or install a pack")
     select = case_filter(part, only or (), found.rules)
     interpreter = python or Path(sys.executable)
-    check_torch(interpreter)
-    with Bench(interpreter) as bench:
+    with Bench(interpreter, recorded=_recorded(interpreter, no_cache, clear_cache)) as bench:
         if preview:
             return _preview(found, bench, select)
         for rule in found.rules if update else ():
             _update(rule, bench, overwrite)
-        return _judge(found, bench, select)
+        passed = judge_cases(found, bench, select)
+        if watch:
+            watch_cases(found.rules, bench, select)
+        return 0 if passed else 1
 
 
-def _judge(found: Catalog, bench: Bench, select: Select | None) -> int:
-    from devfix.report.render.plain import plain
-    from devfix.rule_testing.page_check import judge
-    from devfix.rule_testing.writing import judged, summed
+def _recorded(interpreter: Path, no_cache: bool, clear_cache: bool) -> RecordedRuns | None:
+    """Return the recorded runs for an interpreter; None if none are to be used. Raises UserError if it has no torch."""
+    from devfix.rule_testing.recording.fingerprint import installed
+    from devfix.rule_testing.recording.runs import RecordedRuns
+    from devfix.rule_testing.recording.store import user_store
 
-    began = time.monotonic()
-    judgements = []
-    for judgement in judge(found.rules, bench, select):
-        print(plain(judged(judgement)), flush=True)
-        judgements.append(judgement)
-    for trouble in found.troubles:
-        print(plain(f"FAIL  {trouble}"))
-    print(summed(judgements, time.monotonic() - began, len(found.troubles)))
-    return 0 if all(judgement.passed for judgement in judgements) and not found.troubles else 1
+    store = user_store()
+    if clear_cache:
+        store.clear()
+    if no_cache:
+        installed(interpreter)
+        return None
+    return RecordedRuns(store, interpreter)
 
 
 def _preview(found: Catalog, bench: Bench, select: Select | None) -> int:

@@ -34,7 +34,7 @@ def pack_rules(point: EntryPoint, troubles: Notes) -> Iterator[Rule]:
     """Yield the rules of an installed pack; modules that are not importable rules are added to `troubles`."""
     origin = point.dist.name if point.dist else point.value
     try:
-        pack = _import_safely(point.load, f"pack {point.name!r} ({point.value}, from {origin})")
+        pack = import_safely(point.load, f"pack {point.name!r} ({point.value}, from {origin})")
         folders = list(getattr(pack, "__path__", ()))
         if not folders:
             raise RuleError(f"pack {point.name!r} ({point.value}, from {origin}): is no package of rules")
@@ -50,7 +50,7 @@ def pack_rules(point: EntryPoint, troubles: Notes) -> Iterator[Rule]:
             if name in declared:
                 module = _compile(declared[name], dotted, pack.__name__)
             else:
-                module = _import_safely(partial(importlib.import_module, dotted), dotted)
+                module = import_safely(partial(importlib.import_module, dotted), dotted)
             yield rule_from(module, point.name, origin)
         except RuleError as error:
             troubles.add(str(error))
@@ -78,7 +78,7 @@ def rule_at(file: Path) -> Rule:
     while (folder / "__init__.py").is_file():
         packages.insert(0, folder.name)
         folder = folder.parent
-    module = _import_safely(lambda: _module(file, folder, packages), str(file))
+    module = import_safely(lambda: _module(file, folder, packages), str(file))
     return rule_from(module, _pack_name(file.parent), str(file.parent))
 
 
@@ -140,7 +140,7 @@ def _load_module(name: str, file: Path) -> ModuleType:
     return module
 
 
-def _import_safely(load: Callable[[], Loaded], what: str) -> Loaded:
+def import_safely(load: Callable[[], Loaded], what: str) -> Loaded:
     """Return the result of `load`. Raises RuleError, which names `what`, for any exception, exit or endless loop."""
     try:
         return within(IMPORT_SECONDS, load)

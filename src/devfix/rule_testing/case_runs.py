@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from devfix.execution import TracedRunner
 from devfix.model import NO_COUNTS, CountRequest, Outcome, Run, World
 from devfix.rule_testing.case import Case
+from devfix.rule_testing.recording.case_runner import CaseRunner
 from devfix.verification.checks.stdout import SEEDS
 
 
 class CaseRuns:
     """Runs of a case's program, each made once."""
 
-    def __init__(self, case: Case, observer: TracedRunner) -> None:
+    def __init__(self, case: Case, observer: CaseRunner) -> None:
         self._case, self._observer = case, observer
         self._done: dict[tuple[World, tuple[bytes, ...], CountRequest, bool], Run] = {}
 
@@ -29,10 +29,10 @@ class CaseRuns:
         # A verdict requests a second run in the first world, to exclude chance; a case always fails. Runs with a
         # seed are compared with one another, to see what repeats, so each of them is run.
         if seed is not None:
-            return self._observer.run(world, files, fresh=False, reach=reach, seed=seed)
+            return self._observer.run(world, files, reach=reach, seed=seed)
         key = (world, tuple(files[name] for name in sorted(files)), reach, fresh and files == self._case.before)
         if key not in self._done:
-            self._done[key] = self._observer.run(world, files, fresh=False, reach=reach)
+            self._done[key] = self._observer.run(world, files, reach=reach)
         return self._done[key]
 
     def baseline(self, world: World) -> Run:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
-from devfix.execution import SEED, TracedRunner
+from devfix.execution import SEED
 from devfix.execution.device_matrix import worlds_to_verify
 from devfix.model import Failure, Outcome, Patch, Run, Safety, World
 from devfix.registry import Rule
@@ -15,15 +15,16 @@ from devfix.rule_testing.case import Case
 from devfix.rule_testing.case_runs import CaseRuns
 from devfix.rule_testing.format import differences, format_ending, format_failure, matches_failure
 from devfix.rule_testing.proposal import Proposal, files_after, proposal_for
+from devfix.rule_testing.recording.case_runner import CaseRunner
 from devfix.rule_testing.results import Result, Trouble
 from devfix.sdk.trace.sites import locations_without_scope
 from devfix.verification.candidate import CandidateResult
 from devfix.verification.verifier import Verifier
 
 
-def check(rule: Rule, case: Case, observer: TracedRunner) -> Result:
+def check(rule: Rule, case: Case, observer: CaseRunner) -> Result:
     """Run a case and check what the rule proposes, with the diagnosis and verification that a repair uses."""
-    run = observer.run(case.world, fresh=False)
+    run = observer.run(case.world)
     failure = run.failure if run.outcome is Outcome.FAILED else None
     if case.failure is None and run.outcome is Outcome.CLEAN:
         return Result(rule.id, case, ())
@@ -61,12 +62,12 @@ def _compare_failure(case: Case, text: str) -> Iterator[Trouble]:
         )
 
 
-def second_look(case: Case, observer: TracedRunner, failure: Failure) -> Failure:
+def second_look(case: Case, observer: CaseRunner, failure: Failure) -> Failure:
     """Return the failure with the scopes that only a second run can record, as in a repair."""
     watch = list(locations_without_scope(failure))
     if not watch:
         return failure
-    again = observer.run(case.world, watch=watch, fresh=False)
+    again = observer.run(case.world, watch=watch)
     return replace(again.failure, scopes=again.watched) if again.failure else failure
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
 from devfix.registry import Rule
@@ -10,6 +11,8 @@ from devfix.rule_testing.case import Case, Page
 from devfix.rule_testing.page import PageError, read_page
 from devfix.rule_testing.results import Result, Trouble
 from devfix.rule_testing.runner import Bench
+
+Started = tuple[Rule, Case, "Future[Result]"]
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,16 @@ def page_troubles(rule: Rule, page: Page) -> tuple[Trouble, ...]:
     return tuple(troubles)
 
 
-def judge(rules: Sequence[Rule], bench: Bench, select: Callable[[Case], bool] | None = None) -> Iterator[Judgement]:
+def judge(
+    rules: Sequence[Rule],
+    bench: Bench,
+    select: Callable[[Case], bool] | None = None,
+    started: Callable[[Sequence[Started]], None] | None = None,
+) -> Iterator[Judgement]:
     """Yield a judgement for each rule, in order, while the cases of all run concurrently.
 
     With `select`, only some cases are run, rules without such cases are left out, and pages are not judged as a whole.
+    `started` is called once, with all cases.
     """
     pages: list[tuple[Rule, tuple[Trouble, ...], Page | None]] = []
     for rule in rules:
@@ -53,9 +62,12 @@ def judge(rules: Sequence[Rule], bench: Bench, select: Callable[[Case], bool] | 
     if select is not None:
         pages = [(rule, troubles, _part(page, select)) for rule, troubles, page in pages]
         pages = [(rule, () if page else troubles, page) for rule, troubles, page in pages if page is None or page.cases]
-    results = bench.check_all([(rule, case) for rule, _, page in pages if page for case in page.cases])
+    cases = [(rule, case, bench.submit(rule, case)) for rule, _, page in pages if page for case in page.cases]
+    if started is not None:
+        started(cases)
+    results = iter(cases)
     for rule, troubles, page in pages:
-        found = tuple(next(results) for _ in page.cases) if page else ()
+        found = tuple(next(results)[2].result() for _ in page.cases) if page else ()
         yield Judgement(rule, (*troubles, *(_unsafe(page, found) if page and select is None else ())), found)
 
 

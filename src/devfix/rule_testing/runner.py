@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -14,7 +17,6 @@ from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer
 from devfix.model import Failure, Outcome, Run, Target
 from devfix.process import child_environment
-from devfix.process import run as run_program
 from devfix.registry import Rule
 from devfix.rule_testing.case import Case
 from devfix.rule_testing.check import check, second_look
@@ -22,6 +24,9 @@ from devfix.rule_testing.folders import Folders
 from devfix.rule_testing.format import format_ending
 from devfix.rule_testing.preview import Preview
 from devfix.rule_testing.proposal import proposal_for
+from devfix.rule_testing.recording.case_runner import CaseRunner
+from devfix.rule_testing.recording.fingerprint import installed
+from devfix.rule_testing.recording.runs import RecordedRuns
 from devfix.rule_testing.results import Result, Trouble
 
 TIMEOUT = 60.0  # seconds for one run of a case's program, which should take a tenth of that
@@ -30,21 +35,33 @@ JOBS = 2
 
 def check_torch(python: Path) -> None:
     """Raise UserError if an interpreter has no torch that the bench can use."""
-    look = "import importlib.util; raise SystemExit(importlib.util.find_spec('torch') is None)"
-    done = run_program((str(python), "-c", look), Path.cwd(), child_environment(), TIMEOUT)
-    if done.exit_code != 0:
-        why = done.internal_error or "it has no torch, which rules' cases need"
-        raise UserError(f"{python}: {why}; name an interpreter that has it: --python PATH")
+    installed(python)
 
 
 class Bench:
-    """Runs cases with one interpreter, which needs torch; closing it removes everything it started and wrote."""
+    """Runs cases with one interpreter, which needs torch; closing it removes everything it started and wrote.
 
-    def __init__(self, python: Path, timeout: float = TIMEOUT, jobs: int = JOBS) -> None:
-        self.python, self.timeout = python, timeout
+    Runs that are in `recorded` are not made again; `count` has how many were "made" and how many "replayed".
+    """
+
+    def __init__(
+        self, python: Path, timeout: float = TIMEOUT, jobs: int = JOBS, recorded: RecordedRuns | None = None
+    ) -> None:
+        self.python, self.timeout, self.recorded = python, timeout, recorded
         self._folder = tempfile.TemporaryDirectory(prefix=f"devfix-cases-{os.getpid()}-")
         self._pool = ThreadPoolExecutor(jobs)
-        self._warm = PreforkServer(python, child_environment())
+        self._lock = threading.Lock()
+        self._server: PreforkServer | None = None
+        self.count: Counter[str] = recorded.count if recorded is not None else Counter()
+        if recorded is None:
+            self.warm_up()
+
+    def warm_up(self) -> PreforkServer:
+        """Start the process from which runs are forked, in the background; return it."""
+        with self._lock:
+            if self._server is None:
+                self._server = PreforkServer(self.python, child_environment())
+            return self._server
 
     def check(self, rule: Rule, case: Case) -> Result:
         """Run a case of a rule's page; an error of devfix is reported as the case's."""
@@ -60,7 +77,7 @@ class Bench:
     def failing(self, case: Case) -> tuple[Failure | None, Run]:
         """Return the same with the run of the program."""
         observer = self._observer(case)
-        run = observer.run(case.world, fresh=False)
+        run = observer.run(case.world)
         if run.outcome is not Outcome.FAILED or run.failure is None:
             return None, run
         return second_look(case, observer, run.failure), run
@@ -72,7 +89,10 @@ class Bench:
             return Preview(case, None, format_ending(run).splitlines()[0])
         return Preview(case, proposal_for(rule, case, failure))
 
-    def _observer(self, case: Case) -> TracedRunner:
+    def _observer(self, case: Case) -> CaseRunner:
+        return CaseRunner(case, partial(self._runner, case), self.recorded)
+
+    def _runner(self, case: Case) -> TracedRunner:
         root = Path(self._folder.name)
         target = Target(
             root=root,
@@ -83,7 +103,7 @@ class Bench:
             timeout=self.timeout,
         )
         folders = Folders(root, {**case.before, **case.foreign})
-        return TracedRunner(target, folders, frozenset(case.before), self._warm)
+        return TracedRunner(target, folders, frozenset(case.before), self.warm_up())
 
     def submit(self, rule: Rule, case: Case) -> Future[Result]:
         """Run a case as soon as one of the jobs is free."""
@@ -97,7 +117,10 @@ class Bench:
     def close(self) -> None:
         """Cancel what has not started, end the prefork server and remove the folders."""
         self._pool.shutdown(wait=True, cancel_futures=True)
-        self._warm.close()
+        if self._server is not None:
+            self._server.close()
+        if self.recorded is not None:
+            self.recorded.store.trim()
         self._folder.cleanup()
 
     def __enter__(self) -> Bench:

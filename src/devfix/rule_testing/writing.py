@@ -27,14 +27,21 @@ def judged(judgement: Judgement) -> str:
     return "\n".join(lines)
 
 
-def summed(judgements: Sequence[Judgement], seconds: float, broken: int = 0) -> str:
-    """Return how many rules and cases there were, how many failed, how many modules are not rules, and the time."""
+def summed(
+    judgements: Sequence[Judgement], seconds: float, broken: int = 0, runs: tuple[int, int] | None = None
+) -> str:
+    """Return how many rules and cases there were, how many failed, how many modules are not rules, and the time.
+
+    `runs` is how many runs were made, and how many replayed.
+    """
     results = [result for judgement in judgements for result in judgement.results]
     failed = sum(bool(result.troubles) for result in results)
     pages = sum(bool(judgement.troubles) for judgement in judgements)
     counted = ((failed, "failed"), (pages, "pages not in order"), (broken, "modules that are no rule"))
     bad = ", ".join(f"{number} {what}" for number, what in counted if number)
-    return f"\n{len(judgements)} rules, {len(results)} cases: {bad or 'all pass'} ({seconds:.1f} s)"
+    made, replayed = runs or (0, 0)
+    told = f"; {made} runs made, {replayed} replayed" if runs and replayed else ""
+    return f"\n{len(judgements)} rules, {len(results)} cases: {bad or 'all pass'} ({seconds:.1f} s{told})"
 
 
 def _lines(troubles: Sequence[Trouble], start: str) -> Iterator[str]:

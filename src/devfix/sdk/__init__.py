@@ -25,6 +25,7 @@ from devfix.sdk.fixes.followed_devices import followed
 from devfix.sdk.fixes.instances import is_of, passed_in
 from devfix.sdk.fixes.modules import largest_misplaced_module, root_modules
 from devfix.sdk.fixes.moves import is_written_to
+from devfix.sdk.fixes.parameters import parameter_added
 from devfix.sdk.fixes.registration import loads_strictly, module_container, modules_of, takes_modules
 from devfix.sdk.rules.families import CreationRule, DeviceSourceRule, ModuleRule, SourceRule
 from devfix.sdk.rules.rule import FailureRule, OperandRule, Rule, fill_message
@@ -65,9 +66,10 @@ from devfix.source.edits.statements import insert_after, insert_before, remove_s
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.naming import calls, imported_name, with_constant
 from devfix.source.queries.reading import assignments, definition, parameters, reads_of
+from devfix.source.queries.repository import Definition, Repository
 
 # What rules may count on; docs/reference/sdk.md says when it changes and how long a deprecated name stays.
-__version__ = "2.1"
+__version__ = "2.2"
 
 __all__ = [
     "FACTORIES",
@@ -77,6 +79,7 @@ __all__ = [
     "Confidence",
     "Context",
     "CreationRule",
+    "Definition",
     "DeviceSource",
     "DeviceSourceRule",
     "Diagnosis",
@@ -93,6 +96,7 @@ __all__ = [
     "NameRef",
     "Operand",
     "OperandRule",
+    "Repository",
     "Rule",
     "Safety",
     "ScopeVariable",
@@ -158,6 +162,7 @@ __all__ = [
     "on_device",
     "outside_loops",
     "owned_places",
+    "parameter_added",
     "parameters",
     "passed_in",
     "preserves_data",

@@ -29,6 +29,7 @@ class Sources:
     ) -> None:
         self._read, self._search = read, search
         self._files: dict[str, File | None] = {}
+        self._paths: list[str] | None = None
         self.notes = notes if notes is not None else Notes()
 
     def file(self, place: SourceLocation) -> File | None:
@@ -39,11 +40,17 @@ class Sources:
             self._files[place.path] = self._parse(place.path)
         return self._files[place.path]
 
-    def containing(self, *texts: str) -> list[File]:
-        """The editable Python files of the repository that have one of some texts in a line; a few hundred at most."""
-        found = [path for path in self._search(texts) if path.endswith((".py", ".ipynb"))][:_MOST]
+    def containing(self, *texts: str, most: int | None = _MOST) -> list[File]:
+        """The editable Python files of the repository that have one of some texts in a line; 200 by default at most."""
+        found = [path for path in self._search(texts) if path.endswith((".py", ".ipynb"))][:most]
         files = (self.file(SourceLocation(path, 1, owned=True)) for path in found)
         return [file for file in files if file is not None]
+
+    def paths(self) -> list[str]:
+        """The paths of the repository's Python files, editable or not, sorted; notebooks are no modules."""
+        if self._paths is None:
+            self._paths = sorted(path for path in self._search([""]) if path.endswith(".py"))
+        return self._paths
 
     def paired(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
         """Return edits with those of the files that jupytext keeps in step with them."""

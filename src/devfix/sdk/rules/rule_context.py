@@ -41,6 +41,7 @@ from devfix.sdk.trace.operands import (
 from devfix.sdk.trace.placement import explicitly_placed, placement_locations, placement_targets
 from devfix.sdk.trace.sites import FixSite, SiteKind, fix_sites, scope_at
 from devfix.source import File, Sources
+from devfix.source.queries.repository import Repository
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,11 @@ class Context:
         if found is None:
             raise LookupError("no operand is on another device")
         return found
+
+    @property
+    def repository(self) -> Repository:
+        """All files of the repository: definitions, callers, base classes."""
+        return Repository(self.sources)
 
     @property
     def target_device(self) -> str:

@@ -1,0 +1,67 @@
+"""Test rules whenever a file of theirs is saved: `devfix test --watch`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import wait
+from pathlib import Path
+
+from devfix.errors import RuleError
+from devfix.registry import Rule
+from devfix.registry.reloading import forget, reloaded
+from devfix.rule_testing.page_check import Started
+from devfix.rule_testing.preview import Preview
+from devfix.rule_testing.runner import Bench
+
+PATIENCE = 0.15  # seconds: a case whose runs are recorded takes a tenth of that
+STEP, DEBOUNCE = 20, 60  # milliseconds without another change, and at most, before a save is answered
+
+
+class Watched:
+    """The rules that are watched, by the files of their modules; the module of one is loaded again if it changes."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = {rule.path.resolve(): rule for rule in rules}
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folders of the rules."""
+        return sorted({path.parent for path in self.rules})
+
+    def changed(self, files: Iterable[Path]) -> tuple[list[Rule], list[str]]:
+        """Return the rules that saved files concern, as they are now, and what is wrong with others.
+
+        A module that several rules of its folder may import concerns all of them.
+        """
+        modules = {path.resolve() for path in files if path.suffix in (".py", ".md")}
+        concerned = {path.with_suffix(".py") for path in modules} & self.rules.keys()
+        reload = modules & self.rules.keys()
+        for helper in {path for path in modules if path.suffix == ".py"} - self.rules.keys():
+            forget(helper)
+            reload |= {path for path in self.rules if path.parent == helper.parent}
+        troubles = []
+        for path in sorted(reload):
+            try:
+                self.rules[path] = reloaded(self.rules[path])
+            except RuleError as error:
+                troubles.append(str(error))
+                concerned.discard(path)
+            else:
+                concerned.add(path)
+        return [self.rules[path] for path in sorted(concerned)], troubles
+
+
+def saves(folders: Sequence[Path]) -> Iterator[set[Path]]:
+    """Yield the files that were saved in some folders, again and again, until the process is interrupted."""
+    from watchfiles import watch
+
+    for changes in watch(*folders, recursive=False, step=STEP, debounce=DEBOUNCE):
+        yield {Path(name) for _, name in changes}
+
+
+def early(bench: Bench, started: Sequence[Started]) -> Iterator[Preview]:
+    """Yield what the rule proposes now for each case that takes longer, since something in it is new and has to run."""
+    wait([result for _, _, result in started], PATIENCE)
+    for rule, case, result in started:
+        if not result.done():
+            yield bench.preview(rule, case)
