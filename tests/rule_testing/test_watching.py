@@ -17,6 +17,13 @@ from rule_packs import AFTER, RULE, page, repaired, write_rule
 from devfix.registry.loading import rule_at
 from devfix.rule_testing.watching import Watched
 
+DECLARED = """title = "{}"
+message = "{{name}} never moved."
+
+[[fix]]
+at = "use"
+edit = "move-argument"
+"""
 HELPER = 'REASON = "It never moved."\n'
 HELPED = RULE.replace('f"It never was on {each.peer.device}."', "REASON").replace(
     "from devfix.sdk", "from ._words import REASON\n\nfrom devfix.sdk"
@@ -68,6 +75,21 @@ def test_a_module_that_is_broken_is_told_and_taken_when_it_is_whole_again(pack: 
     assert rules == [] and f"{gate.path}: cannot be imported: SyntaxError" in trouble.replace("raised ", "")
     gate.path.write_text(RULE)
     assert [rule.id for rule in watched.changed({gate.path})[0]] == [gate.id]
+
+
+def test_a_rule_that_is_data_is_compiled_again(tmp_path: Path) -> None:
+    file = tmp_path / "acme" / "bias_left.toml"
+    file.parent.mkdir()
+    file.write_text(DECLARED.format("The bias stays behind."))
+    file.with_suffix(".md").write_text(page(repaired(AFTER)))
+    watched = Watched([rule_at(file)])
+    file.write_text(DECLARED.format("The gate stays behind."))
+    (now,), troubles = watched.changed({file})
+    assert (now.id, now.title, troubles) == ("acme/bias-left", "The gate stays behind.", [])
+    assert [rule.title for rule in watched.changed({file.with_suffix(".md")})[0]] == ["The gate stays behind."]
+    file.write_text("title = 1\n")
+    rules, (trouble,) = watched.changed({file})
+    assert rules == [] and trouble.startswith(f"{file}")
 
 
 class Command:

@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
+from devfix.registry.declarations.rules import compile_module
+from devfix.registry.files import only_file
 from devfix.registry.loading import import_safely
 from devfix.registry.rule import Rule, rule_from
 
@@ -18,7 +20,11 @@ from devfix.registry.rule import Rule, rule_from
 def reloaded(rule: Rule) -> Rule:
     """Return a rule as its module is now; no other module is loaded. Raises RuleError if it is no rule any more."""
     assert rule.module is not None
-    module = import_safely(partial(_execute_module, rule.module.__name__, rule.path), str(rule.path))
+    name = rule.module.__name__
+    if rule.path.suffix == ".toml":
+        module = compile_module(only_file(rule.path), name, rule.module.__package__ or "")
+    else:
+        module = import_safely(partial(_execute_module, name, rule.path), str(rule.path))
     linecache.checkcache(str(rule.path))
     return rule_from(module, rule.pack, rule.origin)
 

@@ -33,10 +33,11 @@ class Watched:
 
         A module that several rules of its folder may import concerns all of them.
         """
-        modules = {path.resolve() for path in files if path.suffix in (".py", ".md")}
-        concerned = {path.with_suffix(".py") for path in modules} & self.rules.keys()
-        reload = modules & self.rules.keys()
-        for helper in {path for path in modules if path.suffix == ".py"} - self.rules.keys():
+        saved = {path.resolve() for path in files}
+        pages = {path for path in saved if path.suffix == ".md"}
+        concerned = {path.with_suffix(suffix) for path in pages for suffix in (".py", ".toml")} & self.rules.keys()
+        reload = saved & self.rules.keys()
+        for helper in {path for path in saved if path.suffix == ".py"} - self.rules.keys():
             forget(helper)
             reload |= {path for path in self.rules if path.parent == helper.parent}
         troubles = []
