@@ -14,12 +14,14 @@
     gpus = 1
     environment = { KORNIA_TEST_RUNSLOW = "true" } # of both; cpu_environment, cuda_environment of one
     default_device = true                          # torch.set_default_device, where the suite has no other way
+    device_attribute = "module.Case.device"        # what the suite takes its device from, set to it in both
     varying = "(?<=_case_)\\d+"                    # a pattern of what in the names hangs on how many GPUs there are
     told = "a line about the suite for the document"
     [kornia.causes]                                # written by hand, when a difference has been looked into
     "a part of a test's name or of its error" = "the cause: ours, theirs, or CUDA's"
 
 The tests' results lie in the folder `--out`, one JSON object a line; a suite whose results are there is not run again.
+A table that exists keeps the suites that are not run.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from pathlib import Path
 
 from needed import need_in
 from suites.running import run
-from suites.table import compared, page
+from suites.table import compared, joined, page
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -45,7 +47,7 @@ def main() -> int:
     options.add_argument("suites", type=Path)
     options.add_argument("--only", action="append", help="this suite alone (may be given again)")
     options.add_argument("--out", type=Path, default=Path("parity-results"))
-    options.add_argument("--table", type=Path, help="write the table to this file instead of the terminal")
+    options.add_argument("--table", type=Path, help="write the table to this file, beside the suites that it has")
     given = options.parse_args()
     suites = tomllib.loads(given.suites.read_text("utf-8"))
     out = given.out.resolve()
@@ -61,11 +63,11 @@ def main() -> int:
         row, differing = compared(name, suite, out)
         rows.append(row)
         lists += differing
-    text = page(rows, lists)
     if given.table:
-        given.table.write_text(text, "utf-8")
+        written = given.table.read_text("utf-8") if given.table.exists() else ""
+        given.table.write_text(joined(written, rows, lists), "utf-8")
     else:
-        print(text)
+        print(page(rows, lists))
     return 0
 
 

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 from typing import Any
 
 WRITTEN = "DEVFIX_PARITY_RESULTS"
 DEVICE = "DEVFIX_PARITY_DEFAULT_DEVICE"
+ATTRIBUTE = "DEVFIX_PARITY_ATTRIBUTE"
 _began = [0.0]
 
 
 def pytest_sessionstart() -> None:
-    """Make a device the default one, for suites that have no option for it."""
+    """Set the device that the suite asks for in its own way: the default one, or an attribute of a class."""
     if device := os.environ.get(DEVICE):
         import torch
 
         torch.set_default_device(device)
+    if given := os.environ.get(ATTRIBUTE):
+        import torch
+
+        place, _, device = given.partition("=")
+        owner, _, attribute = place.rpartition(".")
+        setattr(pkgutil.resolve_name(owner), attribute, torch.device(device))
 
 
 def pytest_runtest_logstart() -> None:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .recorder import DEVICE, WRITTEN
+from .recorder import ATTRIBUTE, DEVICE, WRITTEN
 
 BENCHMARKS = Path(__file__).resolve().parent.parent
 SOURCE = BENCHMARKS.parent / "src"
@@ -37,6 +37,8 @@ def environment(suite: dict[str, Any], where: str, written: Path) -> dict[str, s
     told[WRITTEN] = str(written)
     if suite.get("default_device"):
         told[DEVICE] = where
+    if attribute := suite.get("device_attribute"):
+        told[ATTRIBUTE] = f"{attribute}={where}"
     return told
 
 

@@ -126,3 +126,29 @@ def test_a_suite_tells_what_else_varies_in_its_names(tmp_path: Path, monkeypatch
         (tmp_path / where).write_text(json.dumps(told), "utf-8")
     host, cuda = (comparing.read(tmp_path / where, r"(?<=_case_)\d+")[0] for where in ("cpu", "cuda"))
     assert set(host) == set(cuda) == {"test_case_*_small"} and not comparing.differences(host, cuda)
+
+
+def test_a_table_keeps_the_suites_that_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A suite that is run again has one row and one section, where it had them; a new one comes last."""
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    table = importlib.import_module("suites.table")
+    one, two, later, three = "| one 1a | 1 |", "| two 2a | 1 |", "| two 2b | 1 |", "| three 3a | 1 |"
+    first = table.page([one, two], ["### one\n", "- theirs (1): `a`", "", "### two\n", "old", ""])
+    assert table.joined(first, [], []) == first
+    new = ["### two\n", "new", "", "### three\n", "all", ""]
+    again = table.joined(first, [later, three], new)
+    assert again == table.page([one, later, three], ["### one\n", "- theirs (1): `a`", "", *new])
+    assert table.joined("", [three], new[3:]) == table.page([three], new[3:])
+
+
+def test_a_suite_is_told_its_device_by_an_attribute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A suite that has neither an option nor a variable for the device has a class with an attribute."""
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    running = importlib.import_module("suites.running")
+    recorder = importlib.import_module("suites.recorder")
+    (tmp_path / "cases_of_a_suite.py").write_text("class Case:\n    device = None\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    told = running.environment({"device_attribute": "cases_of_a_suite.Case.device"}, "cuda", tmp_path / "out")
+    monkeypatch.setenv(recorder.ATTRIBUTE, told[recorder.ATTRIBUTE])
+    recorder.pytest_sessionstart()
+    assert str(importlib.import_module("cases_of_a_suite").Case.device) == "cuda"
