@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from devfix.registry import Catalog, Rule
+    from devfix.registry import Catalog
     from devfix.rule_testing.case import Case
     from devfix.rule_testing.page_check import Started
     from devfix.rule_testing.runner import Bench
+    from devfix.rule_testing.watching import Watched
 
 Select = Callable[["Case"], bool]
 
@@ -38,21 +39,23 @@ def judge_cases(
     return all(judgement.passed for judgement in judgements) and not found.troubles
 
 
-def watch_cases(rules: Sequence[Rule], bench: Bench, select: Select | None) -> None:
+def watch_cases(watched: Watched, bench: Bench, select: Select | None) -> None:
     """Print the results of each rule that is saved, until the process is interrupted."""
     from devfix.registry import Catalog
     from devfix.report.render.plain import plain
-    from devfix.rule_testing.watching import Watched, early, saves
+    from devfix.rule_testing.watching import early, saves
 
-    watched = Watched(rules)
     bench.warm_up()
 
     def tell(started: Sequence[Started]) -> None:
         for preview in early(bench, started):
             print(plain(f"runs: {preview.text.lstrip()}"), flush=True)
 
-    print(f"\nwatching {len(rules)} rules; Ctrl-C ends it", flush=True)
+    has_begun = False
     for files in saves(watched.folders):
+        if not has_begun:  # what was saved while the first test ran has no event
+            print(f"\nwatching {len(watched.rules)} rules; Ctrl-C ends it", flush=True)
+            files, has_begun = files | watched.missed(), True
         concerned, troubles = watched.changed(files)
         if concerned or troubles:
             print(flush=True)

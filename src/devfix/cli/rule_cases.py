@@ -75,6 +75,7 @@ def test(
     from devfix.registry.selection import rules_for
     from devfix.rule_testing.runner import Bench
     from devfix.rule_testing.selection import case_filter, chosen
+    from devfix.rule_testing.watching import Watched
 
     if overwrite and not update:
         raise UserError("--overwrite says how to --update: give both")
@@ -92,9 +93,10 @@ def test(
             return _preview(found, bench, select)
         for rule in found.rules if update else ():
             _update(rule, bench, overwrite)
+        watched = Watched(found.rules)
         passed = judge_cases(found, bench, select)
         if watch:
-            watch_cases(found.rules, bench, select)
+            watch_cases(watched, bench, select)
         return 0 if passed else 1
 
 

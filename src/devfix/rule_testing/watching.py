@@ -15,6 +15,7 @@ from devfix.rule_testing.runner import Bench
 
 PATIENCE = 0.15  # seconds: a case whose runs are recorded takes a tenth of that
 STEP, DEBOUNCE = 20, 60  # milliseconds without another change, and at most, before a save is answered
+IDLE = 200  # milliseconds after which a watch without a save says that it has begun
 
 
 class Watched:
@@ -22,6 +23,16 @@ class Watched:
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = {rule.path.resolve(): rule for rule in rules}
+        self._saved = self._times()
+
+    def _times(self) -> dict[Path, int]:
+        files = [file for path in self.rules for file in (path, path.with_suffix(".md"))]
+        return {file: file.stat().st_mtime_ns for file in files if file.exists()}
+
+    def missed(self) -> set[Path]:
+        """Return the files that were saved since this was made: before the watch of their folders had begun."""
+        now = self._times()
+        return {file for file, saved in now.items() if self._saved.get(file) != saved}
 
     @property
     def folders(self) -> list[Path]:
@@ -53,11 +64,19 @@ class Watched:
 
 
 def saves(folders: Sequence[Path]) -> Iterator[set[Path]]:
-    """Yield the files that were saved in some folders, again and again, until the process is interrupted."""
+    """Yield the files that were saved in some folders, again and again, until the process is interrupted.
+
+    Nothing is yielded for as long as nothing is saved, except one empty set: from then on no save is missed.
+    """
     from watchfiles import watch
 
-    for changes in watch(*folders, recursive=False, step=STEP, debounce=DEBOUNCE):
-        yield {Path(name) for _, name in changes}
+    has_begun = False
+    for changes in watch(
+        *folders, recursive=False, step=STEP, debounce=DEBOUNCE, rust_timeout=IDLE, yield_on_timeout=True
+    ):
+        if changes or not has_begun:
+            yield {Path(name) for _, name in changes}
+        has_begun = True
 
 
 def early(bench: Bench, started: Sequence[Started]) -> Iterator[Preview]:
