@@ -25,10 +25,11 @@ CLAUSE = re.compile(r"(?:Whether|What|How|Where|Which|Who|When)\b")
 
 @dataclass(frozen=True)
 class Code:
-    """The Python files of a commit below one folder, without the programs of tests and examples."""
+    """The Python files of a commit below one folder, or those of another suffix."""
 
     commit: str
     folder: str
+    suffix: str = ".py"
 
     @cached_property
     def files(self) -> dict[str, str]:
@@ -36,7 +37,9 @@ class Code:
         command = ["git", "archive", "--format=tar", self.commit, "--", self.folder]
         data = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-            found = [(member.name, archive.extractfile(member)) for member in archive if member.name.endswith(".py")]
+            found = [
+                (member.name, archive.extractfile(member)) for member in archive if member.name.endswith(self.suffix)
+            ]
             return {name: file.read().decode() for name, file in found if file is not None}
 
     @cached_property
@@ -91,6 +94,18 @@ def rules(commit: str) -> Code:
 
 
 @cache
+def declared(commit: str) -> Code:
+    """Return the rules of a commit that are data."""
+    return Code(commit, "rules", ".toml")
+
+
+def rule_files(commit: str) -> list[str]:
+    """Return the source of each rule, in Python or TOML."""
+    modules = [source for path, source in rules(commit).files.items() if not path.endswith("__init__.py")]
+    return modules + list(declared(commit).files.values())
+
+
+@cache
 def engine(commit: str) -> Code:
     """Return the engine and the probe of a commit."""
     return Code(commit, "src/devfix")
@@ -98,8 +113,7 @@ def engine(commit: str) -> Code:
 
 def length(commit: str) -> str:
     """Return the median number of lines of a rule."""
-    modules = [source for path, source in rules(commit).files.items() if not path.endswith("__init__.py")]
-    return f"{statistics.median(len(source.splitlines()) for source in modules):.0f}"
+    return f"{statistics.median(len(source.splitlines()) for source in rule_files(commit)):.0f}"
 
 
 def public_names(commit: str) -> int:
@@ -123,8 +137,9 @@ def most_tests(commit: str) -> int:
 
 
 ROWS: tuple[tuple[str, Callable[[str], object]], ...] = (
-    ("rules", lambda commit: len([path for path in rules(commit).files if not path.endswith("__init__.py")])),
-    ("lines of rules", lambda commit: rules(commit).lines),
+    ("rules", lambda commit: len(rule_files(commit))),
+    ("of these, TOML files", lambda commit: len(declared(commit).files)),
+    ("lines of rules", lambda commit: rules(commit).lines + declared(commit).lines),
     ("of these, import statements", lambda commit: rules(commit).import_lines),
     ("statements of rules", lambda commit: rules(commit).statements),
     ("lines of the median rule", length),
