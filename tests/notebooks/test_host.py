@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import waiting
 from notebooks import notebook
 
 from devfix.notebooks import HOST
@@ -14,10 +15,40 @@ pytest.importorskip("ipykernel", reason="notebooks run in ipykernel")
 pytestmark = pytest.mark.slow
 
 
+# The thread that sends output does not end before the control thread waits at the closed end of its pipe.
+LATE_ANSWER = """\
+import sys, threading, time
+from ipykernel.kernelapp import IPKernelApp
+
+app = IPKernelApp.instance()
+output, closed = app.iopub_thread.io_loop, threading.Event()
+answer, close = app.kernel.control_handlers["shutdown_request"], output.close
+
+async def answer_late(*message):
+    await answer(*message)
+    closed.wait()
+
+def names(frame):
+    while frame is not None:
+        yield frame.f_code.co_name
+        frame = frame.f_back
+
+def end_late(all_fds=False):
+    close(all_fds)
+    closed.set()
+    while "schedule" not in names(sys._current_frames()[app.control_thread.ident]):
+        time.sleep(0.01)
+    time.sleep(0.2)
+
+app.kernel.control_handlers["shutdown_request"], output.close = answer_late, end_late
+print("staged")
+"""
+
+
 def run(folder: Path, *cells: str, tags: dict[int, list[str]] | None = None) -> subprocess.CompletedProcess[str]:
     (folder / "nb.ipynb").write_bytes(notebook(*cells, tags=tags))
     command = [sys.executable, str(HOST), "nb.ipynb"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=waiting.HANGS)
 
 
 def test_cells_print_and_show_values_in_order(tmp_path: Path) -> None:
@@ -65,3 +96,8 @@ def test_a_notebook_that_asks_whether_it_is_on_colab_is_told_that_it_is_not(tmp_
 def test_a_killed_kernel_ends_the_run_by_its_signal(tmp_path: Path) -> None:
     done = run(tmp_path, "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
     assert done.returncode == -signal.SIGKILL
+
+
+def test_a_kernel_whose_threads_end_in_another_order_ends(tmp_path: Path) -> None:
+    done = run(tmp_path, LATE_ANSWER)
+    assert (done.returncode, done.stdout) == (0, "staged\n")

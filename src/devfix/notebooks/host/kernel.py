@@ -6,9 +6,11 @@ numbers of the notebook's script (`devfix.notebooks`): tracebacks and the probe 
 
 from __future__ import annotations
 
+import atexit
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 
 _PACKAGE = "devfix notebooks"  # no import statement can ask for a module of this name
 _FOLDER = Path(__file__).resolve().parents[1]
@@ -21,9 +23,19 @@ def run(notebook: str, connection: str, options: list[str]) -> None:
 
     app = IPKernelApp.instance()
     app.initialize(["-f", connection, "--HistoryManager.enabled=False", *options])
+    _leave_sockets_open(app)
     shell = sys.modules[f"{_PACKAGE}.host.shell"]
     shell.prepare(app.shell, notebook)
     app.start()
+
+
+def _leave_sockets_open(app: Any) -> None:
+    """Let the end of the process close the kernel's sockets.
+
+    ipykernel closes them at exit, one thread after the other. It waits for the control thread without a limit, and
+    that waits forever if it answers the last request while the thread that sends output ends.
+    """
+    atexit.unregister(app.close)
 
 
 def _load_package() -> None:
