@@ -3,10 +3,31 @@
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+_LONGEST = 500  # bytes of a line that is kept
+_ENDS = re.compile(rb"[\r\n]+")  # a bar of progress returns to the start of its line
+_ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+
+
+class LastLine:
+    """The last line, not an empty one, that a program has printed on any of its streams."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._begun: dict[int, bytes] = {}
+
+    def hear(self, stream: int, data: bytes) -> None:
+        """Take what the program has printed on a stream, in the pieces in which it comes."""
+        pieces = _ENDS.split(_ESCAPES.sub(b"", self._begun.get(stream, b"") + data))
+        self._begun[stream] = pieces[-1][-_LONGEST:]
+        line = next((each for each in reversed(pieces) if each.strip()), b"")
+        if line:
+            self.text = line[:_LONGEST].decode("utf-8", "replace").strip()
 
 
 class Progress:
@@ -20,7 +41,7 @@ class Progress:
         self._show, self._began, self._lock = show, time.monotonic(), threading.Lock()
         self._step = self._candidate = ""
         self._numbers = itertools.count()
-        self._runs: dict[int, tuple[str, float]] = {}
+        self._runs: dict[int, tuple[str, float, LastLine]] = {}
         self._plain: dict[str, float] = {}
 
     def __call__(self, step: str) -> None:
@@ -41,13 +62,16 @@ class Progress:
             self._candidate = f"{number} of at most {max(most, last)}: {title}"
 
     @contextmanager
-    def running(self, world: str, is_plain: bool) -> Iterator[None]:
-        """Count a run of the program in a world as in progress; `is_plain`: the program is unchanged."""
-        number, began = next(self._numbers), time.monotonic()
+    def running(self, world: str, is_plain: bool) -> Iterator[LastLine]:
+        """Count a run of the program in a world as in progress; `is_plain`: the program is unchanged.
+
+        What it prints is to be given to what is yielded.
+        """
+        number, began, line = next(self._numbers), time.monotonic(), LastLine()
         with self._lock:
-            self._runs[number] = (world, began)
+            self._runs[number] = (world, began, line)
         try:
-            yield
+            yield line
         finally:
             with self._lock:
                 del self._runs[number]
@@ -55,15 +79,20 @@ class Progress:
                     self._plain.setdefault(world, time.monotonic() - began)
 
     def summary(self) -> str:
-        """Return the step, the candidate, the worlds in progress with their times, and the time of a plain run."""
+        """Return the step, the candidate, the worlds in progress with their times, and the time of a plain run.
+
+        At the end is the last line that the program has printed in the run that began last.
+        """
         now = time.monotonic()
         with self._lock:
             parts = [self._step, self._candidate]
-            parts += [f"on {world} for {duration(now - began)}" for world, began in self._runs.values()]
-            worlds = {world for world, _ in self._runs.values()}
+            parts += [f"on {world} for {duration(now - began)}" for world, began, _ in self._runs.values()]
+            worlds = {world for world, _, _ in self._runs.values()}
+            lines = [line.text for _, _, line in self._runs.values() if line.text]
             known = [world for world in self._plain if world in worlds] or list(self._plain)
             took = ", ".join(f"{duration(self._plain[world])} on {world}" for world in known)
             parts.append(f"a plain run took {took}" if took else "")
+            parts.append(f"it prints: {lines[-1]}" if lines else "")
         return "; ".join(filter(None, parts))
 
 

@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import waiting
 from cli_programs import MOVED, repair
 from git_repositories import fingerprint, git, make_repository
 
+from devfix.cli import status
 from devfix.report.render.json import read
 
 HELLO = Path(__file__).resolve().parents[2] / "corpus" / "hello"
@@ -100,11 +102,15 @@ def test_a_failure_without_a_fix_that_holds_exits_1_and_makes_no_branch(tmp_path
 
 
 @pytest.mark.slow
-def test_progress_goes_to_standard_error_alone(tmp_path: Path) -> None:
+def test_without_a_terminal_a_short_repair_is_quiet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("devfix.cli.screen.QUIET", waiting.HANGS)
     root = make_repository(tmp_path / "program", {"main.py": MOVED})
-    done = repair(root, "--format", "json")
-    assert read(done.stdout).outcome == "clean"
-    assert "devfix: running python main.py" in done.stderr
+    command = ["repair", str(root), "--run", "python main.py", "--world", "simulated", "--format", "json"]
+    assert status(command) == 0
+    told = capsys.readouterr()
+    assert (read(told.out).outcome, told.err) == ("clean", "")
 
 
 def test_an_interpreter_without_torch_is_wrong_usage(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from devfix.model import Lack, Obstacle, OtherRun, Others, ScopeVariable, Source
 from devfix.report.find_types import FindRecord
 from devfix.report.record import record
 from devfix.report.render.json import dump
+from devfix.report.suite_types import SuiteRecord
 from devfix.report.types import (
     BeforeAfter,
     DependencyFaultRecord,
@@ -30,7 +31,7 @@ DIFF = """--- a/train.py
 -x = model(x)  # why
 +x = model(x.to('cuda'))
 """
-Kind = TypeVar("Kind", ReportRecord, FindRecord)
+Kind = TypeVar("Kind", ReportRecord, FindRecord, SuiteRecord)
 
 
 def full_report() -> ReportRecord:

@@ -185,6 +185,20 @@ def test_a_daemon_does_not_outlive_its_program(warm: PreforkServer, tmp_path: Pa
     assert (done.exit_code, done.stdout) == (0, "1\n") and _living(mark) == []
 
 
+def test_what_it_prints_is_heard_while_it_runs(warm: PreforkServer, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        "import os, time\nprint('one', flush=True)\nwhile not os.path.exists('gate'):\n    time.sleep(0.02)\n"
+    )
+    heard = bytearray()
+
+    def hear(stream: int, data: bytes) -> None:
+        heard.extend(data)
+        (tmp_path / "gate").touch()
+
+    done = warm.run(Path("script.py"), [], tmp_path, child_environment(), HANGS, hear=hear)
+    assert (done.exit_code, bytes(heard)) == (0, b"one\n")
+
+
 def test_output_is_bounded(warm: PreforkServer, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("print('x' * 1_000_000)\n")
     done = warm.run(Path("script.py"), [], tmp_path, child_environment(), HANGS, output_limit=1000)

@@ -16,12 +16,14 @@ from cli_programs import repair
 from full_pages import DIFF, full_report, hostile
 from git_repositories import make_repository
 from sample_search import record as find_record
+from sample_suite import suite_record
 
 from devfix.cli import status
 from devfix.report.render.html.find import find_page
 from devfix.report.render.html.highlight import diff_rows
 from devfix.report.render.html.journeys import bars, module_tree
 from devfix.report.render.html.repair import repair_page
+from devfix.report.render.html.suite import suite_page
 from devfix.report.render.json import dump
 from devfix.report.types import DeviceMapRecord, ModuleRecord, TransferRecord
 
@@ -61,6 +63,7 @@ class Page(HTMLParser):
 PAGES: dict[str, Callable[[bool], str]] = {
     "repair": lambda evil: repair_page(hostile(full_report()) if evil else full_report()),
     "find": lambda evil: find_page(hostile(find_record()) if evil else find_record()),
+    "suite": lambda evil: suite_page(hostile(suite_record()) if evil else suite_record()),
 }
 
 
@@ -105,6 +108,25 @@ def test_a_search_has_every_part() -> None:
         "The tensors on the GPU went into shifted (lib/a.py:3)",
         "Fail on the CPU (1)",
         "devfix find --repair",
+    ):
+        assert "".join(part.split()) in text, part
+
+
+def test_a_session_of_pytest_has_every_part() -> None:
+    text = joined(suite_page(suite_record()))
+    for part in (
+        "2 device failures in 3 of 7 tests",
+        "World a simulated GPU, with what tests create on a GPU",
+        "train.py:4 cpu cuda:0 aten::addmm placement/input-not-moved 2 cuda x1, cuda x2",
+        "x cpu float32 [2, 16] created cpu at train.py:3 in main",
+        "read by aten::addmm: the failure cpu at train.py:4",
+        "no run has verified it",
+        "- x = model(x) # why + x = model(x.to('cuda'))",
+        "Tests that end in it (2) tests/test_a.py::test_it",
+        "cuda x1 1 2 1 1 0 none asked for 1 0 0 0 1",
+        "Repair failure 2 devfix repair --run 'pytest tests/test_a.py::test_two' --gpus 2",
+        "Fail for another reason than devices (1) tests/test_a.py::test_broken assert 1 == 2",
+        "Could not be lifted (1)",
     ):
         assert "".join(part.split()) in text, part
 

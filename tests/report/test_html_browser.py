@@ -10,9 +10,11 @@ import pytest
 from browsers import MISSING, Browser, browser
 from full_pages import full_report, hostile
 from sample_search import record as find_record
+from sample_suite import suite_record
 
 from devfix.report.render.html.find import find_page
 from devfix.report.render.html.repair import repair_page
+from devfix.report.render.html.suite import suite_page
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 AXE = os.environ.get("AXE_CORE", "")
@@ -31,15 +33,17 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     written = {
         "repair": repair_page(full_report()),
         "find": find_page(find_record()),
+        "suite": suite_page(suite_record()),
         "hostile": repair_page(hostile(full_report())),
         "hostile find": find_page(hostile(find_record())),
+        "hostile suite": suite_page(hostile(suite_record())),
     }
     for name, text in written.items():
         (folder / f"{name}.html").write_text(text, "utf-8")
     return {name: folder / f"{name}.html" for name in written}
 
 
-@pytest.mark.parametrize("name", ["repair", "find", "hostile", "hostile find"])
+@pytest.mark.parametrize("name", ["repair", "find", "suite", "hostile", "hostile find", "hostile suite"])
 @pytest.mark.parametrize("width", [360, 768, 1280])
 def test_a_page_fits_its_width_and_nothing_is_refused(
     chromium: Browser, pages: dict[str, Path], name: str, width: int
@@ -93,7 +97,7 @@ def test_a_command_is_copied_or_selected(chromium: Browser, pages: dict[str, Pat
 
 
 @pytest.mark.skipif(not AXE, reason="axe-core is not there: npm install axe-core, and set AXE_CORE to its axe.min.js")
-@pytest.mark.parametrize("name", ["repair", "find", "hostile"])
+@pytest.mark.parametrize("name", ["repair", "find", "suite", "hostile"])
 @pytest.mark.parametrize("dark", [False, True])
 def test_axe_finds_nothing(chromium: Browser, pages: dict[str, Path], name: str, dark: bool) -> None:
     chromium.open(pages[name], 1280, dark)

@@ -13,7 +13,7 @@ from devfix.progress import Progress, duration
 from devfix.report.render.plain import one_line
 
 WIDTH = 100  # columns of a report that is not printed to a terminal
-# Without a terminal, a step that takes longer is printed again after so many seconds, then after twice as many.
+# Without a terminal, nothing is printed for so many seconds; then a line after each interval, which doubles.
 QUIET, LONGEST = 20.0, 300.0
 
 
@@ -46,7 +46,7 @@ class ShownProgress(Progress):
 
 @contextmanager
 def progress() -> Iterator[ShownProgress]:
-    """Yield the progress of a repair: a live line in a terminal, elsewhere a line per step and more for long steps."""
+    """Yield the progress of a repair: a live line in a terminal, elsewhere a line now and then if it takes long."""
     console = Console(stderr=True, soft_wrap=True)
     if console.is_terminal:
         with _live(console) as shown:
@@ -73,26 +73,16 @@ def _live(console: Console) -> Iterator[ShownProgress]:
 
 @contextmanager
 def _lines(console: Console) -> Iterator[ShownProgress]:
-    """Print a line when a step begins, and at growing intervals while it takes long."""
-    begun, ended, hidden = threading.Event(), threading.Event(), threading.Event()
-
-    def line(text: str) -> None:
-        console.print(Text("devfix: " + one_line(text)), highlight=False)
-
-    def step(text: str) -> None:
-        begun.set()
-        line(text)
-
-    shown = ShownProgress(step, lambda hide: hidden.set() if hide else hidden.clear())
+    """Print a line at growing intervals."""
+    ended, hidden = threading.Event(), threading.Event()
+    shown = ShownProgress(lambda step: None, lambda hide: hidden.set() if hide else hidden.clear())
 
     def wait() -> None:
         interval = QUIET
-        while not ended.is_set():
-            if begun.wait(interval):
-                begun.clear()
-                interval = QUIET
-            elif not ended.is_set() and not hidden.is_set():
-                line(f"{duration(shown.elapsed)}: {shown.summary()}")
+        while not ended.wait(interval):
+            if not hidden.is_set():
+                line = one_line(f"devfix: {duration(shown.elapsed)}: {shown.summary()}")
+                console.print(Text(line), highlight=False)
                 interval = min(2 * interval, LONGEST)
 
     repeater = threading.Thread(target=wait, daemon=True)
@@ -101,7 +91,6 @@ def _lines(console: Console) -> Iterator[ShownProgress]:
         yield shown
     finally:
         ended.set()
-        begun.set()
         repeater.join()
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from devfix.process import Completed, ResourceLimits, SupervisedProcess
 from devfix.process.output_buffer import BoundedOutput
+from devfix.process.running import Hear
 
 _SERVER = Path(__file__).parents[1] / "probe" / "prefork" / "server.py"
 _START_SECONDS, _GRACE = 600.0, 60.0
@@ -93,10 +94,14 @@ class PreforkServer:
         environment: Mapping[str, str],
         timeout: float,
         output_limit: int = 0,
+        hear: Hear | None = None,
     ) -> Completed:
-        """Run `python script arguments` in `cwd` with exactly this environment, for at most `timeout` seconds."""
+        """Run `python script arguments` in `cwd` with exactly this environment, for at most `timeout` seconds.
+
+        `hear` is given what it prints, as it comes.
+        """
         if self._parent is not None and not self._is_prepared():
-            return self._parent.run(script, arguments, cwd, environment, timeout, output_limit)
+            return self._parent.run(script, arguments, cwd, environment, timeout, output_limit, hear)
         self._check(environment, cwd)
         request = {
             "script": str(script),
@@ -126,7 +131,7 @@ class PreforkServer:
                 os.close(out_end)
                 os.close(err_end)
             try:
-                return self._gather(ours, out, err, timeout, output_limit or self._output)
+                return self._gather(ours, out, err, timeout, output_limit or self._output, hear)
             finally:
                 os.close(out)
                 os.close(err)
@@ -200,10 +205,13 @@ class PreforkServer:
             except (OSError, ValueError, KeyError):
                 return  # closed
 
-    def _gather(self, ours: socket.socket, out: int, err: int, timeout: float, limit: int) -> Completed:
+    def _gather(
+        self, ours: socket.socket, out: int, err: int, timeout: float, limit: int, hear: Hear | None
+    ) -> Completed:
         began = time.monotonic()
         captures = {out: BoundedOutput(limit), err: BoundedOutput(limit), ours.fileno(): BoundedOutput(10_000)}
-        timed_out = not _drain(captures, began + timeout)
+        heard = {} if hear is None else dict.fromkeys((out, err), hear)
+        timed_out = not _drain(captures, began + timeout, heard)
         seconds = time.monotonic() - began
         if timed_out:
             ours.shutdown(socket.SHUT_WR)  # the server sees the end of the stream, and ends its children
@@ -220,7 +228,7 @@ class PreforkServer:
         return Completed(code, name, False, float(wall), stdout.text(), stderr.text(), truncated)
 
 
-def _drain(captures: Mapping[int, BoundedOutput], deadline: float) -> bool:
+def _drain(captures: Mapping[int, BoundedOutput], deadline: float, heard: Mapping[int, Hear] | None = None) -> bool:
     """Read until all streams are closed; return False if the deadline passes first."""
     with selectors.DefaultSelector() as selector:
         for stream in captures:
@@ -233,6 +241,8 @@ def _drain(captures: Mapping[int, BoundedOutput], deadline: float) -> bool:
                 data = _read(key.fd)
                 if data:
                     captures[key.fd].add(data)
+                    if heard and key.fd in heard:
+                        heard[key.fd](key.fd, data)
                 else:
                     selector.unregister(key.fd)
     return True

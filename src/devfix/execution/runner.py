@@ -18,6 +18,7 @@ from devfix.execution.unobserved import find_unobserved
 from devfix.model import NO_COUNTS, CountRequest, Run, SourceLocation, Target, World
 from devfix.notebooks import HOST
 from devfix.process import Completed, ResourceLimits, Sandbox, run
+from devfix.process.running import Hear
 from devfix.process.tempdirs import temporary_folder
 from devfix.progress import Progress
 from devfix.trace import read_all
@@ -105,7 +106,7 @@ class TracedRunner:
             with (
                 temporary_folder("traces", self.scratch) as traces,
                 temporary_folder("temporary", self.scratch) as temporary,
-                shown,
+                shown as line,
             ):
                 order = probe_config(world, traces, tree.path, self.target.root, watch, device_map, reach, tally, seed)
                 environment = environment_for(world, {**order, "calls": calls, "tests": tests}, overlay=overlay)
@@ -117,7 +118,8 @@ class TracedRunner:
                 extra = [overlay] if overlay else []
                 sandbox = self._sandbox(world, [tree.path, traces, temporary], extra)
                 mark = traces / STEPS_MARK if reach.steps else None
-                done = self._start(tree.path, environment, fresh, sandbox, mark)
+                hear = line.hear if line is not None else None
+                done = self._start(tree.path, environment, fresh, sandbox, mark, hear)
                 read, trouble = read_all(traces, tree.path, self.tracked)
                 unseen = find_unobserved(done, traces)
             return read_run(
@@ -140,7 +142,13 @@ class TracedRunner:
         return Sandbox([*self.read_only, *writable], [*self.sandboxed, *needed], devices=world.kind == "real")
 
     def _start(
-        self, tree: Path, environment: Mapping[str, str], fresh: bool, sandbox: Sandbox | None, mark: Path | None
+        self,
+        tree: Path,
+        environment: Mapping[str, str],
+        fresh: bool,
+        sandbox: Sandbox | None,
+        mark: Path | None,
+        hear: Hear | None,
     ) -> Completed:
         cwd = tree / self.target.subfolder
         command = self.target.command
@@ -153,12 +161,21 @@ class TracedRunner:
             and not self.read_only
         ):
             try:
-                return self.warm.run(script, command[2:], cwd, environment, self.target.timeout)
+                return self.warm.run(script, command[2:], cwd, environment, self.target.timeout, hear=hear)
             except PreforkError:
                 pass  # a fresh process says the same, later
         inside = sandbox.around(command, cwd) if sandbox is not None else command
-        limit, until = self.target.timeout, self.target.until
-        return run(inside, cwd, environment, limit, self.limits, read_only=self.read_only, until=until, mark=mark)
+        return run(
+            inside,
+            cwd,
+            environment,
+            self.target.timeout,
+            self.limits,
+            read_only=self.read_only,
+            until=self.target.until,
+            mark=mark,
+            hear=hear,
+        )
 
     def _script(self, tree: Path, cwd: Path) -> Path | None:
         command = self.target.command

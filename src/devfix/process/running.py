@@ -12,7 +12,7 @@ import selectors
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +21,9 @@ from devfix.process.end_watch import LOOK, EndWatch
 from devfix.process.limits import ResourceLimits
 from devfix.process.output_buffer import BoundedOutput
 from devfix.process.supervised import GRACE, SupervisedProcess
+
+Hear = Callable[[int, bytes], None]
+"""Called with a stream and what the program has printed on it."""
 
 PLAIN = ResourceLimits()  # for what devfix itself starts
 
@@ -71,6 +74,7 @@ def run(
     through: bool = False,
     until: Until | None = None,
     mark: Path | None = None,
+    hear: Hear | None = None,
 ) -> Completed:
     """Run a command to its end, or for `timeout` seconds. Never raises because of what the program does.
 
@@ -78,7 +82,7 @@ def run(
     cannot change: writes are lost or rejected (`can_protect` says whether the system supports that). With `through` the
     program has this process's own input and output, and `stdout` and `stderr` stay empty. A program that is to run
     `until` something is then interrupted as by Ctrl-C, and killed if it goes on; `mark` is a file that appears when it
-    has run the line that failed often enough.
+    has run the line that failed often enough. `hear` is given what the program prints, as it comes.
     """
     began = time.monotonic()
     try:
@@ -90,7 +94,7 @@ def run(
     with program:
         deadline = began + timeout
         watch = EndWatch(until, deadline, mark) if until is not None else None
-        timed_out, is_ended = not _drain(program, captures, deadline, watch), False
+        timed_out, is_ended = not _drain(program, captures, deadline, watch, hear), False
         seconds = time.monotonic() - began
         if watch is not None:
             watch.close()
@@ -120,7 +124,11 @@ def can_protect(paths: Sequence[Path]) -> bool:
 
 
 def _drain(
-    program: SupervisedProcess, captures: Sequence[BoundedOutput], deadline: float, watch: EndWatch | None = None
+    program: SupervisedProcess,
+    captures: Sequence[BoundedOutput],
+    deadline: float,
+    watch: EndWatch | None = None,
+    hear: Hear | None = None,
 ) -> bool:
     """Read until all three streams are closed; return False if the deadline passes first, or the program is due."""
     streams = dict(zip((program.stdout, program.stderr, program.status), captures, strict=True))
@@ -140,6 +148,8 @@ def _drain(
                 streams[key.fd].add(data)
                 if watch is not None and key.fd != program.status:
                     watch.see(key.fd, data)
+                if hear is not None and key.fd != program.status:
+                    hear(key.fd, data)
     return True
 
 

@@ -1,4 +1,4 @@
-"""A test's failure -> devfix's diagnosis, for the test's report: which tensors met, and where each was born."""
+"""A test's failure -> devfix's diagnosis, for the test's report: which tensors met, and where each was created."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from devfix.pytest_gpus.probe_bridge import probe
 from devfix.pytest_gpus.world import Wanted
+
+if TYPE_CHECKING:
+    from devfix.model import Failure
 
 Lines = Callable[[str, int], str]
 
@@ -24,16 +27,11 @@ def trace_of(exception: BaseException) -> dict[str, Any] | None:
     return trace
 
 
-def diagnosis(trace: dict[str, Any] | None, others: Iterable[Path], root: Path) -> str:
-    """Return the diagnosis of a trace, else of the first failure that ended a process which the test had started.
+def device_failure(trace: dict[str, Any] | None, others: Iterable[Path], root: Path) -> Failure | None:
+    """Return the device failure of a trace, else the first that ended a process which the test had started.
 
-    `others` are the traces of these. "" where no trace tells of a failure of devices.
+    `others` are the traces of these. None where no trace tells of a failure of devices.
     """
-    from rich.console import Group
-
-    from devfix.report.render.failure import failure_record
-    from devfix.report.render.text import diagnosis as parts
-    from devfix.report.render.text import render_text
     from devfix.trace import read_all
 
     with tempfile.TemporaryDirectory(prefix=f"devfix-traces-{os.getpid()}-") as name:
@@ -44,25 +42,34 @@ def diagnosis(trace: dict[str, Any] | None, others: Iterable[Path], root: Path) 
             for path in others:
                 shutil.copy(path, folder)
         traces, _ = read_all(folder, root, None)
-    for each in traces:
-        if each.failure is not None and each.failure.uncaught and each.failure.kind != "other":
-            return render_text(Group(*parts(failure_record(each.failure, (), _lines(root)))), color=False, width=100)
-    return ""
+    failures = (each.failure for each in traces if each.failure is not None and each.failure.uncaught)
+    return next((failure for failure in failures if failure.kind != "other"), None)
 
 
-def advice(node: str, given: Sequence[str], wanted: Wanted) -> str:
-    """Return how to repair what failed a test.
+def diagnosis(failure: Failure, root: Path) -> str:
+    """Return the diagnosis of a failure as text."""
+    from rich.console import Group
+
+    from devfix.report.render.failure import failure_record
+    from devfix.report.render.text import diagnosis as parts
+    from devfix.report.render.text import render_text
+
+    return render_text(Group(*parts(failure_record(failure, (), lines(root)))), color=False, width=100)
+
+
+def repair_command(node: str, given: Sequence[str], wanted: Wanted) -> str:
+    """Return the command that repairs what failed a test.
 
     `given` are the settings of a lifted run and the suite's own options, which may choose its device.
     """
     inner = shlex.join(["pytest", *(["--lift"] if wanted.lift else []), *given, node])
     # Quotes in quotes are hard to read, and nothing in the others means anything to a shell but these four.
     outer = f'"{inner}"' if "'" in inner and not set('"$`\\!') & set(inner) else shlex.quote(inner)
-    command = f"devfix repair --run {outer}"
-    return f"To repair it: {command}" + (f" --gpus {wanted.gpus}" if wanted.gpus > 1 else "") + "\n"
+    return f"devfix repair --run {outer}" + (f" --gpus {wanted.gpus}" if wanted.gpus > 1 else "")
 
 
-def _lines(root: Path) -> Lines:
+def lines(root: Path) -> Lines:
+    """Return what gives the lines of the suite's files."""
     from devfix.report.render.source_lines import line_of
 
     def line(path: str, number: int) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +21,7 @@ _LIFT_SCRIPTS = "--lift-scripts"
 _LIFT_STRICT = "--lift-strict"
 _LIFT_STRICT_AT = "--lift-strict-at"
 _LIFT_RECORD = "--lift-record"
+_REPORT = "--devfix-report"
 LIFT_TESTS = "lift_tests"  # in pytest.ini
 
 
@@ -64,6 +67,8 @@ def add_settings(parser: pytest.Parser) -> None:
     )
     text = "with --lift: write what came of each test into this folder, for programs"
     group.addoption(_LIFT_RECORD, dest="devfix_lift_record", metavar="FOLDER", default=None, help=text)
+    text = "write a report of the device failures: HTML, or JSON where the name ends in .json"
+    group.addoption(_REPORT, dest="devfix_report", metavar="FILE", default=None, help=text)
     text = "with --lift: files that are test code too, globs or folders (--lift-tests)"
     parser.addini(LIFT_TESTS, text, type="args", default=[])
 
@@ -89,6 +94,19 @@ def give_way(config: pytest.Config) -> None:
     for name in (_GPUS[0], _WORLD[0], _LIFT[0]):
         if name in names and str(names[name].dest).startswith("devfix_"):
             del names[name]
+
+
+def report_path(config: pytest.Config) -> Path | None:
+    """Return the file of the report, None where none is asked for; UsageError where it cannot be one."""
+    name: str | None = config.getoption("devfix_report", None)
+    if not name:
+        return None
+    path = Path(config.invocation_params.dir, os.path.expanduser(os.path.expandvars(name)))
+    if path.suffix.lower() not in (".html", ".htm", ".json"):
+        raise pytest.UsageError(f"{_REPORT} {name}: the name says the format, .html or .json")
+    if path.is_dir():
+        raise pytest.UsageError(f"{_REPORT} {name}: this is a folder")
+    return path
 
 
 def lift_settings(config: pytest.Config) -> list[str]:

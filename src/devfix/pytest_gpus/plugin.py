@@ -17,6 +17,7 @@ from devfix.pytest_gpus.world import SuiteWorld, TooFew, Wanted
 _NAME = "devfix-tests"
 _LIFTED = "devfix-lifted-tests"
 _CHOSEN = "devfix-chosen-device"
+_REPORT = "devfix-session-report"
 _GAVE_WAY = pytest.StashKey[bool]()
 
 
@@ -54,6 +55,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", 'gpus(n, world="auto"): run the test in a world with n GPUs, simulated where the machine has fewer'
     )
+    if options.report_path(config) is not None and not hasattr(config, "workerinput"):
+        from devfix.pytest_gpus.session_report import SessionReport
+
+        config.pluginmanager.register(SessionReport(config), _REPORT)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from devfix.pytest_gpus import diagnosis_section, options
 from devfix.pytest_gpus.state_isolation import Renewal
 from devfix.pytest_gpus.world import KINDS, SuiteWorld, TooFew, Wanted
+
+if TYPE_CHECKING:
+    from devfix.model import Failure
+    from devfix.pytest_gpus.explained import FailureExplainer
+
+# Attributes of pytest's reports, which xdist's workers send: the world of the test, and its device failure.
+WORLD, FAILURE = "devfix_world", "devfix_failure"
 
 
 class Tests:
@@ -22,6 +29,7 @@ class Tests:
         self.renewal = Renewal(world)
         self._refused: BaseException | None = None
         self._traces: frozenset[str] = frozenset()
+        self._explainer: FailureExplainer | None = None
 
     def pytest_report_header(self) -> str | None:
         """Say in which world the tests run."""
@@ -74,17 +82,35 @@ class Tests:
         trace = diagnosis_section.trace_of(error) if error is not None else None
         outcome: Any = yield
         report = outcome.get_result()
-        if report.failed and error is not None and self.world.now is not None and not self.world.is_judged:
+        wants_report = bool(options.report_path(item.config))
+        now = self.world.now
+        if wants_report:
+            setattr(
+                report, WORLD, None if now is None else {"kind": now.kind, "gpus": now.gpus, "current": now.current}
+            )
+        if report.failed and error is not None and now is not None and not self.world.is_judged:
             others = [self.world.traces / name for name in sorted(self._written_fixtures() - self._traces)]
-            if text := diagnosis_section.diagnosis(trace, others, self.world.root) if trace or others else "":
-                lifting = options.lift_settings(item.config) if self.world.now.lift else []
+            failure = diagnosis_section.device_failure(trace, others, self.world.root) if trace or others else None
+            if failure is not None:
+                lifting = options.lift_settings(item.config) if now.lift else []
                 given = [*lifting, *options.own_options(item.config)]
-                advice = diagnosis_section.advice(item.nodeid, given, self.world.now)
-                report.sections.append(("devfix", f"{text}\n{advice}"))
+                command = diagnosis_section.repair_command(item.nodeid, given, now)
+                text = diagnosis_section.diagnosis(failure, self.world.root)
+                report.sections.append(("devfix", f"{text}\nTo repair it: {command}\n"))
+                if wants_report:
+                    setattr(report, FAILURE, self._explain(failure, now, command))
 
     def pytest_unconfigure(self) -> None:
         """Leave the world."""
         self.world.end()
+
+    def _explain(self, failure: Failure, world: Wanted, command: str) -> str:
+        """Return a failure for the session's report, as JSON: a worker of xdist may send it."""
+        from devfix.pytest_gpus.explained import FailureExplainer
+
+        if self._explainer is None:
+            self._explainer = FailureExplainer(self.world.root)
+        return self._explainer.explain(failure, with_proposal=not world.lift, command=command)
 
     def _written_fixtures(self) -> frozenset[str]:
         folder = self.world.traces

@@ -125,7 +125,7 @@ class LiftedTests:
             silent = properties.get(SILENT, [])
             self._counts[SILENT] += bool(silent)
             line = {"test": report.nodeid, "result": result, "seconds": report.duration, "silent": silent}
-            reason = {"reason": _last_line(report)} if report.failed else {}
+            reason = {"reason": last_line(report)} if report.failed else {}
             self._write({**line, **reason, **(told or {})})
 
     def pytest_collectreport(self, report: Any) -> None:
@@ -187,7 +187,7 @@ def _first_line(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {error}".split("\n")[0][:300]
 
 
-def _last_line(report: Any) -> str:
+def last_line(report: Any) -> str:
     """Return the last line of an error as pytest shows it."""
     lines = str(report.longrepr).strip().splitlines()
     errors = [line[1:].strip() for line in lines if line.startswith("E ")]

@@ -13,6 +13,7 @@ from devfix.report.find_types import FindRecord
 from devfix.report.record import record
 from devfix.report.render.plain import one_line
 from devfix.report.render.source_lines import Lines, no_lines
+from devfix.report.suite_types import SuiteRecord
 from devfix.report.types import ReportRecord, RunReport
 
 Record = TypeVar("Record", ReportRecord, FindRecord)
@@ -27,7 +28,7 @@ def write(report: Report, lines: Lines = no_lines) -> str:
     return dump(record(report, lines))
 
 
-def dump(data: ReportRecord | RunReport | FindRecord) -> str:
+def dump(data: ReportRecord | RunReport | FindRecord | SuiteRecord) -> str:
     """Return a record as JSON in ASCII: terminal escapes have no effect, and bytes that are not UTF-8 survive."""
     return json.dumps(msgspec.to_builtins(data), indent=2, allow_nan=False) + "\n"
 
@@ -78,7 +79,12 @@ def find_schema() -> dict[str, Any]:
     return _schema(FindRecord, "devfix-find/1")
 
 
-def _schema(kind: type[ReportRecord | RunReport | FindRecord], identifier: str) -> dict[str, Any]:
+def suite_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the report of a pytest session."""
+    return _schema(SuiteRecord, "devfix-suite/1")
+
+
+def _schema(kind: type[ReportRecord | RunReport | FindRecord | SuiteRecord], identifier: str) -> dict[str, Any]:
     _, definitions = msgspec.json.schema_components((kind,), ref_template="#/$defs/{name}")
     top = definitions.pop(kind.__name__)
     head = {"$schema": _DIALECT, "$id": identifier, "title": top.pop("description"), "description": _NOTE}
