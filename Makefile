@@ -60,7 +60,7 @@ corpus: $(READY) ## Repair a copy of every case of the corpus and compare with c
 corpus-quick: $(READY) ## The same for the cases marked quick
 	@$(BIN)/python benchmarks/corpus.py --quick
 
-wild: $(READY) ## Repair released packages with known device failures
+wild: $(READY) ## Repair released packages and notebooks with known device failures
 	@$(BIN)/python benchmarks/wild.py
 
 hostile: $(READY) ## Repair programs whose obvious patch is wrong, and count wrong repairs

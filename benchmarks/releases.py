@@ -1,4 +1,4 @@
-"""The wild cases: what they say, and the releases that they are about, installed where each of them wants them."""
+"""The wild cases: what they say, and the releases and commits that they are about, where each of them wants them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import sys
 import sysconfig
 import tempfile
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from cases import Case, tomllib
+from commits import files_at
 
 ROOT = Path(__file__).parents[1]
 WILD = ROOT / "corpus" / "wild"
@@ -23,11 +24,14 @@ WILD = ROOT / "corpus" / "wild"
 
 @dataclass(frozen=True)
 class Wild:
-    """A case of `corpus/wild/`: a case of the corpus, and the release that it is about."""
+    """A case of `corpus/wild/`: a case of the corpus, and the release, or the commit of a repository, it is about."""
 
     case: Case
-    package: str
     upstream: str
+    package: str = ""
+    repository: str = ""
+    commit: str = ""
+    files: tuple[str, ...] = ()
     installed: bool = False
     change: tuple[dict[str, str], ...] = ()
     version: str = ""
@@ -37,9 +41,7 @@ class Wild:
 def read_wild(folder: Path) -> Wild:
     """The wild case in a folder."""
     told: dict[str, Any] = tomllib.loads((folder / "case.toml").read_text(encoding="utf-8"))
-    own = {
-        key: told.pop(key) for key in ("package", "upstream", "installed", "change", "version", "pinned") if key in told
-    }
+    own = {each.name: told.pop(each.name) for each in fields(Wild) if each.name in told}
     return Wild(Case(folder, **told), **own)
 
 
@@ -77,12 +79,20 @@ def pip(*arguments: str | Path) -> None:
 
 
 def unpacked(wild: Wild, shared: Path) -> Path:
-    """A folder with the release installed and the case's change made in it; made on the first call."""
-    key = hashlib.sha256(repr((wild.package, wild.change, wild.version)).encode()).hexdigest()[:12]
-    folder = shared / "releases" / key
+    """A folder with the release installed and the case's change made in it, or the files of the commit.
+
+    Made on the first call. Raises NotReachedError where the commit cannot be had.
+    """
+    key = hashlib.sha256(repr((wild.package, wild.change, wild.version, wild.commit, wild.files)).encode())
+    folder = shared / "releases" / key.hexdigest()[:12]
     if not folder.exists():
         fresh = folder.with_suffix(".part")
         shutil.rmtree(fresh, ignore_errors=True)
+        if wild.repository:
+            files_at(wild.repository, wild.commit, wild.files, fresh)
+            apply_change(wild, fresh)
+            fresh.rename(folder)
+            return folder
         with tempfile.TemporaryDirectory(prefix="devfix-wheel-") as name:
             wheel = built_anew(wild, Path(name)) if wild.version else wild.package
             pip("install", "--no-deps", "--target", fresh, wheel)

@@ -1,4 +1,4 @@
-"""Repair released packages in which the failures were met that devfix was born from, and print the one table.
+"""Repair released packages and notebooks in which the failures were met that devfix was born from; print one table.
 
 usage: python benchmarks/wild.py [--verbose] [--jobs N] [NAME ...]
 
@@ -6,7 +6,9 @@ Each case of `corpus/wild/` names a release of the package index. It is installe
 case's own driver, into a git repository of its own (or, with `installed`, into the environment of the program), and
 `devfix repair` is run there, with --find-working-version if the case says in which files a release must be `pinned`.
 A fault that was never released is brought into a wheel of the release before it, with the `version` that the
-repository had then. What the releases import is installed once, pinned by `corpus/wild/requirements.txt`, into an
+repository had then. A case that names a git `repository`, a `commit` and `files` is about these, such as a notebook; on
+a machine that does not reach the repository its row says "not reached", and the others count (`commits.py` says how to
+name a local mirror). What the releases import is installed once, pinned by `corpus/wild/requirements.txt`, into an
 environment below `.venv/wild` (or the folder that DEVFIX_WILD names); torch comes from the environment around.
 """
 
@@ -18,21 +20,28 @@ import shutil
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cases import Result, result_of
+from commits import NotReachedError
 from needed import need
 from places import changes
 from releases import WILD, Wild, environment, make_environment, read_wild, unpacked
 from repairs import branch_diff, make_repository, repair
 
+NOT_REACHED = "not reached"
 HEADS = ("case", "reproduced", "outcome", "as demanded", "place of the fix", "upstream's place", "worlds", "seconds")
 
 
 def judge_wild(wild: Wild, shared: Path) -> Result:
-    """Make the repository of a case in a temporary folder, and repair it."""
+    """Make the repository of a case in a temporary folder, and repair it; without its files it is "not reached"."""
+    try:
+        unpacked(wild, shared)
+    except NotReachedError as error:
+        return Result(wild.case, NOT_REACHED, diff=str(error))
     with tempfile.TemporaryDirectory(prefix="devfix-wild-") as temporary:
         return _judge(wild, shared, Path(temporary))
 
@@ -90,7 +99,8 @@ def main() -> int:
     cases = [read_wild(folder) for folder in folders if not asked.names or folder.name in asked.names]
     shared, short = environment(), 0
     for wild in cases:
-        unpacked(wild, shared)
+        with suppress(NotReachedError):  # said in its row
+            unpacked(wild, shared)
     print("| " + " | ".join(HEADS) + " |", "|" + " --- |" * len(HEADS), sep="\n", flush=True)
     with ThreadPoolExecutor(asked.jobs) as pool:
         for wild, result in zip(cases, pool.map(lambda case: judge_wild(case, shared), cases), strict=True):
@@ -103,6 +113,9 @@ def main() -> int:
 
 def row(wild: Wild, result: Result) -> str:
     """One case as a line of the table."""
+    if result.outcome == NOT_REACHED:
+        cells = (wild.case.name, "", NOT_REACHED, "", "", wild.upstream, "", "")
+        return "| " + " | ".join(cells) + " |"
     places = [f"{path}:{min(lines)}" for path, lines in changes(result.diff)] if result.rules else [result.place]
     cells = (
         wild.case.name,

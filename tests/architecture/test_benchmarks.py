@@ -7,8 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from git_repositories import git, make_repository
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
+sys.path.insert(0, str(FOLDER))
+
+import commits  # noqa: E402
+import releases  # noqa: E402
+import wild  # noqa: E402
+
 ARGUMENTS = {
     "real_cases.py": ["specs.jsonl", "--assemble", "assemble.py", "--clones", "."],
     "parity.py": ["suites.toml", "--only", "bare", "--out", "results"],
@@ -46,3 +53,37 @@ def test_make_bench_installs_what_they_need() -> None:
     makefile = (FOLDER.parent / "Makefile").read_text()
     recipe = makefile.partition("\nbench:")[2].partition("\n\n")[0]
     assert recipe.index(".[programs]") < recipe.index("benchmarks/simgpu.py")
+
+
+@pytest.mark.parametrize("mirrored", [True, False], ids=["mirror", "clone"])
+def test_the_files_of_a_commit_are_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mirrored: bool) -> None:
+    root = make_repository(tmp_path / "mirrors" / "ann" / "book", {"ch/nb.ipynb": "{}", "ch/other.py": "", "big": ""})
+    commit = git(root, "rev-parse", "HEAD").strip()
+    (root / "ch" / "nb.ipynb").write_text("later")
+    git(root, "commit", "--quiet", "--all", "--message", "later")
+    monkeypatch.setenv("DEVFIX_WILD_MIRRORS", str(tmp_path / "mirrors") if mirrored else "")
+    address = "https://example.invalid/ann/book" if mirrored else root.as_uri()
+    commits.files_at(address, commit, ["ch/nb.ipynb"], tmp_path / "files")
+    found = [path.relative_to(tmp_path / "files") for path in (tmp_path / "files").rglob("*") if path.is_file()]
+    assert [path.as_posix() for path in found] == ["ch/nb.ipynb"]
+    assert (tmp_path / "files" / "ch" / "nb.ipynb").read_text() == "{}"
+
+
+def test_a_repository_that_is_not_reached_is_an_ordinary_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEVFIX_WILD_MIRRORS", str(tmp_path))
+    folder = tmp_path / "case"
+    folder.mkdir()
+    (folder / "case.toml").write_text(
+        'what = "a notebook"\nkind = "clean"\nrun = "nb.ipynb"\nupstream = "none"\n'
+        f'repository = "{(tmp_path / "none").as_uri()}"\ncommit = "{"0" * 40}"\nfiles = ["nb.ipynb"]\n'
+    )
+    case = releases.read_wild(folder)
+    result = wild.judge_wild(case, tmp_path / "shared")
+    assert wild.row(case, result).split(" | ")[2] == "not reached" and not result.faults
+    assert "none" in result.diff
+
+
+def test_every_wild_case_names_a_release_or_a_commit() -> None:
+    for path in releases.WILD.glob("*/case.toml"):
+        case = releases.read_wild(path.parent)
+        assert bool(case.package) != bool(case.repository and len(case.commit) == 40 and case.files), case.case.name

@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 import build_docs  # noqa: E402
 import check_links  # noqa: E402
+import editor_pictures  # noqa: E402
 
 
 def test_every_relative_link_and_anchor_exists() -> None:
@@ -59,3 +60,16 @@ def test_words_after_the_language_of_a_block_become_its_title() -> None:
     assert build_docs.titled_blocks(text) == text.replace("python before", 'python title="before"').replace(
         "markdown write a.md", 'markdown title="write a.md"'
     )
+
+
+@pytest.mark.exhaustive
+def test_the_pictures_for_editors_are_what_devfix_prints() -> None:
+    drifts = [editor_pictures.drift(name, content) for name, content in editor_pictures.files().items()]
+    assert not any(drifts), "run: python scripts/editor_pictures.py\n" + "".join(drifts)
+
+
+def test_the_pictures_for_editors_show_places_and_need_no_network() -> None:
+    for name, place in (("run.svg", "train.py:6"), ("pytest.svg", "test_model.py:6"), ("pytest.svg", "model.py:5")):
+        text = (editor_pictures.PICTURES / name).read_text("utf-8").replace("&#160;", " ")
+        assert place in text and not re.search(r"url\((?!#)|href|@import", text)
+    assert (editor_pictures.PICTURES / "sarif.png").stat().st_size < 100_000

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
+from git_repositories import make_repository
 
 from devfix.report.render.json import run_schema
 
@@ -46,6 +48,18 @@ def test_a_device_failure_is_explained_on_standard_error(tmp_path: Path) -> None
     assert (done.returncode, done.stdout) == (1, "before\n")
     assert "Device failure on a simulated GPU at main.py:5\n> x + y\n" in done.stderr
     assert "created at main.py:3   y = torch.ones(2)" in done.stderr
+
+
+@pytest.mark.slow
+def test_places_are_files_that_an_editor_finds_from_the_current_folder(tmp_path: Path) -> None:
+    model = "import torch\ndef add(x):\n    return x + torch.ones(2)\n"
+    root = make_repository(tmp_path / "repository", {"lib/model.py": model, "scripts/main.py": ""})
+    inner = root / "scripts"
+    start = "import sys\nsys.path.insert(0, '../lib')\nimport torch\nfrom model import add\n"
+    done = run(inner, start + "add(torch.zeros(2).cuda().cpu().cuda())\n", "--map")
+    places = re.findall(r"(\S+\.py):(\d+)", done.stderr[done.stderr.index("Device failure") :])
+    assert {place for place, _ in places} == {"main.py", "../lib/model.py"}
+    assert all((inner / place).is_file() for place, _ in places)
 
 
 @pytest.mark.slow

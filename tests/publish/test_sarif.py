@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,14 @@ def test_it_tells_place_births_and_the_fix(history: History) -> None:
     region = replacement["deletedRegion"]
     assert (region["startLine"], region["endLine"]) == (8, 9)
     assert replacement["insertedContent"]["text"] == '    print(net(x.to("cuda")))\n'
+
+
+def test_a_reason_that_the_fix_and_the_rule_share_is_said_once() -> None:
+    data = record(report(), lines)
+    finding = replace(data.failures[0].findings[0], reason=data.fixes[0].reason)
+    data = replace(data, failures=(replace(data.failures[0], findings=(finding,)), *data.failures[1:]))
+    words = json.loads(sarif(data))["runs"][0]["results"][0]["message"]["text"]
+    assert words.count(data.fixes[0].reason) == 1
 
 
 def test_a_failure_is_known_again_when_lines_move(history: History) -> None:

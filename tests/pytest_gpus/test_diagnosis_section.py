@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,19 @@ def test_a_failing_test_is_diagnosed(suite: pytest.Pytester) -> None:
     assert "> return self.linear(x) + bias" in told
     assert "cuda:0" in told and "cpu" in told and "model.py:10" in told
     assert "/probe/" not in text, "the probe's own frames are nobody's business"
+
+
+@pytest.mark.slow
+def test_places_and_the_command_fit_the_folder_in_which_pytest_was_started(
+    suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = suite.mkdir("inner")
+    (inner / "test_inner.py").write_text(TEST)
+    monkeypatch.chdir(inner)
+    text = str(run(suite, "--gpus", "1", "--world", "simulated").stdout)
+    told = text[text.index("-- devfix --") :]
+    assert f"created at ..{os.sep}model.py:10" in told and "created at test_inner.py:8" in told
+    assert "To repair it: devfix repair --run 'pytest test_inner.py::test_forward'" in told
 
 
 @pytest.mark.slow

@@ -43,11 +43,16 @@ def lines_of(report: Report) -> Lines:
 
 def lines_here(folder: Path) -> Lines:
     """Return the lines of the files as they are now, in the repository around `folder` and elsewhere."""
-    try:
-        root = Repository.open(folder).root
-    except DevfixError:
-        root = folder
+    root = root_of(folder)
     return lambda path, line: _installed_line(root / path, line)
+
+
+def root_of(folder: Path) -> Path:
+    """Return the root of the repository around a folder; the folder itself if there is none."""
+    try:
+        return Repository.open(folder).root
+    except DevfixError:
+        return folder
 
 
 def _installed_line(path: Path, line: int) -> str:

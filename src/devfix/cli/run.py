@@ -47,7 +47,7 @@ def run(
     """
     check_timeout(timeout)
     from devfix import pipeline
-    from devfix.cli.listing import lines_here
+    from devfix.cli.listing import lines_here, root_of
     from devfix.cli.screen import size_and_color
     from devfix.report.render.json import dump
     from devfix.report.render.run import run_record, run_text
@@ -59,7 +59,8 @@ def run(
         sys.stdout.write(dump(data))
     else:
         width, color = size_and_color(stderr=True)
-        sys.stderr.write(run_text(data, device_map, color, width))
+        here = os.path.relpath(Path.cwd(), root_of(Path.cwd()))
+        sys.stderr.write(run_text(data, device_map, color, width, here))
     return exit_code(done)
 
 

@@ -46,15 +46,22 @@ def device_failure(trace: dict[str, Any] | None, others: Iterable[Path], root: P
     return next((failure for failure in failures if failure.kind != "other"), None)
 
 
-def diagnosis(failure: Failure, root: Path) -> str:
-    """Return the diagnosis of a failure as text."""
+def diagnosis(failure: Failure, root: Path, folder: Path) -> str:
+    """Return the diagnosis of a failure as text, with paths relative to the folder in which pytest was started."""
     from rich.console import Group
 
-    from devfix.report.render.failure import failure_record
+    from devfix.report.render.failure import failure_record, seen_from
     from devfix.report.render.text import diagnosis as parts
     from devfix.report.render.text import render_text
 
-    return render_text(Group(*parts(failure_record(failure, (), lines(root)))), color=False, width=100)
+    record = seen_from(failure_record(failure, (), lines(root)), os.path.relpath(folder, root))
+    return render_text(Group(*parts(record)), color=False, width=100)
+
+
+def node_from(node: str, root: Path, folder: Path) -> str:
+    """Return the id of a test, which is relative to the root of the suite, as it is said in another folder."""
+    path, colons, rest = node.partition("::")
+    return Path(os.path.relpath(root / path, folder)).as_posix() + colons + rest
 
 
 def repair_command(node: str, given: Sequence[str], wanted: Wanted) -> str:

@@ -94,8 +94,10 @@ class Tests:
             if failure is not None:
                 lifting = options.lift_settings(item.config) if now.lift else []
                 given = [*lifting, *options.own_options(item.config)]
-                command = diagnosis_section.repair_command(item.nodeid, given, now)
-                text = diagnosis_section.diagnosis(failure, self.world.root)
+                folder = item.config.invocation_params.dir
+                node = diagnosis_section.node_from(item.nodeid, item.config.rootpath, folder)
+                command = diagnosis_section.repair_command(node, given, now)
+                text = diagnosis_section.diagnosis(failure, self.world.root, folder)
                 report.sections.append(("devfix", f"{text}\nTo repair it: {command}\n"))
                 if wants_report:
                     setattr(report, FAILURE, self._explain(failure, now, command))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from typing import TypedDict
+from dataclasses import replace
+from typing import TypedDict, TypeVar
 
 from devfix.model import Diagnosis, Event, Failure, NameRef, Operand, SourceLocation, World
 from devfix.report.failure_types import (
@@ -15,6 +17,8 @@ from devfix.report.failure_types import (
     WorldRecord,
 )
 from devfix.report.render.source_lines import Lines
+
+Place = TypeVar("Place", bound=PlaceRecord)
 
 
 class PlaceMembers(TypedDict):
@@ -43,6 +47,29 @@ def failure_record(failure: Failure, diagnoses: Sequence[Diagnosis], lines: Line
         ),
         traceback=failure.traceback,
     )
+
+
+def seen_from(failure: FailureRecord, folder: str) -> FailureRecord:
+    """Return a failure with its paths relative to a folder of the repository, as an editor's terminal opens them."""
+    return replace(
+        failure,
+        at=place_from(failure.at, folder) if failure.at else None,
+        operands=tuple(
+            replace(
+                operand,
+                creation=place_from(operand.creation, folder) if operand.creation else None,
+                transfers=tuple(place_from(each, folder) for each in operand.transfers),
+            )
+            for operand in failure.operands
+        ),
+    )
+
+
+def place_from(place: Place, folder: str) -> Place:
+    """Return a place with its path relative to a folder of the repository; absolute paths stay."""
+    if not place.path or os.path.isabs(place.path):
+        return place
+    return replace(place, path=os.path.relpath(place.path, folder))
 
 
 def world_record(world: World) -> WorldRecord:

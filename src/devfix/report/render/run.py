@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from devfix.model import Run
 from devfix.report.render.devices import device_map, map_record
-from devfix.report.render.failure import failure_record, world_record
+from devfix.report.render.failure import failure_record, place_from, seen_from, world_record
 from devfix.report.render.gpus import gpus_of_run, gpus_sentence
 from devfix.report.render.headline import world
 from devfix.report.render.plain import one_line, plain, short_path
@@ -39,8 +40,17 @@ def run_record(run: Run, command: str, lines: Lines = no_lines) -> RunReport:
     )
 
 
-def run_text(data: RunReport, with_map: bool = False, color: bool = False, width: int = 100) -> str:
-    """Return the diagnosis, the notes and the device map of a run as text; "" if there are none."""
+def run_text(data: RunReport, with_map: bool = False, color: bool = False, width: int = 100, folder: str = "") -> str:
+    """Return the diagnosis, the notes and the device map of a run as text; "" if there are none.
+
+    Paths are relative to `folder`, which is relative to the repository.
+    """
+    if folder not in ("", "."):
+        data = replace(
+            data,
+            failure=seen_from(data.failure, folder) if data.failure else None,
+            transfers=tuple(place_from(each, folder) for each in data.transfers),
+        )
     parts = list(_parts(data, with_map))
     return render_text(Group(*parts), color, width) if parts else ""
 

@@ -51,8 +51,8 @@ def _rule(data: ReportRecord, index: int) -> str:
 def _result(data: ReportRecord, index: int) -> Json:
     failure = data.failures[index]
     fixes = [fix for fix in data.fixes if fix.failure == index]
-    reason = " ".join([*(fix.reason for fix in fixes), *(blame.reason for blame in failure.findings)])
-    words = f"{failure.exception}: {failure.message} {reason}"
+    reasons = dict.fromkeys([*(fix.reason for fix in fixes), *(blame.reason for blame in failure.findings)])
+    words = " ".join([f"{failure.exception}: {failure.message}", *reasons])
     at = failure.at
     created = [(each.name, each.creation) for each in failure.operands if each.creation and each.creation.path]
     return {
