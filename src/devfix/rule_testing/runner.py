@@ -55,6 +55,7 @@ class Bench:
         self._folder = tempfile.TemporaryDirectory(prefix=f"devfix-cases-{os.getpid()}-")
         self._pool = ThreadPoolExecutor(jobs)
         self._lock = threading.Lock()
+        self._made: set[int] = set()  # the cases, by identity, of which a run was made
         self._server: PreforkServer | None = None
         self.count: Counter[str] = recorded.count if recorded is not None else Counter()
         self._shared: list[SharedReplays[tuple[int, tuple[Rule, Case]], tuple[Result, int]]] = []
@@ -97,7 +98,12 @@ class Bench:
     def _observer(self, case: Case) -> CaseRunner:
         return CaseRunner(case, partial(self._runner, case), self.recorded)
 
+    def makes_runs(self, case: Case) -> bool:
+        """Return whether a run of a case that was submitted had to be made, since it is not recorded."""
+        return id(case) in self._made
+
     def _runner(self, case: Case) -> TracedRunner:
+        self._made.add(id(case))
         root = Path(self._folder.name)
         target = Target(
             root=root,
