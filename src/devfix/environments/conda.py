@@ -9,7 +9,7 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from devfix.environments.requirement import DeclaredRequirement, find_line
+from devfix.environments.requirement import DeclaredRequirement
 from devfix.environments.requirement_files import RequirementLines, read_requirement_texts
 from devfix.environments.texts import read_text
 from devfix.errors import UserError
@@ -64,7 +64,7 @@ def read_conda(folder: Path, name: str) -> CondaEnvironment:
             found.python = _specifier(version)
         elif package in _ON_THE_INDEX:
             requirement = f"{_ON_THE_INDEX[package]}{_specifier(version)}"
-            found.requirements.append(DeclaredRequirement(requirement, name, find_line(text, match[1])))
+            found.requirements.append(DeclaredRequirement(requirement, name, _line_of(text, str(each))))
         elif package not in _WITHOUT_MEANING:
             left_out.append(match[1])
     if left_out:

@@ -55,20 +55,22 @@ def read_declaration(root: Path, subfolder: str = "") -> Declaration:
     """Return what the nearest folder from `subfolder` up to `root` declares; nothing if none declares anything."""
     folder = root / subfolder
     for place in (folder, *folder.parents):
-        found = _read(place)
+        found = _read(place, root)
         if found.files or place == root:
-            _lock(found, root)
             return found
     return Declaration(folder)
 
 
-def _read(folder: Path) -> Declaration:
+def _read(folder: Path, root: Path) -> Declaration:
     found = Declaration(folder)
     data = read_toml(folder / PROJECT)
     for reader in (_project, _poetry, _setup):
         if not found.files:
             reader(found, data)
-    if found.main.requirements or found.is_computed:
+    if PROJECT in found.files and (pins := _find_lock(folder, root)).name:
+        # Requirement files beside a lock are exported from it, as a rule.
+        found.pins, found.files = pins, [pins.name, *found.files]
+    elif found.main.requirements or found.is_computed:
         _add_requirements(found)
     else:
         _requirements(found)
@@ -77,17 +79,13 @@ def _read(folder: Path) -> Declaration:
     return found
 
 
-def _lock(found: Declaration, root: Path) -> None:
-    """Read the lock of the folder, or of the workspace that it is part of."""
-    for place in (found.folder, *found.folder.parents):
-        if not found.pins.name and (PROJECT in found.files):
-            found.pins = read_lock(place)
-        if place == root:
-            break
-    if found.pins.name:
-        found.files.insert(0, found.pins.name)
-        # Requirement files beside a lock are exported from it, as a rule.
-        found.optional = [part for part in found.optional if PROJECT in part.title]
+def _find_lock(folder: Path, root: Path) -> Pins:
+    """Return the lock of a folder, or of the workspace that it is part of."""
+    for place in (folder, *folder.parents):
+        pins = read_lock(place)
+        if pins.name or place == root:
+            return pins
+    return Pins()
 
 
 def _project(found: Declaration, data: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from devfix.environments.cpu_wheels import cpu_release
 from devfix.environments.declaration import Declaration
 from devfix.environments.explanation import LeftOut, explain_conflict, find_left_out, is_unreachable
 from devfix.environments.lock_files import Pins
@@ -76,7 +77,8 @@ class Resolution:
 class Resolver:
     """Resolves a declaration for an interpreter; files for uv are written into the folder `scratch`.
 
-    `excluded` grows by each package that no index has, or that cannot be built.
+    `excluded` grows by each package that no index has, or that cannot be built. `torch_release` is a constraint that
+    stands for an index of builds of torch which is out of reach.
     """
 
     uv: Uv
@@ -87,9 +89,12 @@ class Resolver:
     scratch: Path
     excluded: dict[str, LeftOut] = field(default_factory=dict)
     dropped: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    torch_release: str = ""
 
     def __post_init__(self) -> None:
         self.torch = self._backend()
+        self._chooses_build = bool(self.torch)
 
     def resolve(self) -> Resolution:
         """Return exact releases for everything that is declared, or for as much as can be resolved together.
@@ -154,16 +159,14 @@ class Resolver:
         if self._run(pins, optional, "").exit_code != 0 and not is_unreachable(text):
             return False
         why = "cannot be reached" if is_unreachable(text) else "has no solution"
-        self._note_torch = f"the index of the {self.torch} build of torch {why}: the ordinary build is taken"
+        self.notes.append(f"the index of {self.torch} builds of torch {why}: the other indexes decide on the build")
+        wheel = cpu_release(self.index_options, self.python.version) if self.torch == CPU else ""
         self.torch = ""
+        if wheel:
+            self.torch_release = wheel
+            if self._run(pins, optional, "").exit_code != 0:
+                self.torch_release = ""
         return True
-
-    _note_torch = ""
-
-    @property
-    def notes(self) -> list[str]:
-        """What to say of the build of torch."""
-        return [self._note_torch] if self._note_torch else []
 
     def declared(self, pins: Pins | None = None) -> list[DeclaredRequirement]:
         """Return every requirement, with those of devfix and of the lock."""
@@ -180,8 +183,9 @@ class Resolver:
             each.text for part in parts if not part.options for each in part.requirements if each.path not in read_by_uv
         ]
         options = [option for part in optional for option in part.options]
-        overrides = [*pins.overrides, *(self._public_releases() if torch else ())]
+        overrides = [*pins.overrides, *(self._public_releases() if self._chooses_build else ())]
         constraints = [*pins.constraints, *(each.text for each in declaration.constraints)]
+        constraints += filter(None, [self.torch_release])
         files = [
             self._write("requirements.in", [*self.index_options, *lines, *self.request.packages]),
             *(("--constraints", self._write("constraints.txt", constraints)) if constraints else ()),
