@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -64,8 +65,6 @@ def test_the_same_resolution_is_built_once(index: PackageIndex, tmp_path: Path) 
 
 
 def with_own_programs() -> dict[str, str]:
-    import os
-
     return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
 
@@ -224,7 +223,8 @@ def test_credentials_reach_no_build(index: PackageIndex, tmp_path: Path, monkeyp
     monkeypatch.setenv("MY_TOKEN", "hidden-1")
     monkeypatch.setenv("UV_DEFAULT_INDEX", index.address.replace("//", "//ada:hidden-2@"))
     seen = tmp_path / "seen.json"
-    setup = f"import json, os\njson.dump(dict(os.environ), open({str(seen)!r}, 'w'))\nfrom setuptools import setup\nsetup(name='curious', version='1.0')\n"
+    setup = f"import json, os\njson.dump(dict(os.environ), open({str(seen)!r}, 'w'))\n"
+    setup += "from setuptools import setup\nsetup(name='curious', version='1.0')\n"
     index.add_installed("setuptools")
     index.add_source("curious", "1.0", {"setup.py": setup, "pyproject.toml": SETUPTOOLS})
     environment = built(tmp_path / "program", {"requirements.txt": "curious\n"})

@@ -131,7 +131,8 @@ def test_which_requirement_files_count(tmp_path: Path, names: tuple[str, ...], m
 def test_the_tables_of_poetry(tmp_path: Path) -> None:
     more = (
         'idna = { git = "git@host.example:a/idna.git", tag = "v3" }\n'
-        'scipy = [{ version = "1.9", python = "<3.11" }, { version = ">=1.11,<2", markers = "python_version >= \'3.11\'" }]\n'
+        'scipy = [{ version = "1.9", python = "<3.11" },'
+        ' { version = ">=1.11,<2", markers = "python_version >= \'3.11\'" }]\n'
         'local = { path = "local", develop = true }\n'
         '[tool.poetry.group.dev.dependencies]\npytest = "*"\n[tool.poetry.group.docs.dependencies]\nsphinx = "*"\n'
         '[tool.poetry.extras]\ntest = ["extra_one"]\n'
@@ -176,7 +177,8 @@ def test_dependencies_that_stand_in_another_file(tmp_path: Path) -> None:
     dynamic = '[tool.setuptools.dynamic]\ndependencies = { file = ["needs.txt"] }\n'
     found = declared(tmp_path, {"pyproject.toml": project + dynamic, "needs.txt": "numpy\n"})
     assert (texts(found), places(found), found.is_computed) == (["numpy"], ["needs.txt:1"], False)
-    cfg = "[options]\npython_requires = >=3.9\ninstall_requires = file: needs.txt\n[options.extras_require]\ntest = pytest\n"
+    cfg = "[options]\npython_requires = >=3.9\ninstall_requires = file: needs.txt\n"
+    cfg += "[options.extras_require]\ntest = pytest\n"
     found = declared(tmp_path, {"pyproject.toml": project, "setup.cfg": cfg})
     assert (texts(found), found.python, found.is_computed) == (["numpy"], ">=3.9", False)
     assert [part.title for part in found.optional] == ["the extra test of setup.cfg"]
@@ -200,7 +202,8 @@ def test_a_setup_script_is_read_and_not_run(tmp_path: Path) -> None:
 
 def test_an_environment_of_conda(tmp_path: Path) -> None:
     conda = (
-        "name: x\nchannels: [pytorch]\ndependencies:\n  - python=3.10\n  - pytorch::pytorch>=2.6\n  - numpy=1.26=py310_0\n"
+        "name: x\nchannels: [pytorch]\ndependencies:\n"
+        "  - python=3.10\n  - pytorch::pytorch>=2.6\n  - numpy=1.26=py310_0\n"
         "  - cudatoolkit=11.3\n  - ffmpeg\n  - pip\n  - pip:\n    - idna==3.4\n    - -r more.txt\n"
     )
     found = declared(tmp_path, {"environment.yml": conda, "more.txt": "click\n"})

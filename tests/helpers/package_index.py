@@ -11,7 +11,7 @@ import shutil
 import tarfile
 import threading
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import distribution
@@ -19,7 +19,7 @@ from pathlib import Path
 
 
 class PackageIndex:
-    """A folder of distributions, served as a simple index at `address`; `requests` are the paths that were asked for."""
+    """A folder of distributions, served as a simple index at `address`; `requests` has the paths in their order."""
 
     def __init__(self, folder: Path, port: int) -> None:
         self.folder, self.address = folder, f"http://127.0.0.1:{port}/simple/"
