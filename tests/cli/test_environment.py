@@ -9,14 +9,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.metadata import distribution, requires
 from pathlib import Path
 
 import pytest
 from git_repositories import git, make_repository
 from git_server import answer, read_body
 from package_index import PackageIndex, package_index
-from packaging.requirements import Requirement
 
 from devfix.cli import status
 
@@ -150,21 +148,6 @@ def test_what_cannot_be_cloned_leaves_nothing(
     assert list((tmp_path / "here").iterdir()) == []
 
 
-def add_torch(index: PackageIndex) -> str:
-    """Add the torch of the tests to an index, with what it needs; return its release."""
-    if "cpu" not in distribution("torch").version:
-        pytest.skip("needs the CPU build of torch: that for CUDA has gigabytes, with its libraries")
-    added, waiting = set(), ["torch", "pytest"]
-    while waiting:
-        name = waiting.pop()
-        if name.lower() not in added:
-            added.add(name.lower())
-            index.add_installed(name)
-            needed = map(Requirement, requires(name) or ())
-            waiting += [each.name for each in needed if each.marker is None or each.marker.evaluate({"extra": ""})]
-    return distribution("torch").version
-
-
 @pytest.mark.slow
 def test_from_an_address_to_a_branch_in_a_clone(
     index: PackageIndex,
@@ -173,7 +156,7 @@ def test_from_an_address_to_a_branch_in_a_clone(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    release = add_torch(index)
+    release = index.add_torch("pytest")
     test = "import torch\nfrom model import Classifier\ndef test_model():\n"
     test += "    assert Classifier(9, 3)(torch.ones(2, 5, dtype=torch.long)).shape == (2, 3)\n"
     files = {"requirements.txt": "torch\n", "test_model.py": test, "conftest.py": "", **HELLO}

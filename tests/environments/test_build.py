@@ -125,7 +125,7 @@ def test_what_cannot_be_built_is_left_out_with_the_reason(index: PackageIndex, t
     environment = built(tmp_path / "program", {"requirements.txt": "leaf\nbroken\n"})
     assert environment.packages == ("leaf==1.0",)
     (line,) = environment.left_out
-    assert line.startswith("broken is left out: it cannot be built (ModuleNotFoundError: No module named 'no_such_c")
+    assert line.startswith("broken is left out: it cannot be built (") and "no_such_compiler" in line
     assert line.endswith("requirements.txt:2 asks for broken")
 
 

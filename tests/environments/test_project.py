@@ -33,16 +33,12 @@ def test_a_project_is_installed_without_a_trace_beside_its_sources(index: Packag
     folder = make_repository(tmp_path / "program", {"pyproject.toml": PROJECT + BUILD, **SOURCES})
     before = fingerprint(folder)
     environment = environment_of(folder)
+    assert fingerprint(folder) == before
     assert environment.notes == ()
     said = subprocess.check_output([environment.python.with_name("train")], text=True).split()
     assert said == [str(folder / "src" / "program" / "main.py"), "1.0"]
     code = "from importlib.metadata import version; print(version('program'))"
     assert subprocess.check_output([environment.python, "-c", code], text=True) == "1.2\n"
-    (folder / "src" / "program" / "__pycache__" / "none").parent.mkdir(exist_ok=True)
-    for each in (folder / "src" / "program" / "__pycache__").iterdir():
-        each.unlink()
-    (folder / "src" / "program" / "__pycache__").rmdir()
-    assert fingerprint(folder) == before
 
 
 @pytest.mark.parametrize(
@@ -52,7 +48,7 @@ def test_a_project_is_installed_without_a_trace_beside_its_sources(index: Packag
             "from setuptools import Extension, setup\nsetup(ext_modules=[Extension('x', ['x.c'])])\n",
             "has to be compiled",
         ),
-        ("import no_such_module\n", "its build fails (ModuleNotFoundError: No module named 'no_such_module')"),
+        ("import no_such_module\n", "no_such_module"),
     ],
 )
 def test_sources_are_on_the_path_of_what_cannot_be_built(

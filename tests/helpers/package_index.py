@@ -17,6 +17,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import distribution
 from pathlib import Path
 
+import pytest
+from packaging.requirements import Requirement
+
 
 class PackageIndex:
     """A folder of distributions, served as a simple index at `address`; `requests` has the paths in their order."""
@@ -58,6 +61,20 @@ class PackageIndex:
             for inner, source in kept.items():
                 archive.write(source, inner)
             archive.writestr(f"{info}/RECORD", "".join(f"{inner},,\n" for inner in [*kept, f"{info}/RECORD"]))
+
+    def add_torch(self, *besides: str) -> str:
+        """Write the wheels of torch as it is installed beside the tests, and of what it needs; return its release."""
+        if "cpu" not in distribution("torch").version:
+            pytest.skip("needs the CPU build of torch: that for CUDA has gigabytes, with its libraries")
+        added, waiting = set(), ["torch", *besides]
+        while waiting:
+            name = waiting.pop()
+            if name.lower() not in added:
+                added.add(name.lower())
+                self.add_installed(name)
+                needed = map(Requirement, distribution(name).requires or ())
+                waiting += [each.name for each in needed if each.marker is None or each.marker.evaluate({"extra": ""})]
+        return distribution("torch").version
 
     def _write(self, name: str, version: str, tag: str, metadata: str, files: Mapping[str, bytes]) -> Path:
         stem = f"{name.replace('-', '_')}-{version}"

@@ -17,6 +17,7 @@ _UNREACHABLE = re.compile(
     r"error sending request|Failed to fetch|Request failed|dns error|Could not connect|HTTP status"
 )
 _ERROR = re.compile(r"^(?:[A-Z]\w*(?:Error|Exception|Exit)\b.*|error: .*|fatal: .*)$")
+_UNDECLARED = re.compile(r"This error likely indicates that `[^`]+` depends on `([\w.-]+)`")
 _CONCLUSION = re.compile(r",? we can conclude that .*", re.DOTALL)
 _LONGEST = 400
 
@@ -73,6 +74,8 @@ def last_error(text: str) -> str:
     for line in reversed(lines):
         if _ERROR.match(line) and not line.startswith("error: Failed to"):
             return line[:_LONGEST]
+    if undeclared := _UNDECLARED.search(text):
+        return f"it does not declare that its build needs {undeclared[1]}"
     stated = lines[lines.index("[stderr]") + 1 :] if "[stderr]" in lines else []
     stated = [line for line in stated if not line.startswith("hint:")]
     return (stated[-1] if stated else (lines or ["no message"])[0].removeprefix("error: "))[:_LONGEST]
