@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 from git_repositories import git, make_repository
 from git_server import answer, read_body
-from package_index import PackageIndex, package_index
+from package_index import PackageIndex, sole_index
 
 from devfix.cli import status
 
@@ -24,14 +23,7 @@ HELLO = {name: (ROOT / "corpus" / "hello" / name).read_bytes() for name in ("tra
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PackageIndex]:
-    for name in list(os.environ):
-        if name.startswith(("UV_", "PIP_")):
-            monkeypatch.delenv(name)
-    with package_index(tmp_path / "index") as served:
-        monkeypatch.setenv("UV_DEFAULT_INDEX", served.address)
-        monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv"))
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with sole_index(tmp_path, monkeypatch) as served:
         yield served
 
 

@@ -242,3 +242,16 @@ def test_no_answer_from_the_index_of_torch_builds(
     assert environment.packages == ("torch==2.99.0",)
     (note,) = environment.notes
     assert "cannot be reached" in note
+
+
+def test_the_build_of_torch_that_a_project_names_for_a_gpu_is_not_taken(
+    index: PackageIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    index.add("torch", "2.99.0")
+    project = '[project]\nname = "p"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ["torch"]\n'
+    sources = '[tool.uv.sources]\ntorch = { index = "cuda" }\n[[tool.uv.index]]\nname = "cuda"\nexplicit = true\n'
+    files = {"pyproject.toml": f'{project}{sources}url = "http://127.0.0.1:9/cuda"\n'}
+    folder = make_repository(tmp_path / "program", files)
+    environment = build_environment(folder, "", EnvironmentRequest(), lambda step: None)
+    assert environment.packages == ("torch==2.99.0",)

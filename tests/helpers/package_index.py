@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html
 import io
+import os
 import re
 import shutil
 import tarfile
@@ -158,3 +159,19 @@ def _project(file: str) -> str:
     """Return the normalized name of the project of a file."""
     stem = file.removesuffix(".tar.gz") if file.endswith(".tar.gz") else file
     return re.sub(r"[-_.]+", "-", re.split(r"-(?=\d)", stem)[0]).lower()
+
+
+@contextmanager
+def sole_index(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[PackageIndex]:
+    """Serve an index that uv asks alone, with caches and a configuration of its own below `folder`."""
+    for name in list(os.environ):
+        if name.startswith(("UV_", "PIP_")):
+            patch.delenv(name)
+    with package_index(folder / "index") as served:
+        patch.setenv("UV_DEFAULT_INDEX", served.address)
+        patch.setenv("UV_CACHE_DIR", str(folder / "uv"))
+        patch.setenv("UV_HTTP_RETRIES", "0")
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        patch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+        patch.setenv("NO_PROXY", "127.0.0.1")
+        yield served

@@ -25,6 +25,7 @@ from devfix.errors import UserError
 from devfix.process import Completed
 
 _MOST_LEFT_OUT = 20
+_TORCH = ("torch", "torchvision", "torchaudio")  # `tool.uv.sources` names the index of their CUDA builds, as a rule
 _LOCAL = re.compile(r"(?:-e\s+|[\w.\-\[\],]+\s*@\s*)?(?:file://)?(/[^;#\[]*)")
 _VERSION = re.compile(r"([A-Za-z0-9][\w.-]*)==([^\s;]+)")
 
@@ -200,6 +201,7 @@ class Resolver:
             *options,
             *index_strategy(self.index_options),
             *(("--torch-backend", torch) if torch else ()),
+            *(word for name in (_TORCH if self._chooses_build else ()) for word in ("--no-sources-package", name)),
         )
 
     @property
