@@ -48,6 +48,7 @@ def test_what_is_declared_is_installed_outside_of_the_repository(index: PackageI
     assert (environment.left_out, environment.notes, environment.reused) == ((), (), False)
 
 
+@pytest.mark.slow
 def test_the_same_resolution_is_built_once(index: PackageIndex, tmp_path: Path) -> None:
     index.add("leaf", "1.0")
     first = built(tmp_path / "program", {"requirements.txt": "leaf\n"})
@@ -80,6 +81,7 @@ def test_an_environment_whose_builder_was_killed_is_built_again(index: PackageIn
     assert ask(second, "import leaf; print(leaf.version)") == "1.0"
 
 
+@pytest.mark.slow
 def test_two_builders_of_one_environment_build_it_once(index: PackageIndex, tmp_path: Path) -> None:
     index.add("leaf")
     folder = make_repository(tmp_path / "program", {"requirements.txt": "leaf\n"})
@@ -118,6 +120,7 @@ def test_what_no_index_has_is_left_out_and_named(index: PackageIndex, tmp_path: 
 SETUPTOOLS = '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
 
 
+@pytest.mark.slow
 def test_what_cannot_be_built_is_left_out_with_the_reason(index: PackageIndex, tmp_path: Path) -> None:
     index.add("leaf")
     index.add_installed("setuptools")
@@ -129,6 +132,7 @@ def test_what_cannot_be_built_is_left_out_with_the_reason(index: PackageIndex, t
     assert line.endswith("requirements.txt:2 asks for broken")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_built_when_it_is_installed_is_left_out_too(index: PackageIndex, tmp_path: Path) -> None:
     index.add("leaf")
     index.add_installed("setuptools")
@@ -184,6 +188,7 @@ def test_a_lock_says_which_release_is_taken(index: PackageIndex, tmp_path: Path)
     assert note.startswith("uv.lock is not followed: ") and "uv.lock asks for leaf==2.5" in note
 
 
+@pytest.mark.slow
 def test_a_lock_of_uv_itself_and_of_a_workspace(index: PackageIndex, tmp_path: Path) -> None:
     index.add("leaf", "1.0")
     root = '[tool.uv.workspace]\nmembers = ["packages/*"]\n'
@@ -218,6 +223,7 @@ def test_an_interpreter_that_is_not_there_is_one_line(index: PackageIndex, tmp_p
         built(tmp_path / "program", {"pyproject.toml": project})
 
 
+@pytest.mark.slow
 def test_credentials_reach_no_build(index: PackageIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The index needs a password, and the back end of a foreign package writes down what it sees."""
     monkeypatch.setenv("MY_TOKEN", "hidden-1")
@@ -232,6 +238,7 @@ def test_credentials_reach_no_build(index: PackageIndex, tmp_path: Path, monkeyp
     assert "hidden" not in seen.read_text() and json.loads(seen.read_text())["PATH"]
 
 
+@pytest.mark.slow
 def test_no_answer_from_the_index_of_torch_builds(
     index: PackageIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +251,7 @@ def test_no_answer_from_the_index_of_torch_builds(
     assert "cannot be reached" in note
 
 
+@pytest.mark.slow
 def test_the_build_of_torch_that_a_project_names_for_a_gpu_is_not_taken(
     index: PackageIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

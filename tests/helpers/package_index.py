@@ -149,6 +149,7 @@ def package_index(folder: Path) -> Iterator[PackageIndex]:
         server.shutdown()
         server.server_close()
         thread.join()
+        shutil.rmtree(folder)
 
 
 def _digest(data: bytes) -> str:
@@ -174,4 +175,8 @@ def sole_index(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[PackageIndex
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         patch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
         patch.setenv("NO_PROXY", "127.0.0.1")
-        yield served
+        try:
+            yield served
+        finally:  # pytest keeps the folders of three sessions, and torch has a gigabyte
+            shutil.rmtree(folder / "uv", ignore_errors=True)
+            shutil.rmtree(folder / "cache", ignore_errors=True)

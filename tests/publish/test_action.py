@@ -14,8 +14,7 @@ import pytest
 import yaml
 from git_repositories import git, make_repository, write
 from github_server import READER, TOKEN, GitHub, github
-from package_index import package_index
-from runner import Runner
+from runner import Runner, copy_action
 
 ROOT = Path(__file__).parents[2]
 OWN = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -85,14 +84,7 @@ def test_a_job_that_runs_the_program_can_only_read(file: Path) -> None:
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a runner in which the action has installed devfix, both ways, from a copy of this repository."""
     temp = tmp_path_factory.mktemp("runner")
-    action = temp / "action"
-    action.mkdir()
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "action.yml", ".github", "src", "rules"):
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, action / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        elif source.exists():
-            shutil.copy(source, action / name)
+    copy_action(temp / "action")
     return temp
 
 
@@ -259,30 +251,6 @@ def test_a_pull_request_is_annotated_with_what_it_adds(runner: Runner, repositor
     assert "1 new finding, 1 known" in summary
     assert hub.requests == [] and git(repository, "worktree", "list").count("\n") == 0
     assert runner.run(mode="find", python=sys.executable, fail="false")[0] == 0
-
-
-@pytest.mark.slow
-def test_install_builds_what_the_repository_declares(runner: Runner, repository: Path, tmp_path: Path) -> None:
-    write(repository, {"requirements.txt": "torch\nno-such-package-of-ours\n"})
-    git(repository, "add", "requirements.txt")
-    git(repository, "commit", "--quiet", "--message=requirements")
-    assert runner.run(mode="repair", install="true", path="nowhere")[0] != 0  # devfix and uv are installed by now
-    with package_index(tmp_path / "index") as index:
-        index.add_torch()
-        runner.variables = {
-            "UV_DEFAULT_INDEX": index.address,
-            "UV_CACHE_DIR": str(tmp_path / "uv"),
-            "XDG_CACHE_HOME": str(tmp_path / "cache"),
-            "HTTPS_PROXY": "http://127.0.0.1:9",  # nobody listens there, so that no index of CPU builds answers
-            "NO_PROXY": "127.0.0.1",
-            "UV_HTTP_RETRIES": "0",
-        }
-        code, outputs, _ = runner.run(mode="repair", install="true", run="python train.py")
-    assert code == 0, runner.log
-    assert (outputs["outcome"], outputs["fixes"]) == ("repaired", "2")
-    assert "no-such-package-of-ours is left out: no index has it; requirements.txt:2" in runner.log
-    (built,) = (tmp_path / "cache" / "devfix" / "environments").glob("*/bin/python")
-    assert built.exists()
 
 
 @pytest.mark.slow
