@@ -172,6 +172,12 @@ def test_groups_and_extras_of_a_project(tmp_path: Path) -> None:
     assert found.sources == [path]
 
 
+def test_groups_from_before_there_was_a_standard(tmp_path: Path) -> None:
+    more = '[tool.pdm.dev-dependencies]\ntest = ["pytest"]\nlint = ["ruff"]\n[tool.uv]\ndev-dependencies = ["idna"]\n'
+    found = declared(tmp_path, {"pyproject.toml": PROJECT + more})
+    assert [[each.text for each in part.requirements] for part in found.optional] == [["pytest"], ["idna"]]
+
+
 def test_dependencies_that_stand_in_another_file(tmp_path: Path) -> None:
     project = '[project]\nname = "p"\nversion = "1"\ndynamic = ["dependencies"]\n'
     dynamic = '[tool.setuptools.dynamic]\ndependencies = { file = ["needs.txt"] }\n'

@@ -64,7 +64,19 @@ def read_project(folder: Path, data: Mapping[str, Any], text: str) -> ProjectDec
             found.optional.append(
                 Part(f"the group {name} of {PROJECT}", requirements, ("--group", f"{folder / PROJECT}:{name}"))
             )
+    found.optional += _older_groups(data, text)
     return found
+
+
+def _older_groups(data: Mapping[str, Any], text: str) -> Iterator[Part]:
+    """Yield the groups of development dependencies that PDM and uv had before there was a standard."""
+    groups = {
+        **table(data, "tool", "pdm", "dev-dependencies"),
+        "dev": table(data, "tool", "uv").get("dev-dependencies"),
+    }
+    for name, listed in groups.items():
+        if name in TESTING and (requirements := tuple(_requirements(strings(listed), text))):
+            yield Part(f"the development dependencies {name} of {PROJECT}", requirements)
 
 
 def _read_files(folder: Path, names: list[str]) -> RequirementLines:

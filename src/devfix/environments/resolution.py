@@ -179,10 +179,9 @@ class Resolver:
         declaration = self.declaration
         parts = [declaration.main, *optional]
         # uv reads pyproject.toml itself, whose dependencies may need its table `tool.uv`.
-        read_by_uv = {source.name for source in declaration.sources} if declaration.sources else set()
-        lines = [
-            each.text for part in parts if not part.options for each in part.requirements if each.path not in read_by_uv
-        ]
+        is_read_by_uv = declaration.main.title in {source.name for source in declaration.sources}
+        written = [part for part in parts if not part.options and not (is_read_by_uv and part is declaration.main)]
+        lines = [each.text for part in written for each in part.requirements]
         options = [option for part in optional for option in part.options]
         overrides = [*pins.overrides, *(self._public_releases() if self._chooses_build else ())]
         constraints = [*pins.constraints, *(each.text for each in declaration.constraints)]
