@@ -23,7 +23,7 @@ def test_install_builds_what_the_repository_declares(tmp_path: Path) -> None:
     used = {"actions/upload-artifact": lambda given: {}}
     runner = Runner(copy_action(tmp_path / "action"), repository, temp, github, used)
     assert runner.run(mode="repair", install="true", path="nowhere")[0] != 0
-    assert (temp / "devfix" / "ready-to-install").exists()  # devfix and uv: what follows needs no other index
+    assert (temp / "devfix" / "bin" / "uv").exists()  # devfix and uv: what follows needs no other index
     with package_index(tmp_path / "index") as index:
         index.add_torch()
         runner.variables = {
