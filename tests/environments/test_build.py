@@ -263,3 +263,12 @@ def test_the_build_of_torch_that_a_project_names_for_a_gpu_is_not_taken(
     folder = make_repository(tmp_path / "program", files)
     environment = build_environment(folder, "", EnvironmentRequest(), lambda step: None)
     assert environment.packages == ("torch==2.99.0",)
+
+
+def test_an_index_that_does_not_answer_is_one_line(
+    index: PackageIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "http://ada:hidden@127.0.0.1:9/simple")
+    with pytest.raises(ResolutionError, match=r"a package index does not answer .*127.0.0.1:9/simple/leaf") as failed:
+        built(tmp_path / "program", {"requirements.txt": "leaf\n"})
+    assert "hidden" not in str(failed.value) + failed.value.details and "\n" not in str(failed.value)

@@ -99,6 +99,13 @@ def test_a_credential_is_neither_used_nor_shown(tmp_path: Path, line: str) -> No
     assert note.startswith("requirements.txt:2 names") and "hidden" not in note
 
 
+def test_lines_that_are_no_requirements_are_left_out(tmp_path: Path) -> None:
+    lines = "# $ conda create --file\nnumpy=1.19.2=py38_0\npip install torch\nidna>=3.*\n"
+    found = declared(tmp_path, {"requirements.txt": lines})
+    assert texts(found) == ["idna>=3"]
+    assert found.notes == ["requirements.txt:2: 2 lines are no requirements and left out: numpy=1.19.2=py38_0"]
+
+
 def test_requirements_from_version_control(tmp_path: Path) -> None:
     lines = [
         "one @ git+https://host.example/one@v1",

@@ -35,6 +35,7 @@ TorchOption = Annotated[
 
 # Of what is declared too little: many a README says "install torch first".
 NEEDED = ("torch>=2.6",)
+NEEDED_BY_NOTEBOOKS = (*NEEDED, "ipykernel")
 NEEDED_BY_TESTS = (*NEEDED, "pytest")
 
 

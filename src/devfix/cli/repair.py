@@ -12,7 +12,7 @@ import typer
 
 from devfix.cli.artifact import FolderOption, check_folder, write_artifact
 from devfix.cli.formats import ExplainRulesOption, ReportFormat, ReportFormatOption, VerboseOption, ended, shown
-from devfix.cli.installing import NEEDED, InstallOption, TorchOption, local_folder, python_of
+from devfix.cli.installing import NEEDED, NEEDED_BY_NOTEBOOKS, InstallOption, TorchOption, local_folder, python_of
 from devfix.cli.local import Local
 from devfix.cli.resource_options import FileSize, InSandbox, Memory, OutputLimit, Processes
 from devfix.cli.taking import ApplyOption, CandidateOption, TakeOption, answers, asks
@@ -180,7 +180,8 @@ def repair(
 
     with progress() as show:
         path, run = _of_notebook(local_folder(path, show), run)
-        python = python_of(path, python, install, NEEDED, torch, show)
+        needed = NEEDED_BY_NOTEBOOKS if run is not None and ".ipynb" in run else NEEDED
+        python = python_of(path, python, install, needed, torch, show)
     waits = until_from(duration, until_line, until, request, timeout or TIMEOUT, steps_after)
     is_text = output is ReportFormat.text and folder is None
     options = pipeline.RepairOptions(

@@ -15,11 +15,12 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from devfix.environments.declaration import Declaration, read_declaration
-from devfix.environments.explanation import LeftOut, explain_conflict, find_left_out, shown
+from devfix.environments.explanation import LeftOut, explain_conflict, find_left_out
 from devfix.environments.indexes import index_lines
 from devfix.environments.project_install import install_project, project_digest
 from devfix.environments.pythons import ChosenPython, choose_python
 from devfix.environments.request import EnvironmentRequest
+from devfix.environments.requirement import hide_credentials
 from devfix.environments.resolution import Resolution, ResolutionError, Resolver, index_strategy
 from devfix.environments.uv import Uv, error_text
 from devfix.errors import UserError
@@ -69,7 +70,7 @@ def build_environment(
         built.python,
         python.version,
         tuple(declaration.files),
-        tuple(shown(line) for line in built.resolution.lines),
+        tuple(hide_credentials(line) for line in built.resolution.lines),
         tuple(map(str, built.resolution.left_out)),
         tuple(filter(None, notes)),
         built.reused,

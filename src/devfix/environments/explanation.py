@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
 
-from devfix.environments.requirement import DeclaredRequirement, name_in
+from devfix.environments.requirement import DeclaredRequirement, hide_credentials, name_in
 
 _BUILD = re.compile(r"Failed to (?:download and )?build:? `?([A-Za-z0-9][\w.-]*)")
 _FETCH = re.compile(r"Failed to (?:download|fetch|clone|resolve)[^`\n]*`([A-Za-z0-9][\w.-]*)(?: @ [^`]*|==[^`]*)?`")
@@ -34,7 +34,8 @@ class LeftOut:
         """Return it in one line."""
         if self.asked_by is None:
             return f"{self.name} is left out: {self.reason}; another package asks for it"
-        return f"{self.name} is left out: {self.reason}; {self.asked_by.place} asks for {shown(self.asked_by.text)}"
+        asks = f"{self.asked_by.place} asks for {hide_credentials(self.asked_by.text)}"
+        return f"{self.name} is left out: {self.reason}; {asks}"
 
 
 def find_left_out(text: str, declared: Iterable[DeclaredRequirement]) -> LeftOut | None:
@@ -52,6 +53,12 @@ def is_unreachable(text: str) -> bool:
     return bool(_UNREACHABLE.search(text))
 
 
+def unreachable(text: str) -> str:
+    """Return the line that names the address which did not answer."""
+    lines = [line.strip().removeprefix("cause: ") for line in text.splitlines()]
+    return next((line for line in lines if "://" in line), lines[0] if lines else "")[:_LONGEST]
+
+
 def explain_conflict(text: str, declared: Iterable[DeclaredRequirement]) -> str:
     """Return in one line why there is no solution, with the declared lines that ask for what it names."""
     joined = re.sub(r"\s+", " ", text)
@@ -62,7 +69,7 @@ def explain_conflict(text: str, declared: Iterable[DeclaredRequirement]) -> str:
     because = because.removeprefix("Because ").split(" hint: ")[0]
     words = {canonicalize_name(word) for word in re.findall(r"[A-Za-z0-9][\w.-]*[A-Za-z0-9]|[A-Za-z]", because)}
     asked = [each for each in declared if (each.name or name_in(each.text)) in words]
-    asks = ", ".join(f"{each.place} asks for {shown(each.text)}" for each in dict.fromkeys(asked))
+    asks = ", ".join(f"{each.place} asks for {hide_credentials(each.text)}" for each in dict.fromkeys(asked))
     if len(because) > _LONGEST:
         because = because[:_LONGEST].rsplit(" ", 1)[0] + " …"
     return f"{because}; {asks}" if asks else because
@@ -79,11 +86,6 @@ def last_error(text: str) -> str:
     stated = lines[lines.index("[stderr]") + 1 :] if "[stderr]" in lines else []
     stated = [line for line in stated if not line.startswith("hint:")]
     return (stated[-1] if stated else (lines or ["no message"])[0].removeprefix("error: "))[:_LONGEST]
-
-
-def shown(text: str) -> str:
-    """Return a requirement for display, without the user and the password of an address."""
-    return re.sub(r"(?<=://)[^/@\s]*@", "", text)
 
 
 def _names(requirement: DeclaredRequirement, name: str) -> bool:

@@ -62,3 +62,8 @@ def name_in(text: str) -> str:
     """Return the normalized name with which a requirement begins; "" if there is none."""
     match = _NAME.match(text)
     return canonicalize_name(match[1]) if match else ""
+
+
+def hide_credentials(text: str) -> str:
+    """Return a requirement for display, without the user and the password of an address."""
+    return re.sub(r"(?<=://)[^/@\s]*@", "", text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from devfix.environments.requirement import DeclaredRequirement, name_in
+from devfix.environments.requirement import DeclaredRequirement, hide_credentials, name_in
 from devfix.environments.texts import read_text
 
 _OPTION = re.compile(r"(--?[A-Za-z][\w-]*)(?:\s*=\s*|\s+|$)(.*)", re.DOTALL)
@@ -18,6 +18,7 @@ _INDEX = {"-i": "--index-url", "-f": "--find-links"}
 _INDEXES = ("--index-url", "--extra-index-url", "--find-links", "--no-index")
 _INCLUDES = {"-r": "-r", "--requirement": "-r", "-c": "-c", "--constraint": "-c"}
 _ADDRESS = re.compile(r"(?:git|hg|svn|bzr)\+|https?://|file:")
+_OPEN_ENDED = re.compile(r"((?<![=!~])[<>]=?\s*\d+(?:\.\d+)*)\.\*")  # ">=1.*", which older pips took
 _ADDRESS_IN = re.compile(r"[a-z+]+://\S+")
 _DIRECT = re.compile(r"@\s*(file:\S+)")
 
@@ -26,13 +27,14 @@ _DIRECT = re.compile(r"@\s*(file:\S+)")
 class RequirementLines:
     """What the lines of a requirement file say, those of the included files among them.
 
-    `options` are those for indexes, `notes` say what was left out.
+    `options` are those for indexes, `notes` say what was left out, `unreadable` are lines in no known form.
     """
 
     requirements: list[DeclaredRequirement] = field(default_factory=list)
     constraints: list[DeclaredRequirement] = field(default_factory=list)
     options: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unreadable: list[DeclaredRequirement] = field(default_factory=list)
 
 
 def read_requirements(folder: Path, name: str) -> RequirementLines:
@@ -45,6 +47,10 @@ def read_requirement_texts(folder: Path, name: str, lines: Iterable[tuple[int, s
     """Return what numbered lines of a file below `folder` say, in the format of requirement files."""
     found, path = RequirementLines(), (folder / name).resolve()
     _read(folder.resolve(), path, lines, found, False, {path})
+    if found.unreadable:
+        count, first = len(found.unreadable), found.unreadable[0]
+        lines_are = "a line is no requirement" if count == 1 else f"{count} lines are no requirements"
+        found.notes.append(f"{first.place}: {lines_are} and left out: {hide_credentials(first.text)}")
     return found
 
 
@@ -113,8 +119,13 @@ def _add(
             found.notes.append(f"{shown}:{number} asks for {local.strip()}, which is not there")
             return
         text = f"{target}{bracket}{extras}"
-    target_list = found.constraints if constrains else found.requirements
-    target_list.append(DeclaredRequirement(text, shown, number))
+    else:
+        text = _OPEN_ENDED.sub(r"\1", text)
+    requirement = DeclaredRequirement(text, shown, number)
+    if requirement.parsed is None and not text.startswith("/") and not _ADDRESS.match(text):
+        found.unreadable.append(requirement)
+        return
+    (found.constraints if constrains else found.requirements).append(requirement)
 
 
 def _is_path(text: str) -> bool:

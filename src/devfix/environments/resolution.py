@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 from devfix.environments.cpu_wheels import cpu_release
 from devfix.environments.declaration import Declaration
-from devfix.environments.explanation import LeftOut, explain_conflict, find_left_out, is_unreachable
+from devfix.environments.explanation import LeftOut, explain_conflict, find_left_out, is_unreachable, unreachable
 from devfix.environments.lock_files import Pins
 from devfix.environments.pythons import ChosenPython
 from devfix.environments.request import CPU, ORDINARY, EnvironmentRequest
@@ -149,15 +149,17 @@ class Resolver:
             text = error_text(done)
             if self.torch and self._is_ordinary_enough(text, pins, optional):
                 continue
+            if is_unreachable(text):
+                raise ResolutionError(f"a package index does not answer ({unreachable(text)})", text)
             found = find_left_out(text, self.declared(pins))
-            if found is None or is_unreachable(text) or not self.leave_out(found):
+            if found is None or not self.leave_out(found):
                 raise ResolutionError(explain_conflict(text, self.declared(pins)), text)
 
     def _is_ordinary_enough(self, text: str, pins: Pins, optional: Sequence[Part]) -> bool:
         """Return whether the ordinary index has a solution where that of the build of torch has none; use it then."""
         if not is_unreachable(text) and find_left_out(text, self.declared(pins)) is not None:
             return False
-        if self._run(pins, optional, "").exit_code != 0 and not is_unreachable(text):
+        if not is_unreachable(text) and self._run(pins, optional, "").exit_code != 0:
             return False
         why = "cannot be reached" if is_unreachable(text) else "has no solution"
         self.notes.append(f"the index of {self.torch} builds of torch {why}: the other indexes decide on the build")

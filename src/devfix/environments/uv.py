@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from devfix.environments.requirement import hide_credentials
 from devfix.errors import UserError
 from devfix.process import Completed, child_environment, run
 
@@ -50,4 +51,8 @@ def error_text(done: Completed) -> str:
     if done.timed_out:
         return f"uv did not end within {TIMEOUT:g} seconds"
     lines = (line.strip().lstrip("×├╰│─▶ ").strip() for line in done.stderr.splitlines())
-    return "\n".join(line for line in lines if line) or done.internal_error or f"uv ended with {done.exit_code}"
+    return (
+        "\n".join(hide_credentials(line) for line in lines if line)
+        or done.internal_error
+        or f"uv ended with {done.exit_code}"
+    )
