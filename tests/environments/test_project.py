@@ -80,3 +80,24 @@ def test_a_member_of_a_workspace_is_installed_like_the_project(index: PackageInd
     assert fingerprint(folder) == before
     said = subprocess.check_output([environment.python.with_name("train")], text=True).split()
     assert said[0] == str(folder / "inner" / "src" / "program" / "main.py")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "note"),
+    [
+        (
+            "pyproject.toml",
+            '[build-system]\nrequires = ["x"]\nbuild-backend = "mesonpy"\n',
+            "since mesonpy may compile",
+        ),
+        ("setup.cfg", "[flake8]\nmax-line-length = 120\n", ""),
+        ("pyproject.toml", '[tool.poetry]\npackage-mode = false\n[build-system]\nrequires = ["x"]\n', ""),
+    ],
+)
+def test_what_is_not_built(index: PackageIndex, tmp_path: Path, file: str, text: str, note: str) -> None:
+    index.add("leaf")
+    files = {file: text, "requirements.txt": "leaf\n", **SOURCES}
+    environment = environment_of(make_repository(tmp_path / "program", files))
+    assert [note in line for line in environment.notes] == ([True] if note else [])
+    code = "import program; print(program.__file__)"
+    assert subprocess.check_output([environment.python, "-c", code], text=True, cwd="/").startswith(str(tmp_path))

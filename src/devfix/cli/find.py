@@ -117,7 +117,6 @@ def find(
     The tests run in a worktree of the current commit: on the CPU, on a simulated GPU, and on the second of two. What
     fails on a GPU alone, in the code under test, is a finding. Nothing is edited.
     """
-    began = time.monotonic()
     check_folder(folder)
     limit, whole = seconds(timeout, "--timeout"), seconds(budget, "--budget")
     from devfix.cli.baseline import read_baseline
@@ -131,6 +130,7 @@ def find(
     with _progress() as (_, step):
         path = local_folder(path, step)
         python = python_of(path, python, install, NEEDED_BY_TESTS, torch, step)
+    began = time.monotonic()
     asked = FindOptions(
         python=python,
         select=tuple(select or ()),

@@ -22,7 +22,17 @@ from devfix.process.tempdirs import temporary_folder
 
 _LARGEST = 2_000_000  # bytes of a file that is copied: larger ones are data
 _MOST = 20_000  # files
-_PURE = ("setuptools", "hatchling", "flit_core", "flit", "poetry", "pdm", "uv_build", "pbr")
+_PURE = (
+    "setuptools",
+    "hatchling",
+    "flit_core",
+    "flit",
+    "poetry",
+    "poetry_dynamic_versioning",
+    "pdm",
+    "uv_build",
+    "pbr",
+)
 _DECLARING = ("pyproject.toml", "setup.py", "setup.cfg")
 # Without the history of the repository, which is not copied.
 _VERSION = (("SETUPTOOLS_SCM_PRETEND_VERSION", "0.0.0"), ("PBR_VERSION", "0.0.0"))
@@ -49,15 +59,18 @@ def install_project(folder: Path, python: Path, uv: Uv) -> str:
 def _why_not_built(folder: Path) -> str | None:
     """Return why a project is not built: "" if there is nothing to build, None if it is."""
     data = read_toml(folder / "pyproject.toml")
-    has_setup = (folder / "setup.py").is_file() or (folder / "setup.cfg").is_file()
+    # Many a setup.cfg has nothing but the settings of linters.
+    has_setup = (folder / "setup.py").is_file() or "[metadata]" in read_text(folder / "setup.cfg")
     if table(data, "tool", "uv").get("package") is False or table(data, "tool", "poetry").get("package-mode") is False:
         return ""
     if not table(data, "build-system") and not has_setup:
         return ""
     backend = str(table(data, "build-system").get("build-backend", "setuptools.build_meta"))
     compiles = (folder / "setup.py").is_file() and read_setup_py(folder).compiles
-    if compiles or backend.split(".")[0] not in _PURE or table(data, "tool", "poetry").get("build"):
+    if compiles or table(data, "tool", "poetry").get("build"):
         return f"{folder.name} is not installed, since it has to be compiled: its sources are on the path"
+    if backend.split(".")[0] not in _PURE:
+        return f"{folder.name} is not installed, since {backend} may compile: its sources are on the path"
     return None
 
 
