@@ -272,3 +272,16 @@ def test_an_index_that_does_not_answer_is_one_line(
     with pytest.raises(ResolutionError, match=r"a package index does not answer .*127.0.0.1:9/simple/leaf") as failed:
         built(tmp_path / "program", {"requirements.txt": "leaf\n"})
     assert "hidden" not in str(failed.value) + failed.value.details and "\n" not in str(failed.value)
+
+
+@pytest.mark.slow
+def test_a_pinned_release_that_cannot_be_built_is_replaced(index: PackageIndex, tmp_path: Path) -> None:
+    index.add_installed("setuptools")
+    index.add_source("leaf", "1.0", {"setup.py": "import no_such_compiler\n", "pyproject.toml": SETUPTOOLS})
+    index.add("leaf", "2.0")
+    project = '[project]\nname = "p"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ["leaf"]\n'
+    lock = '[[package]]\nname = "leaf"\nversion = "1.0"\nsource = { registry = "x" }\n'
+    environment = built(tmp_path / "program", {"pyproject.toml": project, "uv.lock": lock})
+    assert (environment.packages, environment.left_out) == (("leaf==2.0",), ())
+    (note,) = environment.notes
+    assert note.startswith("uv.lock is not followed for leaf==1.0: it cannot be built")

@@ -11,15 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packaging.utils import canonicalize_name
-
 from devfix.environments.cpu_wheels import cpu_release
 from devfix.environments.declaration import Declaration
 from devfix.environments.explanation import LeftOut, explain_conflict, find_left_out, is_unreachable, unreachable
 from devfix.environments.lock_files import Pins
 from devfix.environments.pythons import ChosenPython
 from devfix.environments.request import CPU, ORDINARY, EnvironmentRequest
-from devfix.environments.requirement import DeclaredRequirement, Part
+from devfix.environments.requirement import DeclaredRequirement, Part, name_in
 from devfix.environments.uv import Uv, error_text
 from devfix.errors import UserError
 from devfix.process import Completed
@@ -27,7 +25,6 @@ from devfix.process import Completed
 _MOST_LEFT_OUT = 20
 _TORCH = ("torch", "torchvision", "torchaudio")  # `tool.uv.sources` names the index of their CUDA builds, as a rule
 _LOCAL = re.compile(r"(?:-e\s+|[\w.\-\[\],]+\s*@\s*)?(?:file://)?(/[^;#\[]*)")
-_VERSION = re.compile(r"([A-Za-z0-9][\w.-]*)==([^\s;]+)")
 
 
 class ResolutionError(UserError):
@@ -37,6 +34,10 @@ class ResolutionError(UserError):
         """Keep the line and the whole text."""
         super().__init__(message)
         self.details = details
+
+
+class UnreachableIndexError(ResolutionError):
+    """A package index does not answer, so that no other attempt would say more."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +63,6 @@ class Resolution:
         """The lines without those folders."""
         return tuple(line for line in self.lines if not ((m := _LOCAL.match(line)) and Path(m[1].strip()).is_dir()))
 
-    @property
-    def versions(self) -> dict[str, str]:
-        """The release of each package of an index, by its normalized name."""
-        matches = (_VERSION.match(line) for line in self.lines)
-        return {canonicalize_name(match[1]): match[2] for match in matches if match}
-
     def digest(self, python: ChosenPython) -> str:
         """Return a digest of all that the installed files depend on."""
         facts = [sorted(self.lines), self.torch, str(python.path.resolve()), python.version, sys.platform]
@@ -79,7 +74,7 @@ class Resolver:
     """Resolves a declaration for an interpreter; files for uv are written into the folder `scratch`.
 
     `excluded` grows by each package that no index has, or that cannot be built. `torch_release` is a constraint that
-    stands for an index of builds of torch which is out of reach.
+    stands for an index of builds of torch which is out of reach; `unpinned` are lines of the lock that do not hold.
     """
 
     uv: Uv
@@ -92,6 +87,7 @@ class Resolver:
     dropped: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     torch_release: str = ""
+    unpinned: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.torch = self._backend()
@@ -106,8 +102,8 @@ class Resolver:
         pins, optional = self.declaration.pins, self.declaration.optional
         try:
             return self._compile(pins, optional)
-        except ResolutionError:
-            if not pins.name and not optional:
+        except ResolutionError as error:
+            if isinstance(error, UnreachableIndexError) or (not pins.name and not optional):
                 raise
         base = self._try_main(pins)
         kept: list[Part] = []
@@ -133,7 +129,15 @@ class Resolver:
         return pins
 
     def leave_out(self, found: LeftOut) -> bool:
-        """Leave a package out from now on; return False if that was tried, or if too many are."""
+        """Leave a package out from now on; return False if that was tried, or if too many are.
+
+        Of one that the lock pins another release is tried first: the pinned one may have no wheel for this Python.
+        """
+        pin = next((text for text in self.declaration.pins.constraints if name_in(text) == found.name), "")
+        if pin and pin not in self.unpinned:
+            self.unpinned.append(pin)
+            self.notes.append(f"{self.declaration.pins.name} is not followed for {pin}: {found.reason}")
+            return True
         if found.name in self.excluded or len(self.excluded) >= _MOST_LEFT_OUT:
             return False
         self.excluded[found.name] = found
@@ -150,7 +154,7 @@ class Resolver:
             if self.torch and self._is_ordinary_enough(text, pins, optional):
                 continue
             if is_unreachable(text):
-                raise ResolutionError(f"a package index does not answer ({unreachable(text)})", text)
+                raise UnreachableIndexError(f"a package index does not answer ({unreachable(text)})", text)
             found = find_left_out(text, self.declared(pins))
             if found is None or not self.leave_out(found):
                 raise ResolutionError(explain_conflict(text, self.declared(pins)), text)
@@ -186,7 +190,8 @@ class Resolver:
         lines = [each.text for part in written for each in part.requirements]
         options = [option for part in optional for option in part.options]
         overrides = [*pins.overrides, *(self._public_releases() if self._chooses_build else ())]
-        constraints = [*pins.constraints, *(each.text for each in declaration.constraints)]
+        constraints = [text for text in pins.constraints if text not in self.unpinned]
+        constraints += [*(each.text for each in declaration.constraints)]
         constraints += filter(None, [self.torch_release])
         files = [
             self._write("requirements.in", [*self.index_options, *lines, *self.request.packages]),
