@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,21 @@ from typing import Any
 
 import yaml
 
+ROOT = Path(__file__).parents[2]
+_PARTS = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "action.yml", ".github", "src", "rules")
 Used = Callable[[Mapping[str, str]], Mapping[str, str]]
+
+
+def copy_action(folder: Path) -> Path:
+    """Copy what a runner downloads of this repository into a new folder, and return that."""
+    folder.mkdir()
+    for source in (ROOT / name for name in _PARTS):
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+            shutil.copytree(source, folder / source.name, ignore=ignored)
+        elif source.exists():
+            shutil.copy(source, folder / source.name)
+    return folder
 
 
 @dataclass

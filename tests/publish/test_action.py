@@ -14,7 +14,7 @@ import pytest
 import yaml
 from git_repositories import git, make_repository, write
 from github_server import READER, TOKEN, GitHub, github
-from runner import Runner
+from runner import Runner, copy_action
 
 ROOT = Path(__file__).parents[2]
 OWN = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -84,14 +84,7 @@ def test_a_job_that_runs_the_program_can_only_read(file: Path) -> None:
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a runner in which the action has installed devfix, both ways, from a copy of this repository."""
     temp = tmp_path_factory.mktemp("runner")
-    action = temp / "action"
-    action.mkdir()
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "action.yml", ".github", "src", "rules"):
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, action / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        elif source.exists():
-            shutil.copy(source, action / name)
+    copy_action(temp / "action")
     return temp
 
 

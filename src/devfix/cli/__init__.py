@@ -14,7 +14,20 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from devfix.cli import authoring, find, playground, publish, repair, rule_cases, rules, run, show, trace, undo
+from devfix.cli import (
+    authoring,
+    environment,
+    find,
+    playground,
+    publish,
+    repair,
+    rule_cases,
+    rules,
+    run,
+    show,
+    trace,
+    undo,
+)
 from devfix.cli.errors import complaint, no_space, usage_error, write_log
 from devfix.errors import UserError
 
@@ -103,6 +116,7 @@ def _devfix(
 
 
 app.command("repair", epilog=repair.EPILOG)(repair.repair)
+app.command("env", epilog=environment.EPILOG)(environment.env)
 app.command("undo")(undo.undo)
 app.command("find", epilog=find.EPILOG)(find.find)
 # Everything after the first word of the command belongs to the command, with or without "--" before it.

@@ -18,6 +18,7 @@ from devfix.cli.artifact import check_folder
 from devfix.cli.branches import Branches
 from devfix.cli.duration import seconds
 from devfix.cli.formats import ReportFormat
+from devfix.cli.installing import NEEDED_BY_TESTS, InstallOption, TorchOption, local_folder, python_of
 from devfix.cli.local import Local
 from devfix.cli.repair import Python
 from devfix.model import SilentKind
@@ -51,7 +52,10 @@ def find(
     path: Annotated[
         str,
         typer.Argument(
-            metavar="PATH", help="A git repository, or a folder of one [default: the one at hand]", show_default=False
+            metavar="PATH",
+            help="A git repository, a folder of one, or the address of one, which is cloned into the current folder "
+            "[default: the one at hand]",
+            show_default=False,
         ),
     ] = ".",
     select: Annotated[
@@ -67,6 +71,8 @@ def find(
         int, typer.Option("-n", metavar="N", min=1, help="Run the tests in so many processes, with pytest-xdist.")
     ] = 1,
     python: Python = None,
+    install: InstallOption = False,
+    torch: TorchOption = None,
     baseline: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The JSON of an earlier search: only what it lacks is new, and counts."),
@@ -111,7 +117,6 @@ def find(
     The tests run in a worktree of the current commit: on the CPU, on a simulated GPU, and on the second of two. What
     fails on a GPU alone, in the code under test, is a finding. Nothing is edited.
     """
-    began = time.monotonic()
     check_folder(folder)
     limit, whole = seconds(timeout, "--timeout"), seconds(budget, "--budget")
     from devfix.cli.baseline import read_baseline
@@ -122,6 +127,10 @@ def find(
     from devfix.find import find as search
     from devfix.find.report import find_record
 
+    with _progress() as (_, step):
+        path = local_folder(path, step)
+        python = python_of(path, python, install, NEEDED_BY_TESTS, torch, step)
+    began = time.monotonic()
     asked = FindOptions(
         python=python,
         select=tuple(select or ()),

@@ -12,6 +12,7 @@ import typer
 
 from devfix.cli.artifact import FolderOption, check_folder, write_artifact
 from devfix.cli.formats import ExplainRulesOption, ReportFormat, ReportFormatOption, VerboseOption, ended, shown
+from devfix.cli.installing import NEEDED, NEEDED_BY_NOTEBOOKS, InstallOption, TorchOption, local_folder, python_of
 from devfix.cli.local import Local
 from devfix.cli.resource_options import FileSize, InSandbox, Memory, OutputLimit, Processes
 from devfix.cli.taking import ApplyOption, CandidateOption, TakeOption, answers, asks
@@ -61,6 +62,7 @@ EPILOG = """Examples:
   devfix repair ~/project --run "pytest -x tests/test_model.py" --gpus 2
   devfix repair . --apply; devfix undo
   devfix repair . --run "python serve.py" --until http://127.0.0.1:8000/ --request "POST /predict [1, 2]"
+  devfix repair --install https://github.com/owner/name
   devfix repair . --dry-run --format json
 
 Exit codes: 0 nothing to repair, or all repaired; 1 a failure remains; 2 usage error; 3 internal error."""
@@ -71,7 +73,8 @@ def repair(
         str,
         typer.Argument(
             metavar="PATH",
-            help="Git repository, a folder in one, or a notebook to run and repair [default: current folder]",
+            help="Git repository, a folder in one, a notebook to run and repair, or the address of a repository, which "
+            "is cloned into the current folder [default: current folder]",
             show_default=False,
         ),
     ] = ".",
@@ -86,6 +89,8 @@ def repair(
     world: WorldOption = WorldChoice.AUTO,
     gpus: Gpus = None,
     python: Python = None,
+    install: InstallOption = False,
+    torch: TorchOption = None,
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="GLOB", help="Files that must not be edited; repeatable.")
     ] = None,
@@ -164,7 +169,6 @@ def repair(
         raise UserError('--run is empty; give a command: --run "python train.py"')
     check_timeout(timeout)
     check_folder(folder)
-    path, run = _of_notebook(path, run)
     said = answers(take, apply, dry_run, branch, candidate)
     from devfix import pipeline
     from devfix.cli.decide import Question
@@ -174,6 +178,10 @@ def repair(
     from devfix.pipeline.resource_options import ResourceOptions
     from devfix.report.record import record
 
+    with progress() as show:
+        path, run = _of_notebook(local_folder(path, show), run)
+        needed = NEEDED_BY_NOTEBOOKS if run is not None and ".ipynb" in run else NEEDED
+        python = python_of(path, python, install, needed, torch, show)
     waits = until_from(duration, until_line, until, request, timeout or TIMEOUT, steps_after)
     is_text = output is ReportFormat.text and folder is None
     options = pipeline.RepairOptions(

@@ -1,0 +1,21 @@
+"""What a caller asks of an environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CPU = "cpu"
+ORDINARY = "none"  # the build of torch that the ordinary package index has
+
+
+@dataclass(frozen=True)
+class EnvironmentRequest:
+    """Options of an environment.
+
+    `packages` are installed in addition to what the repository declares, unless that includes them. `torch` is the
+    build of torch: "cpu", "auto" (for the GPU of this machine), one that uv knows ("cu128"), or "none" for the one of
+    the ordinary package index. Empty stands for UV_TORCH_BACKEND, or else for "cpu".
+    """
+
+    packages: tuple[str, ...] = ()
+    torch: str = ""
