@@ -23,7 +23,7 @@ def comment(
 ) -> PublishAction:
     """Create or update the comment; do nothing if there is neither a failure nor an earlier comment."""
     mark = f"<!-- devfix:comment {program_id(data)} -->"
-    text = f"{break_delimiters(words.comment()).rstrip()}\n\n{mark}\n"
+    text = f"{forge.safe_body(break_delimiters(words.comment())).rstrip()}\n\n{mark}\n"
     secrets.check({"the comment": text}, accepted)
     earlier = next((each for each in forge.own_comments(number) if mark in each.body), None)
     if earlier is None and data.outcome == "clean":

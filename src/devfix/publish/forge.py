@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from devfix.errors import UserError
 from devfix.publish.pull import Pull
 
 
@@ -29,6 +30,10 @@ class Forge(ABC):
 
     name: str
     """The forge's name, for messages."""
+    noun = "pull request"
+    """What the forge calls a pull request."""
+    sign = "#"
+    """The sign before the number of a pull request."""
 
     @abstractmethod
     def open_pulls(self) -> Iterator[Pull]:
@@ -76,11 +81,26 @@ class Forge(ABC):
 
     @abstractmethod
     def own_comments(self, number: int) -> Iterator[Comment]:
-        """Yield each comment on a pull request whose author may write to the repository, or is a bot."""
+        """Yield the comments on a pull request that nobody from outside the repository can have written."""
 
     @abstractmethod
     def rewrite(self, number: int, comment: int, words: str) -> None:
         """Replace the text of a comment on a pull request."""
+
+    def triggering_pull(self, environment: Mapping[str, str]) -> tuple[int, str] | None:
+        """Return the number and the commit of the pull request that the job with this environment runs for.
+
+        Return None if it was closed or has newer commits. Raises UserError if the job runs for something else.
+        """
+        raise UserError(f"{self.lacks('jobs that name their pull request')}; give its number: --pull-request N")
+
+    def safe_body(self, text: str) -> str:
+        """Return a text of devfix without what this forge would execute."""
+        return text
+
+    def safe_title(self, title: str) -> str:
+        """Return a title of devfix without what only this forge would link."""
+        return title
 
     def lacks(self, what: str) -> str:
         """Return the note on something that this forge cannot do."""

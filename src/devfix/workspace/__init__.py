@@ -2,9 +2,19 @@
 
 from devfix.workspace.git.command import GitError
 from devfix.workspace.git.identity import Actor
-from devfix.workspace.git.remote import Remote, person, remote_address
+from devfix.workspace.git.remote import Remote, person, remote_address, repository_address
 from devfix.workspace.git.repository import Repository
 from devfix.workspace.worktrees.pool import Worktrees
 from devfix.workspace.worktrees.worktree import Worktree
 
-__all__ = ["Actor", "GitError", "Remote", "Repository", "Worktree", "Worktrees", "person", "remote_address"]
+__all__ = [
+    "Actor",
+    "GitError",
+    "Remote",
+    "Repository",
+    "Worktree",
+    "Worktrees",
+    "person",
+    "remote_address",
+    "repository_address",
+]

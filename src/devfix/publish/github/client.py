@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from githubkit import GitHub
@@ -12,6 +12,7 @@ from devfix.errors import UserError
 from devfix.publish.forge import Comment, Forge
 from devfix.publish.github.address import Address
 from devfix.publish.github.answers import asking, list_of, record_of, said_by
+from devfix.publish.github.event import pull_request, read_event
 from devfix.publish.github.pull import pull_from
 from devfix.publish.github.retry import RetryPolicy
 from devfix.publish.pull import Pull
@@ -158,7 +159,7 @@ class GitHubClient(Forge):
             return str(record_of(self._github.rest.issues.create_comment(*self._at, number, body=words))["html_url"])
 
     def own_comments(self, number: int) -> Iterator[Comment]:
-        """Yield each comment on a pull request whose author may write to the repository, or is a bot."""
+        """Yield the comments of bots and of people who may write to the repository."""
         for page in range(1, PAGES + 1):
             with asking(f"read the comments of #{number}"):
                 found = list_of(self._github.rest.issues.list_comments(*self._at, number, per_page=PAGE, page=page))
@@ -177,6 +178,10 @@ class GitHubClient(Forge):
         """Replace the text of a comment on a pull request."""
         with asking("change a comment"):
             self._github.rest.issues.update_comment(*self._at, comment, body=words)
+
+    def triggering_pull(self, environment: Mapping[str, str]) -> tuple[int, str] | None:
+        """Return the number and the commit of the pull request that a workflow runs for."""
+        return pull_request(read_event(environment), self.pulls)
 
 
 def _refusal(act: Callable[[], object]) -> str:
