@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from devfix.errors import UserError
-from devfix.publish.connection import connect, detect, token_for
+from devfix.publish.connection import TOKENS, connect, detect, token_for
 from devfix.publish.forge_kind import ForgeKind
 from devfix.publish.forgejo.address import forgejo_address
 from devfix.publish.github.address import address
@@ -50,6 +50,16 @@ def test_no_token_of_another_forge_is_sent() -> None:
         others = {name: token for name, token in every.items() if token != sent[kind.value]}
         with pytest.raises(UserError, match="no token"):
             connect("https://example.org/a/b", kind, None, others, False, print)
+
+
+@pytest.mark.parametrize("kind", ForgeKind)
+def test_no_token_is_sent_without_encryption(kind: ForgeKind) -> None:
+    tokens = {name: "secret" for names in TOKENS.values() for name in names}
+    for url, api in (("http://example.org/a/b", None), ("https://example.org/a/b", "http://example.org/api")):
+        with pytest.raises(UserError, match="use https") as raised:
+            connect(url, kind, api, tokens, False, print)
+        assert "secret" not in str(raised.value)
+        assert connect(url, kind, api, {}, True, print).token is None
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,10 @@ def connect(
         job = kind is ForgeKind.gitlab and environment.get("CI_JOB_TOKEN")
         why = "; CI_JOB_TOKEN may not open merge requests" if job else ""
         raise UserError(f"no token: set the environment variable {TOKENS[kind][0]}, or use --dry-run{why}")
+    for address in filter(None, (url, api)):
+        parts = urlsplit(address)
+        if token and parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
+            raise UserError(f"{address}: over http the token could be read on the way; use https")
     forge = _forge(kind, url, api, environment, token, notify)
     advice = f"give a token with {_RIGHTS[kind]} in {TOKENS[kind][0]}"
     return Connection(forge, token, advice)
