@@ -44,7 +44,9 @@ def applied(clone: Path, folder: Path) -> list[str]:
     """Apply the patches of a folder as a person does; return the files that differ from the commit before."""
     before = git(clone, "rev-parse", "HEAD")
     patches = sorted(folder.glob("*.patch"))
-    done = subprocess.run(["git", "am", "--keep-cr", *patches], cwd=clone, capture_output=True, text=True)
+    done = subprocess.run(
+        ["git", "am", "--keep-cr", "--keep-non-patch", *patches], cwd=clone, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return git(clone, "diff", "--name-only", before).splitlines()
 
@@ -83,6 +85,19 @@ def test_windows_lines_and_other_encodings_survive(here: Path, tmp_path: Path) -
         assert applied(clone, folder) == ["train.py"]
         wanted = history.content("train.py").replace(b"net(x)", b'net(x.to("cuda"))')
         assert (clone / "train.py").read_bytes() == wanted
+
+
+def test_a_subject_keeps_its_bracket(here: Path, tmp_path: Path) -> None:
+    history = History.start(tmp_path / "bracketed", {"train.py": TRAIN})
+    for number in range(8):
+        history.commit({}, f"[bugfix] a change, take {number}")
+    report = history.artifact(tmp_path / "1.json", FIRST)
+    options = ("--remote", str(history.folder), "--format", "patch", "--output", str(tmp_path / "out"))
+    assert status(["publish", str(report), *options]) == 0
+    (folder,) = folders(tmp_path / "out")
+    git(history.folder, "config", "user.email", "ada@localhost")
+    assert applied(history.folder, folder) == ["train.py"]
+    assert git(history.folder, "log", "-1", "--format=%s") == "[bugfix] move `x` to the model's device"
 
 
 @pytest.mark.parametrize("before", ["", "words ", "From: Eve <eve@localhost>\n\n"])

@@ -65,7 +65,7 @@ def mail_safe(message: str) -> str:
 
 def _count(proposal: Proposal) -> str:
     count = len(proposal.fixes) + len(proposal.tests)
-    return f"{count} patch{'es' if count > 1 else ''} for git am --keep-cr"
+    return f"{count} patch{'es' if count > 1 else ''} for git am --keep-cr --keep-non-patch"
 
 
 def _clear(folder: Path) -> None:
