@@ -139,6 +139,17 @@ def test_again_it_replaces_its_own_files_and_no_others(
     assert (first / "mine.txt").read_text() == "mine" and list(first.glob("*.patch"))
 
 
+@pytest.mark.parametrize("name", ["..", "devfix/..", "."])
+def test_a_branch_of_the_settings_names_no_other_folder(
+    here: Path, history: History, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history.commit({"devfix.toml": f'[publish]\nbranch = "{name}"\n'}, "Configure devfix")
+    report = history.artifact(tmp_path / "1.json", FIRST)
+    options = ("--remote", str(history.folder), "--format", "patch", "--output", str(tmp_path / "out" / "inner"))
+    assert status(["publish", str(report), *options]) == 2
+    assert "not a valid branch name" in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
 def test_a_secret_is_written_nowhere(
     here: Path, history: History, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,7 +15,7 @@ from devfix.publish.gitlab.text import without_quick_actions
 from devfix.publish.proposal import PREFIX, Proposal
 from devfix.publish.publisher import PublishAction
 from devfix.publish.pull_request_text import Page
-from devfix.publish.request import Request, address_of, prepare
+from devfix.publish.request import Request, address_of, check_branch, prepare
 from devfix.workspace import Remote, repository_address
 
 TEXT = "pull-request.md"
@@ -38,6 +38,7 @@ def write_patches(request: Request, page: Page, folder: Path) -> Iterator[Publis
     with Remote.open(url, token) as remote:
         remote.commit_alone(artifact.commit)
         request, words, proposals = prepare(request, artifact, remote, page, "pull request")
+        check_branch(request, remote)  # its name becomes that of a folder
         author = author_for(url, request.forge, request.environment)
         drafts = Drafts(artifact, remote, words, author, without_quick_actions, mail_safe)
         made = [(proposal, drafts.tip(proposal)) for proposal in proposals]

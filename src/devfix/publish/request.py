@@ -62,7 +62,7 @@ def publish(request: Request, page: Page, notify: Callable[[str], None]) -> Iter
         return  # nothing to propose, and no evidence that a failure is fixed
     with _remote(request, url, there, artifact) as (remote, base, other_base):
         request, words, proposed = prepare(request, artifact, remote, page, there.forge.noun, other_base)
-        _check_branch(request, remote, base)
+        check_branch(request, remote, base)
         wishes = PublishOptions(
             base,
             author_for(url, request.forge, request.environment),
@@ -103,13 +103,14 @@ def _remote(request: Request, url: str, there: Connection, artifact: Artifact) -
     with Remote.open(url, there.token, there.advice) as remote:
         default = remote.default_branch() if request.branch is None or request.base is None else ""
         base = request.base or default
-        _check_branch(request, remote, base)
+        check_branch(request, remote, base)
         remote.base(base, artifact.commit)
         yield remote, base, "" if base == default else base
 
 
-def _check_branch(request: Request, remote: Remote, base: str) -> None:
-    if request.branch == base:  # after a fast-forward merge its tip may be a commit of devfix
+def check_branch(request: Request, remote: Remote, base: str = "") -> None:
+    """Raise UserError if the request names a branch that is the base, or that git does not allow."""
+    if base and request.branch == base:  # after a fast-forward merge its tip may be a commit of devfix
         raise UserError(f"--branch {base}: is the base branch; choose another")
     if request.branch is not None and not remote.is_branch_name(request.branch):
         raise UserError(f"--branch {request.branch}: not a valid branch name")
