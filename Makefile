@@ -85,11 +85,13 @@ mutate: $(READY) ## Mutation tests of the verdict and the rule helpers
 scale: $(READY) ## Measure a repair in repositories of 100, 1,000 and 10,000 files
 	@$(BIN)/python benchmarks/scale.py
 
-lock: $(READY) ## Update the versions and hashes that the publishing job of the action installs
+lock: $(READY) ## Update the versions and hashes that the publishing jobs on GitHub and GitLab install
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.5'
-	@echo setuptools | $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --upgrade \
+	@for job in publish:.github gitlab:.gitlab; do \
+		echo setuptools | $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --upgrade \
 		--no-emit-index-url --no-annotate --custom-compile-command 'make lock' --constraint constraints.txt \
-		--extra publish pyproject.toml - --output-file .github/publish-requirements.txt
+		--extra "$${job%%:*}" pyproject.toml - --output-file "$${job##*:}/publish-requirements.txt" || exit 1; \
+	done
 
 format: $(READY) ## Fix what ruff can fix
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .

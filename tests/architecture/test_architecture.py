@@ -96,7 +96,8 @@ def test_the_probe_knows_torch_and_the_standard_library_only() -> None:
 def test_what_the_engine_imports_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    lines = [*project["dependencies"], *extras["publish"], *extras["environments"]]
+    names = ("publish", "gitlab", "forgejo", "environments")
+    lines = [*project["dependencies"], *(line for name in names for line in extras[name])]
     declared = {re.split(r"[^\w-]", line)[0].lower() for line in lines} - {"hishel"}  # named to be held back
     # The probe and the host of notebooks run in the program's interpreter.
     engine = [path for path in python_below("src/devfix") if {"probe", "host"}.isdisjoint(path.relative_to(ROOT).parts)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forge_server import ForgeServer
 from github_server import GitHub
 from programs import steps
 
@@ -18,11 +19,11 @@ Step = Mapping[str, Any]
 class Publish:
     """Calls `devfix publish` as a person does, and gives back the steps."""
 
-    def __init__(self, hub: GitHub, capsys: pytest.CaptureFixture[str]) -> None:
-        self.hub, self.capsys = hub, capsys
+    def __init__(self, hub: GitHub | ForgeServer, capsys: pytest.CaptureFixture[str], *always: str) -> None:
+        self.hub, self.capsys, self.always = hub, capsys, always
 
     def __call__(self, report: Path, *options: str) -> Sequence[Step]:
-        arguments = ["publish", str(report), "--remote", self.hub.url, "--format", "json", *options]
+        arguments = ["publish", str(report), "--remote", self.hub.url, "--format", "json", *self.always, *options]
         code = status(arguments)
         out, err = self.capsys.readouterr()
         assert code == 0, err
@@ -30,7 +31,7 @@ class Publish:
 
     def refused(self, report: Path, *options: str) -> str:
         """Return the one line that says why nothing was done."""
-        code = status(["publish", str(report), "--remote", self.hub.url, *options])
+        code = status(["publish", str(report), "--remote", self.hub.url, *self.always, *options])
         _, err = self.capsys.readouterr()
         assert code == 2, err
         return err.splitlines()[-1]

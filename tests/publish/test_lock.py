@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -17,13 +18,14 @@ else:
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_lock_of_the_publishing_job_has_what_devfix_requires() -> None:
-    lock = (ROOT / ".github" / "publish-requirements.txt").read_text()
+@pytest.mark.parametrize(("folder", "extra"), [(".github", "publish"), (".gitlab", "gitlab")])
+def test_the_lock_of_the_publishing_job_has_what_devfix_requires(folder: str, extra: str) -> None:
+    lock = (ROOT / folder / "publish-requirements.txt").read_text()
     locked = dict(re.findall(r"(?m)^([\w.-]+)==([\w.]+)", lock))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"]
     build = project["build-system"]["requires"]
-    for text in (*project["project"]["dependencies"], *extras["publish"], *build):
+    for text in (*project["project"]["dependencies"], *extras[extra], *build):
         wanted = Requirement(text)
         if wanted.marker is None or wanted.marker.evaluate():
             assert locked[canonicalize_name(wanted.name)] in wanted.specifier, f"{text}: run make lock"

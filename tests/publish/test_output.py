@@ -53,7 +53,7 @@ def test_a_repair_goes_from_the_program_to_a_pull_request(
     assert published == git(other, "write-tree")
 
 
-@pytest.mark.parametrize("format", ["text", "json", "github", "sarif", "summary", "outputs"])
+@pytest.mark.parametrize("format", ["text", "json", "github", "sarif", "codequality", "summary", "outputs"])
 def test_a_report_is_shown_in_every_format(
     history: History, tmp_path: Path, format: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -65,6 +65,7 @@ def test_a_report_is_shown_in_every_format(
         "json": '"devfix-report/1"',
         "github": "::error file=train.py,line=8,",
         "sarif": '"version": "2.1.0"',
+        "codequality": '"check_name": "placement/input-not-moved"',
         "summary": "## devfix: Repaired",
         "outputs": "outcome=repaired\nfailures=1\nfixes=1\n",
     }[format] in shown

@@ -10,6 +10,7 @@ from forged_json import forged
 from hypothesis import HealthCheck, given, settings
 
 from devfix.errors import UserError
+from devfix.report.render.code_quality import code_quality
 from devfix.report.render.github import outputs, workflow_commands
 from devfix.report.render.json import dump, read
 from devfix.report.render.sarif import sarif
@@ -26,7 +27,8 @@ UNSAFE = {"\x1b", "\x9b", "\u202e", "\0", "\ud800"}
 def test_a_report_of_the_right_types_is_shown_in_every_format(data: dict[str, Any]) -> None:
     report = read(json.dumps({**data, "schema": "devfix-report/1"}))
     assert read(dump(report)) == report
-    for shown in (text(report), summary(report), outputs(report), workflow_commands(report), sarif(report)):
+    every = (text, summary, outputs, workflow_commands, sarif, code_quality)
+    for shown in (form(report) for form in every):
         assert not set(shown) & UNSAFE
 
 

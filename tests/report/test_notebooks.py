@@ -11,6 +11,7 @@ from sample_report import report
 from devfix.model import Edit, Report, SourceLocation
 from devfix.notebooks.notebook import Notebook
 from devfix.report.record import record
+from devfix.report.render.code_quality import code_quality
 from devfix.report.render.github import workflow_commands
 from devfix.report.render.sarif import sarif
 from devfix.report.render.text import text
@@ -54,3 +55,8 @@ def test_sarif_names_the_file_without_a_line_of_it() -> None:
     assert "region" not in place["physicalLocation"]
     assert place["logicalLocations"][0]["fullyQualifiedName"] == "nb.ipynb[cell 3]:2"
     assert result["fixes"] == []
+
+
+def test_code_quality_names_the_file_and_its_first_line() -> None:
+    entry = json.loads(code_quality(record(of_notebook())))[0]
+    assert entry["location"] == {"path": "nb.ipynb", "lines": {"begin": 1}}

@@ -44,6 +44,7 @@ class FindFormat(str, Enum):
     text = "text"
     json = "json"
     sarif = "sarif"
+    codequality = "codequality"
     github = "github"
     html = "html"
 
@@ -82,7 +83,8 @@ def find(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="text to read, json (one object), sarif (2.1.0), github (annotations), html (one file)",
+            help="text to read, json (one object), sarif (2.1.0), codequality (GitLab's report), github (annotations), "
+            "html (one file)",
         ),
     ] = FindFormat.text,
     repair: Annotated[
@@ -157,6 +159,7 @@ def find(
 def shown_search(data: FindRecord, output: FindFormat | ReportFormat) -> str:
     """Return the record of a search in a format; text has the width and the colours of the terminal."""
     from devfix.cli.screen import size_and_color
+    from devfix.report.render.code_quality import find_code_quality
     from devfix.report.render.find import find_commands, find_outputs, find_summary, find_text
     from devfix.report.render.find_sarif import find_sarif
     from devfix.report.render.html.find import find_page
@@ -169,6 +172,7 @@ def shown_search(data: FindRecord, output: FindFormat | ReportFormat) -> str:
         ReportFormat.json.value: dump,
         ReportFormat.github.value: find_commands,
         ReportFormat.sarif.value: find_sarif,
+        ReportFormat.codequality.value: find_code_quality,
         ReportFormat.summary.value: find_summary,
         ReportFormat.outputs.value: find_outputs,
         ReportFormat.html.value: find_page,

@@ -19,6 +19,7 @@ class ReportFormat(str, Enum):
     json = "json"
     github = "github"
     sarif = "sarif"
+    codequality = "codequality"
     summary = "summary"
     outputs = "outputs"
     html = "html"
@@ -29,8 +30,8 @@ ReportFormatOption = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="Output format: text, json (one object), github (annotations), sarif (2.1.0), summary (Markdown), outputs "
-        "(lines for GITHUB_OUTPUT), html (one file) [default: text]",
+        help="Output format: text, json (one object), github (annotations), sarif (2.1.0), codequality "
+        "(GitLab's report), summary (Markdown), outputs (lines for GITHUB_OUTPUT), html (one file) [default: text]",
         show_default=False,
     ),
 ]
@@ -95,6 +96,12 @@ def _sarif(data: ReportRecord) -> str:
     return sarif(data)
 
 
+def _code_quality(data: ReportRecord) -> str:
+    from devfix.report.render.code_quality import code_quality
+
+    return code_quality(data)
+
+
 def _summary(data: ReportRecord) -> str:
     from devfix.report.render.summary import summary
 
@@ -117,6 +124,7 @@ _FORMATS: Mapping[ReportFormat, Callable[[ReportRecord], str]] = {
     ReportFormat.json: _json,
     ReportFormat.github: _github,
     ReportFormat.sarif: _sarif,
+    ReportFormat.codequality: _code_quality,
     ReportFormat.summary: _summary,
     ReportFormat.outputs: _outputs,
     ReportFormat.html: _html,

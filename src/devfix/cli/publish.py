@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from devfix.errors import UserError
+from devfix.publish.forge_kind import ForgeKind
 from devfix.report.render.plain import one_line
+
+if TYPE_CHECKING:
+    from devfix.publish.publisher import PublishAction
+    from devfix.publish.request import Request
 
 
 class StepFormat(str, Enum):
@@ -21,17 +27,24 @@ class StepFormat(str, Enum):
     text = "text"
     json = "json"
     outputs = "outputs"
+    patch = "patch"
 
+
+# The extra in which the client of a forge is; detect-secrets is in each.
+_EXTRAS = {"gitlab": "gitlab", "requests": "gitlab", "httpx": "forgejo"}
 
 EPILOG = """Examples:
 
 \b
   devfix repair . --output found && devfix publish found --dry-run
   devfix publish report.json --remote https://github.com/ada/model --base main --draft
+  devfix publish found --remote https://git.example.org/ada/model --forge forgejo
+  devfix publish found --format patch --output patches
 
-The token is read from GITHUB_TOKEN (or GH_TOKEN). The command is idempotent.
+The token is read from GITHUB_TOKEN (or GH_TOKEN), GITLAB_TOKEN, FORGEJO_TOKEN or GITEA_TOKEN, by the forge. The
+command is idempotent.
 
-Exit codes: 0 success; 2 invalid report, or rejected by GitHub; 3 internal error."""
+Exit codes: 0 success; 2 invalid report, or rejected by the forge; 3 internal error."""
 
 
 def publish(
@@ -40,9 +53,19 @@ def publish(
         typer.Argument(metavar="REPORT", help="A report in JSON, or a folder written by `devfix repair --output`."),
     ],
     remote: Annotated[
-        str,
-        typer.Option(metavar="REMOTE", help="Where to push: a GitHub URL, or a remote of the current repository."),
-    ] = "origin",
+        str | None,
+        typer.Option(
+            metavar="REMOTE",
+            help="Where to push: a URL, or a remote of the current repository [default: origin]",
+        ),
+    ] = None,
+    forge: Annotated[
+        ForgeKind | None,
+        typer.Option(
+            metavar="FORGE",
+            help="github, gitlab, forgejo or gitea [default: by the remote's host, or the job that runs]",
+        ),
+    ] = None,
     base: Annotated[
         str | None,
         typer.Option(metavar="BRANCH", help="Base branch of the pull request [default: the remote's default branch]"),
@@ -76,7 +99,7 @@ def publish(
         Path | None, typer.Option(metavar="FOLDER", help="Folder of templates that replace those of devfix.")
     ] = None,
     api_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="URL of GitHub's API [default: derived from the remote]")
+        str | None, typer.Option(metavar="URL", help="URL of the forge's API [default: derived from the remote]")
     ] = None,
     source: Annotated[
         str,
@@ -96,8 +119,16 @@ def publish(
     ] = None,
     output: Annotated[
         StepFormat,
-        typer.Option("--format", help="Output format: text, json (one object), or outputs (lines for GITHUB_OUTPUT)."),
+        typer.Option(
+            "--format",
+            help="Output format: text, json (one object), or outputs (lines for GITHUB_OUTPUT). With patch, nothing is "
+            "pushed: patches for `git am` and the text of each pull request are written to a folder.",
+        ),
     ] = StepFormat.text,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="FOLDER", help="Folder for --format patch [default: devfix-patches]"),
+    ] = None,
 ) -> int:
     """Open or update the pull request of a report.
 
@@ -108,18 +139,12 @@ def publish(
 
     Options that are not given are taken from [tool.devfix.publish] of the repository, at the commit of the report.
     """
-    try:
-        from devfix.publish.action_text import describe, summarize
-        from devfix.publish.github.attributes import Attributes
-        from devfix.publish.request import Request
-        from devfix.publish.request import publish as steps
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("devfix"):
-            raise
-        from devfix.cli.missing_extras import extra_requirements
-
-        raise UserError(f"publishing needs {error.name}: pip install {extra_requirements('publish')}") from error
-    from devfix.cli.pages import page_of
+    if folder is not None and output is not StepFormat.patch:
+        raise UserError("--output: only --format patch writes to a folder")
+    if pull_request is not None and output is StepFormat.patch:
+        raise UserError("--pull-request: --format patch writes no comments")
+    from devfix.publish.attributes import Attributes
+    from devfix.publish.request import Request
 
     request = Request(
         report,
@@ -137,14 +162,15 @@ def publish(
         api_url,
         source,
         accept_line or (),
+        forge,
     )
-    done = []
-    for step in steps(request, page_of, lambda words: print(f"devfix: {words}", file=sys.stderr)):
-        done.append(step)
-        if output is not StepFormat.json:
-            words = ("would be " if dry_run and step.action != "left" else "") + describe(step)
-            print(words, file=sys.stdout if output is StepFormat.text else sys.stderr)
+    try:
+        done = list(_carried_out(request, output, folder or Path("devfix-patches")))
+    except ModuleNotFoundError as error:
+        raise _missing(error) from error
     if summary is not None:
+        from devfix.publish.action_text import summarize
+
         _append(summary, summarize(done))
     if output is StepFormat.json:
         print(json.dumps({"schema": "devfix-publish/1", "steps": [asdict(step) for step in done]}, indent=2))
@@ -156,6 +182,35 @@ def publish(
     elif not done:
         print("nothing to publish: the report has no fix")
     return 0
+
+
+def _carried_out(request: Request, output: StepFormat, folder: Path) -> Iterator[PublishAction]:
+    """Carry out the request, and yield each step when it is done and shown."""
+    from devfix.cli.pages import page_of
+    from devfix.publish.action_text import describe
+    from devfix.publish.patch import write_patches
+    from devfix.publish.request import publish as steps
+
+    if output is StepFormat.patch:
+        found = write_patches(request, page_of, folder)
+    else:
+        found = steps(request, page_of, lambda words: print(f"devfix: {words}", file=sys.stderr))
+    for step in found:
+        if output is not StepFormat.json:
+            words = ("would be " if request.dry_run and step.action != "left" else "") + describe(step)
+            print(words, file=sys.stderr if output is StepFormat.outputs else sys.stdout)
+        yield step
+
+
+def _missing(error: ModuleNotFoundError) -> Exception:
+    """Return the error that says how to install the client of a forge; the same error if devfix itself is broken."""
+    name = (error.name or "").partition(".")[0]
+    if name == "devfix":
+        return error
+    from devfix.cli.missing_extras import extra_requirements
+
+    extra = _EXTRAS.get(name, "publish")
+    return UserError(f"publishing needs {name}: pip install {extra_requirements(extra)}")
 
 
 def _append(file: Path, text: str) -> None:

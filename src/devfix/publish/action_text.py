@@ -24,7 +24,7 @@ def summarize(steps: Sequence[PublishAction]) -> str:
 
 
 def _item(step: PublishAction) -> str:
-    # The URL is that of GitHub's answer: only what cannot end the link is printed as one.
+    # The URL is that of the forge's answer: only what cannot end the link is printed as one.
     is_link = step.url.startswith("https://") and step.url.isascii() and not set(step.url) & set("()<> \\[]\"'`")
     where = f"[#{step.number}]({step.url})" if step.number and is_link else code(step.branch)
     text = f"- {step.action.capitalize()} {where}"

@@ -8,10 +8,12 @@ from datetime import datetime, timezone
 
 from devfix.publish import secrets
 from devfix.publish.artifact import Artifact
-from devfix.publish.github.attributes import Attributes, set_attributes
-from devfix.publish.github.client import GitHubClient, Pull
+from devfix.publish.attributes import Attributes, set_attributes
+from devfix.publish.drafts import Drafts
+from devfix.publish.forge import Forge
 from devfix.publish.marker import Marker, frame_text, replace_text
 from devfix.publish.proposal import PREFIX, Proposal
+from devfix.publish.pull import Pull
 from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.fingerprint import failure_id, program_id
 from devfix.workspace import Actor, Remote
@@ -56,17 +58,18 @@ class Publisher:
     """Publishes one report. Publishing is idempotent, and completes an interrupted earlier run."""
 
     def __init__(
-        self, artifact: Artifact, remote: Remote, forge: GitHubClient, words: PullRequestText, wishes: PublishOptions
+        self, artifact: Artifact, remote: Remote, forge: Forge, words: PullRequestText, wishes: PublishOptions
     ) -> None:
         """Initialize with the artifact and the clients; `remote` has fetched the base."""
         self._artifact, self._remote, self._forge, self._words, self._wishes = artifact, remote, forge, words, wishes
         self._data = artifact.data
         self._program = program_id(artifact.data)
+        self._drafts = Drafts(artifact, remote, words, wishes.person, forge.safe_body)
 
     def publish(self, proposals: Sequence[Proposal]) -> Iterator[PublishAction]:
         """Open or update a pull request per proposal, close outdated ones, and yield each action when it is done."""
-        drafts = [(proposal, self._tip(proposal)) for proposal in proposals]
-        secrets.check(self._outgoing(drafts), self._wishes.accepted)
+        drafts = [(proposal, self._drafts.tip(proposal)) for proposal in proposals]
+        secrets.check(self._drafts.outgoing(drafts), self._wishes.accepted)
         everything = list(self._pulls([proposal.branch for proposal in proposals]))
         known = [pull for pull in everything if pull.base == self._wishes.base]
         self._open = sum(pull.is_open and pull.marker is not None for pull in everything)
@@ -92,27 +95,6 @@ class Publisher:
         """Return whether the program of this report was run, or another one by the workflow that publishes it."""
         return marker.program == self._program or (bool(marker.source) and marker.source == self._wishes.source)
 
-    def _tip(self, proposal: Proposal) -> str:
-        steps = []
-        for fix, files in zip(proposal.fixes, proposal.files, strict=True):
-            steps.append((files, self._words.message(fix)))
-            tests = [(guarded, test) for (guarded, since), test in proposal.tests.items() if since == fix]
-            steps += [(test, self._words.test_message(guarded)) for guarded, test in tests]
-        return self._remote.commits(self._artifact.commit, steps, self._wishes.person)
-
-    def _outgoing(self, drafts: Iterable[tuple[Proposal, str]]) -> dict[str, str]:
-        """Return every text that would be published, by a name for error messages."""
-        texts = {}
-        for proposal, tip in drafts:
-            diff = self._remote.diff(self._artifact.commit, tip)
-            texts[f"the diff for {proposal.branch}"] = diff
-            texts[f"the text for {proposal.branch}"] = self._words.body(proposal)
-            for fix in proposal.fixes:
-                texts[f"the commit message of fix {fix + 1}"] = self._words.message(fix)
-            for fix, _ in proposal.tests:
-                texts[f"the commit message of the test of fix {fix + 1}"] = self._words.test_message(fix)
-        return texts
-
     def _settle(self, proposal: Proposal, tip: str, known: Sequence[Pull], taken: dict[int, Proposal]) -> PublishAction:
         """Push one proposal to its branch and update its pull request."""
         mine = [pull for pull in known if _is_about(pull, proposal) and pull.number not in taken]
@@ -127,7 +109,8 @@ class Publisher:
             return _step("left", chosen, "about the same failure, found by another command")
         branch = chosen.branch if chosen else proposal.branch
         if other := self._elsewhere.get(branch):
-            why = f"#{other.number} has this branch, with the base {other.base}: choose another with --branch"
+            shown = f"{self._forge.sign}{other.number}"
+            why = f"{shown} has this branch, with the base {other.base}: choose another with --branch"
             return PublishAction("left", branch, why=why)
         there = self._branches.get(branch, "")
         if there and there != tip and not self._remote.is_ours(there):
@@ -136,7 +119,9 @@ class Publisher:
             why = "the branch has commits of others: not updated"
             return _step("left", chosen, why) if chosen else PublishAction("left", branch, why=why)
         if (chosen is None or not chosen.is_open) and not self._may_open():
-            why = f"{self._open} pull requests of devfix are open, and {self._wishes.max_open} may be (--max-open)"
+            why = (
+                f"{self._open} {self._forge.noun}s of devfix are open, and {self._wishes.max_open} may be (--max-open)"
+            )
             return _step("left", chosen, why) if chosen else PublishAction("left", branch, why=why)
         if chosen:
             taken[chosen.number] = proposal
@@ -146,7 +131,7 @@ class Publisher:
         return self._write(proposal, branch, tip, there, chosen)
 
     def _write(self, proposal: Proposal, branch: str, tip: str, there: str, pull: Pull | None) -> PublishAction:
-        text, title = self._words.body(proposal), self._words.title(proposal)
+        text, title = self._drafts.body(proposal), self._forge.safe_title(self._words.title(proposal))
         marker = Marker(
             program=self._program,
             failures=proposal.failures,
@@ -163,7 +148,7 @@ class Publisher:
         if self._wishes.dry_run:
             return _step("updated", pull, "") if pull else PublishAction("opened", branch, title=title)
         action = "updated"
-        if pull and not pull.is_open:  # before the push: GitHub does not reopen a pull request after its branch moved
+        if pull and not pull.is_open:  # before the push: afterwards, GitHub does not reopen it
             if there and self._forge.reopen(pull.number):
                 action = "reopened"
             else:
@@ -212,6 +197,7 @@ class Publisher:
             home = next((n for n, other in taken.items() if set(marker.failures) <= set(other.failures)), 0)
             if seen & set(marker.failures) and not home:
                 continue
+            moved_to = f"{self._forge.sign}{home}" if home else ""
             there = self._branches.get(pull.branch, "")
             if there and not self._remote.is_ours(there):
                 yield _step("left", pull, "the failure is fixed, but the branch has commits of others")
@@ -219,8 +205,10 @@ class Publisher:
             if not self._wishes.dry_run:
                 closing = marker.at(datetime.now(timezone.utc))
                 self._forge.close(pull.number, replace_text(pull.body, None, closing))
-                self._forge.say(pull.number, self._words.superseded(home) if home else self._words.gone())
-            yield _step("closed", pull, f"its fixes are in #{home}" if home else "the failure is fixed")
+                self._forge.say(
+                    pull.number, self._words.superseded(f"{self._forge.sign}{home}") if home else self._words.gone()
+                )
+            yield _step("closed", pull, f"its fixes are in {moved_to}" if home else "the failure is fixed")
 
 
 def _is_about(pull: Pull, proposal: Proposal) -> bool:

@@ -23,9 +23,19 @@ Page = Callable[[str], str]
 class PullRequestText:
     """Renders the texts of one report."""
 
-    def __init__(self, data: ReportRecord, recent: Sequence[str], page: Page, templates: Path | None = None) -> None:
-        """Format titles like the `recent` commit subjects; `templates` may have templates of the user."""
-        self._data, self._recent, self._page = data, recent, page
+    def __init__(
+        self,
+        data: ReportRecord,
+        recent: Sequence[str],
+        page: Page,
+        templates: Path | None = None,
+        noun: str = "pull request",
+    ) -> None:
+        """Format titles like the `recent` commit subjects; `templates` may have templates of the user.
+
+        `noun` is what the forge calls a pull request.
+        """
+        self._data, self._recent, self._page, self._noun = data, recent, page, noun
         self._markdown = templating.markdown("devfix.report", templates)
         self._text = templating.text("devfix.report", templates)
 
@@ -49,6 +59,7 @@ class PullRequestText:
             "rules": [{"id": rule, "page": Markup(_safe_page(self._page(rule)))} for rule in rules],
             "remaining": max(remaining, 0),
             "others": len(self._data.fixes) - len(fixes),
+            "noun": self._noun,
         }
         return shorten(templating.render(self._markdown, "pull_request.md.jinja", **variables))
 
@@ -84,11 +95,11 @@ class PullRequestText:
 
     def gone(self) -> str:
         """Return the comment on closing a pull request whose failure is fixed."""
-        return templating.render(self._markdown, "gone.md.jinja", report=self._data)
+        return templating.render(self._markdown, "gone.md.jinja", report=self._data, noun=self._noun)
 
-    def superseded(self, number: int) -> str:
+    def superseded(self, reference: str) -> str:
         """Return the comment on closing a pull request whose fixes moved to another one."""
-        return f"These changes are now part of #{number}.\n"
+        return f"These changes are now part of {reference}.\n"
 
     def _fix(self, index: int) -> FixRecord:
         return self._data.fixes[index]

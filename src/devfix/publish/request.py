@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,26 +11,25 @@ from pathlib import Path
 from devfix.config import PublishConfig, decode_config, parse_table
 from devfix.errors import UserError
 from devfix.publish.artifact import Artifact, open_artifact
-from devfix.publish.github.address import Address, address
-from devfix.publish.github.attributes import Attributes
-from devfix.publish.github.client import GitHubClient
-from devfix.publish.github.comment import comment
-from devfix.publish.github.event import pull_request
-from devfix.publish.proposal import proposals
+from devfix.publish.attributes import Attributes
+from devfix.publish.comment import comment
+from devfix.publish.connection import Connection, author_for, connect
+from devfix.publish.forge import Forge
+from devfix.publish.forge_kind import ForgeKind
+from devfix.publish.proposal import Proposal, proposals
 from devfix.publish.publisher import PublishAction, Publisher, PublishOptions
 from devfix.publish.pull_request_text import Page, PullRequestText
-from devfix.workspace import Actor, Remote, person, remote_address
+from devfix.workspace import Remote, remote_address
 
-BOT = Actor("github-actions[bot]", "41898282+github-actions[bot]@users.noreply.github.com")
 EVENT = "event"
 
 
 @dataclass(frozen=True)
 class Request:
-    """The options of `devfix publish`."""
+    """The options of `devfix publish`; without a remote, `origin` of the repository of the current folder."""
 
     report: Path
-    remote: str = "origin"
+    remote: str | None = None
     base: str | None = None
     branch: str | None = None
     commit: str | None = None
@@ -45,17 +43,8 @@ class Request:
     api: str | None = None
     source: str = ""
     accept_lines: Sequence[str] = ()
+    forge: ForgeKind | None = None
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-
-    @property
-    def token(self) -> str | None:
-        """The token, from the environment: arguments are visible to everybody on the machine."""
-        token = self.environment.get("GITHUB_TOKEN") or self.environment.get("GH_TOKEN")
-        if token and not token.isprintable():
-            raise UserError("GITHUB_TOKEN contains a newline or a control character")
-        if not token and not self.dry_run:
-            raise UserError("no token: set the environment variable GITHUB_TOKEN, or use --dry-run")
-        return token or None
 
 
 def publish(request: Request, page: Page, notify: Callable[[str], None]) -> Iterator[PublishAction]:
@@ -64,29 +53,19 @@ def publish(request: Request, page: Page, notify: Callable[[str], None]) -> Iter
     Raises UserError for an invalid report, an unreachable remote or a rejected token.
     """
     artifact = open_artifact(request.report, request.commit)
-    where = address(_url(request.remote), request.environment, request.api)
-    forge = GitHubClient(where, request.token, notify)
+    url = address_of(request.remote)
+    there = connect(url, request.forge, request.api, request.environment, request.dry_run, notify)
     if request.pull_request is not None:
-        yield from _comment(request, artifact, forge, page)
+        yield from _comment(request, artifact, there.forge, page)
         return
     if not artifact.data.fixes and artifact.data.outcome != "clean":
         return  # nothing to propose, and no evidence that a failure is fixed
-    with _remote(request, where, artifact) as (remote, base, other_base):
-        request = _configured(request, _config(remote, artifact.commit))
-        _check_branch(request, remote, base)
-        words = PullRequestText(artifact.data, remote.subjects(), page, request.templates)
-        commit = artifact.commit
-        proposed = proposals(
-            artifact,
-            lambda path: remote.content(commit, path),
-            request.per_fix,
-            request.branch,
-            lambda path: remote.is_free(commit, path),
-            other_base,
-        )
+    with _remote(request, url, there, artifact) as (remote, base, other_base):
+        request, words, proposed = prepare(request, artifact, remote, page, there.forge.noun, other_base)
+        check_branch(request, remote, base)
         wishes = PublishOptions(
             base,
-            _person(request.environment),
+            author_for(url, request.forge, request.environment),
             request.draft,
             request.attributes,
             request.dry_run,
@@ -94,22 +73,44 @@ def publish(request: Request, page: Page, notify: Callable[[str], None]) -> Iter
             frozenset(request.accept_lines),
             request.max_open,
         )
-        yield from Publisher(artifact, remote, forge, words, wishes).publish(proposed)
+        yield from Publisher(artifact, remote, there.forge, words, wishes).publish(proposed)
+
+
+def prepare(
+    request: Request, artifact: Artifact, remote: Remote, page: Page, noun: str, other_base: str = ""
+) -> tuple[Request, PullRequestText, list[Proposal]]:
+    """Return the request with the repository's settings, the texts, and the proposals.
+
+    `noun` is what a pull request is called, `other_base` the base branch where it is not the default one.
+    """
+    commit = artifact.commit
+    request = _configured(request, _config(remote, commit))
+    words = PullRequestText(artifact.data, remote.subjects(), page, request.templates, noun)
+    proposed = proposals(
+        artifact,
+        lambda path: remote.content(commit, path),
+        request.per_fix,
+        request.branch,
+        lambda path: remote.is_free(commit, path),
+        other_base,
+    )
+    return request, words, proposed
 
 
 @contextmanager
-def _remote(request: Request, where: Address, artifact: Artifact) -> Iterator[tuple[Remote, str, str]]:
+def _remote(request: Request, url: str, there: Connection, artifact: Artifact) -> Iterator[tuple[Remote, str, str]]:
     """Yield the remote, with the base fetched, the name of the base, and again where it is not the default branch."""
-    with Remote.open(where.url, request.token) as remote:
+    with Remote.open(url, there.token, there.advice) as remote:
         default = remote.default_branch() if request.branch is None or request.base is None else ""
         base = request.base or default
-        _check_branch(request, remote, base)
+        check_branch(request, remote, base)
         remote.base(base, artifact.commit)
         yield remote, base, "" if base == default else base
 
 
-def _check_branch(request: Request, remote: Remote, base: str) -> None:
-    if request.branch == base:  # after a fast-forward merge its tip may be a commit of devfix
+def check_branch(request: Request, remote: Remote, base: str = "") -> None:
+    """Raise UserError if the request names a branch that is the base, or that git does not allow."""
+    if base and request.branch == base:  # after a fast-forward merge its tip may be a commit of devfix
         raise UserError(f"--branch {base}: is the base branch; choose another")
     if request.branch is not None and not remote.is_branch_name(request.branch):
         raise UserError(f"--branch {request.branch}: not a valid branch name")
@@ -145,10 +146,10 @@ def _configured(request: Request, config: PublishConfig) -> Request:
     )
 
 
-def _comment(request: Request, artifact: Artifact, forge: GitHubClient, page: Page) -> Iterator[PublishAction]:
+def _comment(request: Request, artifact: Artifact, forge: Forge, page: Page) -> Iterator[PublishAction]:
     assert request.pull_request is not None
     if request.pull_request == EVENT:
-        found = pull_request(_event(request.environment), forge)
+        found = forge.triggering_pull(request.environment)
         if found is None:
             yield PublishAction("left", "", why="the pull request was closed, or has newer commits")
             return
@@ -159,28 +160,11 @@ def _comment(request: Request, artifact: Artifact, forge: GitHubClient, page: Pa
         number = int(request.pull_request)
     else:
         raise UserError(f"--pull-request {request.pull_request}: give a number, or `{EVENT}` in a workflow")
-    words = PullRequestText(artifact.data, (), page, request.templates)
+    words = PullRequestText(artifact.data, (), page, request.templates, forge.noun)
     yield comment(artifact.data, number, forge, words, request.dry_run, request.accept_lines)
 
 
-def _event(environment: Mapping[str, str]) -> Mapping[str, object]:
-    path = environment.get("GITHUB_EVENT_PATH", "")
-    try:
-        data = json.loads(Path(path).read_bytes())
-    except (OSError, ValueError):
-        raise UserError(
-            f"--pull-request {EVENT}: GITHUB_EVENT_PATH is not the event of a workflow; give a number"
-        ) from None
-    return data if isinstance(data, dict) else {}
-
-
-def _url(remote: str) -> str:
+def address_of(remote: str | None) -> str:
     """Return the URL of a remote: `remote` itself, or that of the current repository's remote of this name."""
+    remote = remote or "origin"
     return remote if "/" in remote or ":" in remote else remote_address(Path.cwd(), remote)
-
-
-def _person(environment: Mapping[str, str]) -> Actor:
-    name, email = environment.get("GIT_AUTHOR_NAME"), environment.get("GIT_AUTHOR_EMAIL")
-    if name and email:
-        return Actor(name, email)
-    return BOT if environment.get("GITHUB_ACTIONS") == "true" else person(Path.cwd())

@@ -3,7 +3,7 @@
 from devfix.workspace.git.clone import clone, is_address
 from devfix.workspace.git.command import GitError
 from devfix.workspace.git.identity import Actor
-from devfix.workspace.git.remote import Remote, person, remote_address
+from devfix.workspace.git.remote import Remote, person, remote_address, repository_address
 from devfix.workspace.git.repository import Repository
 from devfix.workspace.worktrees.pool import Worktrees
 from devfix.workspace.worktrees.worktree import Worktree
@@ -19,4 +19,5 @@ __all__ = [
     "is_address",
     "person",
     "remote_address",
+    "repository_address",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from devfix.errors import UserError
+from devfix.publish.repository_url import RepositoryUrl, split_url
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -33,18 +34,16 @@ def address(url: str, environment: Mapping[str, str], api: str | None = None) ->
     The API is at `api`, else at GITHUB_API_URL if GITHUB_SERVER_URL is the same host, else at the default URL of the
     host. Raises UserError for any other form.
     """
-    written = re.sub(r"\A(?:[\w.-]+@)?([\w.-]+):(?!//)/?", r"ssh://\1/", url) if "://" not in url else url
-    parts = urlsplit(written)
-    names = [part for part in parts.path.removesuffix("/").removesuffix(".git").split("/") if part]
-    if not parts.hostname or len(names) != 2 or not all(map(_NAME.fullmatch, names)):
+    parts = split_url(url)
+    if not parts.host or len(parts.names) != 2 or not all(map(_NAME.fullmatch, parts.names)):
         raise UserError(f"--remote {url}: not the URL of a GitHub repository, e.g. https://github.com/owner/name")
-    return Address(url, names[0], names[1], (api or _api(parts.scheme, parts.netloc, environment)).rstrip("/"))
+    return Address(url, *parts.names, (api or _api(parts, environment)).rstrip("/"))
 
 
-def _api(scheme: str, host: str, environment: Mapping[str, str]) -> str:
-    host = host.rpartition("@")[2]
-    if urlsplit(environment.get("GITHUB_SERVER_URL", "")).netloc == host and environment.get("GITHUB_API_URL"):
+def _api(parts: RepositoryUrl, environment: Mapping[str, str]) -> str:
+    server = urlsplit(environment.get("GITHUB_SERVER_URL", "")).netloc
+    if server == parts.netloc and environment.get("GITHUB_API_URL"):
         return environment["GITHUB_API_URL"]
-    if host in ("github.com", "ssh.github.com"):
+    if parts.netloc in ("github.com", "ssh.github.com"):
         return "https://api.github.com"
-    return f"{'http' if scheme == 'http' else 'https'}://{host}/api/v3"
+    return f"{'http' if parts.scheme == 'http' else 'https'}://{parts.netloc}/api/v3"

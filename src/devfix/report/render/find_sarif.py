@@ -36,12 +36,17 @@ def _rule(finding: CauseRecord) -> str:
 
 
 def _result(finding: CauseRecord) -> Record:
-    known_by = "\0".join((finding.kind, finding.path, finding.function, finding.rule))
     return {
         "ruleId": _rule(finding),
         "level": _LEVELS[finding.confidence],
         "message": {"text": message(f"{summary(finding)} Seen in {finding.tests[0]}")},
         "locations": [location(finding)],
         "relatedLocations": [{**location(finding.failing), "message": {"text": "It fails here."}}],
-        "partialFingerprints": {"devfixCause/v1": hashlib.sha256(known_by.encode()).hexdigest()[:32]},
+        "partialFingerprints": {"devfixCause/v1": cause_id(finding)},
     }
+
+
+def cause_id(finding: CauseRecord) -> str:
+    """Return an id of a finding that stays the same when lines move."""
+    known_by = "\0".join((finding.kind, finding.path, finding.function, finding.rule))
+    return hashlib.sha256(known_by.encode("utf-8", "surrogateescape")).hexdigest()[:32]

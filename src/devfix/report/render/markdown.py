@@ -1,4 +1,4 @@
-"""Escape text that comes from a program for GitHub's Markdown: no mention, link, HTML or markup takes effect."""
+"""Escape text that comes from a program for the Markdown of forges: no mention, link, HTML or markup takes effect."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from devfix.report.render.plain import one_line, plain
 GAP = "\u200b"  # zero-width space: breaks up what GitHub links after Markdown is rendered, where `\` has no effect
 _ACTIVE = re.compile(r"[\\`*_{}\[\]<>()#+!|~&^]")
 _LINE_START = re.compile(r"^(?:[-+=:]|\d+(?=[.)]))")
-# What GitHub links in rendered text: people, issues, commits, addresses, advisories; and names of emoji.
+# What forges link in rendered text: people, issues, requests (`!1`), commits, addresses, advisories; names of emoji.
 _LINKED = re.compile(
-    r"@|#(?=\d)|\b(?:GH|gh)(?=-\d)|:(?=//)|\b(?:www|WWW)(?=\.)|\b(?:mailto|xmpp)(?=:)|\b(?:CVE|GHSA)(?=-)|"
+    r"@|[#!](?=\d)|\b(?:GH|gh)(?=-\d)|:(?=//)|\b(?:www|WWW)(?=\.)|\b(?:mailto|xmpp)(?=:)|\b(?:CVE|GHSA)(?=-)|"
     r"[0-9a-f]{6}(?=[0-9a-f])|:(?=[\d+-]*[a-z_][\w+-]*:)",
     re.IGNORECASE,
 )

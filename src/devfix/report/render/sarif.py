@@ -37,12 +37,13 @@ def _rules(data: ReportRecord) -> Iterator[Json]:
     titles = {_NO_RULE: "Device failure without a matching rule"}
     for failure in data.failures:
         titles.update({blame.rule: blame.title for blame in failure.findings})
-    used = dict.fromkeys(_rule(data, index) for index in range(len(data.failures)))
+    used = dict.fromkeys(rule_of(data, index) for index in range(len(data.failures)))
     for rule in used:
         yield {"id": one_line(rule, 200), "shortDescription": {"text": one_line(titles.get(rule, rule)) or "A rule"}}
 
 
-def _rule(data: ReportRecord, index: int) -> str:
+def rule_of(data: ReportRecord, index: int) -> str:
+    """Return the rule that fixed a failure, else the first with a finding, else a name for failures without one."""
     fixed = next((fix.rule for fix in data.fixes if fix.failure == index), "")
     findings = data.failures[index].findings
     return fixed or (findings[0].rule if findings else "") or _NO_RULE
@@ -56,7 +57,7 @@ def _result(data: ReportRecord, index: int) -> Json:
     at = failure.at
     created = [(each.name, each.creation) for each in failure.operands if each.creation and each.creation.path]
     return {
-        "ruleId": one_line(_rule(data, index), 200),
+        "ruleId": one_line(rule_of(data, index), 200),
         "level": "error",
         "message": {"text": message(words)},
         "locations": [location(at)] if at else [],

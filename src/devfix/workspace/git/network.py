@@ -34,7 +34,7 @@ def settings(address: str, token: str | None) -> dict[str, str]:
     if kind not in ("https", "http", "ssh", "file"):
         raise UserError(f"{kind}: not a way to a repository that is taken; give an address with https or ssh")
     if parts.password:
-        raise UserError("the address holds a password; take it out and put the token into GITHUB_TOKEN")
+        raise UserError("the address holds a password; take it out and put the token into the environment")
     if kind == "http" and token and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
         raise UserError(f"{address}: over http the token could be read on the way; use https")
     config = [
@@ -55,16 +55,17 @@ def settings(address: str, token: str | None) -> dict[str, str]:
     return {"GIT_ALLOW_PROTOCOL": kind, "GIT_CONFIG_COUNT": str(len(config)), **numbered}
 
 
-def patiently(call: Callable[[], Result], address: str) -> Result:
-    """Call git, with retries if the server or the network fails. Raises GitError, or UserError if access is denied."""
+def patiently(call: Callable[[], Result], address: str, advice: str) -> Result:
+    """Call git, with retries if the server or the network fails.
+
+    Raises GitError, or UserError with the advice if access is denied.
+    """
     for wait in (*WAITS, None):
         try:
             return call()
         except GitError as error:
             if _REFUSED.search(str(error)):
-                raise UserError(
-                    f"{address}: refused ({error.line}); give a token with `contents: write` in GITHUB_TOKEN"
-                ) from error
+                raise UserError(f"{address}: refused ({error.line}); {advice}") from error
             if wait is None or not _PASSING.search(str(error)):
                 raise
             time.sleep(wait)

@@ -24,19 +24,24 @@ DEPTH = 50  # commits of the base to fetch: with the repaired one, and to see th
 class Remote:
     """Created by `Remote.open`; commits and files are available after `base` has fetched them."""
 
-    def __init__(self, address: str, folder: Path, token: str | None) -> None:
+    def __init__(self, address: str, folder: Path, token: str | None, advice: str) -> None:
         """Create the empty repository below `folder`; the token is sent to the address only, never as argument."""
-        self.address, self._folder = address, folder
+        self.address, self._folder, self._advice = address, folder, advice
         self._repo = BareRepo.make(folder / "objects")
         self._git = self._repo.git
         self._net: dict[str, str] = settings(address, token)
 
     @classmethod
     @contextlib.contextmanager
-    def open(cls, address: str, token: str | None = None) -> Iterator[Remote]:
-        """Open the repository at an address (https, ssh, a path); fetched objects are removed afterwards."""
+    def open(
+        cls, address: str, token: str | None = None, advice: str = "give a token that may write"
+    ) -> Iterator[Remote]:
+        """Open the repository at an address (https, ssh, a path); fetched objects are removed afterwards.
+
+        `advice` is what an error says to do if access is denied.
+        """
         with scratch_folder() as folder:
-            remote = cls(address, folder, token)
+            remote = cls(address, folder, token, advice)
             with contextlib.closing(remote._repo):
                 yield remote
 
@@ -78,6 +83,15 @@ class Remote:
             )
         self._fetch(self._git, "--depth=1", commit)
 
+    def commit_alone(self, commit: str) -> None:
+        """Fetch a commit and those before it, from whichever branch. Raises UserError if the remote has none such."""
+        try:
+            self._fetch(self._git, f"--depth={DEPTH}", f"+{commit}:refs/devfix/base")
+        except GitError as error:
+            raise UserError(
+                f"{self.address}: no commit {commit} ({error.line}); name a --remote that has it"
+            ) from error
+
     def subjects(self) -> list[str]:
         """Return the subjects of the last commits of the base, newest first."""
         return self._git.text("log", "--format=%s", "--no-merges", f"-{DEPTH}", "refs/devfix/base").split("\n")
@@ -114,6 +128,21 @@ class Remote:
         """Return the changes between two commits as git prints them."""
         return self._git.call("diff-tree", "-p", "--no-renames", "--text", old, new).decode("utf-8", "surrogateescape")
 
+    def format_patches(self, old: str, new: str, folder: Path) -> None:
+        """Write the commits between two as mails for `git am` to a folder."""
+        self._git.call(
+            "format-patch",
+            "--quiet",
+            "--no-renames",
+            "--full-index",
+            "--binary",
+            "--no-signature",
+            "--numbered",
+            "--output-directory",
+            str(folder.absolute()),
+            f"{old}..{new}",
+        )
+
     def is_ours(self, commit: str) -> bool:
         """Return whether the tip of a branch, and everything between it and the base, was pushed by devfix."""
         # In a separate repository: a shallow fetch would truncate the history to be pushed.
@@ -146,7 +175,7 @@ class Remote:
         return True
 
     def _call(self, git: Git, *arguments: str) -> str:
-        return patiently(lambda: git.also(**self._net).text(*arguments), self.address)
+        return patiently(lambda: git.also(**self._net).text(*arguments), self.address, self._advice)
 
 
 def _refusal(error: GitError) -> str:
@@ -162,6 +191,14 @@ def remote_address(folder: Path, name: str) -> str:
         return Git(folder).text("remote", "get-url", "--", name)
     except GitError as error:
         raise UserError(f"--remote {name}: no remote of that name here ({error.line}); give an address") from error
+
+
+def repository_address(folder: Path) -> str:
+    """Return the root of the repository at `folder`, as an address. Raises UserError if there is none."""
+    try:
+        return Git(folder).text("rev-parse", "--show-toplevel")
+    except GitError as error:
+        raise UserError(f"no repository here ({error.line}); name one with --remote") from error
 
 
 def person(folder: Path) -> Actor:
