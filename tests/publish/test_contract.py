@@ -42,10 +42,10 @@ def test_it_opens_and_changes_a_pull_request(forge: GitHubClient) -> None:
     forge.write(1347, "body", "title")
     forge.close(1347, "body")
     assert forge.reopen(1347)
-    forge.label(1347, ["bug"])
+    assert forge.label(1347, ["bug"]) == ""
 
 
 def test_it_comments(forge: GitHubClient) -> None:
     assert forge.say(1347, "words").startswith("https://github.com/")
-    assert [comment[0] for comment in forge.own_comments(1347)] == [1]
-    forge.rewrite(1, "words")
+    assert [comment.id for comment in forge.own_comments(1347)] == [1]
+    forge.rewrite(1347, 1, "words")

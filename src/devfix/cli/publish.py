@@ -110,7 +110,7 @@ def publish(
     """
     try:
         from devfix.publish.action_text import describe, summarize
-        from devfix.publish.github.attributes import Attributes
+        from devfix.publish.attributes import Attributes
         from devfix.publish.request import Request
         from devfix.publish.request import publish as steps
     except ModuleNotFoundError as error:

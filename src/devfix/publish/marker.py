@@ -13,7 +13,7 @@ from devfix.report.render.markdown import GAP
 
 _START, _END = "<!-- devfix:begin -->", "<!-- devfix:end -->"
 _MARKER = re.compile(r"<!-- devfix:record (\{.{0,20000}?\}) -->")
-_TOLERANCE = 600  # seconds between our clock and GitHub's
+_TOLERANCE = 600  # seconds between our clock and the forge's
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Marker:
         return replace(self, gone=moment.isoformat(timespec="seconds"))
 
     def closed_it(self, closed_at: str | None) -> bool:
-        """Return whether devfix closed the pull request, given the time at which GitHub says it was closed."""
+        """Return whether devfix closed the pull request, given the time at which the forge says it was closed."""
         try:
             apart = datetime.fromisoformat(self.gone) - datetime.fromisoformat((closed_at or "").replace("Z", "+00:00"))
         except (ValueError, TypeError):

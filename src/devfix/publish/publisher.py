@@ -8,10 +8,11 @@ from datetime import datetime, timezone
 
 from devfix.publish import secrets
 from devfix.publish.artifact import Artifact
-from devfix.publish.github.attributes import Attributes, set_attributes
-from devfix.publish.github.client import GitHubClient, Pull
+from devfix.publish.attributes import Attributes, set_attributes
+from devfix.publish.forge import Forge
 from devfix.publish.marker import Marker, frame_text, replace_text
 from devfix.publish.proposal import PREFIX, Proposal
+from devfix.publish.pull import Pull
 from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.fingerprint import failure_id, program_id
 from devfix.workspace import Actor, Remote
@@ -56,7 +57,7 @@ class Publisher:
     """Publishes one report. Publishing is idempotent, and completes an interrupted earlier run."""
 
     def __init__(
-        self, artifact: Artifact, remote: Remote, forge: GitHubClient, words: PullRequestText, wishes: PublishOptions
+        self, artifact: Artifact, remote: Remote, forge: Forge, words: PullRequestText, wishes: PublishOptions
     ) -> None:
         """Initialize with the artifact and the clients; `remote` has fetched the base."""
         self._artifact, self._remote, self._forge, self._words, self._wishes = artifact, remote, forge, words, wishes
@@ -163,7 +164,7 @@ class Publisher:
         if self._wishes.dry_run:
             return _step("updated", pull, "") if pull else PublishAction("opened", branch, title=title)
         action = "updated"
-        if pull and not pull.is_open:  # before the push: GitHub does not reopen a pull request after its branch moved
+        if pull and not pull.is_open:  # before the push: afterwards, GitHub does not reopen it
             if there and self._forge.reopen(pull.number):
                 action = "reopened"
             else:

@@ -12,10 +12,10 @@ from pathlib import Path
 from devfix.config import PublishConfig, decode_config, parse_table
 from devfix.errors import UserError
 from devfix.publish.artifact import Artifact, open_artifact
+from devfix.publish.attributes import Attributes
+from devfix.publish.comment import comment
 from devfix.publish.github.address import Address, address
-from devfix.publish.github.attributes import Attributes
 from devfix.publish.github.client import GitHubClient
-from devfix.publish.github.comment import comment
 from devfix.publish.github.event import pull_request
 from devfix.publish.proposal import proposals
 from devfix.publish.publisher import PublishAction, Publisher, PublishOptions

@@ -9,19 +9,21 @@ from githubkit import GitHub
 from githubkit.exception import RequestFailed
 
 from devfix.errors import UserError
+from devfix.publish.forge import Comment, Forge
 from devfix.publish.github.address import Address
 from devfix.publish.github.answers import asking, list_of, record_of, said_by
-from devfix.publish.github.pull import Pull, pull_from
+from devfix.publish.github.pull import pull_from
 from devfix.publish.github.retry import RetryPolicy
-
-__all__ = ["GitHubClient", "Pull"]
+from devfix.publish.pull import Pull
 
 PAGE, PAGES = 100, 10
 TIMEOUT = 30.0  # seconds for one response
 
 
-class GitHubClient:
-    """Client for one repository; every method raises UserError if a request fails."""
+class GitHubClient(Forge):
+    """Client for one repository on GitHub or GitHub Enterprise."""
+
+    name = "GitHub"
 
     def __init__(
         self, address: Address, token: str | None, report: Callable[[str], None], patience: RetryPolicy | None = None
@@ -101,50 +103,62 @@ class GitHubClient:
             raise
         return True
 
-    def label(self, number: int, labels: Sequence[str]) -> None:
+    def label(self, number: int, labels: Sequence[str]) -> str:
         """Add labels to a pull request."""
+        said = _refusal(lambda: self._label(number, labels))
+        return said and f"{said}; to create a label a token needs `issues: write`"
+
+    def _label(self, number: int, labels: Sequence[str]) -> None:
         with asking(f"label pull request #{number}"):
             self._github.rest.issues.add_labels(*self._at, number, labels=list(labels))
 
-    def request_reviews(self, number: int, reviewers: Sequence[str]) -> None:
+    def request_reviews(self, number: int, reviewers: Sequence[str]) -> str:
         """Request reviews from people, and from teams (`org/team`)."""
+        return _refusal(lambda: self._request_reviews(number, reviewers))
+
+    def _request_reviews(self, number: int, reviewers: Sequence[str]) -> None:
         people = [name for name in reviewers if "/" not in name]
         teams = [name.partition("/")[2] for name in reviewers if "/" in name]
         with asking(f"request reviews of pull request #{number}"):
             self._github.rest.pulls.request_reviewers(*self._at, number, reviewers=people, team_reviewers=teams)
 
-    def assign(self, number: int, assignees: Sequence[str]) -> list[str]:
-        """Assign a pull request to people; return those that GitHub left out, since they cannot be assigned."""
+    def assign(self, number: int, assignees: Sequence[str]) -> str:
+        """Assign a pull request to people."""
+        missing: list[str] = []
+        refused = _refusal(lambda: missing.extend(self._assign(number, assignees)))
+        return refused or (f"{', '.join(missing)} cannot be assigned here" if missing else "")
+
+    def _assign(self, number: int, assignees: Sequence[str]) -> list[str]:
+        """Assign people; return those that GitHub left out, since they cannot be assigned."""
         with asking(f"assign pull request #{number}"):
             answer = self._github.rest.issues.add_assignees(*self._at, number, assignees=list(assignees))
             assigned = {str(each["login"]).lower() for each in record_of(answer)["assignees"]}
         return [name for name in assignees if name.lower() not in assigned]
 
-    def milestones(self, title: str) -> list[int]:
-        """Return the numbers of the open milestones with a title."""
+    def set_milestone(self, number: int, title: str) -> str:
+        """Add a pull request to the open milestone of that title."""
+        known: list[int] = []
+        refused = _refusal(lambda: known.extend(self._milestones(title)))
+        if not known:
+            return refused or f"no open milestone is called {title!r}"
+        return _refusal(lambda: self._set_milestone(number, known[0]))
+
+    def _milestones(self, title: str) -> list[int]:
         with asking("list milestones"):
             found = list_of(self._github.rest.issues.list_milestones(*self._at, state="open", per_page=PAGE))
             return [int(each["number"]) for each in found if each["title"] == title]
 
-    def set_milestone(self, number: int, milestone: int) -> None:
-        """Add a pull request to a milestone."""
+    def _set_milestone(self, number: int, milestone: int) -> None:
         with asking(f"add pull request #{number} to a milestone"):
             self._github.rest.issues.update(*self._at, number, milestone=milestone)
-
-    @staticmethod
-    def refusal(error: UserError) -> str:
-        """Return what GitHub says if an error is a refusal of one request, else ""."""
-        cause = error.__cause__
-        is_refusal = isinstance(cause, RequestFailed) and cause.response.status_code in (403, 404, 410, 422)
-        return said_by(cause) if is_refusal and isinstance(cause, RequestFailed) else ""
 
     def say(self, number: int, words: str) -> str:
         """Comment on a pull request and return the URL of the comment."""
         with asking(f"comment on pull request #{number}"):
             return str(record_of(self._github.rest.issues.create_comment(*self._at, number, body=words))["html_url"])
 
-    def own_comments(self, number: int) -> Iterator[tuple[int, str, str]]:
-        """Yield the id, URL and body of each comment on a pull request that this token or a bot wrote."""
+    def own_comments(self, number: int) -> Iterator[Comment]:
+        """Yield each comment on a pull request whose author may write to the repository, or is a bot."""
         for page in range(1, PAGES + 1):
             with asking(f"read the comments of #{number}"):
                 found = list_of(self._github.rest.issues.list_comments(*self._at, number, per_page=PAGE, page=page))
@@ -155,11 +169,23 @@ class GitHubClient:
                     "MEMBER",
                     "COLLABORATOR",
                 ):
-                    yield comment["id"], comment["html_url"], comment.get("body") or ""
+                    yield Comment(comment["id"], comment["html_url"], comment.get("body") or "")
             if len(found) < PAGE:
                 return
 
-    def rewrite(self, comment: int, words: str) -> None:
-        """Replace the text of a comment."""
+    def rewrite(self, number: int, comment: int, words: str) -> None:
+        """Replace the text of a comment on a pull request."""
         with asking("change a comment"):
             self._github.rest.issues.update_comment(*self._at, comment, body=words)
+
+
+def _refusal(act: Callable[[], object]) -> str:
+    """Return what GitHub says if it refuses, else "". Raises UserError for any other failure of the request."""
+    try:
+        act()
+    except UserError as error:
+        cause = error.__cause__
+        if isinstance(cause, RequestFailed) and cause.response.status_code in (403, 404, 410, 422):
+            return said_by(cause)
+        raise
+    return ""

@@ -1,42 +1,12 @@
-"""A pull request on GitHub."""
+"""Pull requests in GitHub's responses."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from devfix.publish.marker import Marker, find
-
-
-@dataclass(frozen=True)
-class Pull:
-    """A pull request: `branch` and `repository` are where it comes from, `base` where it goes.
-
-    `closed_at` is "" while it is open.
-    """
-
-    number: int
-    url: str
-    branch: str
-    base: str
-    head: str
-    title: str
-    body: str
-    closed_at: str
-    merged: bool
-    repository: str
-    marker: Marker | None
-
-    @property
-    def is_open(self) -> bool:
-        """True if the pull request is open."""
-        return not self.closed_at
-
-    @property
-    def rejected(self) -> bool:
-        """True if a person closed it: neither merged nor closed by devfix itself."""
-        return not (self.is_open or self.merged or (self.marker and self.marker.closed_it(self.closed_at)))
+from devfix.publish.marker import find
+from devfix.publish.pull import Pull
 
 
 def pull_from(data: Mapping[str, Any]) -> Pull:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from devfix.publish import secrets
-from devfix.publish.github.client import GitHubClient
+from devfix.publish.forge import Forge
 from devfix.publish.marker import break_delimiters
 from devfix.publish.publisher import PublishAction
 from devfix.publish.pull_request_text import PullRequestText
@@ -16,7 +16,7 @@ from devfix.report.types import ReportRecord
 def comment(
     data: ReportRecord,
     number: int,
-    forge: GitHubClient,
+    forge: Forge,
     words: PullRequestText,
     dry_run: bool,
     accepted: Collection[str] = (),
@@ -25,14 +25,14 @@ def comment(
     mark = f"<!-- devfix:comment {program_id(data)} -->"
     text = f"{break_delimiters(words.comment()).rstrip()}\n\n{mark}\n"
     secrets.check({"the comment": text}, accepted)
-    earlier = next((each for each in forge.own_comments(number) if mark in each[2]), None)
+    earlier = next((each for each in forge.own_comments(number) if mark in each.body), None)
     if earlier is None and data.outcome == "clean":
         return PublishAction("unchanged", "", number, why="no device failure, and no earlier comment")
-    if earlier and earlier[2].replace("\r\n", "\n").strip() == text.strip():
-        return PublishAction("unchanged", "", number, earlier[1])
+    if earlier and earlier.body.replace("\r\n", "\n").strip() == text.strip():
+        return PublishAction("unchanged", "", number, earlier.url)
     if dry_run:
-        return PublishAction("commented", "", number, earlier[1] if earlier else "")
+        return PublishAction("commented", "", number, earlier.url if earlier else "")
     if earlier:
-        forge.rewrite(earlier[0], text)
-        return PublishAction("updated", "", number, earlier[1])
+        forge.rewrite(number, earlier.id, text)
+        return PublishAction("updated", "", number, earlier.url)
     return PublishAction("commented", "", number, forge.say(number, text))

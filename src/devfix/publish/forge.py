@@ -1,0 +1,87 @@
+"""The interface to a forge: the service that has the repository and its pull requests."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from devfix.publish.pull import Pull
+
+
+class Comment(NamedTuple):
+    """A comment on a pull request."""
+
+    id: int
+    url: str
+    body: str
+
+
+class Forge(ABC):
+    """One repository on a forge. Every method raises UserError if a request fails.
+
+    The abstract methods are what every forge does. Those for labels and the like return why the forge refuses, or "".
+
+    What only some forges can do is an optional capability: a method with a default here that does nothing and returns
+    `lacks(...)`, and that a forge which can do it overrides. Callers report what it returns as a note and go on; none
+    of them asks which forge it is.
+    """
+
+    name: str
+    """The forge's name, for messages."""
+
+    @abstractmethod
+    def open_pulls(self) -> Iterator[Pull]:
+        """Yield the open pull requests from branches of this repository, newest first."""
+
+    @abstractmethod
+    def own_pulls(self, branch: str) -> list[Pull]:
+        """Return the pull requests from a branch of this repository, open and closed, newest first; none of forks."""
+
+    @abstractmethod
+    def create(self, title: str, body: str, branch: str, base: str, draft: bool) -> Pull:
+        """Open a pull request, as a draft if the repository supports drafts; return the open one if there is one."""
+
+    @abstractmethod
+    def write(self, number: int, body: str, title: str) -> None:
+        """Replace the title and the body of a pull request."""
+
+    @abstractmethod
+    def close(self, number: int, body: str) -> None:
+        """Close a pull request and replace its body."""
+
+    @abstractmethod
+    def reopen(self, number: int) -> bool:
+        """Reopen a pull request; return False if its branch was deleted or recreated."""
+
+    @abstractmethod
+    def label(self, number: int, labels: Sequence[str]) -> str:
+        """Add labels to a pull request."""
+
+    @abstractmethod
+    def request_reviews(self, number: int, reviewers: Sequence[str]) -> str:
+        """Request reviews from people, and from teams (`org/team`) where the forge has them."""
+
+    @abstractmethod
+    def assign(self, number: int, assignees: Sequence[str]) -> str:
+        """Assign a pull request to people."""
+
+    @abstractmethod
+    def set_milestone(self, number: int, title: str) -> str:
+        """Add a pull request to the open milestone of that title."""
+
+    @abstractmethod
+    def say(self, number: int, words: str) -> str:
+        """Comment on a pull request and return the URL of the comment."""
+
+    @abstractmethod
+    def own_comments(self, number: int) -> Iterator[Comment]:
+        """Yield each comment on a pull request whose author may write to the repository, or is a bot."""
+
+    @abstractmethod
+    def rewrite(self, number: int, comment: int, words: str) -> None:
+        """Replace the text of a comment on a pull request."""
+
+    def lacks(self, what: str) -> str:
+        """Return the note on something that this forge cannot do."""
+        return f"{self.name} has no {what}"
