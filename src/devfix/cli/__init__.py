@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from devfix.cli import authoring, find, playground, publish, repair, rule_cases, rules, run, show, trace, undo
+from devfix.cli import authoring, find, playground, publish, repair, respond, rule_cases, rules, run, show, trace, undo
 from devfix.cli.errors import complaint, no_space, usage_error, write_log
 from devfix.errors import UserError
 
@@ -116,3 +116,4 @@ app.command("playground")(playground.playground)
 app.command("trace")(trace.trace)
 app.command("show")(show.show)
 app.command("publish", epilog=publish.EPILOG)(publish.publish)
+app.command("respond", epilog=respond.EPILOG)(respond.respond)

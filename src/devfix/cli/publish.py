@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from devfix.cli.publishing import publishing
 from devfix.errors import UserError
 from devfix.report.render.plain import one_line
 
@@ -21,6 +22,13 @@ class StepFormat(str, Enum):
     text = "text"
     json = "json"
     outputs = "outputs"
+
+
+class Commits(str, Enum):
+    """How commits get to the repository."""
+
+    git = "git"
+    api = "api"
 
 
 EPILOG = """Examples:
@@ -69,6 +77,23 @@ def publish(
         str | None,
         typer.Option(metavar="N|event", help="Do not push; comment on this pull request instead (for forks)."),
     ] = None,
+    suggest: Annotated[
+        bool,
+        typer.Option("--suggest", help="With --pull-request, suggest the changes in a review instead of a comment."),
+    ] = False,
+    commits: Annotated[
+        Commits | None,
+        typer.Option(help="Push commits with git [default], or let GitHub's API create and sign them."),
+    ] = None,
+    delete_branches: Annotated[
+        bool,
+        typer.Option(
+            "--delete-branches", help="Delete branches of pull requests that devfix closed, or somebody merged."
+        ),
+    ] = False,
+    dashboard: Annotated[
+        bool, typer.Option("--dashboard", help="Keep one issue that lists the fixes, with boxes to retry and ignore.")
+    ] = False,
     commit: Annotated[
         str | None, typer.Option(metavar="ID", help="Reject a report that is about another commit.")
     ] = None,
@@ -108,18 +133,16 @@ def publish(
 
     Options that are not given are taken from [tool.devfix.publish] of the repository, at the commit of the report.
     """
-    try:
+    with publishing():
         from devfix.publish.action_text import describe, summarize
         from devfix.publish.attributes import Attributes
+        from devfix.publish.commit_method import CommitMethod
         from devfix.publish.request import Request
         from devfix.publish.request import publish as steps
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("devfix"):
-            raise
-        from devfix.cli.missing_extras import extra_requirements
-
-        raise UserError(f"publishing needs {error.name}: pip install {extra_requirements('publish')}") from error
     from devfix.cli.pages import page_of
+
+    if suggest and pull_request is None:
+        raise UserError("--suggest: say for which pull request, with --pull-request N, or `event` in a workflow")
 
     request = Request(
         report,
@@ -137,6 +160,10 @@ def publish(
         api_url,
         source,
         accept_line or (),
+        CommitMethod(commits.value) if commits else None,
+        delete_branches,
+        dashboard,
+        suggest,
     )
     done = []
     for step in steps(request, page_of, lambda words: print(f"devfix: {words}", file=sys.stderr)):
@@ -149,7 +176,7 @@ def publish(
     if output is StepFormat.json:
         print(json.dumps({"schema": "devfix-publish/1", "steps": [asdict(step) for step in done]}, indent=2))
     elif output is StepFormat.outputs:
-        first = next((step for step in done if step.number), None)
+        first = next((step for step in done if step.number and step.action != "dashboard"), None)
         print(f"pull-request-number={first.number if first else ''}")
         print(f"pull-request-url={one_line(first.url) if first else ''}")
         print(f"pull-request-action={first.action if first else ''}")

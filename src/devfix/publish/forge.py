@@ -6,7 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from devfix.publish.capabilities import CommitCreator, Issues, Reviews
 from devfix.publish.pull import Pull
+from devfix.workspace import Remote
 
 
 class Comment(NamedTuple):
@@ -81,6 +83,18 @@ class Forge(ABC):
     @abstractmethod
     def rewrite(self, number: int, comment: int, words: str) -> None:
         """Replace the text of a comment on a pull request."""
+
+    def signed_commits(self, remote: Remote) -> CommitCreator | None:
+        """Return what creates commits on the forge itself, which signs them; None if the forge has no such thing."""
+        return None
+
+    def issues(self) -> Issues | None:
+        """Return the issues of the repository; None if devfix does not use those of this forge."""
+        return None
+
+    def reviews(self) -> Reviews | None:
+        """Return the reviews of pull requests; None if the forge has no suggestions that devfix can write."""
+        return None
 
     def lacks(self, what: str) -> str:
         """Return the note on something that this forge cannot do."""

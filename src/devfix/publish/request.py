@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,14 +13,20 @@ from devfix.errors import UserError
 from devfix.publish.artifact import Artifact, open_artifact
 from devfix.publish.attributes import Attributes
 from devfix.publish.comment import comment
+from devfix.publish.comments.respond import respond
+from devfix.publish.commit_method import CommitMethod
+from devfix.publish.dashboard.update import Dashboard
 from devfix.publish.github.address import Address, address
 from devfix.publish.github.client import GitHubClient
-from devfix.publish.github.event import pull_request
+from devfix.publish.github.event import event_of, pull_request
 from devfix.publish.proposal import proposals
-from devfix.publish.publisher import PublishAction, Publisher, PublishOptions
+from devfix.publish.publish_options import PublishOptions
+from devfix.publish.publisher import PublishAction, Publisher
 from devfix.publish.pull_request_text import Page, PullRequestText
+from devfix.publish.suggestions.review import SuggestionReview
 from devfix.workspace import Actor, Remote, person, remote_address
 
+_GONE = "the pull request was closed, or has newer commits"
 BOT = Actor("github-actions[bot]", "41898282+github-actions[bot]@users.noreply.github.com")
 EVENT = "event"
 
@@ -45,6 +50,10 @@ class Request:
     api: str | None = None
     source: str = ""
     accept_lines: Sequence[str] = ()
+    commits: CommitMethod | None = None
+    delete_branches: bool = False
+    dashboard: bool = False
+    suggest: bool = False
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
     @property
@@ -67,7 +76,9 @@ def publish(request: Request, page: Page, notify: Callable[[str], None]) -> Iter
     where = address(_url(request.remote), request.environment, request.api)
     forge = GitHubClient(where, request.token, notify)
     if request.pull_request is not None:
-        yield from _comment(request, artifact, forge, page)
+        yield from (
+            _suggest(request, where, artifact, forge) if request.suggest else _comment(request, artifact, forge, page)
+        )
         return
     if not artifact.data.fixes and artifact.data.outcome != "clean":
         return  # nothing to propose, and no evidence that a failure is fixed
@@ -84,17 +95,33 @@ def publish(request: Request, page: Page, notify: Callable[[str], None]) -> Iter
             lambda path: remote.is_free(commit, path),
             other_base,
         )
-        wishes = PublishOptions(
-            base,
-            _person(request.environment),
-            request.draft,
-            request.attributes,
-            request.dry_run,
-            request.source,
-            frozenset(request.accept_lines),
-            request.max_open,
-        )
-        yield from Publisher(artifact, remote, forge, words, wishes).publish(proposed)
+        options = _options(request, base)
+        issues = forge.issues() if request.dashboard else None
+        if request.dashboard and issues is None:
+            notify(forge.lacks("issue for a dashboard"))
+        board = Dashboard(issues, artifact.data, request.source) if issues else None
+        if board:
+            options = replace(options, choices=board.choices)
+        publisher = Publisher(artifact, remote, forge, words, options)
+        yield from publisher.publish(proposed)
+        if board:
+            results = [(proposal, step, words.title(proposal)) for proposal, step in publisher.results]
+            yield from board.update(results, request.dry_run, options.accepted)
+
+
+def _options(request: Request, base: str) -> PublishOptions:
+    return PublishOptions(
+        base,
+        _person(request.environment),
+        request.draft,
+        request.attributes,
+        request.dry_run,
+        request.source,
+        frozenset(request.accept_lines),
+        request.max_open,
+        request.commits or CommitMethod.git,
+        request.delete_branches,
+    )
 
 
 @contextmanager
@@ -136,6 +163,9 @@ def _configured(request: Request, config: PublishConfig) -> Request:
         per_fix=request.per_fix or bool(config.per_fix),
         max_open=request.max_open or config.max_open,
         accept_lines=(*request.accept_lines, *config.accept_lines),
+        commits=request.commits or (CommitMethod(config.commits) if config.commits else None),
+        delete_branches=request.delete_branches or bool(config.delete_branches),
+        dashboard=request.dashboard or bool(config.dashboard),
         attributes=Attributes(
             given.labels or config.labels,
             given.reviewers or config.reviewers,
@@ -146,32 +176,65 @@ def _configured(request: Request, config: PublishConfig) -> Request:
 
 
 def _comment(request: Request, artifact: Artifact, forge: GitHubClient, page: Page) -> Iterator[PublishAction]:
-    assert request.pull_request is not None
-    if request.pull_request == EVENT:
-        found = pull_request(_event(request.environment), forge)
-        if found is None:
-            yield PublishAction("left", "", why="the pull request was closed, or has newer commits")
-            return
-        number, commit = found
-        if artifact.commit and artifact.commit != commit:
-            raise UserError(f"{request.report}: is about the commit {artifact.commit}, not {commit}, the pushed one")
-    elif request.pull_request.isdecimal():
-        number = int(request.pull_request)
-    else:
-        raise UserError(f"--pull-request {request.pull_request}: give a number, or `{EVENT}` in a workflow")
+    number = _pull_request(request, artifact, forge)
+    if number is None:
+        yield PublishAction("left", "", why=_GONE)
+        return
     words = PullRequestText(artifact.data, (), page, request.templates)
     yield comment(artifact.data, number, forge, words, request.dry_run, request.accept_lines)
 
 
-def _event(environment: Mapping[str, str]) -> Mapping[str, object]:
-    path = environment.get("GITHUB_EVENT_PATH", "")
-    try:
-        data = json.loads(Path(path).read_bytes())
-    except (OSError, ValueError):
-        raise UserError(
-            f"--pull-request {EVENT}: GITHUB_EVENT_PATH is not the event of a workflow; give a number"
-        ) from None
-    return data if isinstance(data, dict) else {}
+def _suggest(request: Request, where: Address, artifact: Artifact, forge: GitHubClient) -> Iterator[PublishAction]:
+    """Review the pull request with suggestions; its branch must be one of this repository."""
+    number, reviews = _pull_request(request, artifact, forge), forge.reviews()
+    if number is None:
+        yield PublishAction("left", "", why=_GONE)
+        return
+    if reviews is None:
+        yield PublishAction("left", "", number, why=forge.lacks("review with suggestions that devfix can write"))
+        return
+    if not artifact.data.fixes and artifact.data.outcome != "clean":
+        return  # nothing to suggest, and no evidence that a failure is fixed
+    pull = reviews.pull(number)
+    why = ""
+    if pull.repository.lower() != where.full_name.lower():
+        why = "the pull request is from a fork, which gets no suggestions: use a comment"
+    elif not pull.is_open or (artifact.commit and pull.head != artifact.commit):
+        why = _GONE
+    if why:
+        yield PublishAction("left", pull.branch, number, pull.url, pull.title, why)
+        return
+    with Remote.open(where.url, request.token) as remote:
+        remote.base(pull.branch, artifact.commit)
+        commit = artifact.commit
+
+        def content(path: str) -> bytes:
+            return remote.content(commit, path)
+
+        proposed = proposals(artifact, content, is_free=lambda path: remote.is_free(commit, path))
+        yield SuggestionReview(artifact, pull, reviews).write(proposed, content, _options(request, pull.base))
+
+
+def _pull_request(request: Request, artifact: Artifact, forge: GitHubClient) -> int | None:
+    """Return the number of the pull request that was asked for, None if the event's one has moved on."""
+    assert request.pull_request is not None
+    if request.pull_request == EVENT:
+        found = pull_request(event_of(request.environment), forge)
+        if found is None:
+            return None
+        number, commit = found
+        if artifact.commit and artifact.commit != commit:
+            raise UserError(f"{request.report}: is about the commit {artifact.commit}, not {commit}, the pushed one")
+        return number
+    if request.pull_request.isdecimal():
+        return int(request.pull_request)
+    raise UserError(f"--pull-request {request.pull_request}: give a number, or `{EVENT}` in a workflow")
+
+
+def answer(request: Request, page: Page, notify: Callable[[str], None]) -> PublishAction:
+    """Carry out the command of the comment whose event GITHUB_EVENT_PATH names; `request` has no report."""
+    forge = GitHubClient(address(_url(request.remote), request.environment, request.api), request.token, notify)
+    return respond(event_of(request.environment), forge, page, request.dry_run)
 
 
 def _url(remote: str) -> str:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from devfix.errors import UserError
 from devfix.publish.github.client import GitHubClient
+
+
+def event_of(environment: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the event for which the workflow runs. Raises UserError if there is none."""
+    try:
+        data = json.loads(Path(environment.get("GITHUB_EVENT_PATH", "")).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        raise UserError("GITHUB_EVENT_PATH is not the event of a workflow; give a number: --pull-request N") from None
+    return data if isinstance(data, dict) else {}
 
 
 def pull_request(event: Mapping[str, Any], forge: GitHubClient) -> tuple[int, str] | None:
