@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import subprocess
-import time
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ def _commit(hub: GitHub, parent: str, changes: Any, message: Any) -> str:
     for file in changes.get("deletions", ()):
         _git(hub.bare, "update-index", "--force-remove", "--", file["path"], **index)
     text = message["headline"] + (f"\n\n{message['body']}" if message.get("body") else "")
-    moment = f"{int(time.time())} +0000"
+    moment = f"{int(datetime.now(timezone.utc).timestamp())} +0000"
     raw = (
         f"tree {_git(hub.bare, 'write-tree', **index)}\nparent {parent}\n"
         f"author {BOT} <41898282+{BOT}@users.noreply.github.com> {moment}\n"

@@ -29,16 +29,16 @@ def actions(steps: object) -> list[str]:
 
 def test_one_issue_lists_the_fixes(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     report = history.artifact(tmp_path / "1.json", FIRST, SECOND)
-    assert actions(publish(report, *BOARD, "--dry-run")) == ["opened", "opened", "dashboard"] and hub.issues == []
+    assert actions(publish(report, *BOARD, "--dry-run")) == ["opened", "opened", "listed"] and hub.issues == []
     steps = publish(report, *BOARD)
-    assert actions(steps) == ["opened", "opened", "dashboard"]
+    assert actions(steps) == ["opened", "opened", "listed"]
     (issue,) = hub.issues
     assert steps[2]["number"] == issue["number"] and issue["title"] == "devfix dashboard"
     assert "- fix: move `x` to the model's device (#1)" in issue["body"] and "(#2)" in issue["body"]
     hub.requests.clear()
     assert actions(publish(report, *BOARD)) == ["unchanged", "unchanged"]
     assert [path for _, path in hub.writes()] == ["/api/graphql"]  # reads whose token it is
-    assert actions(publish(history.artifact(tmp_path / "2.json", outcome="clean"), *BOARD))[-1] == "dashboard"
+    assert actions(publish(history.artifact(tmp_path / "2.json", outcome="clean"), *BOARD))[-1] == "listed"
     assert "There is nothing to fix." in hub.issues[0]["body"]
 
 
@@ -48,14 +48,14 @@ def test_an_ignored_fix_is_closed_and_stays_listed(
     report = history.artifact(tmp_path / "1.json", FIRST, SECOND)
     publish(report, *BOARD)
     tick(hub, "ignore")
-    assert actions(publish(report, *BOARD)) == ["closed", "unchanged", "dashboard"]
+    assert actions(publish(report, *BOARD)) == ["closed", "unchanged", "listed"]
     assert [pull["state"] for pull in hub.pulls] == ["closed", "open"]
     assert "### Ignored\n\n- fix: move `x`" in hub.issues[0]["body"]
     assert actions(publish(report, *BOARD)) == ["left", "unchanged"]
     publish(history.artifact(tmp_path / "2.json", outcome="clean"), *BOARD)
     assert "### Ignored\n\n- fix: move `x`" in hub.issues[0]["body"]
     hub.issues[0]["body"] = hub.issues[0]["body"].replace("[x]", "[ ]")
-    assert actions(publish(report, *BOARD)) == ["reopened", "reopened", "dashboard"]
+    assert actions(publish(report, *BOARD)) == ["reopened", "reopened", "listed"]
     assert "### Ignored" not in hub.issues[0]["body"]
 
 
@@ -63,10 +63,10 @@ def test_retry_opens_what_a_person_closed(publish: Publish, hub: GitHub, history
     report = history.artifact(tmp_path / "1.json", FIRST)
     publish(report, *BOARD)
     hub.close(1)
-    assert actions(publish(report, *BOARD)) == ["left", "dashboard"]
+    assert actions(publish(report, *BOARD)) == ["left", "listed"]
     assert "### Without an open pull request" in hub.issues[0]["body"]
     tick(hub, "retry")
-    assert actions(publish(report, *BOARD)) == ["reopened", "dashboard"]
+    assert actions(publish(report, *BOARD)) == ["reopened", "listed"]
     assert "[x]" not in hub.issues[0]["body"]
 
 
@@ -90,7 +90,7 @@ def test_an_issue_of_somebody_else_is_no_dashboard(
     forged = hub.issues.pop()["body"].replace("[ ] <!-- devfix:ignore", "[x] <!-- devfix:ignore")
     for name in ("eve", "github-actions"):
         add_issue(hub, "devfix dashboard", forged, name)
-    assert actions(publish(report, *BOARD)) == ["unchanged", "dashboard"]
+    assert actions(publish(report, *BOARD)) == ["unchanged", "listed"]
     assert [issue["body"] for issue in hub.issues[:2]] == [forged] * 2 and len(hub.issues) == 3
 
 

@@ -128,3 +128,21 @@ def test_the_repository_can_ask_for_it(publish: Publish, hub: GitHub, history: H
     history.commit({"devfix.toml": b"[publish]\ncommits = 'api'\n"}, "chore: configure", hub.url_with_token)
     (step,) = publish(history.artifact(tmp_path / "1.json", FIRST))
     assert git(hub.bare, "log", "-1", "--format=%cn", step["branch"]) == "GitHub"
+
+
+@pytest.mark.parametrize("staging", ["devfix-staging/", ""])
+def test_a_branch_that_moves_meanwhile_is_not_overwritten(
+    publish: Publish, hub: GitHub, history: History, tmp_path: Path, staging: str
+) -> None:
+    report = history.artifact(tmp_path / "1.json", FIRST)
+    target = staging + publish(report, "--dry-run")[0]["branch"]
+    hook = hub.bare / "hooks" / "post-receive"
+    hook.write_text(f"#!/bin/sh\n[ -e moved ] && exit\ntouch moved\ngit update-ref refs/heads/{target} main~1\n")
+    hook.chmod(0o755)
+    if staging:
+        assert "Expected branch to point to" in publish.refused(report, *API)
+        assert publish(report, *API)[0]["action"] == "opened"
+    else:
+        (step,) = publish(report, *API)
+        assert step["action"] == "left" and "moved during publishing" in step["why"]
+        assert hub.branches()[target] == git(hub.bare, "rev-parse", "main~1")

@@ -176,7 +176,7 @@ def publish(
     if output is StepFormat.json:
         print(json.dumps({"schema": "devfix-publish/1", "steps": [asdict(step) for step in done]}, indent=2))
     elif output is StepFormat.outputs:
-        first = next((step for step in done if step.number and step.action != "dashboard"), None)
+        first = next((step for step in done if step.number and step.action != "listed"), None)
         print(f"pull-request-number={first.number if first else ''}")
         print(f"pull-request-url={one_line(first.url) if first else ''}")
         print(f"pull-request-action={first.action if first else ''}")

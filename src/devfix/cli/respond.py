@@ -47,7 +47,7 @@ def respond(
     request = Request(Path(), remote, api=api_url, dry_run=dry_run)
     step = answer(request, page_of, lambda words: print(f"devfix: {words}", file=sys.stderr))
     print(
-        ("would be " if dry_run and step.action != "left" else "") + describe(step),
+        ("would " if dry_run and step.action != "left" else "") + describe(step),
         file=sys.stderr if outputs else sys.stdout,
     )
     if outputs:

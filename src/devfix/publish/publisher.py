@@ -26,8 +26,9 @@ BRANCHES = 100  # at most so many branches of devfix are examined for closed pul
 class PublishAction:
     """The action taken on one pull request, with its reason.
 
-    `action` is opened, updated, reopened, unchanged, closed, deleted (its branch) or left; without a pull request,
-    `number` is 0, `url` "".
+    `action` is opened, updated, reopened, unchanged, closed, deleted (its branch) or left; or commented, suggested,
+    listed (in the dashboard, whose number it is), or the command of a comment. Without a pull request, `number` is 0,
+    `url` "".
     """
 
     action: str

@@ -13,7 +13,7 @@ from devfix.publish.publisher import PublishAction
 from devfix.report.fingerprint import program_id
 from devfix.report.types import ReportRecord
 
-DASHBOARD = "dashboard"
+LISTED = "listed"
 """The action of the step that wrote the dashboard."""
 _OPEN = ("opened", "updated", "reopened", "unchanged")
 _DONE = ("clean", "repaired")
@@ -48,13 +48,13 @@ class Dashboard:
             return
         secrets.check({"the dashboard": body}, accepted)
         if dry_run:
-            yield PublishAction(DASHBOARD, "", now.number if now else 0, now.url if now else "", TITLE)
+            yield PublishAction(LISTED, "", now.number if now else 0, now.url if now else "", TITLE)
             return
         if now is None:
             now = self._issues.create(TITLE, body, MARK)
         else:
             self._issues.write(now.number, body)
-        yield _step(DASHBOARD, now, "")
+        yield _step(LISTED, now, "")
 
     def _merge(self, known: Sequence[Entry], results: Results, ticked: Choices) -> Iterator[Entry]:
         """Yield the entries of this run, and those known ones that it says nothing about."""

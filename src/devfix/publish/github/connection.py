@@ -23,12 +23,13 @@ class Connection:
     def __init__(self, address: Address, token: str | None, policy: RetryPolicy) -> None:
         """Connect with a token; None only reads what everybody can."""
         self.at, self.repository, self.policy = (address.owner, address.name), address.full_name, policy
+        self._has_token = token is not None
         self.github, self.single = _connect(address, token, policy), _connect(address, token, None)
 
     @cached_property
     def login(self) -> str:
-        """The name of the user to whom the token belongs."""
-        return own_login(self.github)
+        """The name of the user to whom the token belongs, "" without a token."""
+        return own_login(self.github) if self._has_token else ""
 
     def pages(self, what: str, request: Callable[[int], Response[Any, Any]]) -> Iterator[Mapping[str, Any]]:
         """Yield the rows of a list, whose pages `request` asks for."""

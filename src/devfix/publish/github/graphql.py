@@ -34,7 +34,9 @@ def own_login(github: GitHub[Any]) -> str:
 
 
 def is_written_by(data: Mapping[str, Any], login: str) -> bool:
-    """Return whether the user of a response has that name; only apps can have one with `[bot]`."""
+    """Return whether the user of a response has that name; only apps can have one with `[bot]`. Nobody has none."""
+    if not login:
+        return False
     user = data.get("user") or {}
     name = str(user.get("login", "")).lower()
     return name == login.lower() or (user.get("type") == "Bot" and name == f"{login.lower()}[bot]")

@@ -21,6 +21,8 @@ class GitHubIssues:
 
     def find(self, mark: str) -> Issue | None:
         """Return the oldest issue that this token has opened and whose body starts with a mark; None if none does."""
+        if not self._connection.login:
+            return None
         rows = self._connection.pages(
             "list issues",
             lambda page: self._connection.github.rest.issues.list_for_repo(
