@@ -14,8 +14,9 @@ def publishing() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if (error.name or "").startswith("devfix"):
+        name = (error.name or "").partition(".")[0]
+        if name == "devfix":
             raise
         from devfix.cli.missing_extras import extra_requirements
 
-        raise UserError(f"publishing needs {error.name}: pip install {extra_requirements('publish')}") from error
+        raise UserError(f"publishing needs {name}: pip install {extra_requirements('publish')}") from error
