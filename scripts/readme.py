@@ -23,7 +23,7 @@ README = ROOT / "README.md"
 TUTORIAL = ROOT / "docs" / "tutorials" / "first-repair.md"
 COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
 COMMANDS = (
-    *("repair", "env", "undo", "run", "find", "show", "publish"),
+    *("repair", "env", "undo", "run", "find", "show", "publish", "respond"),
     *("rules", "explain", "new-rule", "lint-rules", "test", "trace", "playground"),
 )
 _BLOCK = "(<!-- begin {name}: [^\n]*-->\n).*?(<!-- end {name} -->)"

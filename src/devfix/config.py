@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from msgspec import Meta, ValidationError, convert
 
@@ -38,6 +38,7 @@ Names = Annotated[tuple[str, ...], Meta(description="a list of rules or packs in
 Folders = Annotated[tuple[str, ...], Meta(description="a list of folders in strings")]
 Text = Annotated[str, Meta(pattern=r"\S", description="a text in a string")]
 Texts = Annotated[tuple[Text, ...], Meta(description="a list of texts in strings")]
+Commits = Annotated[Literal["git", "api"], Meta(description="'git' or 'api'")]
 PublishTable = Annotated[Mapping[str, Any], Meta(description="a table: [tool.devfix.publish]")]
 RuleId = Annotated[str, Meta(pattern="^[^/]*/[^/]*$")]
 RuleOptions = Annotated[
@@ -58,6 +59,9 @@ class PublishConfig:
     milestone: Text | None = None
     max_open: Number | None = None
     accept_lines: Texts = ()
+    commits: Commits | None = None
+    delete_branches: Switch | None = None
+    dashboard: Switch | None = None
 
 
 @dataclass(frozen=True)

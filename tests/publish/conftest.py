@@ -14,6 +14,7 @@ from forge_server import ForgeServer
 from forgejo_server import Forgejo, Gitea
 from github_server import TOKEN, GitHub, github
 from gitlab_server import GitLab
+from graphql_schema import GraphQLSchema, graphql_schema
 from node_parts import node_modules
 from programs import FILES, History
 
@@ -29,15 +30,21 @@ def contract(modules: Path) -> Iterator[Contract]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def schema(modules: Path) -> Iterator[GraphQLSchema]:
+    with graphql_schema(modules) as running:
+        yield running
+
+
 @pytest.fixture
 def history(tmp_path: Path) -> History:
     return History.start(tmp_path / "work" / "model", FILES)
 
 
 @pytest.fixture
-def hub(tmp_path: Path, history: History, contract: Contract) -> Iterator[GitHub]:
+def hub(tmp_path: Path, history: History, contract: Contract, schema: GraphQLSchema) -> Iterator[GitHub]:
     """A GitHub that holds every request against the real contract."""
-    with github(tmp_path / "hub", history.folder, contract) as running:
+    with github(tmp_path / "hub", history.folder, contract, schema) as running:
         yield running
         assert running.violations == []
 

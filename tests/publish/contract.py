@@ -69,7 +69,7 @@ class _Forwarder(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    do_POST = do_PATCH = do_GET
+    do_POST = do_PATCH = do_PUT = do_GET
 
     def log_message(self, format: str, *arguments: object) -> None:
         pass

@@ -9,30 +9,20 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import github_commits
+import github_reviews
 from contract import Contract
 from git_repositories import git
 from git_server import answer, read_body
+from github_parts import BOT, NAME, OWNER, READER, TOKEN, Answer, Fault, now, page_of, user
+from graphql_schema import GraphQLSchema
 
-OWNER, NAME, TOKEN, READER = "ada", "model", "ghs_write0123456789", "ghs_read0123456789"
-Answer = tuple[int, Any]
-
-
-@dataclass
-class Fault:
-    """What is answered instead, once: at the first request that fits; `after` does what was asked for before."""
-
-    method: str
-    path: str
-    status: int
-    headers: dict[str, str] = field(default_factory=dict)
-    after: bool = False
-    message: str = "a fault"
+__all__ = ["READER", "TOKEN", "Fault", "GitHub", "github"]
 
 
 @dataclass
@@ -41,6 +31,7 @@ class GitHub:
 
     root: Path
     contract: Contract | None = None
+    schema: GraphQLSchema | None = None
     port: int = 0
     pulls: list[dict[str, Any]] = field(default_factory=list)
     comments: list[dict[str, Any]] = field(default_factory=list)
@@ -51,6 +42,14 @@ class GitHub:
     known_labels: set[str] | None = None  # the token may not create others
     collaborators: set[str] = field(default_factory=lambda: {"ada", "grace"})
     open_milestones: dict[str, int] = field(default_factory=dict)  # their numbers by title
+    login: str = BOT
+    reviews: list[dict[str, Any]] = field(default_factory=list)
+    review_comments: list[dict[str, Any]] = field(default_factory=list)
+    issues: list[dict[str, Any]] = field(default_factory=list)
+    reactions: list[tuple[int, str]] = field(default_factory=list)
+    permissions: dict[str, str] = field(default_factory=dict)
+    keeps_modes: bool = True  # of files that a commit of the API changes
+    appended: str = ""  # to the messages of such commits
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -71,10 +70,10 @@ class GitHub:
 
     def close(self, number: int) -> None:
         """Close a pull request as a person does."""
-        self.pulls[number - 1].update(state="closed", closed_at=_now())
+        self.pulls[number - 1].update(state="closed", closed_at=now())
 
     def merge(self, number: int) -> None:
-        self.pulls[number - 1].update(state="closed", closed_at=_now(), merged_at=_now())
+        self.pulls[number - 1].update(state="closed", closed_at=now(), merged_at=now())
 
     def writes(self) -> list[tuple[str, str]]:
         """Return the requests that changed something, or tried to."""
@@ -84,7 +83,8 @@ class GitHub:
         rest = path.removeprefix(f"/repos/{OWNER}/{NAME}")
         for pattern, action in _ROUTES[method]:
             if found := re.fullmatch(pattern, rest):
-                return action(self, query if method == "GET" else data, *map(int, found.groups()))
+                given = [int(each) if each.isdecimal() else each for each in found.groups()]
+                return action(self, query if method == "GET" else data, *given)
         return 404, {"message": "Not Found"}
 
     def find_pulls(self, query: dict[str, list[str]]) -> Answer:
@@ -98,7 +98,7 @@ class GitHub:
             and base in ("", pull["base"]["ref"])
             and state in ("all", pull["state"])
         ]
-        return 200, _page(found, query)
+        return 200, page_of(found, query)
 
     def open_pull(self, data: Any) -> Answer:
         branch = data["head"]
@@ -151,7 +151,7 @@ class GitHub:
             pull.update(closed_at=None)
         elif data.get("state") == "closed" and pull["state"] == "open":
             self.shown(pull)
-            pull.update(closed_at=_now())
+            pull.update(closed_at=now())
         pull.update({key: data[key] for key in ("title", "body", "state") if key in data})
         return 200, self.shown(pull)
 
@@ -174,19 +174,15 @@ class GitHub:
         return 201, {"number": number, "assignees": [{"login": name} for name in assignees]}
 
     def find_milestones(self, query: dict[str, list[str]]) -> Answer:
-        return 200, _page([{"number": n, "title": title} for title, n in self.open_milestones.items()], query)
-
-    def change_issue(self, data: Any, number: int) -> Answer:
-        self.pulls[number - 1]["milestone"] = data["milestone"]
-        return 200, {"number": number}
+        return 200, page_of([{"number": n, "title": title} for title, n in self.open_milestones.items()], query)
 
     def find_comments(self, query: dict[str, list[str]], number: int) -> Answer:
-        return 200, _page([comment for comment in self.comments if comment["issue"] == number], query)
+        return 200, page_of([comment for comment in self.comments if comment["issue"] == number], query)
 
     def add_comment(self, data: Any, number: int, kind: str = "Bot") -> Answer:
         where = f"{self.url}/pull/{number}#issuecomment-{len(self.comments) + 1}"
         comment = {"id": len(self.comments) + 1, "issue": number, "body": data["body"], "html_url": where}
-        self.comments.append({**comment, "user": {"type": kind}, "author_association": "NONE"})
+        self.comments.append({**comment, "user": user(self.login) | {"type": kind}, "author_association": "NONE"})
         return 201, self.comments[-1]
 
     def change_comment(self, data: Any, identifier: int) -> Answer:
@@ -199,6 +195,7 @@ _ROUTES: dict[str, list[tuple[str, Any]]] = {
         (r"/pulls", GitHub.find_pulls),
         (r"/issues/(\d+)/comments", GitHub.find_comments),
         (r"/milestones", GitHub.find_milestones),
+        *github_reviews.GET,
     ],
     "POST": [
         (r"/pulls", GitHub.open_pull),
@@ -206,22 +203,15 @@ _ROUTES: dict[str, list[tuple[str, Any]]] = {
         (r"/issues/(\d+)/labels", GitHub.add_labels),
         (r"/issues/(\d+)/assignees", GitHub.add_assignees),
         (r"/issues/(\d+)/comments", GitHub.add_comment),
+        *github_reviews.POST,
     ],
+    "PUT": [*github_reviews.PUT],
     "PATCH": [
         (r"/pulls/(\d+)", GitHub.change_pull),
-        (r"/issues/(\d+)", GitHub.change_issue),
         (r"/issues/comments/(\d+)", GitHub.change_comment),
+        *github_reviews.PATCH,
     ],
 }
-
-
-def _page(rows: list[dict[str, Any]], query: dict[str, list[str]]) -> list[dict[str, Any]]:
-    size, page = int(query.get("per_page", ["30"])[0]), int(query.get("page", ["1"])[0])
-    return rows[(page - 1) * size : page * size]
-
-
-def _now() -> str:
-    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -232,7 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._do()
 
-    do_POST = do_PATCH = do_DELETE = do_GET
+    do_POST = do_PATCH = do_PUT = do_DELETE = do_GET
 
     def _do(self) -> None:
         body = read_body(self)
@@ -245,14 +235,14 @@ class _Handler(BaseHTTPRequestHandler):
         fault = next(fits, None)
         if fault:
             self.github.faults.remove(fault)
-        if not self.path.startswith("/api/v3/"):
+        if not self.path.startswith("/api/"):
             if fault:
                 self._send(fault.status, {"message": "a fault"}, fault.headers)
             else:
                 answer(self, self.github.root, {TOKEN: "write", READER: "read"}, body)
             return
         path = self.path.removeprefix("/api/v3")
-        if self.github.contract:
+        if self.github.contract and path != "/api/graphql":
             self.github.violations += self.github.contract.violations(self.command, path, dict(self.headers), body)
         status, data = self._api(path, body) if not fault or fault.after else (0, None)
         if fault:
@@ -265,6 +255,8 @@ class _Handler(BaseHTTPRequestHandler):
             return 401, {"message": "Bad credentials"}
         if token == READER and self.command != "GET":
             return 403, {"message": "Resource not accessible by integration"}
+        if path == "/api/graphql":
+            return 200, github_commits.answer(self.github, json.loads(body))
         parts = urlsplit(path)
         return self.github.handle(self.command, parts.path, parse_qs(parts.query), json.loads(body) if body else {})
 
@@ -281,9 +273,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def github(root: Path, files: Path, contract: Contract | None = None) -> Iterator[GitHub]:
+def github(
+    root: Path, files: Path, contract: Contract | None = None, schema: GraphQLSchema | None = None
+) -> Iterator[GitHub]:
     """Serve a GitHub with one repository, a bare clone of the repository at `files`."""
-    state = GitHub(root, contract)
+    state = GitHub(root, contract, schema)
     state.bare.parent.mkdir(parents=True)
     git(files, "clone", "--quiet", "--bare", str(files), str(state.bare))
     subprocess.run(["git", "config", "http.receivepack", "true"], cwd=state.bare, check=True)

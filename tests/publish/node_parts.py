@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 _HERE = Path(__file__).parent / "node"
+# Read before a test has a cache of its own: what npm installs is the same for all.
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 _PATHS = (
     "/repos/{owner}/{repo}/pulls",
     "/repos/{owner}/{repo}/pulls/{pull_number}",
@@ -23,6 +25,14 @@ _PATHS = (
     "/repos/{owner}/{repo}/milestones",
     "/repos/{owner}/{repo}/issues/{issue_number}/comments",
     "/repos/{owner}/{repo}/issues/comments/{comment_id}",
+    "/repos/{owner}/{repo}/issues/comments/{comment_id}/reactions",
+    "/repos/{owner}/{repo}/issues",
+    "/repos/{owner}/{repo}/collaborators/{username}/permission",
+    "/repos/{owner}/{repo}/pulls/{pull_number}/files",
+    "/repos/{owner}/{repo}/pulls/{pull_number}/reviews",
+    "/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}",
+    "/repos/{owner}/{repo}/pulls/{pull_number}/comments",
+    "/repos/{owner}/{repo}/pulls/comments/{comment_id}",
 )
 
 
@@ -32,9 +42,8 @@ def node_modules() -> Path:
     if npm is None or shutil.which("node") is None:
         pytest.skip("needs Node.js with npm: the parts of these tests come from there")
     wanted = (_HERE / "package.json").read_bytes()
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     kept = hashlib.sha256(wanted + "".join(_PATHS).encode()).hexdigest()
-    folder = home / f"devfix-tests-{kept[:12]}"
+    folder = _CACHE / f"devfix-tests-{kept[:12]}"
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # where tests run side by side, one of them installs and the others wait

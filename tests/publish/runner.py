@@ -48,7 +48,7 @@ class Runner:
         given = {name: str(each.get("default", "")) for name, each in action["inputs"].items()}
         names: dict[str, Any] = {"github": dict(self.github), "runner": {"temp": str(self.temp)}, "steps": {}}
         given |= {name.replace("_", "-"): value for name, value in inputs.items()}
-        names["inputs"] = {name: _filled(value, names) for name, value in given.items()}
+        names["inputs"] = {name: filled(value, names) for name, value in given.items()}
         summary = self.temp / "summary.md"
         summary.write_text("")
         code = 0
@@ -58,17 +58,17 @@ class Runner:
             output = self.temp / f"output-{number}"
             output.write_text("")
             if "uses" in step:
-                fills = {name: _filled(str(value), names) for name, value in step["with"].items()}
+                fills = {name: filled(str(value), names) for name, value in step["with"].items()}
                 outputs = dict(self.used[step["uses"].partition("@")[0]](fills))
             else:
                 assert step["shell"] == "bash"
-                environment = {name: _filled(str(value), names) for name, value in step.get("env", {}).items()}
+                environment = {name: filled(str(value), names) for name, value in step.get("env", {}).items()}
                 code = self._bash(step["run"], environment, output, summary)
                 outputs = dict(line.split("=", 1) for line in output.read_text().splitlines())
             names["steps"][step.get("id", str(number))] = {"outputs": outputs}
             if code:
                 break
-        told = {name: _filled(each["value"], names) for name, each in action["outputs"].items()}
+        told = {name: filled(each["value"], names) for name, each in action["outputs"].items()}
         return code, told, summary.read_text()
 
     def _bash(self, script: str, environment: Mapping[str, str], output: Path, summary: Path) -> int:
@@ -103,7 +103,8 @@ class Runner:
         return done.returncode
 
 
-def _filled(text: str, names: Mapping[str, Any]) -> str:
+def filled(text: str, names: Mapping[str, Any]) -> str:
+    """Return a text with its expressions replaced by their values."""
     return re.sub(r"\$\{\{(.*?)\}\}", lambda found: str(_value(found[1], names) or ""), text)
 
 

@@ -10,6 +10,7 @@ from contract import Contract, forwarded
 from devfix.publish.github.address import address
 from devfix.publish.github.client import GitHubClient
 from devfix.publish.github.retry import RetryPolicy
+from devfix.publish.suggestions.placing import Suggestion
 
 pytestmark = pytest.mark.slow  # the contract is served by a package of npm
 
@@ -49,3 +50,29 @@ def test_it_comments(forge: GitHubClient) -> None:
     assert forge.say(1347, "words").startswith("https://github.com/")
     assert [comment.id for comment in forge.own_comments(1347)] == [1]
     forge.rewrite(1347, 1, "words")
+
+
+def test_it_reads_and_writes_reviews(forge: GitHubClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(vars(forge.connection), "login", "octocat")  # the contract has no GraphQL
+    reviews = forge.reviews()
+    assert reviews.pull(1347).branch == "new-topic"
+    assert reviews.diff_lines(1347) == {"file1.txt": (range(132, 139),)}
+    (review,) = reviews.own_reviews(1347)
+    suggestion = Suggestion("file1.txt", 2, 3, "a\nb\n", "c\n")
+    assert reviews.create(1347, "f" * 40, "body", [(suggestion, "text")], []).url.startswith("https://github.com/")
+    reviews.rewrite(1347, review.id, "body")
+    (comment,) = reviews.own_comments(1347)
+    reviews.rewrite_comment(comment.id, "text")
+
+
+def test_it_opens_issues_and_reads_comments(forge: GitHubClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(vars(forge.connection), "login", "octocat")
+    assert forge.issues().find("") is None  # the issue of GitHub's example is a pull request
+    issue = forge.issues().create("title", "body", "")
+    assert issue.is_open
+    forge.issues().write(issue.number, "body")
+    discussion = forge.discussion()
+    assert discussion.unedited_text(1, "octocat") == "Me too"
+    assert discussion.unedited_text(1, "eve") is None
+    assert discussion.may_write("monalisa") and discussion.pull(1347) is not None
+    discussion.react(1, understood=True)

@@ -21,6 +21,7 @@ from devfix.cli import (
     playground,
     publish,
     repair,
+    respond,
     rule_cases,
     rules,
     run,
@@ -130,3 +131,4 @@ app.command("playground")(playground.playground)
 app.command("trace")(trace.trace)
 app.command("show")(show.show)
 app.command("publish", epilog=publish.EPILOG)(publish.publish)
+app.command("respond", epilog=respond.EPILOG)(respond.respond)

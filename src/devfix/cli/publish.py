@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from devfix.cli.publishing import publishing
 from devfix.errors import UserError
+from devfix.publish.commit_method import CommitMethod
 from devfix.publish.forge_kind import ForgeKind
 from devfix.report.render.plain import one_line
 
@@ -29,9 +31,6 @@ class StepFormat(str, Enum):
     outputs = "outputs"
     patch = "patch"
 
-
-# The extra in which the client of a forge is; detect-secrets is in each.
-_EXTRAS = {"gitlab": "gitlab", "requests": "gitlab", "httpx": "forgejo"}
 
 EPILOG = """Examples:
 
@@ -92,6 +91,23 @@ def publish(
         str | None,
         typer.Option(metavar="N|event", help="Do not push; comment on this pull request instead (for forks)."),
     ] = None,
+    suggest: Annotated[
+        bool,
+        typer.Option("--suggest", help="With --pull-request, suggest the changes in a review instead of a comment."),
+    ] = False,
+    commits: Annotated[
+        CommitMethod | None,
+        typer.Option(help="Push commits with git [default], or let GitHub's API create and sign them."),
+    ] = None,
+    delete_branches: Annotated[
+        bool,
+        typer.Option(
+            "--delete-branches", help="Delete branches of pull requests that devfix closed, or somebody merged."
+        ),
+    ] = False,
+    dashboard: Annotated[
+        bool, typer.Option("--dashboard", help="Keep one issue that lists the fixes, with boxes to retry and ignore.")
+    ] = False,
     commit: Annotated[
         str | None, typer.Option(metavar="ID", help="Reject a report that is about another commit.")
     ] = None,
@@ -143,9 +159,11 @@ def publish(
         raise UserError("--output: only --format patch writes to a folder")
     if pull_request is not None and output is StepFormat.patch:
         raise UserError("--pull-request: --format patch writes no comments")
-    from devfix.publish.attributes import Attributes
-    from devfix.publish.request import Request
-
+    if suggest and pull_request is None:
+        raise UserError("--suggest: say for which pull request, with --pull-request N, or `event` in a workflow")
+    with publishing():
+        from devfix.publish.attributes import Attributes
+        from devfix.publish.request import Request
     request = Request(
         report,
         remote,
@@ -163,11 +181,13 @@ def publish(
         source,
         accept_line or (),
         forge,
+        commits,
+        delete_branches,
+        dashboard,
+        suggest,
     )
-    try:
+    with publishing():
         done = list(_carried_out(request, output, folder or Path("devfix-patches")))
-    except ModuleNotFoundError as error:
-        raise _missing(error) from error
     if summary is not None:
         from devfix.publish.action_text import summarize
 
@@ -175,7 +195,7 @@ def publish(
     if output is StepFormat.json:
         print(json.dumps({"schema": "devfix-publish/1", "steps": [asdict(step) for step in done]}, indent=2))
     elif output is StepFormat.outputs:
-        first = next((step for step in done if step.number), None)
+        first = next((step for step in done if step.number and step.action != "listed"), None)
         print(f"pull-request-number={first.number if first else ''}")
         print(f"pull-request-url={one_line(first.url) if first else ''}")
         print(f"pull-request-action={first.action if first else ''}")
@@ -200,17 +220,6 @@ def _carried_out(request: Request, output: StepFormat, folder: Path) -> Iterator
             words = ("would be " if request.dry_run and step.action != "left" else "") + describe(step)
             print(words, file=sys.stderr if output is StepFormat.outputs else sys.stdout)
         yield step
-
-
-def _missing(error: ModuleNotFoundError) -> Exception:
-    """Return the error that says how to install the client of a forge; the same error if devfix itself is broken."""
-    name = (error.name or "").partition(".")[0]
-    if name == "devfix":
-        return error
-    from devfix.cli.missing_extras import extra_requirements
-
-    extra = _EXTRAS.get(name, "publish")
-    return UserError(f"publishing needs {name}: pip install {extra_requirements(extra)}")
 
 
 def _append(file: Path, text: str) -> None:

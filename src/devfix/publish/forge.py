@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from devfix.errors import UserError
+from devfix.publish.capabilities import CommitCreator, Issues, Reviews
 from devfix.publish.pull import Pull
+from devfix.workspace import Remote
 
 
 class Comment(NamedTuple):
@@ -101,6 +103,18 @@ class Forge(ABC):
     def safe_title(self, title: str) -> str:
         """Return a title of devfix without what only this forge would link."""
         return title
+
+    def signed_commits(self, remote: Remote) -> CommitCreator | None:
+        """Return what creates commits on the forge itself, which signs them; None if the forge has no such thing."""
+        return None
+
+    def issues(self) -> Issues | None:
+        """Return the issues of the repository; None if devfix does not use those of this forge."""
+        return None
+
+    def reviews(self) -> Reviews | None:
+        """Return the reviews of pull requests; None if the forge has no suggestions that devfix can write."""
+        return None
 
     def lacks(self, what: str) -> str:
         """Return the note on something that this forge cannot do."""

@@ -22,7 +22,8 @@ class Marker:
 
     `tip` is the commit that was pushed, `patch` a digest of the diffs, `complete` whether everything after the opening
     was done too, `gone` when devfix closed it since the failure was gone ("" when it did not), `source` what publishes
-    (a workflow and its artifact, "" if unknown), `title` the title that devfix gave it.
+    (a workflow and its artifact, "" if unknown), `title` the title that devfix gave it, `retry` whether a person has
+    asked for the branch to be built again.
     """
 
     program: str
@@ -35,6 +36,7 @@ class Marker:
     gone: str = ""
     source: str = ""
     title: str = ""
+    retry: bool = False
 
     def written(self) -> str:
         """Return the comment, escaped so that no value can end it."""
@@ -72,7 +74,8 @@ def _check(data: Mapping[str, Any]) -> Marker:
     failures, rules = tuple(data["failures"]), tuple(data["rules"])
     if not all(isinstance(text, str) for text in (*texts.values(), *failures, *rules)):
         raise TypeError
-    return Marker(failures=failures, rules=rules, complete=data["complete"] is True, **texts)
+    retry = data.get("retry") is True
+    return Marker(failures=failures, rules=rules, complete=data["complete"] is True, retry=retry, **texts)
 
 
 def frame_text(text: str, marker: Marker) -> str:

@@ -3,47 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 
 from devfix.publish import secrets
 from devfix.publish.artifact import Artifact
-from devfix.publish.attributes import Attributes, set_attributes
+from devfix.publish.attributes import set_attributes
+from devfix.publish.commit_method import CommitMethod
 from devfix.publish.drafts import Drafts
 from devfix.publish.forge import Forge
 from devfix.publish.marker import Marker, frame_text, replace_text
 from devfix.publish.proposal import PREFIX, Proposal
+from devfix.publish.publish_options import PublishOptions
 from devfix.publish.pull import Pull
 from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.fingerprint import failure_id, program_id
-from devfix.workspace import Actor, Remote
+from devfix.workspace import Remote
 
 BRANCHES = 100  # at most so many branches of devfix are examined for closed pull requests: each costs a request
-
-
-@dataclass(frozen=True)
-class PublishOptions:
-    """Options of pull requests; `person` is the author of the commits, `source` what publishes ("" if unknown).
-
-    `accepted` are digests of lines that a person has looked at, and found to have no credential. With `max_open` pull
-    requests of devfix open, no further one is opened.
-    """
-
-    base: str
-    person: Actor
-    draft: bool = False
-    attributes: Attributes = field(default_factory=Attributes)
-    dry_run: bool = False
-    source: str = ""
-    accepted: frozenset[str] = frozenset()
-    max_open: int | None = None
 
 
 @dataclass(frozen=True)
 class PublishAction:
     """The action taken on one pull request, with its reason.
 
-    `action` is opened, updated, reopened, unchanged, closed or left; without a pull request, `number` is 0, `url` "".
+    `action` is opened, updated, reopened, unchanged, closed, deleted (its branch) or left; or commented, suggested,
+    listed (in the dashboard, whose number it is), or the command of a comment. Without a pull request, `number` is 0,
+    `url` "".
     """
 
     action: str
@@ -65,6 +51,7 @@ class Publisher:
         self._data = artifact.data
         self._program = program_id(artifact.data)
         self._drafts = Drafts(artifact, remote, words, wishes.person, forge.safe_body)
+        self.results: list[tuple[Proposal, PublishAction]] = []
 
     def publish(self, proposals: Sequence[Proposal]) -> Iterator[PublishAction]:
         """Open or update a pull request per proposal, close outdated ones, and yield each action when it is done."""
@@ -76,7 +63,9 @@ class Publisher:
         self._elsewhere = {pull.branch: pull for pull in everything if pull.is_open and pull not in known}
         taken: dict[int, Proposal] = {}
         for proposal, tip in drafts:
-            yield self._settle(proposal, tip, known, taken)
+            step = self._settle(proposal, tip, known, taken)
+            self.results.append((proposal, step))
+            yield step
         yield from self._close(known, taken)
 
     def _pulls(self, names: Sequence[str]) -> Iterator[Pull]:
@@ -86,7 +75,7 @@ class Publisher:
         self._branches = self._remote.branches(*dict.fromkeys(patterns))
         seen = {pull.number for pull in opened}
         yield from opened
-        if not names:
+        if not names and not self._wishes.delete_branches:
             return  # nothing to propose: the closed ones stay as they are
         for name in [*dict.fromkeys([*names, *self._branches])][:BRANCHES]:
             yield from (pull for pull in self._forge.own_pulls(name) if pull.number not in seen)
@@ -100,10 +89,14 @@ class Publisher:
         mine = [pull for pull in known if _is_about(pull, proposal) and pull.number not in taken]
         mine.sort(key=lambda pull: pull.branch != proposal.branch)
         chosen = next((pull for pull in mine if pull.is_open), None)
+        again = proposal.failures[0] in self._wishes.choices.retry or bool(chosen and chosen.wants_retry)
+        if proposal.failures[0] in self._wishes.choices.ignore:
+            return self._ignore(proposal, chosen or next(iter(mine), None), taken)
         if chosen is None:
-            if rejected := next((pull for pull in mine if _rejects(pull, proposal)), None):
+            rejected = next((pull for pull in mine if _rejects(pull, proposal)), None)
+            if rejected and not again:
                 return _step("left", rejected, "closed by a person: not reopened")
-            chosen = next((pull for pull in mine if not pull.merged and not pull.rejected), None)
+            chosen = next((pull for pull in mine if not pull.merged and (again or not pull.rejected)), None)
         elif chosen.marker and not self._is_from_here(chosen.marker):
             taken[chosen.number] = proposal
             return _step("left", chosen, "about the same failure, found by another command")
@@ -126,7 +119,7 @@ class Publisher:
         if chosen:
             taken[chosen.number] = proposal
             marker = chosen.marker
-            if marker and there and marker.tip == there and marker.patch == proposal.patch:
+            if marker and there and marker.tip == there and marker.patch == proposal.patch and not again:
                 tip = there  # the same change on an older commit: a push would only restart the checks
         return self._write(proposal, branch, tip, there, chosen)
 
@@ -153,10 +146,14 @@ class Publisher:
                 action = "reopened"
             else:
                 pull = None
-        if tip != there and not self._remote.push(branch, tip, there):
-            return PublishAction("left", branch, why="the branch moved during publishing: the next run updates it")
+        note = ""
+        if tip != there:
+            tip, note = self._push(branch, tip, there)
+            if not tip:
+                return PublishAction("left", branch, why="the branch moved during publishing: the next run updates it")
+            marker = replace(marker, tip=tip)
         if pull is None:
-            return self._create(branch, title, text, marker)
+            return _noted(self._create(branch, title, text, marker), note)
         why = "" if pull.marker and pull.marker.complete else self._set_attributes(pull)
         body = replace_text(pull.body, text, marker)
         if not (pull.marker and pull.title == pull.marker.title):
@@ -165,7 +162,30 @@ class Publisher:
         if is_same and action == "updated" and tip == there:
             return _step("unchanged", pull, "")
         self._forge.write(pull.number, body, title)
-        return replace(_step(action, pull, why), title=title)
+        return _noted(replace(_step(action, pull, why), title=title), note)
+
+    def _push(self, branch: str, tip: str, there: str) -> tuple[str, str]:
+        """Push commits to a branch; return the id of the last one there, "" if the branch moved, and a note."""
+        note = ""
+        if self._wishes.commits is CommitMethod.api:
+            creator = self._forge.signed_commits(self._remote)
+            if creator is not None:
+                return creator.push(branch, self._artifact.commit, tip, there), ""
+            note = f"{self._forge.lacks('API that signs commits')}: pushed with git"
+        return tip if self._remote.push(branch, tip, there) else "", note
+
+    def _ignore(self, proposal: Proposal, pull: Pull | None, taken: dict[int, Proposal]) -> PublishAction:
+        """Close the pull request of a failure that a person ignores, if it is open, so that it can be reopened."""
+        why = "ignored in the dashboard"
+        if pull is None:
+            return PublishAction("left", proposal.branch, title=self._words.title(proposal), why=why)
+        taken[pull.number] = proposal
+        if not (pull.is_open and pull.marker and self._is_from_here(pull.marker)):
+            return _step("left", pull, why)
+        if not self._wishes.dry_run:
+            closing = pull.marker.at(datetime.now(timezone.utc))
+            self._forge.close(pull.number, replace_text(pull.body, None, closing))
+        return _step("closed", pull, why)
 
     def _create(self, branch: str, title: str, text: str, marker: Marker) -> PublishAction:
         """Open a pull request, and mark it complete once it has its labels, reviewers and the like."""
@@ -192,7 +212,11 @@ class Publisher:
         seen = {failure_id(failure) for failure in self._data.failures}
         for pull in known:
             marker = pull.marker
-            if not pull.is_open or pull.number in taken or marker is None or not self._is_from_here(marker):
+            if pull.number in taken or marker is None or not self._is_from_here(marker):
+                continue
+            if not pull.is_open:
+                if not pull.rejected and self._delete_branch(pull):
+                    yield _step("deleted", pull, "the branch of a pull request that is closed")
                 continue
             home = next((n for n, other in taken.items() if set(marker.failures) <= set(other.failures)), 0)
             if seen & set(marker.failures) and not home:
@@ -205,10 +229,19 @@ class Publisher:
             if not self._wishes.dry_run:
                 closing = marker.at(datetime.now(timezone.utc))
                 self._forge.close(pull.number, replace_text(pull.body, None, closing))
-                self._forge.say(
-                    pull.number, self._words.superseded(f"{self._forge.sign}{home}") if home else self._words.gone()
-                )
+                self._forge.say(pull.number, self._words.superseded(moved_to) if home else self._words.gone())
+                self._delete_branch(replace(pull, head=there))
             yield _step("closed", pull, f"its fixes are in {moved_to}" if home else "the failure is fixed")
+
+    def _delete_branch(self, pull: Pull) -> bool:
+        """Delete the branch of a closed pull request if nobody else uses it; return whether it was there."""
+        there = self._branches.get(pull.branch, "")
+        is_used = pull.branch in self._elsewhere or pull.branch in {step.branch for _, step in self.results}
+        if not self._wishes.delete_branches or not there or there != pull.head or is_used:
+            return False
+        if not self._remote.is_ours(there):
+            return False
+        return self._wishes.dry_run or self._remote.delete(pull.branch, there)
 
 
 def _is_about(pull: Pull, proposal: Proposal) -> bool:
@@ -218,6 +251,10 @@ def _is_about(pull: Pull, proposal: Proposal) -> bool:
 def _rejects(pull: Pull, proposal: Proposal) -> bool:
     """Return whether a person closed it for the first failure; later failures only appear after its fix."""
     return pull.rejected and (pull.marker is None or proposal.failures[0] in pull.marker.failures)
+
+
+def _noted(step: PublishAction, note: str) -> PublishAction:
+    return replace(step, why="; ".join(filter(None, [step.why, note])))
 
 
 def _step(action: str, pull: Pull, why: str) -> PublishAction:

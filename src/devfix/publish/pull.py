@@ -32,6 +32,11 @@ class Pull:
         return not self.closed_at
 
     @property
+    def wants_retry(self) -> bool:
+        """True if a person asked for its branch to be built again."""
+        return self.marker is not None and self.marker.retry
+
+    @property
     def rejected(self) -> bool:
         """True if a person closed it: neither merged nor closed by devfix itself."""
         return not (self.is_open or self.merged or (self.marker and self.marker.closed_it(self.closed_at)))

@@ -11,13 +11,15 @@ from markupsafe import Markup
 from devfix.publish.convention import title
 from devfix.publish.proposal import Proposal
 from devfix.report.render import templating
-from devfix.report.render.markdown import unlinked
+from devfix.report.render.markdown import code, unlinked
 from devfix.report.render.plain import one_line
 from devfix.report.render.summary import reproduce, shorten, view
 from devfix.report.types import FixRecord, ReportRecord
 
 Page = Callable[[str], str]
 """Returns the page of an installed rule, "" if no rule has that id."""
+
+_RULES = 10  # of a pull request that are explained
 
 
 class PullRequestText:
@@ -103,6 +105,15 @@ class PullRequestText:
 
     def _fix(self, index: int) -> FixRecord:
         return self._data.fixes[index]
+
+
+def explanation(rules: Sequence[str], page: Page) -> str:
+    """Return what the pages of some rules say, as a comment; rules that are not installed are only named."""
+    parts = []
+    for rule in rules[:_RULES]:
+        said = _safe_page(page(rule))
+        parts.append(f"### {code(rule)}\n\n{said or 'This rule has no page here.'}")
+    return shorten("\n\n".join(parts) or "The pull request names no rule.")
 
 
 def _safe_page(page: str) -> str:

@@ -13,14 +13,19 @@ from devfix.errors import UserError
 from devfix.publish.artifact import Artifact, open_artifact
 from devfix.publish.attributes import Attributes
 from devfix.publish.comment import comment
+from devfix.publish.commit_method import CommitMethod
 from devfix.publish.connection import Connection, author_for, connect
+from devfix.publish.dashboard.update import Dashboard
 from devfix.publish.forge import Forge
 from devfix.publish.forge_kind import ForgeKind
 from devfix.publish.proposal import Proposal, proposals
-from devfix.publish.publisher import PublishAction, Publisher, PublishOptions
+from devfix.publish.publish_options import PublishOptions
+from devfix.publish.publisher import PublishAction, Publisher
 from devfix.publish.pull_request_text import Page, PullRequestText
+from devfix.publish.suggestions.review import SuggestionReview
 from devfix.workspace import Remote, remote_address
 
+_GONE = "the pull request was closed, or has newer commits"
 EVENT = "event"
 
 
@@ -44,6 +49,10 @@ class Request:
     source: str = ""
     accept_lines: Sequence[str] = ()
     forge: ForgeKind | None = None
+    commits: CommitMethod | None = None
+    delete_branches: bool = False
+    dashboard: bool = False
+    suggest: bool = False
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
 
@@ -56,24 +65,28 @@ def publish(request: Request, page: Page, notify: Callable[[str], None]) -> Iter
     url = address_of(request.remote)
     there = connect(url, request.forge, request.api, request.environment, request.dry_run, notify)
     if request.pull_request is not None:
-        yield from _comment(request, artifact, there.forge, page)
+        if request.suggest:
+            yield from _suggest(request, url, there, artifact)
+        else:
+            yield from _comment(request, artifact, there.forge, page)
         return
     if not artifact.data.fixes and artifact.data.outcome != "clean":
         return  # nothing to propose, and no evidence that a failure is fixed
     with _remote(request, url, there, artifact) as (remote, base, other_base):
         request, words, proposed = prepare(request, artifact, remote, page, there.forge.noun, other_base)
         check_branch(request, remote, base)
-        wishes = PublishOptions(
-            base,
-            author_for(url, request.forge, request.environment),
-            request.draft,
-            request.attributes,
-            request.dry_run,
-            request.source,
-            frozenset(request.accept_lines),
-            request.max_open,
-        )
-        yield from Publisher(artifact, remote, there.forge, words, wishes).publish(proposed)
+        options = _options(request, url, base)
+        issues = there.forge.issues() if request.dashboard else None
+        if request.dashboard and issues is None:
+            notify(there.forge.lacks("issue for a dashboard"))
+        board = Dashboard(issues, artifact.data, request.source) if issues else None
+        if board:
+            options = replace(options, choices=board.choices)
+        publisher = Publisher(artifact, remote, there.forge, words, options)
+        yield from publisher.publish(proposed)
+        if board:
+            results = [(proposal, step, words.title(proposal)) for proposal, step in publisher.results]
+            yield from board.update(results, request.dry_run, options.accepted)
 
 
 def prepare(
@@ -95,6 +108,21 @@ def prepare(
         other_base,
     )
     return request, words, proposed
+
+
+def _options(request: Request, url: str, base: str) -> PublishOptions:
+    return PublishOptions(
+        base,
+        author_for(url, request.forge, request.environment),
+        request.draft,
+        request.attributes,
+        request.dry_run,
+        request.source,
+        frozenset(request.accept_lines),
+        request.max_open,
+        request.commits or CommitMethod.git,
+        request.delete_branches,
+    )
 
 
 @contextmanager
@@ -137,6 +165,9 @@ def _configured(request: Request, config: PublishConfig) -> Request:
         per_fix=request.per_fix or bool(config.per_fix),
         max_open=request.max_open or config.max_open,
         accept_lines=(*request.accept_lines, *config.accept_lines),
+        commits=request.commits or (CommitMethod(config.commits) if config.commits else None),
+        delete_branches=request.delete_branches or bool(config.delete_branches),
+        dashboard=request.dashboard or bool(config.dashboard),
         attributes=Attributes(
             given.labels or config.labels,
             given.reviewers or config.reviewers,
@@ -147,21 +178,61 @@ def _configured(request: Request, config: PublishConfig) -> Request:
 
 
 def _comment(request: Request, artifact: Artifact, forge: Forge, page: Page) -> Iterator[PublishAction]:
+    number = _pull_request(request, artifact, forge)
+    if number is None:
+        yield PublishAction("left", "", why=_GONE)
+        return
+    words = PullRequestText(artifact.data, (), page, request.templates, forge.noun)
+    yield comment(artifact.data, number, forge, words, request.dry_run, request.accept_lines)
+
+
+def _suggest(request: Request, url: str, there: Connection, artifact: Artifact) -> Iterator[PublishAction]:
+    """Review the pull request with suggestions; its branch must be one of this repository."""
+    reviews = there.forge.reviews()
+    if reviews is None:
+        why = there.forge.lacks("review with suggestions that devfix can write")
+        yield PublishAction("left", "", why=why)
+        return
+    number = _pull_request(request, artifact, there.forge)
+    if number is None:
+        yield PublishAction("left", "", why=_GONE)
+        return
+    if not artifact.data.fixes and artifact.data.outcome != "clean":
+        return  # nothing to suggest, and no evidence that a failure is fixed
+    pull = reviews.pull(number)
+    why = ""
+    if pull.repository.lower() != reviews.repository.lower():
+        why = "the pull request is from a fork, which gets no suggestions: use a comment"
+    elif not pull.is_open or (artifact.commit and pull.head != artifact.commit):
+        why = _GONE
+    if why:
+        yield PublishAction("left", pull.branch, number, pull.url, pull.title, why)
+        return
+    with Remote.open(url, there.token, there.advice) as remote:
+        remote.base(pull.branch, artifact.commit)
+        commit = artifact.commit
+
+        def content(path: str) -> bytes:
+            return remote.content(commit, path)
+
+        proposed = proposals(artifact, content, is_free=lambda path: remote.is_free(commit, path))
+        yield SuggestionReview(artifact, pull, reviews).write(proposed, content, _options(request, url, pull.base))
+
+
+def _pull_request(request: Request, artifact: Artifact, forge: Forge) -> int | None:
+    """Return the number of the pull request that was asked for, None if the event's one has moved on."""
     assert request.pull_request is not None
     if request.pull_request == EVENT:
         found = forge.triggering_pull(request.environment)
         if found is None:
-            yield PublishAction("left", "", why="the pull request was closed, or has newer commits")
-            return
+            return None
         number, commit = found
         if artifact.commit and artifact.commit != commit:
             raise UserError(f"{request.report}: is about the commit {artifact.commit}, not {commit}, the pushed one")
-    elif request.pull_request.isdecimal():
-        number = int(request.pull_request)
-    else:
-        raise UserError(f"--pull-request {request.pull_request}: give a number, or `{EVENT}` in a workflow")
-    words = PullRequestText(artifact.data, (), page, request.templates, forge.noun)
-    yield comment(artifact.data, number, forge, words, request.dry_run, request.accept_lines)
+        return number
+    if request.pull_request.isdecimal():
+        return int(request.pull_request)
+    raise UserError(f"--pull-request {request.pull_request}: give a number, or `{EVENT}` in a workflow")
 
 
 def address_of(remote: str | None) -> str:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
-from githubkit import GitHub
 from githubkit.exception import RequestFailed
 
 from devfix.errors import UserError
 from devfix.publish.forge import Comment, Forge
 from devfix.publish.github.address import Address
 from devfix.publish.github.answers import asking, list_of, record_of, said_by
-from devfix.publish.github.event import pull_request, read_event
+from devfix.publish.github.connection import PAGE, PAGES, Connection
+from devfix.publish.github.discussion import Discussion
+from devfix.publish.github.event import event_of, pull_request
+from devfix.publish.github.issues import GitHubIssues
 from devfix.publish.github.pull import pull_from
 from devfix.publish.github.retry import RetryPolicy
+from devfix.publish.github.reviews import GitHubReviews
+from devfix.publish.github.signed_commits import SignedCommits
 from devfix.publish.pull import Pull
-
-PAGE, PAGES = 100, 10
-TIMEOUT = 30.0  # seconds for one response
+from devfix.workspace import Remote
 
 
 class GitHubClient(Forge):
@@ -30,17 +31,8 @@ class GitHubClient(Forge):
         self, address: Address, token: str | None, report: Callable[[str], None], patience: RetryPolicy | None = None
     ) -> None:
         """Connect to the API of an address; `report` is called before waiting."""
-        self._at, self._address = (address.owner, address.name), address
-        # URLs are built from the arguments only: no redirect and no link of a response is followed.
-        self._github: GitHub[Any] = GitHub(
-            token,
-            base_url=address.api,
-            user_agent="devfix",
-            follow_redirects=False,
-            http_cache=False,
-            timeout=TIMEOUT,
-            auto_retry=patience or RetryPolicy(report),
-        )
+        self.connection = Connection(address, token, patience or RetryPolicy(report))
+        self._at, self._address, self._github = self.connection.at, address, self.connection.github
 
     def pulls(self, branch: str, owner: str | None = None) -> list[Pull]:
         """Return the pull requests from a branch, open and closed, newest first."""
@@ -153,6 +145,22 @@ class GitHubClient(Forge):
         with asking(f"add pull request #{number} to a milestone"):
             self._github.rest.issues.update(*self._at, number, milestone=milestone)
 
+    def signed_commits(self, remote: Remote) -> SignedCommits:
+        """Return what creates signed commits."""
+        return SignedCommits(self._github, self._address.full_name, remote)
+
+    def issues(self) -> GitHubIssues:
+        """Return the issues of the repository."""
+        return GitHubIssues(self.connection)
+
+    def reviews(self) -> GitHubReviews:
+        """Return the reviews of pull requests."""
+        return GitHubReviews(self.connection)
+
+    def discussion(self) -> Discussion:
+        """Return the comments with commands."""
+        return Discussion(self.connection)
+
     def say(self, number: int, words: str) -> str:
         """Comment on a pull request and return the URL of the comment."""
         with asking(f"comment on pull request #{number}"):
@@ -181,7 +189,7 @@ class GitHubClient(Forge):
 
     def triggering_pull(self, environment: Mapping[str, str]) -> tuple[int, str] | None:
         """Return the number and the commit of the pull request that a workflow runs for."""
-        return pull_request(read_event(environment), self.pulls)
+        return pull_request(event_of(environment), self.pulls)
 
 
 def _refusal(act: Callable[[], object]) -> str:

@@ -11,15 +11,12 @@ from devfix.errors import UserError
 from devfix.publish.pull import Pull
 
 
-def read_event(environment: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return the event of the workflow that runs. Raises UserError if there is none."""
-    path = environment.get("GITHUB_EVENT_PATH", "")
+def event_of(environment: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the event for which the workflow runs. Raises UserError if there is none."""
     try:
-        data = json.loads(Path(path).read_bytes())
-    except (OSError, ValueError):
-        raise UserError(
-            "--pull-request event: GITHUB_EVENT_PATH is not the event of a workflow; give a number"
-        ) from None
+        data = json.loads(Path(environment.get("GITHUB_EVENT_PATH", "")).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        raise UserError("GITHUB_EVENT_PATH is not the event of a workflow; give a number: --pull-request N") from None
     return data if isinstance(data, dict) else {}
 
 

@@ -40,14 +40,11 @@ def clone(address: str, parent: Path) -> Path:
     with temporary_folder("clone", parent) as scratch:
         git = Git(scratch, {"GIT_TERMINAL_PROMPT": "0"}).also(**network)
         inner = scratch / target.name
+        advice = "clone it yourself, and give the folder"
         try:
-            patiently(lambda: git.call("clone", "--quiet", "--", address, str(inner)), address)
+            patiently(lambda: git.call("clone", "--quiet", "--", address, str(inner)), address, advice)
         except GitError as error:
             raise UserError(f"{address}: cannot be cloned ({_reason(error)})") from error
-        except UserError as error:
-            raise UserError(
-                f"{address}: the server refuses to send it; clone it yourself, and give the folder"
-            ) from error
         os.rename(inner, target)
     return target
 

@@ -12,10 +12,11 @@ from git import Actor, Blob, Tree
 from devfix.errors import UserError
 from devfix.process.tempdirs import scratch_folder
 from devfix.workspace.git.command import Git, GitError
+from devfix.workspace.git.file_changes import CommitChanges, file_changes
 from devfix.workspace.git.identity import as_author, find_person
 from devfix.workspace.git.network import patiently, settings
 from devfix.workspace.git.objects import BareRepo
-from devfix.workspace.git.signature import is_sealed, sealed
+from devfix.workspace.git.signature import is_sealed, sealed, unsealed
 from devfix.workspace.git.trees import write_tree
 
 DEPTH = 50  # commits of the base to fetch: with the repaired one, and to see the style of messages
@@ -124,6 +125,25 @@ class Remote:
         entry = self._repo.find(commit, path)
         return f"{entry.mode:06o}" if entry else None
 
+    def commit_changes(self, base: str, tip: str) -> Iterator[CommitChanges]:
+        """Yield the commits after `base` up to `tip`, which `commits` has created, the oldest first."""
+        for commit in self._git.text("rev-list", "--reverse", "--first-parent", f"{base}..{tip}").split():
+            found = self._repo.commit(commit)
+            files = tuple(file_changes(self._git, found.parents[0].hexsha, commit))
+            yield CommitChanges(found.tree.hexsha, unsealed(str(found.message)), files)
+
+    @staticmethod
+    def seal(commit: CommitChanges, parent: str) -> str:
+        """Return the message of a commit, sealed for a parent."""
+        return sealed(commit.message, commit.tree, parent)
+
+    def created_by(self, commit: str, tree: str, parent: str) -> bool:
+        """Fetch a commit, and return whether it has this tree and parent, and a message that devfix has sealed."""
+        self._fetch(self._git, "--depth=1", commit)
+        found = self._repo.commit(commit)
+        is_right = found.tree.hexsha == tree and f"parent {parent}".encode() in found.data_stream.read().split(b"\n")
+        return is_right and is_sealed(found.data_stream.read())
+
     def diff(self, old: str, new: str) -> str:
         """Return the changes between two commits as git prints them."""
         return self._git.call("diff-tree", "-p", "--no-renames", "--text", old, new).decode("utf-8", "surrogateescape")
@@ -162,6 +182,17 @@ class Remote:
             if "stale info" in str(error) or "already exists" in str(error):
                 return False
             raise UserError(f"{self.address}: the branch {branch} cannot be pushed: {_refusal(error)}") from error
+        return True
+
+    def delete(self, branch: str, expected: str) -> bool:
+        """Delete a branch if it is still at `expected`; return False if it has moved, and True if it is gone."""
+        lease = f"--force-with-lease=refs/heads/{branch}:{expected}"
+        try:
+            self._call(self._git, "push", "--quiet", "--no-verify", lease, self.address, f":refs/heads/{branch}")
+        except GitError as error:
+            if "stale info" in str(error):
+                return branch not in self.branches(branch)
+            raise UserError(f"{self.address}: the branch {branch} cannot be deleted: {_refusal(error)}") from error
         return True
 
     def _fetch(self, git: Git, *arguments: str) -> None:

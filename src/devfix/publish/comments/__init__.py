@@ -1,0 +1,1 @@
+"""Commands in comments on pull requests: `/devfix rebase`, `/devfix ignore`, `/devfix explain`."""

@@ -1,0 +1,30 @@
+"""A command in the text of a comment."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+_FIRST_LINE = re.compile(r"/devfix[ \t]+(\S{1,40})[ \t]*", re.ASCII)
+
+
+class Command(str, Enum):
+    """What a comment can ask for."""
+
+    rebase = "rebase"
+    ignore = "ignore"
+    explain = "explain"
+
+
+def asked_word(text: str) -> str:
+    """Return the word after `/devfix` in the first line of a comment, "" if it has no command.
+
+    Only the first line counts: a quotation of somebody's command, or a thousand commands, ask for nothing more.
+    """
+    found = _FIRST_LINE.fullmatch(text[:200].replace("\r", "\n").partition("\n")[0])
+    return found[1].lower() if found else ""
+
+
+def command_of(word: str) -> Command | None:
+    """Return the command of that name, None if there is none."""
+    return Command(word) if word in Command.__members__ else None

@@ -1,0 +1,38 @@
+"""What the dashboard says of each failure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class EntryState(str, Enum):
+    """What became of the fix of a failure."""
+
+    open = "open"
+    left = "left"
+    ignored = "ignored"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The fix of a failure: `key` identifies the failure, `program` what was run and `source` what publishes it.
+
+    `number` is its pull request, 0 if it has none; `reason` says why nothing was done, if so.
+    """
+
+    key: str
+    title: str
+    program: str
+    source: str = ""
+    number: int = 0
+    state: EntryState = EntryState.open
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The failures, by their keys, that a person has chosen in the dashboard to retry or to ignore."""
+
+    retry: frozenset[str] = frozenset()
+    ignore: frozenset[str] = frozenset()

@@ -1,0 +1,1 @@
+"""Fixes as suggestions in the review of a pull request."""
