@@ -29,6 +29,7 @@ FailureKind = Literal[
     "fork",
     "autocast-device",
     "meta",
+    "dtype-on-device",
     "other",
 ]
 RecipeKind = Literal[

@@ -59,7 +59,8 @@ def advice(node: str, given: Sequence[str], wanted: Wanted) -> str:
     # Quotes in quotes are hard to read, and nothing in the others means anything to a shell but these four.
     outer = f'"{inner}"' if "'" in inner and not set('"$`\\!') & set(inner) else shlex.quote(inner)
     command = f"devfix repair --run {outer}"
-    return f"To repair it: {command}" + (f" --gpus {wanted.gpus}" if wanted.gpus > 1 else "") + "\n"
+    device = "" if wanted.device == "cuda" else f" --world {wanted.device}"
+    return f"To repair it: {command}{device}" + (f" --gpus {wanted.gpus}" if wanted.gpus > 1 else "") + "\n"
 
 
 def _lines(root: Path) -> Lines:

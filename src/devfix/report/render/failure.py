@@ -47,7 +47,7 @@ def failure_record(failure: Failure, diagnoses: Sequence[Diagnosis], lines: Line
 
 def world_record(world: World) -> WorldRecord:
     """Return a world."""
-    return WorldRecord(kind=world.kind, gpus=world.gpus, current=world.current)
+    return WorldRecord(kind=world.kind, gpus=world.gpus, current=world.current, device=world.device)
 
 
 def place_members(place: SourceLocation, lines: Lines) -> PlaceMembers:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from devfix.model import Outcome
+from devfix.model import DeviceType, Outcome
 from devfix.report.failure_types import WorldRecord
 from devfix.report.render.plain import one_line, plain
 from devfix.report.types import RemainingFailureRecord, ReportRecord, RunRecord
@@ -30,11 +30,13 @@ def headline(data: ReportRecord) -> Text:
 
 
 def world(data: WorldRecord) -> str:
-    """Return a world in words: "a simulated GPU", "2 real GPUs, cuda:1 current", "a machine without GPUs"."""
+    """Return a world in words: "a simulated GPU", "2 real GPUs, cuda:1 current", "a simulated GPU (mps)"."""
     if data.kind == "cpu" or not data.gpus:
         return "a machine without GPUs"
     number = f"a {data.kind} GPU" if data.gpus == 1 else f"{data.gpus} {data.kind} GPUs"
-    return number + (f", cuda:{data.current} current" if data.current else "")
+    name = data.device.value
+    kind = "" if data.device is DeviceType.CUDA else f" ({name})"
+    return number + kind + (f", {name}:{data.current} current" if data.current else "")
 
 
 def next_steps(data: ReportRecord) -> Iterator[RenderableType]:

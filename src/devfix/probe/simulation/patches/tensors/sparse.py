@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ... import devices, hooks
+from ... import devices, hooks, kinds
 from ...patching import wrap
 from ...tensor import Tensor
 
@@ -72,7 +72,7 @@ def _check_places(parts: Any) -> None:
         return
     indices, values = (item._devfix_gpu for item in parts)
     if min(indices, values) < 0:
-        kinds = ["CPU" if gpu < 0 else "CUDA" for gpu in (indices, values)]
+        kinds = ["CPU" if gpu < 0 else kinds.now().key for gpu in (indices, values)]
         error = RuntimeError(f"backend of indices ({kinds[0]}) must match backend of values ({kinds[1]})")
     else:
         error = RuntimeError(f"device of indices ({indices}) must match device of values ({values})")
