@@ -181,7 +181,7 @@ def test_a_conftest_found_later_keeps_its_option(pytester: pytest.Pytester, opti
         (("--gpus", "two"), "--gpus two: say how many GPUs the tests see, a number from 0 to 64"),
         (("--gpus=65",), "--gpus 65: say how many GPUs the tests see, a number from 0 to 64"),
         (("--gpus",), "--gpus : say how many GPUs the tests see, a number from 0 to 64"),
-        (("--world", "mars"), "--world mars: there is no such world; choose auto, real or simulated"),
+        (("--world", "mars"), "--world mars: there is no such world; choose auto, real, simulated, mps or xpu"),
         (("--world", "real", "--gpus", "60"), "60 real GPUs were asked for, and this machine has *"),
     ],
 )

@@ -27,9 +27,9 @@ FailureKind = Literal[
     "incompatible-data",
     "optimizer-state",
     "fork",
+    "dtype-on-device",
     "autocast-device",
     "meta",
-    "dtype-on-device",
     "other",
 ]
 RecipeKind = Literal[
