@@ -62,7 +62,8 @@ def judge(
     if select is not None:
         pages = [(rule, troubles, _part(page, select)) for rule, troubles, page in pages]
         pages = [(rule, () if page else troubles, page) for rule, troubles, page in pages if page is None or page.cases]
-    cases = [(rule, case, bench.submit(rule, case)) for rule, _, page in pages if page for case in page.cases]
+    pairs = [(rule, case) for rule, _, page in pages if page for case in page.cases]
+    cases = [(rule, case, result) for (rule, case), result in zip(pairs, bench.submit_all(pairs), strict=True)]
     if started is not None:
         started(cases)
     results = iter(cases)

@@ -6,8 +6,9 @@ import os
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +16,7 @@ from types import TracebackType
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer
-from devfix.model import Failure, Outcome, Run, Target
+from devfix.model import Failure, Outcome, Run, Target, World
 from devfix.process import child_environment
 from devfix.registry import Rule
 from devfix.rule_testing.case import Case
@@ -27,8 +28,11 @@ from devfix.rule_testing.proposal import proposal_for
 from devfix.rule_testing.recording.case_runner import CaseRunner
 from devfix.rule_testing.recording.fingerprint import installed
 from devfix.rule_testing.recording.runs import RecordedRuns
+from devfix.rule_testing.recording.shared_replays import NotRecorded, SharedReplays, are_worth_sharing
 from devfix.rule_testing.results import Result, Trouble
 
+# In place of the case of a result that another process returns: the case is here, and its options cannot be pickled.
+_NO_CASE = Case("", 0, World("cpu"), {}, {}, {}, None, None, ())
 TIMEOUT = 60.0  # seconds for one run of a case's program, which should take a tenth of that
 JOBS = 2
 
@@ -51,8 +55,10 @@ class Bench:
         self._folder = tempfile.TemporaryDirectory(prefix=f"devfix-cases-{os.getpid()}-")
         self._pool = ThreadPoolExecutor(jobs)
         self._lock = threading.Lock()
+        self._made: set[int] = set()  # the cases, by identity, of which a run was made
         self._server: PreforkServer | None = None
         self.count: Counter[str] = recorded.count if recorded is not None else Counter()
+        self._shared: list[SharedReplays[tuple[int, tuple[Rule, Case]], tuple[Result, int]]] = []
         if recorded is None:
             self.warm_up()
 
@@ -92,7 +98,12 @@ class Bench:
     def _observer(self, case: Case) -> CaseRunner:
         return CaseRunner(case, partial(self._runner, case), self.recorded)
 
+    def makes_runs(self, case: Case) -> bool:
+        """Return whether a run of a case that was submitted had to be made, since it is not recorded."""
+        return id(case) in self._made
+
     def _runner(self, case: Case) -> TracedRunner:
+        self._made.add(id(case))
         root = Path(self._folder.name)
         target = Target(
             root=root,
@@ -109,13 +120,50 @@ class Bench:
         """Run a case as soon as one of the jobs is free."""
         return self._pool.submit(self.check, rule, case)
 
+    def submit_all(self, cases: Sequence[tuple[Rule, Case]]) -> list[Future[Result]]:
+        """Run cases concurrently; many are first replayed in several processes, as far as their runs are recorded."""
+        if self.recorded is None or not are_worth_sharing(len(cases)):
+            return [self.submit(*pair) for pair in cases]
+        results: list[Future[Result]] = [Future() for _ in cases]
+        replays = SharedReplays(self._replay, list(enumerate(cases)), partial(self._settle, results))
+        self._shared.append(replays)
+        return results
+
+    def _replay(self, numbered: tuple[int, tuple[Rule, Case]]) -> tuple[Result, int]:
+        """Check a case from recorded runs alone; return the result and the number of runs that were replayed."""
+        assert self.recorded is not None
+        _, (rule, case) = numbered
+        before = self.count["replayed"]
+        result = check(rule, case, CaseRunner(case, _not_recorded, self.recorded))
+        return replace(result, case=_NO_CASE), self.count["replayed"] - before
+
+    def _settle(
+        self,
+        results: Sequence[Future[Result]],
+        numbered: tuple[int, tuple[Rule, Case]],
+        replayed: tuple[Result, int] | None,
+    ) -> None:
+        """Set the result of a case that was replayed; run another one."""
+        number, (rule, case) = numbered
+        if replayed is not None:
+            result, count = replayed
+            self.count["replayed"] += count
+            results[number].set_result(replace(result, case=case))
+            return
+        try:
+            self.submit(rule, case).add_done_callback(partial(_copy, results[number]))
+        except RuntimeError:  # the bench is being closed
+            results[number].cancel()
+
     def check_all(self, cases: Iterable[tuple[Rule, Case]]) -> Iterator[Result]:
         """Run cases concurrently, and yield their results in the given order."""
-        for pending in [self.submit(*pair) for pair in cases]:
+        for pending in self.submit_all(list(cases)):
             yield pending.result()
 
     def close(self) -> None:
         """Cancel what has not started, end the prefork server and remove the folders."""
+        for replays in self._shared:
+            replays.close()
         self._pool.shutdown(wait=True, cancel_futures=True)
         if self._server is not None:
             self._server.close()
@@ -132,3 +180,18 @@ class Bench:
     ) -> None:
         """Close the bench."""
         self.close()
+
+
+def _not_recorded() -> TracedRunner:
+    """Refuse to make a run, in a process that replays."""
+    raise NotRecorded
+
+
+def _copy(result: Future[Result], done: Future[Result]) -> None:
+    """Set a result to that of another future."""
+    if done.cancelled():
+        result.cancel()
+    elif (error := done.exception()) is not None:
+        result.set_exception(error)
+    else:
+        result.set_result(done.result())

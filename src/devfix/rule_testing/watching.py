@@ -13,7 +13,7 @@ from devfix.rule_testing.page_check import Started
 from devfix.rule_testing.preview import Preview
 from devfix.rule_testing.runner import Bench
 
-PATIENCE = 0.15  # seconds: a case whose runs are recorded takes a tenth of that
+PATIENCE = 0.05  # seconds between two looks for cases of which something has to run
 STEP, DEBOUNCE = 20, 60  # milliseconds without another change, and at most, before a save is answered
 IDLE = 200  # milliseconds after which a watch without a save says that it has begun
 
@@ -80,8 +80,11 @@ def saves(folders: Sequence[Path]) -> Iterator[set[Path]]:
 
 
 def early(bench: Bench, started: Sequence[Started]) -> Iterator[Preview]:
-    """Yield what the rule proposes now for each case that takes longer, since something in it is new and has to run."""
-    wait([result for _, _, result in started], PATIENCE)
-    for rule, case, result in started:
-        if not result.done():
-            yield bench.preview(rule, case)
+    """Yield what the rule proposes now for each case of which something is new and has to run."""
+    left = list(started)
+    while left:
+        wait([result for _, _, result in left], PATIENCE)
+        left = [each for each in left if not each[2].done()]
+        for each in [each for each in left if bench.makes_runs(each[1])]:
+            yield bench.preview(*each[:2])
+            left.remove(each)

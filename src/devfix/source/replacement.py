@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 
 import libcst as cst
@@ -21,11 +22,16 @@ class Replacement(cst.CSTTransformer):
         super().__init__()
         self.done: set[cst.CSTNode] = set()
         self._changes, self._extents = changes, extents
+        self._positions = sorted(extents[node].start for node in changes)
         self._around: list[cst.CSTNode] = []  # the old nodes whose replacement is being visited
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        """Return whether to visit what is below a node: its replacement is visited instead."""
-        return not self._applies(node)
+        """Return whether to visit what is below a node: not if nothing there is replaced, or the node itself is."""
+        extent = self._extents.get(node)
+        if extent is None:
+            return True  # a new node, which may contain nodes of the file
+        first = bisect_left(self._positions, extent.start)
+        return first < len(self._positions) and self._positions[first] < extent.stop and not self._applies(node)
 
     def on_leave(  # type: ignore[override]
         self, original_node: cst.CSTNode, updated_node: cst.CSTNode

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import libcst as cst
 
@@ -176,14 +177,20 @@ def _parameters(function: cst.FunctionDef) -> set[str]:
     return {each.name.value for each in (*every.posonly_params, *every.params, *every.kwonly_params, *stars)}
 
 
-def _bindings(scope: cst.CSTNode, name: str) -> list[cst.CSTNode]:
+def _bindings(scope: cst.CSTNode, name: str) -> Sequence[cst.CSTNode]:
     """Return the nodes in a scope that bind a name: assignments, loops, with, imports, definitions."""
-    found: list[cst.CSTNode] = []
+    return _bound_names(scope).get(name, ())
+
+
+@lru_cache(maxsize=64)  # a search asks for some names of a few functions, again and again
+def _bound_names(scope: cst.CSTNode) -> Mapping[str, Sequence[cst.CSTNode]]:
+    """Return the nodes in a scope that bind each name, in source order."""
+    found: dict[str, list[cst.CSTNode]] = {}
 
     class Collect(cst.CSTVisitor):
         def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-            if node is not scope and node.name.value == name:
-                found.append(node)
+            if node is not scope:
+                found.setdefault(node.name.value, []).append(node)
             return node is scope
 
         def visit_ClassDef(self, node: cst.ClassDef) -> bool:
@@ -208,12 +215,12 @@ def _bindings(scope: cst.CSTNode, name: str) -> list[cst.CSTNode]:
             self._target(node.name)
 
         def visit_ImportAlias(self, node: cst.ImportAlias) -> None:
-            if node.asname is None and node.evaluated_name.split(".")[0] == name:
-                found.append(node)
+            if node.asname is None:
+                found.setdefault(node.evaluated_name.split(".")[0], []).append(node)
 
         def _target(self, target: cst.CSTNode) -> None:
-            if isinstance(target, cst.Name) and target.value == name:
-                found.append(target)
+            if isinstance(target, cst.Name):
+                found.setdefault(target.value, []).append(target)
             elif isinstance(target, cst.Tuple | cst.List):
                 for element in target.elements:
                     self._target(element.value)
