@@ -72,7 +72,7 @@ def _render_applied(paths: Sequence[str]) -> Iterator[RenderableType]:
 
 def _without_fixes(data: ReportRecord) -> Iterator[RenderableType]:
     """Yield what can be done if nothing was changed."""
-    if data.outcome == "clean" and data.world and data.world.gpus == 1:
+    if data.outcome == "clean" and data.world and data.world.gpus == 1 and data.world.device is DeviceType.CUDA:
         yield Text("\nA program that runs on one GPU may still fail on two. To check, run again with --gpus 2.")
     elif data.outcome == "unrepaired" and data.failures:
         yield Text(

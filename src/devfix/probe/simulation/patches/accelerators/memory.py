@@ -41,8 +41,8 @@ def allocated(device: Any = None) -> int:
 
 def _tensors() -> list[Any]:
     things = gc.get_objects()
-    kinds = {kind for kind in set(map(type, things)) if issubclass(kind, Tensor)}
-    return [thing for thing in things if type(thing) in kinds and thing._devfix_gpu >= 0]
+    classes = {kind for kind in set(map(type, things)) if issubclass(kind, Tensor)}
+    return [thing for thing in things if type(thing) in classes and thing._devfix_gpu >= 0]
 
 
 def _living(gpu: int) -> int:
