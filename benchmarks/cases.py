@@ -30,6 +30,7 @@ class Case:
     quick: bool = False
     run: str = "python main.py"
     gpus: int = 1
+    world: str = "simulated"
     exclude: tuple[str, ...] = ()
     outcome: str = "repaired"
     commits: int | list[int] | None = None
@@ -82,7 +83,7 @@ def judge(case: Case) -> Result:
     with tempfile.TemporaryDirectory(prefix="devfix-corpus-") as temporary:
         folder = Path(temporary) / case.name
         make_repository(case.folder, folder)
-        arguments = ["--run", case.run, "--world", "simulated", *(["--gpus", str(case.gpus)] if case.gpus else [])]
+        arguments = ["--run", case.run, "--world", case.world, *(["--gpus", str(case.gpus)] if case.gpus else [])]
         report, seconds = repair(folder, arguments + [f"--exclude={glob}" for glob in case.exclude])
         return result_of(case, report, branch_diff(folder, report), seconds, case.folder)
 

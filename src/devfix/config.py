@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 from msgspec import Meta, ValidationError, convert
 
 from devfix.errors import UserError
-from devfix.model import WorldChoice
+from devfix.model import DeviceType, WorldChoice
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -26,6 +26,8 @@ _CHOICES = ", ".join(each.value for each in WorldChoice)
 # The description of each type says what a value must be; the error message for another value contains it.
 Command = Annotated[str, Meta(pattern=r"\S", description="a command in a string")]
 World = Annotated[WorldChoice, Meta(description=f"one of {_CHOICES}")]
+_DEVICES = ", ".join(each.value for each in DeviceType)
+Devices = Annotated[tuple[DeviceType, ...], Meta(description=f"a list of {_DEVICES}")]
 Number = Annotated[int, Meta(ge=1, description="a number from 1")]
 Interpreter = Annotated[str, Meta(pattern=r"\S", description="the path of an interpreter in a string")]
 Patterns = Annotated[tuple[str, ...], Meta(description="a list of patterns in strings")]
@@ -68,13 +70,15 @@ class PublishConfig:
 class Config:
     """The configuration of a repository; None and () stand for keys that are not set.
 
-    `test` selects regression tests for fixes. `timeout` and `others` count seconds, `memory` and `file_size` gigabytes,
-    `output_limit` megabytes. `rules` maps a rule's id ("pack/name") to its options. `source` is the configuration file.
+    `devices` are the kinds of accelerator that the program supports. `test` selects regression tests for fixes.
+    `timeout` and `others` count seconds, `memory` and `file_size` gigabytes, `output_limit` megabytes. `rules` maps a
+    rule's id ("pack/name") to its options. `source` is the configuration file.
     """
 
     run: Command | None = None
     world: World | None = None
     gpus: Number | None = None
+    devices: Devices | None = None
     python: Interpreter | None = None
     exclude: Patterns = ()
     timeout: Seconds | None = None

@@ -137,10 +137,13 @@ def hostile(data: Any, text: str) -> Any:
     """Put a text into every string of a record that its schema leaves free."""
     kept = {"schema", "outcome", "kind", "commit", "safety", "path", "diff", "owner_kind", "rule"}
     if isinstance(data, dict):
-        return {
+        forged = {
             key: value if key in kept and isinstance(value, str) else hostile(value, text)
             for key, value in data.items()
         }
+        if isinstance(data.get("world"), dict):
+            forged["world"]["device"] = data["world"]["device"]  # one of three, unlike the device of an operand
+        return forged
     if isinstance(data, list):
         return [hostile(value, text) for value in data]
     return f"{data} {text}" if isinstance(data, str) else data

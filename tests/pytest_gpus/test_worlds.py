@@ -48,6 +48,40 @@ def test_addopts_and_testpaths(pytester: pytest.Pytester) -> None:
     run(pytester, "--mode=slow").assert_outcomes(passed=3)
 
 
+OTHERS = """
+import subprocess, sys
+import pytest, torch
+
+def test_the_world_of_the_session(gpu_devices):
+    assert torch.backends.mps.is_available() and gpu_devices == [torch.device("mps:0")]
+    ask = "import torch; print(torch.ones(1, device='mps').device)"
+    assert subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True).stdout.split() == ["mps:0"]
+
+@pytest.mark.gpus(2, world="xpu")
+def test_another_kind(gpu_devices):
+    assert not torch.backends.mps.is_available() and gpu_devices == [torch.device("xpu", index) for index in range(2)]
+
+@pytest.mark.gpus(1, world="simulated")
+def test_cuda():
+    assert torch.cuda.is_available() and torch.ones(1, device="cuda").is_cuda
+
+@pytest.mark.gpus(2)
+def test_a_mac_has_one():
+    raise AssertionError
+
+def test_the_world_of_the_session_again():
+    assert torch.ones(1, device="mps").is_mps and not torch.cuda.is_available()
+"""
+
+
+@pytest.mark.slow
+def test_suites_and_marks_name_other_accelerators(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(OTHERS)
+    done = run(pytester, "--world", "mps", "-rs")
+    done.assert_outcomes(passed=4, skipped=1)
+    done.stdout.fnmatch_lines(["devfix: a world with 1 simulated GPU (mps)", "*a machine with mps has one"])
+
+
 MARKED = """
 import unittest
 import pytest, torch
@@ -181,7 +215,9 @@ def test_a_conftest_found_later_keeps_its_option(pytester: pytest.Pytester, opti
         (("--gpus", "two"), "--gpus two: say how many GPUs the tests see, a number from 0 to 64"),
         (("--gpus=65",), "--gpus 65: say how many GPUs the tests see, a number from 0 to 64"),
         (("--gpus",), "--gpus : say how many GPUs the tests see, a number from 0 to 64"),
-        (("--world", "mars"), "--world mars: there is no such world; choose auto, real or simulated"),
+        (("--world", "mps", "--gpus", "2"), "2 GPUs were asked for, and a machine with mps has one*"),
+        (("--world", "mps", "--lift"), "--lift --world mps: tests are lifted to CUDA alone*"),
+        (("--world", "mars"), "--world mars: there is no such world; choose auto, real, simulated, mps or xpu"),
         (("--world", "real", "--gpus", "60"), "60 real GPUs were asked for, and this machine has *"),
     ],
 )

@@ -8,6 +8,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_map
 
 # Arguments that must lie on the CPU wherever the rest lies.
+DEVICES = ("cuda", "mps", "xpu")
 ON_HOST = {"tensor_split": 0}
 RANDOM_CONTENTS = (
     "empty",
@@ -77,7 +78,7 @@ def difference(one: Any, two: Any, values: bool = True) -> str:
         pairs = (difference(a, b, values) for a, b in zip(one, two, strict=True))
         return next((text for text in pairs if text), "")
     if isinstance(one, torch.device):
-        return "" if str(two).startswith("cuda") else f"device {two}"
+        return "" if two.type in DEVICES else f"device {two}"
     if isinstance(one, float) and one != one:
         return "" if two != two else "not a number"
     if type(one).__name__ in ("TypedStorage", "UntypedStorage"):
@@ -86,7 +87,7 @@ def difference(one: Any, two: Any, values: bool = True) -> str:
 
 
 def tensor_difference(one: torch.Tensor, two: Any, values: bool) -> str:
-    if not isinstance(two, torch.Tensor) or not (two.is_cuda):
+    if not isinstance(two, torch.Tensor) or two.device.type not in DEVICES:
         return f"not on the GPU: {type(two)}"
     for name in ("dtype", "shape", "layout", "requires_grad"):
         if getattr(one, name) != getattr(two, name):
@@ -118,12 +119,12 @@ def written(op: Any, made: list[Any]) -> tuple[Any, Any]:
     return made[0], made[1]
 
 
-def compare(op: Any, call: Any, sample: Any, grad: bool, inplace: bool = False) -> str:
+def compare(op: Any, call: Any, sample: Any, grad: bool, inplace: bool = False, gpu: str = "cuda") -> str:
     """Compare one sample; the last bits of LAPACK's results hang on how memory is aligned, so it has eight tries."""
     text = ""
     for attempt in range(8):
         kept = [torch.empty(1 + 7 * attempt) for _ in range(attempt)]  # moves the next tensors in memory
-        made = [arguments(op, sample, grad, device) for device in ("cpu", "cuda:0")]
+        made = [arguments(op, sample, grad, device) for device in ("cpu", f"{gpu}:0")]
         del kept
         if inplace:
             # A leaf that requires grad may not be written to.

@@ -20,6 +20,7 @@ import torch.utils.dlpack
 from devfix.probe.session import bootstrap
 from devfix.probe.simulation import world
 
+GPU = sys.argv[1] if len(sys.argv) > 1 else "cuda"
 ROOTS = ("torch", "os", "sys", "threading", "multiprocessing", "unittest", "gc", "copyreg")
 # What the interpreter writes there itself.
 OWN = {"__warningregistry__", "_abc_impl", "__builtins__", "__static_attributes__", "__weakref__"}
@@ -57,7 +58,7 @@ def settings() -> dict[str, Any]:
 
 def use(kind: str) -> None:
     """Do some of what lets the probe do more."""
-    device = "cuda" if kind == "simulated" else "cpu"
+    device = GPU if kind == "simulated" else "cpu"
     x = torch.ones(2, 2, device=device, requires_grad=True)
     with torch.autocast(device):
         (x @ x).sum().backward()
@@ -77,7 +78,12 @@ if __name__ == "__main__":
     for kind in ("simulated", "cpu", "simulated"):
         before, set_before = state(), settings()
         os.environ["DEVFIX_PROBE"] = json.dumps(
-            {"world": {"kind": kind, "gpus": 2, "current": 0}, "traces": os.devnull, "map": True, "owned": "/"}
+            {
+                "world": {"kind": kind, "gpus": 1 if GPU == "mps" else 2, "current": 0, "device": GPU},
+                "traces": os.devnull,
+                "map": True,
+                "owned": "/",
+            }
         )
         bootstrap.obey()
         entered = sum(before.get(name) is not value for name, value in state().items())

@@ -3,7 +3,8 @@
 Argument: "float32" (ten samples, forward), "gradients" (ten in float32, two in others), "dtypes" (two
 samples of every other dtype), or "inplace" (two samples of every in-place variant). A second argument
 "7" takes every seventh operator, "7/3" those from the third on: a sample, where a whole run would take too long.
-With `DEVFIX_SHOW` each operator and difference is printed at once.
+A third argument names another kind of device than CUDA. With `DEVFIX_SHOW` each operator and difference is printed at
+once.
 """
 
 import faulthandler
@@ -21,7 +22,8 @@ from devfix.probe.simulation import world
 faulthandler.enable()
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
-world.enter("simulated", 2)
+device = sys.argv[3] if len(sys.argv) > 3 else "cuda"
+world.enter("simulated", 1 if device == "mps" else 2, device=device)
 
 from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402 - it asks how many GPUs there are
 
@@ -51,7 +53,7 @@ for op in chosen:
             print(name, dtype, file=sys.stderr, flush=True)
         for sample in comparing.samples(op, dtype, grad, most):
             compared += 1
-            text = comparing.compare(op, call, sample, grad, mode == "inplace")
+            text = comparing.compare(op, call, sample, grad, mode == "inplace", device)
             if text and os.environ.get("DEVFIX_SHOW"):
                 print(f"DIFFERS {name} {dtype}: {text}", file=sys.stderr, flush=True)
             if text:

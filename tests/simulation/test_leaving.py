@@ -12,7 +12,8 @@ pytestmark = pytest.mark.slow
 PROGRAM = Path(__file__).parent / "leaving.py"
 
 
-def test_leaving_a_world_puts_everything_back() -> None:
-    done = subprocess.run([sys.executable, str(PROGRAM)], capture_output=True, text=True)
+@pytest.mark.parametrize("device", ["cuda", "mps", "xpu"])
+def test_leaving_a_world_puts_everything_back(device: str) -> None:
+    done = subprocess.run([sys.executable, str(PROGRAM), device], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout.splitlines()[-1]) == {"simulated 0": [], "cpu 1": [], "simulated 2": []}

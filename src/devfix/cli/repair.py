@@ -35,9 +35,9 @@ Gpus = Annotated[
 WorldOption = Annotated[
     WorldChoice,
     typer.Option(
-        metavar="auto|real|simulated|cpu",
-        help="Devices of the program: auto (real GPUs if available, otherwise simulated), real, simulated, or cpu (no "
-        "GPU).",
+        metavar="auto|real|simulated|cpu|mps|xpu",
+        help="Devices of the program: auto (real GPUs if available, otherwise simulated), real, simulated, cpu (no "
+        "GPU), mps (a Mac's, simulated) or xpu (Intel's, simulated).",
     ),
 ]
 Python = Annotated[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from devfix.discovery.claimed_devices import claimed_devices
 from devfix.discovery.command import Command, parse_command, runnable
 from devfix.discovery.entry_points import entry_points
 from devfix.discovery.imports import Imports
@@ -14,7 +15,17 @@ from devfix.discovery.project import Project
 from devfix.discovery.reaching import reaching
 from devfix.errors import UserError
 
-__all__ = ["Command", "Interpreter", "discover", "examine", "interpreter", "is_of_notebook", "reaching", "runnable"]
+__all__ = [
+    "Command",
+    "Interpreter",
+    "claimed_devices",
+    "discover",
+    "examine",
+    "interpreter",
+    "is_of_notebook",
+    "reaching",
+    "runnable",
+]
 
 
 def discover(

@@ -29,7 +29,7 @@ def probe_config(
 ) -> Mapping[str, object]:
     """Return the configuration of a run that writes its traces to a folder; `owned` is the program's worktree."""
     return {
-        "world": {"kind": world.kind, "gpus": world.gpus, "current": world.current},
+        "world": {"kind": world.kind, "gpus": world.gpus, "current": world.current, "device": world.device.value},
         "traces": str(traces),
         "owned": str(owned),
         "original": str(original),

@@ -25,7 +25,7 @@ from devfix.model.silent import SilentKind
 from devfix.model.taking import Taking
 from devfix.model.tensors import Checksum, Event, ModuleOwner, NameRef, Operand, ScopeVariable
 from devfix.model.until import Request, Until
-from devfix.model.world import GpusNeeded, SourceLocation, World, WorldChoice
+from devfix.model.world import DeviceType, GpusNeeded, SourceLocation, World, WorldChoice, is_on_gpu
 
 __all__ = [
     "NO_COUNTS",
@@ -35,6 +35,7 @@ __all__ = [
     "Confidence",
     "CountRequest",
     "DependencyFault",
+    "DeviceType",
     "Diagnosis",
     "Edit",
     "Event",
@@ -74,4 +75,5 @@ __all__ = [
     "VerdictOutcome",
     "World",
     "WorldChoice",
+    "is_on_gpu",
 ]

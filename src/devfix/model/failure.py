@@ -27,6 +27,7 @@ FailureKind = Literal[
     "incompatible-data",
     "optimizer-state",
     "fork",
+    "dtype-on-device",
     "autocast-device",
     "meta",
     "other",

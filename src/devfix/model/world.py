@@ -7,34 +7,67 @@ from enum import Enum
 from typing import Literal
 
 WorldKind = Literal["cpu", "real", "simulated"]
+MOST = 64  # GPUs of a machine
+
+
+class DeviceType(str, Enum):
+    """The kind of accelerator that a world has, by the name that PyTorch gives its devices."""
+
+    CUDA = "cuda"
+    MPS = "mps"
+    XPU = "xpu"
+
+    @property
+    def most(self) -> int:
+        """How many of them a machine can have, at most."""
+        return 1 if self is DeviceType.MPS else MOST
+
+
+def is_on_gpu(device: str) -> bool:
+    """Return whether a device is an accelerator: "cuda:1", "mps:0", but not "cpu", "mixed" or ""."""
+    return device.partition(":")[0] in {each.value for each in DeviceType}
 
 
 class WorldChoice(str, Enum):
-    """The selected world; "auto" uses real GPUs if there are any, otherwise simulated ones."""
+    """The selected world; "auto" uses real GPUs if there are any, otherwise simulated ones.
+
+    "mps" and "xpu" are machines with another accelerator than CUDA's, simulated.
+    """
 
     AUTO = "auto"
     REAL = "real"
     SIMULATED = "simulated"
     CPU = "cpu"
+    MPS = "mps"
+    XPU = "xpu"
+
+    @property
+    def device(self) -> DeviceType:
+        """The kind of accelerator that this world has, if it has one."""
+        return DeviceType(self.value) if self in (WorldChoice.MPS, WorldChoice.XPU) else DeviceType.CUDA
 
 
 @dataclass(frozen=True)
 class World:
     """The device configuration that a program sees: no GPU, real GPUs, or simulated ones.
 
-    `kind` is "cpu", "real" or "simulated"; `current` is the index of the current device when the program starts.
+    `kind` is "cpu", "real" or "simulated"; `current` is the index of the current device when the program starts, and
+    `device` the kind of the GPUs.
     """
 
     kind: WorldKind
     gpus: int = 0
     current: int = 0
+    device: DeviceType = DeviceType.CUDA
 
     @property
     def name(self) -> str:
-        """The name of this world in verdicts: "cpu", "cuda x1", "cuda x2, current 1"."""
+        """The name of this world in verdicts: "cpu", "cuda x1", "cuda x2, current 1", "mps"."""
         if self.kind == "cpu":
             return "cpu"
-        return f"cuda x{self.gpus}" + (f", current {self.current}" if self.current else "")
+        if self.device is DeviceType.MPS:
+            return "mps"
+        return f"{self.device.value} x{self.gpus}" + (f", current {self.current}" if self.current else "")
 
 
 @dataclass(frozen=True)

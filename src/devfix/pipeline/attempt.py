@@ -68,7 +68,7 @@ class AttemptBuilder:
         declined: dict[str, str] = {}
         known = {rule.id: rule for rule in self.rules}
         patches = propose(diagnoses, known, sources, rejected=rejected, declined=declined)
-        worlds = worlds_to_verify(run.world, session.gpus_seen)
+        worlds = worlds_to_verify(run.world, session.gpus_seen, session.claimed)
         given = (session.run, looked, session.files, worlds, self._baseline)
         review, report_progress = self._review(looked.failure), session.progress.candidates
         verifier = Verifier(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from devfix.model import GpusNeeded, Outcome, Run, World
+from devfix.model import DeviceType, GpusNeeded, Outcome, Run, World
 from devfix.pipeline.session import Session
 from devfix.verification.checks.stdout import last_line
 
@@ -25,7 +25,7 @@ def run_with_enough_gpus(session: Session, run: Run, files: Mapping[str, bytes])
     GPUs, or eight GPUs are not enough, only `gpus_needed` is set.
     """
     given = run.world.gpus
-    if run.world.kind == "cpu":
+    if run.world.kind == "cpu" or run.world.device.most == 1:
         return run
     if session.has_fixed_gpus:
         if run.gpus_asked:
@@ -51,7 +51,7 @@ def run_with_enough_gpus(session: Session, run: Run, files: Mapping[str, bytes])
 
 def larger(world: World, gpus: int, seen: int) -> World:
     """Return a world like `world` with `gpus` GPUs: real ones if the interpreter sees that many."""
-    return World("real" if world.kind == "real" and gpus <= seen else "simulated", gpus)
+    return World("real" if world.kind == "real" and gpus <= seen else "simulated", gpus, device=world.device)
 
 
 def _likely_counts(session: Session, run: Run) -> Iterator[int]:
@@ -91,7 +91,8 @@ def _because(run: Run) -> str:
     failure = run.failure
     if failure is not None and failure.kind == "invalid-ordinal":
         where = f" at {failure.at.shown}" if failure.at else ""
-        return f"it uses cuda:{max(run.gpus_asked - 1, run.world.gpus)}{where}"
+        return f"it uses {run.world.device.value}:{max(run.gpus_asked - 1, run.world.gpus)}{where}"
     if run.gpus_asked:
-        return f"it starts {run.gpus_asked} processes that NCCL joins, each of which needs a GPU of its own"
+        library = "NCCL" if run.world.device is DeviceType.CUDA else "XCCL"
+        return f"it starts {run.gpus_asked} processes that {library} joins, each of which needs a GPU of its own"
     return f"with fewer it ends with: {last_line(run)}"

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Thread
 
 from devfix.execution.device_matrix import worlds_to_verify
-from devfix.model import Failure, Fix, RegressionTest, Repair, Run, World
+from devfix.model import DeviceType, Failure, Fix, RegressionTest, Repair, Run, World
 from devfix.notebooks.notebook import is_notebook
 from devfix.notes import Notes
 from devfix.pipeline.session import Session
@@ -92,7 +92,9 @@ class _TestFinder:
         if path is None:
             return replace(repair, no_test_reason="git ignores the tests' folder, or --exclude keeps it as it is")
         session.progress(f"writing a test for {Path(fix.patch.edits[0].path).name}")
-        worlds = worlds_to_verify(session.world, session.gpus_seen)
+        # A test names devices of one kind, as the program does; other kinds run the program alone.
+        every = worlds_to_verify(session.world, session.gpus_seen)
+        worlds = [world for world in every if world.kind == "cpu" or world.device is session.world.device]
         judge = RegressionTestVerifier(self.run, failure, states, worlds, path, self._home.typed)
         if failure.test and judge.own([failure.test], session.world):
             return replace(repair, no_test_reason=self._existing([failure.test]))
@@ -113,8 +115,9 @@ class _TestFinder:
         )
 
     def _existing(self, words: Sequence[str]) -> str:
-        gpus = self._session.world.gpus
-        command = ["pytest", *(["--gpus", str(gpus)] if gpus else []), *words]
+        world = self._session.world
+        device = [] if world.device is DeviceType.CUDA else ["--world", world.device.value]
+        command = ["pytest", *device, *(["--gpus", str(world.gpus)] if world.gpus else []), *words]
         return f"an existing test covers it: {shlex.join(command)}"
 
     def _candidates(self, failure: Failure, fix: Fix, seconds: float, reasons: Notes) -> Iterator[Candidate]:

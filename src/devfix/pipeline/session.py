@@ -13,7 +13,7 @@ from devfix.config import Config
 from devfix.diagnosis.resolve_temporaries import resolve_temporaries
 from devfix.discovery import Command
 from devfix.execution import SEED, TracedRunner
-from devfix.model import NO_COUNTS, CountRequest, GpusNeeded, Run, Target, World
+from devfix.model import NO_COUNTS, CountRequest, DeviceType, GpusNeeded, Run, Target, World
 from devfix.notes import Notes
 from devfix.pipeline.test_server import TestServer
 from devfix.progress import Progress
@@ -28,6 +28,7 @@ class Session:
     `other_seconds` is the budget for running the repository's other commands that reach a fix.
     `wants_tests`: fixes get tests if the repository has some and its interpreter `has_pytest`.
     `has_fixed_gpus`: the user has set the number of GPUs. `gpus_needed` is set if the program asks for more.
+    `claimed` are other kinds of accelerator that the repository supports, on which a fix is verified too.
     """
 
     repository: Repository
@@ -47,6 +48,7 @@ class Session:
     other_seconds: float = 0.0
     has_fixed_gpus: bool = False
     gpus_needed: GpusNeeded | None = None
+    claimed: tuple[DeviceType, ...] = ()
 
     @property
     def target(self) -> Target:

@@ -8,11 +8,11 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from devfix.config import read_config
-from devfix.discovery import discover, examine, interpreter, is_of_notebook, runnable
+from devfix.discovery import claimed_devices, discover, examine, interpreter, is_of_notebook, runnable
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer
-from devfix.model import Request, Target, Until, World, WorldChoice
+from devfix.model import DeviceType, Request, Target, Until, World, WorldChoice
 from devfix.notebooks import KERNEL
 from devfix.pipeline.options import RepairOptions
 from devfix.pipeline.resource_options import needed_in_sandbox
@@ -84,6 +84,7 @@ def open_session(
         test_server = cleanup.enter_context(closing(TestServer(observer, worktrees)))
         session = Session(repository, config, worktrees, observer, commands, python_info.gpus, shown, test_server)
         session.has_fixed_gpus = options.gpus_in(config) is not None or (options.world_in(config) is WorldChoice.REAL)
+        session.claimed = claimed_devices(repository.containing) if config.devices is None else config.devices
         session.notes.add(*_notes(repository))
         session.other_seconds = options.others_in(config)
         if options.tests_in(config):
@@ -143,6 +144,10 @@ def world_for(choice: WorldChoice, gpus: int, seen: int) -> World:
     """Return the selected world, given that the interpreter sees `seen` real GPUs."""
     if choice is WorldChoice.CPU:
         return World("cpu")
+    if choice.device is not DeviceType.CUDA:
+        if gpus > choice.device.most:
+            raise UserError(f"--world {choice.value}: such a machine has one GPU; leave out --gpus {gpus}")
+        return World("simulated", gpus, device=choice.device)
     if choice is WorldChoice.SIMULATED or (choice is WorldChoice.AUTO and seen < gpus):
         return World("simulated", gpus)
     if seen < gpus:

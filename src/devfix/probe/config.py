@@ -37,6 +37,7 @@ class ProbeConfig:
     kind: str = "cpu"
     gpus: int = 0
     current: int = 0
+    device: str = "cuda"
     traces: str = ""
     owned: str = ""
     original: str = ""
@@ -60,6 +61,7 @@ def read(text: str | None = None) -> ProbeConfig | None:
             kind=str(world.get("kind", "cpu")),
             gpus=int(world.get("gpus", 0)),
             current=int(world.get("current", 0)),
+            device=str(world.get("device", "cuda")),
             traces=str(raw.get("traces") or ""),
             owned=_folder(raw.get("owned")),
             original=_folder(raw.get("original")),

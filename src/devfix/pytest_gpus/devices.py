@@ -9,7 +9,7 @@ import pytest
 
 
 class GpuDevices(Sequence[Any]):
-    """The torch.devices "cuda:0", "cuda:1" … that the world has when one looks; equal to a list of these.
+    """The torch.devices "cuda:0", "cuda:1" … ("mps:0") that the world has when one looks; equal to a list of these.
 
     A test that looks where no world was asked for, on a machine without GPUs, is skipped.
     """
@@ -20,9 +20,11 @@ class GpuDevices(Sequence[Any]):
     def _all(self) -> list[Any]:
         import torch
 
-        devices = [torch.device("cuda", index) for index in range(torch.cuda.device_count())]
         suite = self._config.pluginmanager.get_plugin("devfix-tests")
-        if not devices and (suite is None or suite.world.now is None):
+        now = suite.world.now if suite is not None else None
+        name = now.device if now is not None and now.gpus else "cuda"
+        devices = [torch.device(name, index) for index in range(getattr(torch, name).device_count())]
+        if not devices and now is None:
             pytest.skip("there are no GPUs: run pytest --gpus 2, or mark the test @pytest.mark.gpus(2)")
         return devices
 

@@ -42,11 +42,13 @@ def parse_world(gpus: str | None, world: str | None, lift: bool | None) -> Wante
     if gpus is None and world is None and not lift:
         return None
     if world is not None and world not in KINDS:
-        raise pytest.UsageError(f"--world {world}: there is no such world; choose auto, real or simulated")
+        raise pytest.UsageError(f"--world {world}: there is no such world; choose auto, real, simulated, mps or xpu")
     if gpus is not None and not (gpus.isascii() and gpus.isdigit() and int(gpus) <= _MOST):
         raise pytest.UsageError(f"--gpus {gpus}: say how many GPUs the tests see, a number from 0 to {_MOST}")
     if lift and gpus == "0":
         raise pytest.UsageError("--lift --gpus 0: a lifted run puts tensors on a GPU; say --gpus 1 or --gpus 2")
+    if lift and world in ("mps", "xpu"):
+        raise pytest.UsageError(f"--lift --world {world}: tests are lifted to CUDA alone; leave out one of the two")
     return Wanted(world or "auto", 1 if gpus is None else int(gpus), lift=bool(lift))
 
 
@@ -78,7 +80,12 @@ def add(parser: pytest.Parser, taken: frozenset[str]) -> None:
     group = parser.getgroup("devfix", "GPUs, real or simulated (devfix)")
     for names, dest, metavar, text in (
         (_GPUS, "devfix_gpus", "N", "run the tests in a world with N GPUs, simulated where the machine has fewer"),
-        (_WORLD, "devfix_world", "auto|real|simulated", "which GPUs (default: real ones where there are enough)"),
+        (
+            _WORLD,
+            "devfix_world",
+            "auto|real|simulated|mps|xpu",
+            "which GPUs (default: real ones where there are enough; mps and xpu: simulated ones of that kind)",
+        ),
     ):
         if free := _free(names, taken):
             group.addoption(*free, dest=dest, metavar=metavar, default=None, help=text)

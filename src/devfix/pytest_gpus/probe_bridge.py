@@ -24,14 +24,15 @@ class Entrance:
         self._before = {name: os.environ.get(name) for name in _VARIABLES}
         self._entry: ModuleType | None = None
 
-    def order(self, kind: str, gpus: int, current: int, traces: str, root: Path, lift: dict[str, Any] | None) -> None:
+    def order(self, world: dict[str, Any], traces: str, root: Path, lift: dict[str, Any] | None) -> None:
         """Order a world, and enter it: at once where torch has been imported, else as soon as it is.
 
-        `lift` says what a lifted run does, None where the run is none.
+        `world` is that of the probe's configuration; `lift` says what a lifted run does, None where the run is none.
         """
+        kind, gpus = world["kind"], world["gpus"]
         known = json.loads(os.environ.get("DEVFIX_PROBE") or "{}")
         told = {"traces": traces, "owned": str(root), "original": str(root), "watch": [], "map": False, **known}
-        told = {**told, "world": {"kind": kind, "gpus": gpus, "current": current}, "lift": lift}
+        told = {**told, "world": world, "lift": lift}
         os.environ["DEVFIX_PROBE"] = json.dumps(told)
         paths = (os.environ.get("PYTHONPATH") or "").split(os.pathsep)
         if str(ENTRY) not in paths:

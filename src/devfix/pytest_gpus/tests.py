@@ -38,7 +38,8 @@ class Tests:
             return None
         count = f"{session.gpus or 'no'} {session.kind + ' ' if session.gpus else ''}GPU{'s'[session.gpus == 1 :]}"
         lifted = f"; what tests make lies on cuda:{session.lifted_to}" if session.lift else ""
-        return f"devfix: a world with {count}{lifted}"
+        device = "" if session.device == "cuda" or not session.gpus else f" ({session.device})"
+        return f"devfix: a world with {count}{device}{lifted}"
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -129,6 +130,6 @@ def requested_world(item: pytest.Item) -> Wanted | None:
     whole = isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= 64
     if given or len(mark.args) > 2 or not whole or kind not in KINDS:
         raise pytest.UsageError(
-            '@pytest.mark.gpus takes how many GPUs (0 to 64), and world="auto", "real", "simulated"'
+            '@pytest.mark.gpus takes how many GPUs (0 to 64), and world="auto", "real", "simulated", "mps", "xpu"'
         )
     return Wanted(kind, count)

@@ -13,22 +13,27 @@ from typing import Any
 
 from devfix.pytest_gpus.probe_bridge import Entrance
 
-KINDS = ("auto", "real", "simulated")
+KINDS = ("auto", "real", "simulated", "mps", "xpu")
+_DEVICES = ("mps", "xpu")  # worlds named by another kind of device than CUDA
 _DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
 
 
 class TooFew(Exception):
-    """Real GPUs were asked for, and the machine has fewer."""
+    """Real GPUs were asked for, and the machine has fewer; or several where such a machine has one."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A world that somebody asks for: `kind` is one of KINDS, or "cpu" for a world that has no GPUs at all."""
+    """A world that somebody asks for: `kind` is one of KINDS, or "cpu" for a world that has no GPUs at all.
+
+    `device` is the kind of GPUs, "cuda", "mps" or "xpu".
+    """
 
     kind: str
     gpus: int
     current: int = 0
     lift: bool = False
+    device: str = "cuda"
 
     @property
     def lifted_to(self) -> int:
@@ -55,7 +60,12 @@ class SuiteWorld:
         if not self._entrance.own:  # a worker or a child of one, or a suite under repair: it is in a world already
             told = self._order = json.loads(os.environ["DEVFIX_PROBE"])
             world = told.get("world") or {}
-            self.session = self._now = Wanted(world.get("kind", "cpu"), world.get("gpus", 0), world.get("current", 0))
+            self.session = self._now = Wanted(
+                world.get("kind", "cpu"),
+                world.get("gpus", 0),
+                world.get("current", 0),
+                device=world.get("device", "cuda"),
+            )
             self.traces = Path(told.get("traces") or "")
 
     @property
@@ -98,7 +108,8 @@ class SuiteWorld:
 
     def _enter(self, target: Wanted) -> None:
         lift = {**self.lift, "device": target.lifted_to} if target.lift else None
-        self._entrance.order(target.kind, target.gpus, target.current, str(self.traces), self.root, lift)
+        world = {"kind": target.kind, "gpus": target.gpus, "current": target.current, "device": target.device}
+        self._entrance.order(world, str(self.traces), self.root, lift)
 
     def end(self) -> None:
         """Leave the world and remove what was written."""
@@ -110,10 +121,14 @@ class SuiteWorld:
                 shutil.rmtree(self.traces, ignore_errors=True)
 
     def _settle(self, wanted: Wanted) -> Wanted:
+        if wanted.kind in _DEVICES:
+            wanted = replace(wanted, kind="simulated", device=wanted.kind)
+        elif wanted.kind == "auto" and self.session is not None and self.session.kind == "simulated":
+            wanted = replace(wanted, kind="simulated", device=self.session.device)
+        if wanted.device == "mps" and wanted.gpus > 1:
+            raise TooFew(f"{wanted.gpus} GPUs were asked for, and a machine with mps has one")
         if not wanted.gpus:
             return replace(wanted, kind="cpu")
-        if wanted.kind == "auto" and self.session is not None and self.session.kind == "simulated":
-            return replace(wanted, kind="simulated")
         if wanted.kind == "simulated":
             return wanted
         enough = self._real_gpus() >= wanted.gpus

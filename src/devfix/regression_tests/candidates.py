@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from devfix.model import Call, Edit, Failure, Recipe, Target
+from devfix.model import Call, Edit, Failure, Recipe, Target, is_on_gpu
 from devfix.notes import Notes
 from devfix.regression_tests.builder import Unwritable
 from devfix.regression_tests.program_test import body_of_program
@@ -60,7 +60,7 @@ def _gpus(call: Call, most: int) -> int:
     """Return how many GPUs the values of a call are on, at least one."""
     values = [each.value for each in call.arguments] + ([call.instance] if call.instance else [])
     devices = {device for value in values for device in _devices(value)}
-    found = [int(device.partition(":")[2] or 0) + 1 for device in devices if device.startswith("cuda")]
+    found = [int(device.partition(":")[2] or 0) + 1 for device in devices if is_on_gpu(device)]
     return min(max([1, *found]), most)
 
 

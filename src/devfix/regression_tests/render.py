@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from devfix.model import Argument, Call, Failure, Recipe
+from devfix.model import Argument, Call, DeviceType, Failure, Recipe
 from devfix.regression_tests.builder import TestCodeBuilder, wrapped
 
 LINES = 40  # of a whole file; a longer test is not useful
@@ -83,7 +83,9 @@ def _called(source: TestCodeBuilder, call: Call, owner: str) -> str:
     return source.imported(call.module, call.function)
 
 
-def text_of(body: Body, failure: Failure, gpus: int, path: str, typed: bool, on_path: bool) -> str:
+def text_of(
+    body: Body, failure: Failure, gpus: int, path: str, typed: bool, on_path: bool, device: DeviceType = DeviceType.CUDA
+) -> str:
     """Return the file of a test at `path`; `on_path`: it adds the folder of its imports to Python's path."""
     inserted = on_path and bool(body.imports)
     needed = (*body.fixtures, *(["monkeypatch"] if inserted else []))
@@ -97,6 +99,7 @@ def text_of(body: Body, failure: Failure, gpus: int, path: str, typed: bool, on_
         above=f"Path(__file__).resolve().parents[{len(PurePosixPath(path).parts) - 1}]",
         folder=PurePosixPath(body.root).parts,
         gpus=gpus,
+        world="" if device is DeviceType.CUDA else device.value,
         needed=needed,
         fixtures=[f"{name}: {_FIXTURES[name]}" if typed else name for name in needed],
         typed=typed,

@@ -56,7 +56,7 @@ class RegressionTestVerifier:
     ) -> None:
         self.run, self.failure, self.path, self.typed = run, failure, path, typed
         self.before, self.after, self.last = states
-        self.gpus = worlds[0].gpus
+        self.gpus, self.device = worlds[0].gpus, worlds[0].device
         self.worlds = [world for world in worlds if world.kind != "cpu"]
         self.on_path = False
         self.why = ""
@@ -135,7 +135,7 @@ class RegressionTestVerifier:
         return VerifiedTest(candidate, text, found, since)
 
     def _text(self, candidate: Candidate) -> str:
-        return text_of(candidate.body, self.failure, candidate.gpus, self.path, self.typed, self.on_path)
+        return text_of(candidate.body, self.failure, candidate.gpus, self.path, self.typed, self.on_path, self.device)
 
     def _pair(self, text: str) -> tuple[Run, Run]:
         """Run a test without the fix and with it, at once, on a machine without GPUs."""

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from devfix.model.failure import FailureKind
 from devfix.model.tensors import EventKind, OwnerKind
-from devfix.model.world import WorldKind
+from devfix.model.world import DeviceType, WorldKind
 
 Count = Annotated[int, Meta(ge=0)]
 Line = Annotated[int, Meta(ge=0, description="0 where it is not known")]
@@ -22,6 +22,7 @@ class WorldRecord:
     kind: WorldKind
     gpus: Count
     current: Count = 0
+    device: Annotated[DeviceType, Meta(description="the kind of the GPUs")] = DeviceType.CUDA
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
+from devfix.model import DeviceType
 from devfix.report.failure_types import FailureRecord, PlaceRecord
 from devfix.report.types import ReportRecord
 
@@ -23,7 +24,9 @@ def failure_id(failure: FailureRecord) -> str:
 def program_id(data: ReportRecord) -> str:
     """Return twelve characters for the command, its folder and its number of GPUs, whatever the outcome."""
     gpus, current = (data.world.gpus, data.world.current) if data.world else (0, 0)
-    return _digest(data.command, data.subfolder, gpus, current)
+    # CUDA's is left out, so that what was recorded before there were others stays the same.
+    others = (data.world.device.value,) if data.world and data.world.device is not DeviceType.CUDA else ()
+    return _digest(data.command, data.subfolder, gpus, current, *others)
 
 
 def _digest(*parts: object) -> str:

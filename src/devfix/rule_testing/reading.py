@@ -12,7 +12,7 @@ from typing import Any
 from markdown_it.token import Token
 
 from devfix.errors import UserError
-from devfix.model import World
+from devfix.model import DeviceType, World
 from devfix.rule_testing.case import PROGRAM, Block, Case
 
 if sys.version_info >= (3, 11):
@@ -21,7 +21,7 @@ else:
     import tomli as tomllib
 
 ROLES = ("before", "foreign", "failure", "after", "options")
-WORLD = re.compile(r"World: (?:(cpu)|cuda x([1-8])(?:, current ([0-7]))?)\.?")
+WORLD = re.compile(r"World: (?:(cpu)|(mps)|(cuda|xpu) x([1-8])(?:, current ([0-7]))?)\.?")
 
 
 class PageError(UserError):
@@ -84,9 +84,13 @@ def _world(path: Path, body: Sequence[Token]) -> World:
             if match is None:
                 line = (token.map or [0])[0] + 1
                 raise PageError(
-                    f"{path}:{line}: a world is `World: cpu`, `World: cuda x2` or `World: cuda x2, current 1`"
+                    f"{path}:{line}: a world is `World: cpu`, `World: mps`, `World: cuda x2` or "
+                    "`World: cuda x2, current 1`"
                 )
-            return World("cpu") if match[1] else World("simulated", int(match[2]), int(match[3] or 0))
+            if match[1]:
+                return World("cpu")
+            device = DeviceType(match[2] or match[3])
+            return World("simulated", int(match[4] or 1), int(match[5] or 0), device)
     return World("simulated", 1)
 
 

@@ -43,7 +43,11 @@ _KINDS = [
     ),
     ("incompatible-data", r"incompatible tensor type|set_data.*(type|device)"),
     ("optimizer-state", r"Tensors of the same index must be on the same device"),
-    ("fork", r"Cannot re-initialize CUDA in forked subprocess"),
+    ("fork", r"Cannot re-initialize (CUDA|XPU) in forked subprocess"),
+    (
+        "dtype-on-device",
+        r"Cannot convert a (MPS Tensor to float64|float64 Tensor to MPS)|to the MPS backend but it does not have",
+    ),
     ("autocast-device", r"User specified an unsupported autocast device_type|Expected `device_type` of type `str`"),
     ("meta", r"Cannot copy out of meta tensor|on (a )?meta (device|tensor)|meta tensors? "),
     (
@@ -53,7 +57,8 @@ _KINDS = [
     ),
     (
         "no-device",
-        r"Torch not compiled with CUDA enabled|Found no NVIDIA driver|No CUDA GPUs are available|"
+        r"Torch not compiled with (CUDA|XPU) enabled|PyTorch is not linked with support for|"
+        r"not compiled with MPS enabled|Found no NVIDIA driver|No CUDA GPUs are available|"
         r"not linked with support for cuda|Cannot access accelerator device|CUDA driver version is insufficient|"
         r"no CUDA-capable device|module 'torch\._C' has no attribute '_cuda_|Tried to instantiate dummy base class",
     ),
@@ -64,13 +69,14 @@ _KINDS = [
         r"on (the )?same device|on different devices|is on \S+, but expected|but got \w+ is on|"
         r"same device as|different devices?\b|devices? (do(es)?n't|do(es)? not|must|should) (match|agree|be the same)|"
         r"\b(device mismatch|mismatch(ed|ing)? devices?)\b|"
-        r"(Expected|expected) object of (device|backend) type|but found at least two devices",
+        r"(Expected|expected) object of (device|backend) type|but found at least two devices|"
+        r"but expected on mps|Placeholder storage has not been allocated on MPS|Passed CPU tensor to MPS op",
     ),
 ]
 # The text between two parts of a message is short; unbounded, a message of 20,000 characters could take half a minute.
 _COMPILED = [(kind, re.compile(pattern.replace(".*", ".{0,120}"), re.DOTALL)) for kind, pattern in _KINDS]
 # Libraries that check arguments themselves have their own messages, which name the devices.
-_DEVICE = re.compile(r"\b(cpu|cuda:\d{1,3})\b")
+_DEVICE = re.compile(r"\b(cpu|(?:cuda|mps|xpu):\d{1,3})\b")
 
 
 def kind_of(message: str) -> str:

@@ -72,7 +72,12 @@ class TraceWriter:
                 "torch": str(torch.__version__),
                 "columns": positions.COLUMNS,
             },
-            "world": {"kind": self.order.kind, "gpus": self.order.gpus, "current": self.order.current},
+            "world": {
+                "kind": self.order.kind,
+                "gpus": self.order.gpus,
+                "current": self.order.current,
+                "device": self.order.device,
+            },
             "asked": devices.requested(),
             "failure": self._failure(),
             "handled": [_without_counts(each) for each in self.handled if each is not self.failure],

@@ -16,6 +16,8 @@ from typing import Any
 
 import torch
 
+from ..simulation import devices as simulated
+from ..simulation import kinds
 from .instances import is_instance, property_device
 from .members import Device, Module, instance_dict, is_a, is_container, is_open, members
 
@@ -102,6 +104,8 @@ def _index(expression: str, value: Any) -> str:
     """Return the kind of an integer whose name stands for a GPU, if the program uses GPUs."""
     if type(value) is not int or not 0 <= value < 64 or not _INDEX.fullmatch(expression):
         return ""
+    if simulated.installed():
+        return "index" if simulated.used() and value < simulated.count() else ""
     return "index" if torch.cuda.is_initialized() and value < torch.cuda.device_count() else ""
 
 
@@ -131,7 +135,7 @@ def device_of(kind: str, value: Any) -> str:
     if kind in ("string", "device"):
         return str(value)
     if kind == "index":
-        return f"cuda:{value}"
+        return f"{kinds.now().name}:{value}"
     if kind == "tensor":
         return str(value.device)
     if kind in ("object", "instance"):

@@ -47,7 +47,7 @@ def begin(text: str | None = None) -> None:
 def _enter(order: config.ProbeConfig, trace: TraceWriter, endings: FailureRecorder) -> None:
     """Enter a world and replace what reveals it; everything is undone when the world is left."""
     try:
-        world.enter(order.kind, order.gpus, order.current)
+        world.enter(order.kind, order.gpus, order.current, order.device)
         seeding.install()
         modules.install()
         tracking.install()
@@ -91,7 +91,7 @@ def _take_slots(endings: FailureRecorder) -> None:
         def moved(result: Any, source: Any, func: Any) -> None:
             tracking.moved(result, source, func)
             scope_watch.look()
-            sites.ran(result, func)
+            sites.ran(result, func, (source,))
 
         hooks.on_created, hooks.moved, hooks.on_completed = born, moved, sites.done
 

@@ -10,7 +10,7 @@ import torch
 from ..capture import failure
 from ..lift import blame, boundaries, marks, mixtures, silent, stale
 from ..simulation import devices, randomness
-from ..simulation.patches.cuda import memory
+from ..simulation.patches.accelerators import memory
 from . import bootstrap
 
 State = dict[str, Any]

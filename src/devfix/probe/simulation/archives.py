@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from . import kinds
+
 _NUMBER = frozenset({"BININT", "BININT1", "BININT2", "LONG1"})
 Step = tuple[str, Any, int]  # an instruction's name, argument and position
 
@@ -36,7 +38,7 @@ def device(data: bytes) -> str:
     except RuntimeError:
         return "cpu"  # C++ reports the error
     found = {text for text, _ in _devices(record)}
-    if len(found) > 1 and any(text.startswith("cuda") for text in found):
+    if len(found) > 1 and any(text.startswith(kinds.now().name) for text in found):
         raise NotImplementedError("a script on several devices cannot be loaded on simulated GPUs: give a map_location")
     return found.pop() if len(found) == 1 else "cpu"
 

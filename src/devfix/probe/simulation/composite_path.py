@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
-from . import hooks
+from . import hooks, kinds
 from .tensor import Tensor, wrap_new
 
 _modes = torch._C._len_torch_dispatch_stack
@@ -35,7 +35,7 @@ def alone() -> bool:
         and _functorch() is None
         and _tracing() is None
         and forward_ad._current_level < 0
-        and not (listening and (watched or _casting("cuda")))
+        and not (listening and (watched or _casting(kinds.now().name)))
     )
 
 
@@ -54,6 +54,10 @@ def run(original: Any, func: Any, args: Any, kwargs: Any, gpu: int) -> Any:
     held = [item._devfix_held if isinstance(item, Tensor) else item for item in args]
     with _below():
         result = original(*held, **kwargs)
-    made = wrap_new(result, gpu)
+    try:
+        made = wrap_new(result, gpu)
+    except TypeError as error:  # the kind of device lacks the dtype
+        hooks.failed(error, func, args, kwargs)
+        raise
     hooks.on_created(made, func, args, kwargs)
     return made

@@ -1,7 +1,7 @@
 """The number of GPUs in the world, the current one of each thread, and the resolution of device names.
 
-A simulated `cuda:i` is `lazy:i` for PyTorch's C++: every build has a guard for that device, and no fast path checks for
-it.
+A simulated `cuda:i` (or `mps:0`, `xpu:i`: a world has one kind) is `lazy:i` for PyTorch's C++: every build has a guard
+for that device, and no fast path checks for it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 
-from . import messages
+from . import kinds, messages
 from .visible_devices import NAME, visible
 
-CUDA: list[torch.device] = []  # those that the process sees
+SHOWN: list[torch.device] = []  # those that the process sees, as Python names them
 LAZY: list[torch.device] = []
 CPU = torch.device("cpu")
 
@@ -27,9 +27,10 @@ class _Current(threading.local):
 _current = _Current()
 
 
-def install(gpus: int, current: int) -> None:
-    """Set up a world of `gpus` GPUs; `current` is current in the calling thread, 0 in all new ones."""
-    CUDA.clear()
+def install(gpus: int, current: int, kind: str = "cuda") -> None:
+    """Set up a world of `gpus` devices of a kind; `current` is current in the calling thread, 0 in all new ones."""
+    kinds.use(kind)
+    SHOWN.clear()
     LAZY.clear()
     _current.index = current
     _Use.begun = _Use.forbidden = _Use.is_settled = False
@@ -40,9 +41,10 @@ def install(gpus: int, current: int) -> None:
 
 def _look() -> None:
     """Read `CUDA_VISIBLE_DEVICES` again: the program may set it until CUDA is initialized."""
-    seen = len(visible(os.environ.get(NAME), _Use.installed))
-    if seen != len(CUDA):
-        CUDA[:] = [torch.device("cuda", index) for index in range(seen)]
+    kind = kinds.now()
+    seen = len(visible(os.environ.get(NAME) if kind.is_cuda else None, _Use.installed))
+    if seen != len(SHOWN):
+        SHOWN[:] = [torch.device(kind.name, index) for index in range(seen)]
         LAZY[:] = [torch.device("lazy", index) for index in range(seen)]
         if _current.index >= seen:
             _current.index = 0
@@ -52,7 +54,7 @@ def count() -> int:
     """Return the number of simulated GPUs that the process sees, which is final once CUDA is initialized."""
     if not _Use.is_settled:
         _look()
-    return len(CUDA)
+    return len(SHOWN)
 
 
 def installed() -> int:
@@ -87,10 +89,10 @@ def forget_threads() -> None:
 
 
 def checked(index: int) -> int:
-    """Return the index. Raises CUDA's error for an ordinal that does not exist."""
-    if not 0 <= index < len(CUDA):
+    """Return the index. Raises PyTorch's error for an ordinal that does not exist."""
+    if not 0 <= index < len(SHOWN):
         _Asked.ordinals = max(_Asked.ordinals, index + 1, _local_processes())
-        raise messages.invalid_ordinal(index)
+        raise messages.invalid_ordinal(index, len(SHOWN))
     return index
 
 
@@ -107,7 +109,7 @@ def _local_processes() -> int:
 
 def need_one_each(processes: int) -> None:
     """Record that NCCL joins this many processes of this machine, each of which needs its own GPU."""
-    if processes > len(CUDA) > 0:
+    if processes > len(SHOWN) > 0:
         _Asked.processes = max(_Asked.processes, processes)
 
 
@@ -149,7 +151,7 @@ def forbidden() -> bool:
 
 def after_fork() -> None:
     """Raise an error in a child whose parent has used CUDA."""
-    _Use.forbidden = _Use.forbidden or (_Use.begun and bool(CUDA))
+    _Use.forbidden = _Use.forbidden or (_Use.begun and bool(SHOWN) and kinds.now().refuses_forks)
 
 
 def index_of(device: Any) -> int | None:
@@ -157,11 +159,12 @@ def index_of(device: Any) -> int | None:
     kind = device.type
     if kind == "lazy":
         return int(device.index)
-    if kind == "cuda":
+    if kind == kinds.now().name:
         if not _Use.is_settled:
             available()
-        if not CUDA:  # C++ checks for CUDA once in a process, perhaps in another world
-            torch.cuda.init()
+        if not SHOWN:  # C++ checks for CUDA once in a process, perhaps in another world
+            if kinds.now().is_cuda:
+                torch.cuda.init()
             return None
         use()
         return _current.index if device.index is None else checked(device.index)
@@ -174,7 +177,7 @@ def spoken(device: Any) -> int | None:
         use()
         return checked(device)
     if isinstance(device, str):
-        if not device.startswith("cuda"):
+        if not device.startswith(kinds.now().name):
             return None
         device = torch.device(device)
     return index_of(device) if isinstance(device, torch.device) else None
@@ -188,4 +191,4 @@ def inner(device: Any) -> Any:
 
 def outer(device: torch.device) -> torch.device:
     """Return the device for Python: `cuda:i` for `lazy:i`, anything else unchanged."""
-    return CUDA[device.index] if device.type == "lazy" else device
+    return SHOWN[device.index] if device.type == "lazy" else device

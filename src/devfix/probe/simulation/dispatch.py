@@ -13,6 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import dtypes, hooks, integer_division, messages, mismatch, numbers, own_kernels, widening
 from . import factorizations as _factoring  # noqa: F401 - registers how operators run
+from . import missing_operators as _missing  # noqa: F401 - likewise
 from . import special_ops as _running  # noqa: F401 - likewise
 from .plans import LIST, TENSOR, _plans, plan_of
 from .tensor import Tensor, count_write, reshape_shell, wrap, wrap_new

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from . import kinds
 from .tensor import Tensor
 
 HALVES = frozenset((torch.float16, torch.bfloat16))
@@ -149,6 +150,19 @@ _NAMES = {
 _SCALARS = {dtype: name for name, dtype in _NAMES.items()}
 
 
+# `_mps_convolution_impl` in ATen/native/mps/operations/Convolution.mm; products of integers run, by a kernel in Metal.
+_REFUSED_BY_MPS = dict.fromkeys(
+    ("convolution", "_convolution"), Refusal("mps", INTEGERS | {torch.bool, torch.complex32, torch.complex64})
+)
+# What oneDNN refuses on XPU could not be confirmed.
+_REFUSED_BY: dict[str, dict[str, Refusal]] = {"cuda": REFUSED, "mps": _REFUSED_BY_MPS, "xpu": {}}
+
+
+def refused(base: str) -> Refusal | None:
+    """Return what the kernel of an operator refuses on the world's kind of device."""
+    return _REFUSED_BY[kinds.now().name].get(base)
+
+
 def base_of(schema_name: str) -> str:
     """Return the name of an operator in these tables."""
     return schema_name.rpartition("::")[2].rstrip("_")
@@ -164,6 +178,8 @@ def refuse(refusal: Refusal, base: str, cells: Any) -> None:
                 return
             if refusal.kernel == "cudnn":
                 raise _of_convolution(cell.dtype, cells)
+            if refusal.kernel == "mps":
+                raise RuntimeError("Convolution is supported only for Floating types")
             raise DTYPE_ERROR(f"\"{refusal.kernel}\" not implemented for '{_SCALARS[cell.dtype]}'")
 
 
@@ -189,10 +205,14 @@ def takes(base: str, error: Exception) -> bool:
 
 
 def cuda_message(text: str, base: str) -> str:
-    """Return a message of the CPU's kernel with the name of CUDA's kernel."""
+    """Return a message of the CPU's kernel with the name of CUDA's kernel, or of one that another kind would have."""
+    kind = kinds.now()
 
     def rename(spoken: re.Match[str]) -> str:
         kernel, dtype = spoken[1], spoken[2]
+        if not kind.is_cuda:
+            other = re.sub(r"_(vml_)?cpu(?=_|$)", f"_{kind.name}", kernel)
+            return f"\"{other}\" not implemented for '{dtype}'"
         other = _NO_HALF.get(base, "") if _NAMES.get(dtype) in HALVES else ""
         other = other or (REFUSED[base].kernel if base in REFUSED else "")
         other = other or _KERNELS.get(kernel) or re.sub(r"_(vml_)?cpu(?=_|$)", "_cuda", kernel)

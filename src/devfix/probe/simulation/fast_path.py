@@ -22,7 +22,11 @@ _below = torch._C._DisableTorchDispatch  # active while the object exists; a `wi
 
 def placed(result: Any, gpu: int, func: Any, args: Any, kwargs: Any, source: Any) -> Any:
     """Return a new result on a simulated GPU, and record its creation."""
-    made = wrap_new(result, gpu)
+    try:
+        made = wrap_new(result, gpu)
+    except TypeError as error:  # the kind of device lacks the dtype
+        hooks.failed(error, func, args, kwargs)
+        raise
     shorter = hooks.fast_on_created.get(hooks.on_created)
     if shorter is not None:
         shorter(made, func, source)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import messages
+from . import kinds, messages
 
 CHECKS: dict[str, Callable[[str, dict[str, Any]], None]] = {}
 
@@ -60,7 +60,9 @@ def convolving(name: str, given: dict[str, Any]) -> None:
     for argument in ("weight", "bias"):
         other = given.get(argument)
         if other is not None and other.device != source.device:
-            method = "wrapper_CUDA__cudnn_convolution"
+            method = (
+                "wrapper_CUDA__cudnn_convolution" if kinds.now().is_cuda else f"wrapper_{kinds.now().key}__convolution"
+            )
             raise messages.argument_mismatch(argument, other.device, source.device, method)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from . import kinds
+
 VERSION = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
 SAME_DEVICE = "Expected all tensors to be on the same device"
 # Found in the libraries of the wheels: 2.7.1 has the older wording, 2.8.0 the newer.
@@ -33,8 +35,10 @@ def foreign_storage(device: Any, other: Any) -> RuntimeError:
     return RuntimeError(f"{text}  This is no longer allowed; the devices must match.")
 
 
-def invalid_ordinal(index: int) -> RuntimeError:
-    """Return the error for a GPU that does not exist."""
+def invalid_ordinal(index: int, count: int = 0) -> RuntimeError:
+    """Return the error for a GPU that does not exist, where there are `count`."""
+    if not kinds.now().is_cuda:  # `check_device_index` in c10/xpu/XPUFunctions.h; for MPS it could not be confirmed
+        return RuntimeError(f"The device index is out of range. It must be in [0, {count}), but got {index}.")
     remark = "GPU device may be out of range, do you have enough GPUs?"
     return cuda_error("invalid device ordinal", "cudaErrorInvalidDevice", remark)
 
@@ -63,18 +67,22 @@ def cuda_error(text: str, name: str, *remarks: str) -> RuntimeError:
 
 def no_gpus() -> RuntimeError:
     """Return the error for `CUDA_VISIBLE_DEVICES` hiding every GPU."""
-    return RuntimeError("No CUDA GPUs are available")
+    return RuntimeError(f"No {kinds.now().key} GPUs are available")
 
 
 def out_of_memory(text: str) -> RuntimeError:
     """Return the error for a simulated GPU without enough memory; `text` is the host allocator's."""
     found = re.search(r"tried to allocate (\d+) bytes", text)
     size = f" Tried to allocate {int(found[1]) / 2**30:.2f} GiB." if found else ""
-    return torch.OutOfMemoryError(f"CUDA out of memory.{size}")
+    kind = kinds.now()
+    if kind.name == "mps":  # `malloc` in ATen/mps/MPSAllocator.mm raises no error of its own class
+        return RuntimeError(f"MPS backend out of memory.{size}")
+    return torch.OutOfMemoryError(f"{kind.key} out of memory.{size}")
 
 
-def no_kernel(operator: str, backend: str = "CUDA") -> NotImplementedError:
-    """Return the error for an operator that CUDA does not support, without its list of backends."""
+def no_kernel(operator: str, backend: str = "") -> NotImplementedError:
+    """Return the error for an operator that the device does not support, without its list of backends."""
+    backend = backend or kinds.now().key
     text = f"Could not run '{operator}' with arguments from the '{backend}' backend. This could be because the operator"
     return NotImplementedError(
         f"{text} doesn't exist for this backend, or was omitted during the selective/custom build"
@@ -83,12 +91,33 @@ def no_kernel(operator: str, backend: str = "CUDA") -> NotImplementedError:
 
 def bad_fork() -> RuntimeError:
     """Return the error for CUDA in a child that was forked after its parent had used CUDA."""
-    text = "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' "
-    return RuntimeError(text + "start method")
+    key = kinds.now().key
+    text = f"Cannot re-initialize {key} in forked subprocess. To use {key} with multiprocessing, you must use the "
+    return RuntimeError(text + "'spawn' start method")
 
 
 def outward(text: str) -> str:
     """Return a message of PyTorch's C++ with `cuda:i` in place of `lazy:i`."""
-    text = re.sub(r"\blazy:(\d+)", r"cuda:\1", text)
-    text = re.sub(r"\btorch\.lazy\.(?=\w+Tensor)", "torch.cuda.", text)
-    return re.sub(r"\blazy\b", "cuda", text).replace("LazyFloatType", "CUDAFloatType")
+    kind = kinds.now()
+    text = re.sub(r"\blazy:(\d+)", rf"{kind.name}:\1", text)
+    text = re.sub(r"\btorch\.lazy\.(?=\w+Tensor)", f"{kind.module}.", text)
+    return re.sub(r"\blazy\b", kind.name, text).replace("LazyFloatType", f"{kind.key}FloatType")
+
+
+def absent_dtype(dtype: torch.dtype) -> TypeError:
+    """Return the error for a tensor of a dtype that MPS does not have.
+
+    `empty_mps` in ATen/mps/EmptyTensor.cpp raises the first, `getMPSDataType` in ATen/native/mps/OperationUtils.mm the
+    other.
+    """
+    if dtype is torch.float64:
+        reason = "as the MPS framework doesn't support float64. Please use float32 instead."
+        return TypeError(f"Cannot convert a MPS Tensor to float64 dtype {reason}")
+    name = scalar_name(dtype)
+    return TypeError(f"Trying to convert {name} to the MPS backend but it does not have support for that dtype.")
+
+
+def scalar_name(dtype: torch.dtype) -> str:
+    """Return the name of a dtype in C++, which messages print: "ComplexDouble", "Float8_e5m2"."""
+    known = {torch.complex128: "ComplexDouble", torch.complex64: "ComplexFloat", torch.complex32: "ComplexHalf"}
+    return known.get(dtype) or str(dtype).removeprefix("torch.").capitalize()

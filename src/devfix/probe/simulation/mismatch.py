@@ -10,15 +10,15 @@ from typing import Any
 
 import torch
 
-from . import devices, hooks, iterator, messages, modes, policy, randomness
+from . import devices, hooks, iterator, kinds, messages, modes, mps_checks, policy, randomness
 from .manual_checks import CHECKS
 from .tensor import Tensor
 from .unwrapping import rewrap, tensors_of, unwrap_all
 
 Key = torch._C.DispatchKey
-_KEYS = {torch.sparse_coo: "SparseCUDA"}
-_KEYS.update(
-    {getattr(torch, name): "SparseCsrCUDA" for name in ("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")}
+_PREFIXES = {torch.sparse_coo: "Sparse"}
+_PREFIXES.update(
+    {getattr(torch, name): "SparseCsr" for name in ("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")}
 )
 
 
@@ -27,28 +27,32 @@ def judge(plan: Any, func: Any, args: Any, kwargs: dict[str, Any], cells: Any) -
     base = func._schema.name.split("::")[-1]
     entry = policy.entry_of(func)
     key = backend_key(tensors_of(args, kwargs))
-    if entry is not None and entry.has(key) and entry.checks:
+    kind = kinds.now()
+    if kind.checks_arguments and entry is not None and entry.has(key) and entry.checks:
         check_exact(func, entry, args, kwargs, key)
     if entry is not None and entry.absent:
         raise messages.no_kernel(plan.name)
-    by_hand = CHECKS.get(base)
+    by_hand = CHECKS.get(base) if kind.checks_arguments else mps_checks.CHECKS.get(base) or CHECKS.get(base)
     if by_hand is not None:
         by_hand(base, bind(func, args, kwargs))
     elif entry is not None and not entry.has(key) and entry.composite:
         return decompose(func, entry.composite, args, kwargs)
     elif base.startswith("_foreach"):
         return decompose(func, "CompositeExplicitAutograd", args, kwargs)
+    elif not kind.checks_arguments and entry is not None and entry.has(key) and not entry.iterates:
+        mps_checks.placeholders(base, bind(func, args, kwargs))
     elif entry is None or entry.iterates or entry.checks:
         iterator.check(func, base, bind(func, args, kwargs))
     return carry_on(plan, func, args, kwargs)
 
 
 def backend_key(tensors: list[Any]) -> str:
-    """Return the dispatch key under which CUDA would run an operator of these tensors."""
+    """Return the dispatch key whose entry in PyTorch's table stands for an operator of these tensors."""
+    key = kinds.now().model_key
     if any(tensor.is_nested for tensor in tensors):
-        return "NestedTensorCUDA"
+        return f"NestedTensor{key}"
     layouts = {tensor._devfix_held.layout if tensor._devfix_gpu >= 0 else tensor.layout for tensor in tensors}
-    return next((_KEYS[layout] for layout in layouts if layout in _KEYS), "CUDA")
+    return next((_PREFIXES[layout] for layout in layouts if layout in _PREFIXES), "") + key
 
 
 def bind(func: Any, args: Any, kwargs: Any) -> dict[str, Any]:

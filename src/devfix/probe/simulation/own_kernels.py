@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from . import messages, modes
+from . import kinds, messages, modes
 from .patching import wrap
 from .plans import plan_of, registered, special
 from .unwrapping import rewrap, tensors_of, unwrap_all
@@ -16,19 +16,19 @@ _Key = torch._C.DispatchKey
 
 
 def here(plan: Any, error: Exception) -> bool:
-    """Return whether an operator failed because the program has registered it only for CUDA."""
-    return isinstance(error, NotImplementedError) and _only_for_cuda(plan.name)
+    """Return whether an operator failed because the program has registered it only for the device."""
+    return isinstance(error, NotImplementedError) and _only_for_devices(plan.name)
 
 
-def _only_for_cuda(name: str) -> bool:
+def _only_for_devices(name: str) -> bool:
     has = torch._C._dispatch_has_kernel_for_dispatch_key
-    return not name.startswith("aten::") and has(name, "CUDA") and not has(name, "CPU")
+    return not name.startswith("aten::") and has(name, kinds.now().key) and not has(name, "CPU")
 
 
 def run(func: Any, args: Any, kwargs: Any) -> Any:
-    """Run the kernel that the program has registered for CUDA, on its simulated tensors."""
+    """Run the kernel that the program has registered for the device, on its simulated tensors."""
     with modes.entered():
-        return func._op_dk(_Key.CUDA, *args, **(kwargs or {}))
+        return func._op_dk(getattr(_Key, kinds.now().key), *args, **(kwargs or {}))
 
 
 @special("*registered")
@@ -39,7 +39,7 @@ def run_registered(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> A
     """
     found = registered(plan.name)
     on_gpu = any(tensor._devfix_gpu >= 0 for tensor in tensors_of(args, kwargs))
-    own = ("CUDA" if on_gpu else "CPU", "CompositeExplicitAutograd")
+    own = (kinds.now().key if on_gpu else "CPU", "CompositeExplicitAutograd")
     key = next((key for key in own if key in found), "")
     if not key and on_gpu and "CPU" in found:
         raise messages.no_kernel(plan.name)

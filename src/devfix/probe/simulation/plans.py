@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from . import dtypes
+from . import dtypes, kinds, policy
 from .operators import source_argument
 
 PLAIN, TENSOR, LIST = 0, 1, 2
@@ -65,6 +65,7 @@ class Plan:
         "returned",
         "source",
         "special",
+        "usual",
         "view",
     )
 
@@ -73,6 +74,7 @@ class Plan:
         arguments = schema.arguments
         self.op = func._op
         self.name: str = func._name
+        self.usual: Callable[..., Any] | None = None
         self.kinds = tuple(_kind(argument) for argument in arguments if not argument.kwarg_only)
         self.device = any(argument.name == "device" for argument in arguments)
         self.generator = any("Generator" in str(argument.type) for argument in arguments)
@@ -82,7 +84,7 @@ class Plan:
         writes = [argument for argument in arguments if argument.alias_info and argument.alias_info.is_write]
         base = schema.name.split("::")[-1]
         self.base = dtypes.base_of(schema.name)
-        self.refused = dtypes.REFUSED.get(self.base) if schema.name.startswith("aten::") else None
+        self.refused = dtypes.refused(self.base) if schema.name.startswith("aten::") else None
         out = any(argument.is_out for argument in writes)
         self.reshapes = bool(writes) and (out or base.startswith("resize") or base.endswith(_RESHAPING))
         self.source = source_argument(func)
@@ -100,6 +102,8 @@ class Plan:
             if registered(func._name)
             else SPECIAL.get(base) or SPECIAL.get("*device" if self.device else "*random" if self.random else "")
         )
+        if policy.is_missing(schema):
+            self.usual, self.special = self.special, SPECIAL["*missing"]
         self.returned = self._written_argument(returns, arguments, writes)
 
     @staticmethod
@@ -121,7 +125,7 @@ def registered(name: str) -> set[str]:
     """Return the dispatch keys for which the program has registered Python kernels of an operator."""
     space, _, operator = name.partition("::")
     known = torch.library._impls
-    names = {key: f"{space}/{operator}/{key}" for key in ("CPU", "CUDA", "CompositeExplicitAutograd")}
+    names = {key: f"{space}/{operator}/{key}" for key in ("CPU", kinds.now().key, "CompositeExplicitAutograd")}
     return {key for key, name in names.items() if name in known and name not in _PYTORCHS}
 
 
@@ -143,6 +147,11 @@ def forget(name: str) -> None:
         schema = getattr(func, "_schema", None)
         if schema is not None and name in (schema.name.split("::")[-1], getattr(func, "_name", "")):
             _plans.pop(id(func), None)
+
+
+def forget_all() -> None:
+    """Discard every plan: they hang on the kind of the world's devices."""
+    _plans.clear()
 
 
 def plan_of(func: Any) -> Plan:

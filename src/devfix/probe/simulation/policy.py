@@ -13,6 +13,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from . import kinds
+
+# On a Mac, PyTorch selects another operator above these: for attention and convolutions it asks for the device type.
+_NEVER_REACHED_ON_MPS = frozenset(
+    (
+        "_fused_sdp_choice",
+        "_scaled_dot_product_flash_attention_for_cpu",
+        "_scaled_dot_product_flash_attention_for_cpu_backward",
+        "mkldnn_rnn_layer",
+        "mkldnn_rnn_layer_backward",
+        "from_file",
+        "channel_shuffle",
+        "_functional_assert_async",
+        "_make_dep_token",
+    )
+)
 _COMPOSITE = ("CompositeExplicitAutograd", "CompositeImplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 
 
@@ -26,6 +42,7 @@ class Entry:
     iterates: bool
     structured: bool
     kernels: dict[str, str]
+    delegate: str = ""
 
     def has(self, key: str) -> bool:
         """Return whether PyTorch generates a wrapper for this operator under a dispatch key."""
@@ -39,13 +56,15 @@ class Entry:
 
     @property
     def absent(self) -> bool:
-        """True if the operator has a kernel for the CPU, and none that CUDA could use."""
-        return "CPU" in self.kernels and not self.has("CUDA") and not self.composite
+        """True if the operator has a kernel for the CPU, and none that the world's kind of device could use."""
+        return "CPU" in self.kernels and not self.has(kinds.now().model_key) and not self.composite
 
     def method(self, key: str, is_out: bool) -> str:
         """The name of the generated wrapper, as the messages print it."""
         name = self.name + ("_out" if is_out else "")
-        if self.structured and key == "CUDA":
+        # XPU's wrappers are generated as CUDA's are, whose names are known.
+        model, key = key, key.replace("CUDA", kinds.now().key)
+        if self.structured and model == "CUDA":
             return f"wrapper_{key}_{name}" + (f"_{self.overload}" if self.overload else "")
         return f"wrapper_{key}_{self.overload}_{name}"
 
@@ -81,7 +100,8 @@ def _entry(block: str, blocks: dict[str, str]) -> tuple[str, Entry] | None:
     delegate = re.search(r"^  structured_delegate: *(\S+)", block, re.MULTILINE)
     if delegate:
         kernels = {**_kernels(blocks.get(delegate.group(1), "")), **kernels}
-    entry = Entry(name, overload, checks, _iterates(block, blocks), structured, kernels)
+    delegated = delegate.group(1) if delegate else ""
+    entry = Entry(name, overload, checks, _iterates(block, blocks), structured, kernels, delegated)
     return (f"aten::{name}" + (f".{overload}" if overload else "")), entry
 
 
@@ -107,5 +127,39 @@ def entries() -> dict[str, Entry]:
 
 def entry_of(func: Any) -> Entry | None:
     """Return the entry of an OpOverload; None for generated and custom operators."""
-    schema = func._schema
-    return entries().get(schema.name + (f".{schema.overload_name}" if schema.overload_name else ""))
+    return entry_of_schema(func._schema)
+
+
+def entry_of_schema(schema: Any) -> Entry | None:
+    """Return the entry of an operator with this schema."""
+    return entries().get(_qualified(schema))
+
+
+def is_missing(schema: Any) -> bool:
+    """Return whether MPS, if that is the world's kind of device, has no kernel for an operator that the CPU has."""
+    if kinds.now().name != "mps" or not schema.name.startswith("aten::"):
+        return False
+    entry = entry_of_schema(schema)
+    if entry is None or schema.name.removeprefix("aten::") in _NEVER_REACHED_ON_MPS:
+        return False
+    return entry.absent or bool(_missing_part(entry))
+
+
+def _missing_part(entry: Entry) -> str:
+    """Return the `out` form that a composite operator without a kernel of its own calls, if MPS has none for it."""
+    if "CompositeExplicitAutograd" not in entry.kernels or entry.has("MPS") or entry.has("CPU"):
+        return ""
+    names = (f"{entry.name}.{entry.overload}_out", f"{entry.name}.out")
+    known = entries()
+    return next((name for name in names if (part := known.get(f"aten::{name}")) is not None and part.absent), "")
+
+
+def reported_name(schema: Any) -> str:
+    """Return the name of the operator that a backend without a kernel reports: of a structured one, the `out` form."""
+    entry = entry_of_schema(schema)
+    inner = (entry.delegate or _missing_part(entry)) if entry is not None else ""
+    return f"aten::{inner}" if inner else _qualified(schema)
+
+
+def _qualified(schema: Any) -> str:
+    return str(schema.name) + (f".{schema.overload_name}" if schema.overload_name else "")

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from . import devices
+from . import devices, kinds
 
 _CPU_GENERATOR = torch.default_generator
 
@@ -22,7 +22,7 @@ class Generator(torch.Generator):
     @property
     def device(self) -> torch.device:  # type: ignore[override]
         """The device whose operators may use this generator."""
-        return devices.CUDA[self._devfix_gpu] if self._devfix_gpu >= 0 else devices.CPU
+        return devices.SHOWN[self._devfix_gpu] if self._devfix_gpu >= 0 else devices.CPU
 
 
 defaults: list[Any] = []
@@ -53,7 +53,8 @@ def install() -> None:
 def check(generator: Any, gpu: int) -> None:
     """Raise PyTorch's error if a generator belongs to another kind of device than the one that draws."""
     mine = owner(generator)
-    wanted, found = ("cuda", "cpu") if gpu >= 0 else ("cpu", "cuda")
+    name = kinds.now().name
+    wanted, found = (name, "cpu") if gpu >= 0 else ("cpu", name)
     if (mine >= 0) != (gpu >= 0):
         raise RuntimeError(f"Expected a '{wanted}' device type for generator but found '{found}'")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from . import devices, hooks, messages, mismatch, numbers, randomness
+from . import devices, hooks, kinds, messages, mismatch, numbers, randomness
 from .plans import plan_of, special
 from .tensor import Tensor, count_write, refill_shell, reshape_shell, wrap
 from .unwrapping import MIXED, rewrap, unwrap_all
@@ -145,7 +145,7 @@ def absent(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator that has no CUDA kernel, which fails on a GPU."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu not in (None, -1):
-        raise messages.no_kernel(plan.name, "SparseCsrCUDA" if "sparse" in plan.name else "CUDA")
+        raise messages.no_kernel(plan.name, f"SparseCsr{kinds.now().key}" if "sparse" in plan.name else "")
     result = plan.op(*cells, **keywords)
     hooks.on_created(result, func, args, kwargs)
     return result

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from . import modes
+from . import kinds, messages, modes
 from .devices import LAZY
 from .patching import replace
 
@@ -41,6 +41,8 @@ _NEGATIVE = torch._C.DispatchKeySet(torch._C.DispatchKey.Negative)
 
 
 _COMPLEX = frozenset((torch.complex32, torch.complex64, torch.complex128))
+_special = _COMPLEX  # dtypes that `wrap` has to look at: complex ones, and those that the kind of device lacks
+_absent: frozenset[torch.dtype] = frozenset()
 
 
 def wrap(held: torch.Tensor, index: int) -> Any:
@@ -49,6 +51,8 @@ def wrap(held: torch.Tensor, index: int) -> Any:
         # In inference mode a view of an ordinary tensor is ordinary too: C++ uses its base's version counter.
         with torch.inference_mode(False):
             return wrap(held, index)
+    if held.dtype in _absent:
+        raise messages.absent_dtype(held.dtype)
     if held.is_nested:
         return _wrap_nested(held, index)
     if _layout(held) is not _strided:
@@ -71,7 +75,7 @@ def wrap(held: torch.Tensor, index: int) -> Any:
 def wrap_new(held: torch.Tensor, index: int) -> Any:
     """Do the same as `wrap`, faster, for a tensor that an operator has just created (it is not a view)."""
     dtype = held.dtype
-    if _layout(held) is not _strided or dtype in _COMPLEX:
+    if _layout(held) is not _strided or dtype in _special:
         return wrap(held, index)
     try:
         shape = held.shape
@@ -121,7 +125,12 @@ def count_write(tensor: Any) -> None:
 
 
 def install() -> None:
-    """Give every tensor the attributes that simulated ones fill."""
+    """Give every tensor the attributes that simulated ones fill, and shells the dispatch keys of the world's kind."""
+    global _KEYS, _special, _absent
+    kind = kinds.now()
+    _KEYS = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, kind.autocast_key))
+    _absent = kind.absent_dtypes
+    _special = _COMPLEX | _absent
     replace(Tensor, "_devfix_held", None, add=True)
     replace(Tensor, "_devfix_gpu", -1, add=True)
     replace(Tensor, "_devfix_record", None, add=True)

@@ -1,37 +1,42 @@
-"""Enter a world: let this process see N simulated GPUs, the real ones, or none."""
+"""Enter a world: let this process see N simulated devices of a kind, the real ones, or none."""
 
 from __future__ import annotations
 
 import torch
 
-from . import devices, dispatch, modes, patching, randomness, real_gpus, tensor
+from . import devices, dispatch, kinds, modes, patching, plans, randomness, real_gpus, tensor
 from .patches import install
 
 KINDS = ("cpu", "real", "simulated")
 
 
-def enter(kind: str = "simulated", gpus: int = 1, current: int = 0) -> None:
+def enter(kind: str = "simulated", gpus: int = 1, current: int = 0, device: str = "cuda") -> None:
     """Enter a world, leaving the current one; the calling thread's current device becomes `current`.
 
-    Raises ValueError for a kind that is not "cpu", "real" or "simulated", or a current device that does not exist.
+    Raises ValueError for a kind that is not "cpu", "real" or "simulated", a current device that does not exist, or more
+    devices than a machine can have.
     """
     if kind not in KINDS:
         raise ValueError(f"{kind!r} is no world: choose one of {', '.join(KINDS)}")
     if kind == "simulated" and not 0 <= current < max(gpus, 1):
         raise ValueError(f"GPU {current} cannot be current: the world has {gpus}")
+    if device not in kinds.KINDS or (kind == "simulated" and gpus > kinds.KINDS[device].most):
+        raise ValueError(f"there is no world with {gpus} {device} devices")
     leave()
     if kind == "real":
         real_gpus.show()
     else:
         real_gpus.hide_real_gpus()
     with torch.device("cpu"):  # a GPU may have been set as the default device before there was one
-        devices.install(gpus if kind == "simulated" else 0, current)
+        if device != kinds.now().name:
+            plans.forget_all()
+        devices.install(gpus if kind == "simulated" else 0, current, device)
         tensor.install()
         if kind == "simulated":
             randomness.install()
             install.simulated()
         install.everywhere()
-    if kind == "real" and torch.cuda.is_available():
+    if kind == "real" and device == "cuda" and torch.cuda.is_available():
         torch.cuda.set_device(current)
     modes.world[:] = [dispatch.World()]  # type: ignore[no-untyped-call]
     modes.join_world()

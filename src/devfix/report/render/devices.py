@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from devfix.model import Run
+from devfix.model import Run, is_on_gpu
 from devfix.report.render.failure import place_members
 from devfix.report.render.plain import one_line, plain, short_path
 from devfix.report.render.source_lines import Lines
@@ -66,7 +66,7 @@ def _label(name: str, module: ModuleRecord) -> Text:
     where = ", ".join(
         f"{plain(device)} ({count})" if count else plain(device) for device, count in sorted(devices.items())
     )
-    style = "red" if len(devices) > 1 else "green" if next(iter(devices), "").startswith("cuda") else "yellow"
+    style = "red" if len(devices) > 1 else "green" if is_on_gpu(next(iter(devices), "")) else "yellow"
     return Text.assemble(one_line(name, 80), (f" {one_line(module.type, 60)}", "dim"), "  ", (where, style))
 
 

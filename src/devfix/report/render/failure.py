@@ -74,7 +74,7 @@ def place_from(place: Place, folder: str) -> Place:
 
 def world_record(world: World) -> WorldRecord:
     """Return a world."""
-    return WorldRecord(kind=world.kind, gpus=world.gpus, current=world.current)
+    return WorldRecord(kind=world.kind, gpus=world.gpus, current=world.current, device=world.device)
 
 
 def place_members(place: SourceLocation, lines: Lines) -> PlaceMembers:

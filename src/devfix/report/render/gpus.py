@@ -17,7 +17,7 @@ def gpus_of_run(run: Run) -> GpusNeededRecord | None:
     if not run.gpus_asked:
         return None
     at = run.failure.at if run.failure and run.failure.kind == "invalid-ordinal" else None
-    where = f"it uses cuda:{run.gpus_asked - 1} at {at.shown}" if at else ""
+    where = f"it uses {run.world.device.value}:{run.gpus_asked - 1} at {at.shown}" if at else ""
     reason = where or f"its {run.gpus_asked} processes need a GPU each"
     return GpusNeededRecord(given=run.world.gpus, needed=run.gpus_asked, reason=reason, met=False)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from devfix.model import Outcome
+from devfix.model import DeviceType, Outcome
 from devfix.report.failure_types import WorldRecord
 from devfix.report.render.plain import one_line, plain
 from devfix.report.types import RemainingFailureRecord, ReportRecord, RunRecord
@@ -30,11 +30,13 @@ def headline(data: ReportRecord) -> Text:
 
 
 def world(data: WorldRecord) -> str:
-    """Return a world in words: "a simulated GPU", "2 real GPUs, cuda:1 current", "a machine without GPUs"."""
+    """Return a world in words: "a simulated GPU", "2 real GPUs, cuda:1 current", "a simulated GPU (mps)"."""
     if data.kind == "cpu" or not data.gpus:
         return "a machine without GPUs"
     number = f"a {data.kind} GPU" if data.gpus == 1 else f"{data.gpus} {data.kind} GPUs"
-    return number + (f", cuda:{data.current} current" if data.current else "")
+    name = data.device.value
+    kind = "" if data.device is DeviceType.CUDA else f" ({name})"
+    return number + kind + (f", {name}:{data.current} current" if data.current else "")
 
 
 def next_steps(data: ReportRecord) -> Iterator[RenderableType]:
@@ -70,7 +72,7 @@ def _render_applied(paths: Sequence[str]) -> Iterator[RenderableType]:
 
 def _without_fixes(data: ReportRecord) -> Iterator[RenderableType]:
     """Yield what can be done if nothing was changed."""
-    if data.outcome == "clean" and data.world and data.world.gpus == 1:
+    if data.outcome == "clean" and data.world and data.world.gpus == 1 and data.world.device is DeviceType.CUDA:
         yield Text("\nA program that runs on one GPU may still fail on two. To check, run again with --gpus 2.")
     elif data.outcome == "unrepaired" and data.failures:
         yield Text(

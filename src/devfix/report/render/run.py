@@ -9,7 +9,7 @@ from dataclasses import replace
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from devfix.model import Run
+from devfix.model import DeviceType, Run
 from devfix.report.render.devices import device_map, map_record
 from devfix.report.render.failure import failure_record, place_from, seen_from, world_record
 from devfix.report.render.gpus import gpus_of_run, gpus_sentence
@@ -63,7 +63,9 @@ def _parts(data: RunReport, with_map: bool) -> Iterator[RenderableType]:
         yield from diagnosis(data.failure)
         if not data.gpus_needed:
             gpus = f" --gpus {data.world.gpus}" if data.world.gpus > 1 else ""
-            yield Text(f"\nTo repair it: devfix repair{gpus} --run {shlex.quote(one_line(data.command, 400))}")
+            device = data.world.device
+            kind = "" if device is DeviceType.CUDA else f" --world {device.value}"
+            yield Text(f"\nTo repair it: devfix repair{kind}{gpus} --run {shlex.quote(one_line(data.command, 400))}")
     if needed := data.gpus_needed:
         yield Text()
         yield Text(f"note: {gpus_sentence(needed)}")

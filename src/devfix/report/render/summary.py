@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from devfix.model import World
+from devfix.model import DeviceType, World
 from devfix.report.failure_types import OperandRecord
 from devfix.report.render.fix import copies, counted_equivalents, equivalents, said
 from devfix.report.render.headline import doubts, headline
@@ -47,9 +47,12 @@ def view(data: ReportRecord, fixes: Mapping[int, FixRecord] | None = None) -> di
 
 def reproduce(data: ReportRecord) -> str:
     """Return the command that reproduces the failure and the fix at the top of the repository."""
-    gpus = data.world.gpus if data.world else 1
-    words = ["devfix", "repair", data.subfolder or ".", "--run", data.command, *data.until, "--world", "simulated"]
-    return shlex.join([*words, "--gpus", str(max(gpus, 1)), "--dry-run"])
+    device = data.world.device if data.world else DeviceType.CUDA
+    world = "simulated" if device is DeviceType.CUDA else device.value
+    words = ["devfix", "repair", data.subfolder or ".", "--run", data.command, *data.until, "--world", world]
+    if device.most > 1:
+        words += ["--gpus", str(max(data.world.gpus if data.world else 1, 1))]
+    return shlex.join([*words, "--dry-run"])
 
 
 def shorten(text: str) -> str:
@@ -104,7 +107,7 @@ def _tensor(operand: OperandRecord) -> dict[str, Any]:
 
 def _worlds(data: ReportRecord, fix: FixRecord) -> Iterator[dict[str, str]]:
     world = data.world
-    home = World(world.kind, world.gpus, world.current).name if world else ""
+    home = World(world.kind, world.gpus, world.current, world.device).name if world else ""
     before = {home: "failed", **fix.verdict.before}
     for name, after in fix.verdict.worlds.items():
         yield {"name": name, "before": before.get(name, ""), "after": after}

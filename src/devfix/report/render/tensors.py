@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from devfix.model import is_on_gpu
 from devfix.model.tensors import EventKind
 from devfix.report.failure_types import EventRecord, FailureRecord, OperandRecord
 from devfix.report.render.plain import one_line, plain, short_path
@@ -46,7 +47,7 @@ def _headline(operand: OperandRecord, column: int) -> Text:
     return Text.assemble(
         (one_line(operand.name, 80).ljust(column), "bold"),
         "  ",
-        (plain(device).ljust(6), "green" if device.startswith("cuda") else "yellow"),
+        (plain(device).ljust(6), "green" if is_on_gpu(device) else "yellow"),
         f"  {kind}{held}",
     )
 

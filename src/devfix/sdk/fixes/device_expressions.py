@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import libcst as cst
 
-from devfix.model import Diagnosis, ScopeVariable
+from devfix.model import Diagnosis, ScopeVariable, is_on_gpu
 from devfix.sdk.trace.history import frame_of
 from devfix.sdk.trace.operands import DEVICE_KINDS, target_device
 from devfix.sdk.trace.sites import FixSite
@@ -127,7 +127,7 @@ def _has_parameters(spot: FixSite, module: str) -> bool:
 
 def means(binding: ScopeVariable, device: str) -> bool:
     """Return whether a device or string variable names `device`; an unindexed "cuda" is the current GPU."""
-    return binding.device == device or (binding.device == "cuda" and device.startswith("cuda"))
+    return binding.device == device or (is_on_gpu(binding.device) and binding.device == device.partition(":")[0])
 
 
 def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:

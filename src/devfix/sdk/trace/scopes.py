@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from devfix.model import Failure, Operand, ScopeVariable, SourceLocation
+from devfix.model import Failure, Operand, ScopeVariable, SourceLocation, is_on_gpu
 from devfix.sdk.trace.derived import begins
 from devfix.sdk.trace.operands import scope_in
 from devfix.sdk.trace.sites import scope_at
@@ -94,7 +94,7 @@ def is_spread(failure: Failure) -> bool:
     """
     for frame in failure.frames:
         modules = [each for each in frame.scope if each.kind == "module"]
-        gpus = {each.device for each in modules if each.device.startswith("cuda:")}
+        gpus = {each.device for each in modules if is_on_gpu(each.device)}
         if len(gpus) > 1 or ("mixed" in {each.device for each in modules} and gpus):
             return True
     return False

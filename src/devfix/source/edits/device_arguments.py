@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from devfix.model import is_on_gpu
 from devfix.source import File, last_name
 from devfix.source.edits.expressions import DTYPE, add_keyword, argument, code, expression
 from devfix.source.queries.reading import assignments
 
-LITERAL = re.compile(r"(cuda|cpu)(:\d+)?")
+LITERAL = re.compile(r"(cuda|mps|xpu|cpu)(:\d+)?")
 STEPS = 4  # assignments to follow from one name to the next
 
 
@@ -80,7 +81,7 @@ def literal_device(file: File, node: cst.BaseExpression, steps: int = STEPS) -> 
         return value if isinstance(value, str) and LITERAL.fullmatch(value) else ""
     if isinstance(node, cst.IfExp):
         found = [literal_device(file, each, steps) for each in (node.body, node.orelse)]
-        return max(found, key=lambda each: each.startswith("cuda")) if all(found) else ""
+        return max(found, key=is_on_gpu) if all(found) else ""
     if isinstance(node, cst.BooleanOperation):
         return literal_device(file, node.right, steps)
     if isinstance(node, cst.Call) and last_name(node.func) == "device" and node.args:

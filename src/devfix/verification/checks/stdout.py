@@ -28,7 +28,7 @@ def stdout_differs(before: Sequence[str], after: Sequence[str]) -> bool:
     )
 
 
-_DEVICE = re.compile(r"\b(cuda|cpu|gpu)(:\d+)?\b", re.IGNORECASE)
+_DEVICE = re.compile(r"\b(cuda|mps|xpu|cpu|gpu)(:\d+)?\b", re.IGNORECASE)
 _SHOWN = re.compile(r",\s+device='\w+(:\d+)?'")  # in the text of a tensor on a GPU only
 
 

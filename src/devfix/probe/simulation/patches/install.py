@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from .. import kinds
+from .accelerators import accelerator, memory, mps, streams, xpu
 from .autograd import autocast, gradients
 from .compilation import compiling, proxies, scripting, scripts, tracing
-from .cuda import accelerator, builds, cuda, driver, graphs, memory, pools, profiling, streams
+from .cuda import builds, cuda, driver, graphs, pools, profiling
 from .kernels import (
     composites,
     determinism,
@@ -36,7 +40,7 @@ from .tensors import (
     subclasses,
 )
 
-_SUBJECTS = (
+_SUBJECTS: tuple[Any, ...] = (
     bare_numbers,
     constructors,
     sparse,
@@ -56,6 +60,8 @@ _SUBJECTS = (
     parameters,
     storages,
     printing,
+    mps,
+    xpu,
     cuda,
     forks,
     fourier,
@@ -85,10 +91,20 @@ _SUBJECTS = (
 )
 
 
+# What only one kind of device has; the other subjects ask the kind of the world.
+_OF_KIND: dict[Any, str] = {
+    **dict.fromkeys((cuda, forks, pools, profiling, parallel, driver, determinism, graphs, builds), "cuda"),
+    mps: "mps",
+    xpu: "xpu",
+}
+
+
 def simulated() -> None:
     """Patch everything that distinguishes a simulated GPU from a real one for a program."""
+    kind = kinds.now()
     for subject in _SUBJECTS:
-        subject.install()
+        if _OF_KIND.get(subject, kind.name) == kind.name:
+            subject.install()
 
 
 def everywhere() -> None:

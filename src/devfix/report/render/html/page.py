@@ -10,6 +10,7 @@ from jinja2 import PackageLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
+from devfix.model import is_on_gpu
 from devfix.report.render.devices import size
 from devfix.report.render.html.highlight import diff_rows
 from devfix.report.render.plain import one_line, plain, short_path
@@ -53,7 +54,7 @@ def device_class(device: str) -> str:
     ('gpu1', 'gpu3', 'host', 'other')
     """
     kind, _, index = device.partition(":")
-    if kind == "cuda":
+    if is_on_gpu(kind):
         return f"gpu{min(int(index), 3) if index.isdecimal() and index.isascii() else 0}"
     return "host" if kind == "cpu" else "other"
 

@@ -67,7 +67,7 @@ def _matrix(data: ReportRecord) -> Iterator[tuple[str, list[str]]]:
     """Yield each world with its result without the fixes, and after each of them; "" where it was not run."""
     if not data.fixes:
         return
-    home = World(data.world.kind, data.world.gpus, data.world.current).name if data.world else ""
+    home = World(data.world.kind, data.world.gpus, data.world.current, data.world.device).name if data.world else ""
     before = {home: "failed", **data.fixes[0].verdict.before}
     names = dict.fromkeys(name for fix in data.fixes for name in fix.verdict.worlds)
     for name in names:

@@ -1,7 +1,8 @@
-"""`torch.autocast("cuda")`: PyTorch's kernels check `is_cuda()` in C++ and would not cast on a simulated GPU.
+"""`torch.autocast`: PyTorch's kernels check `is_cuda()` in C++ and would not cast on a simulated GPU.
 
-Simulated tensors have the AutocastCUDA key. Python kernels replace PyTorch's under that key: they cast, and call the
-operator again below it. `ATen/autocast_mode.h`, which the wheel contains, lists the cast of each operator.
+Simulated tensors have the AutocastCUDA key, or that of the world's kind of device. Python kernels replace PyTorch's
+under that key: they cast, and call the operator again below it. `ATen/autocast_mode.h`, which the wheel contains, lists
+the cast of each operator.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from typing import Any
 
 import torch
 
-from ... import composite_path
+from ... import composite_path, kinds
 from ...patching import undo_with, wrap
 from ...tensor import Tensor, device_of
+from . import mps_autocast
 
 Key = torch._C.DispatchKey
-_KEYS = torch._C.DispatchKeySet(Key.AutocastCUDA)
 _libraries: list[Any] = []
 # Operators that cuDNN runs as a whole, with half precision (ATen/cudnn/AutocastRNN.cpp).
 _RECURRENT = [f"{name}.{form}" for name in ("lstm", "gru", "rnn_tanh", "rnn_relu") for form in ("input", "data")]
@@ -32,8 +33,18 @@ _FALLBACK = {
 }  # fmt: skip
 
 
+def _keys() -> Any:
+    return torch._C.DispatchKeySet(_key())
+
+
+def _key() -> Any:
+    return getattr(Key, kinds.now().autocast_key)
+
+
 def _list_operators() -> dict[str, list[str]]:
     """Return the qualified names of the operators of each policy."""
+    if kinds.now().name == "mps":
+        return mps_autocast.POLICIES
     header = Path(torch.__file__).parent / "include/ATen/autocast_mode.h"
     found = {}
     text = header.read_text(encoding="utf-8") if header.is_file() else ""
@@ -61,15 +72,15 @@ def _cast(value: Any, dtype: torch.dtype) -> Any:
 
 def _widest(values: Any) -> torch.dtype:
     flat = [item for value in values for item in (value if isinstance(value, (list, tuple)) else (value,))]
-    kinds = [item.dtype for item in flat if _eligible(item)]
-    dtype = torch.get_autocast_dtype("cuda")
-    for kind in kinds:
-        dtype = torch.promote_types(dtype, kind)
+    found = [item.dtype for item in flat if _eligible(item)]
+    dtype = torch.get_autocast_dtype(kinds.now().name)
+    for each in found:
+        dtype = torch.promote_types(dtype, each)
     return dtype
 
 
 def _lower(args: Any, kwargs: Any) -> torch.dtype:
-    return torch.get_autocast_dtype("cuda")
+    return torch.get_autocast_dtype(kinds.now().name)
 
 
 def _single(args: Any, kwargs: Any) -> torch.dtype:
@@ -82,7 +93,7 @@ def _promote(args: Any, kwargs: Any) -> torch.dtype:
 
 def _casting(func: Any, choose: Callable[[Any, Any], torch.dtype]) -> Any:
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        with torch._C._ExcludeDispatchKeyGuard(_KEYS):
+        with torch._C._ExcludeDispatchKeyGuard(_keys()):
             dtype = choose(args, kwargs)
             cast = [_cast(value, dtype) for value in args]
             return func(*cast, **{name: _cast(value, dtype) for name, value in kwargs.items()})
@@ -95,7 +106,7 @@ def _with_dtype(func: Any) -> Any:
     place = names.index("dtype") if "dtype" in names else -1
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        with torch._C._ExcludeDispatchKeyGuard(_KEYS):
+        with torch._C._ExcludeDispatchKeyGuard(_keys()):
             given = kwargs.get("dtype") or (args[place] if -1 < place < len(args) else None)
             if given is None and args and _eligible(args[0]):
                 args, kwargs = args[:place] if place < len(args) else args, {**kwargs, "dtype": torch.float32}
@@ -127,9 +138,9 @@ def _register() -> None:
 
 def _implement(library: Any, name: str, kernel: Any) -> None:
     try:
-        library.impl(name, kernel, "AutocastCUDA", allow_override=True)
+        library.impl(name, kernel, kinds.now().autocast_key, allow_override=True)
     except TypeError:
-        library.impl(name, kernel, "AutocastCUDA")
+        library.impl(name, kernel, kinds.now().autocast_key)
 
 
 def _unregister() -> None:
@@ -137,18 +148,18 @@ def _unregister() -> None:
         library = _libraries.pop()
         composite_path.listening.remove(library)
         library._destroy()
-    torch._C._dispatch_tls_set_dispatch_key_included(Key.AutocastCUDA, False)
+    torch._C._dispatch_tls_set_dispatch_key_included(_key(), False)
 
 
 def _begin() -> None:
     """Enable the kernels in this thread for all tensors: a transform's wrapper lacks the key."""
     _register()
-    torch._C._dispatch_tls_set_dispatch_key_included(Key.AutocastCUDA, True)
+    torch._C._dispatch_tls_set_dispatch_key_included(_key(), True)
 
 
 def _entering(original: Any) -> Any:
     def __enter__(self: Any) -> Any:
-        if getattr(self, "device", None) == "cuda":
+        if getattr(self, "device", None) == kinds.now().name:
             _begin()
         return original(self)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ... import archives, devices
+from ... import archives, devices, kinds
 from ...patching import replace, wrap
 from . import scripting
 
@@ -58,7 +58,7 @@ def _buffer(original: Any) -> Any:
         with _on_host(self):
             scripting.as_written(module=self._c)
             written = original(self, *args, **kwargs)
-        return archives.moved(written, f"cuda:{gpus.pop()}")
+        return archives.moved(written, f"{kinds.now().name}:{gpus.pop()}")
 
     return save_to_buffer
 
@@ -87,7 +87,7 @@ def _load(original: Any) -> Any:
         index = devices.spoken(place)
         if index is None:
             return original(io.BytesIO(data), map_location, *args, **kwargs)
-        return original(io.BytesIO(data), "cpu", *args, **kwargs).to(devices.CUDA[index])
+        return original(io.BytesIO(data), "cpu", *args, **kwargs).to(devices.SHOWN[index])
 
     return load
 

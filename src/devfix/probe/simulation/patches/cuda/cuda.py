@@ -1,4 +1,4 @@
-"""`torch.cuda`: devices, availability, properties, synchronization, random state."""
+"""`torch.cuda`: devices, availability, properties, synchronization."""
 
 from __future__ import annotations
 
@@ -8,20 +8,13 @@ from typing import Any
 import torch
 import torch.cuda._utils as utilities
 
-from ... import devices, graph_capture, hooks, randomness
-from ...patching import replace, wrap
+from ... import devices, graph_capture, hooks
+from ...patching import replace
 from ...visible_devices import uuid
+from ..accelerators import random_state
+from ..accelerators.random_state import index_of
 
 GIGABYTE = 1 << 30
-
-
-def _index(device: Any = None) -> int:
-    if device is None:
-        return devices.current()
-    index = devices.spoken(device)
-    if index is None:
-        raise ValueError(f"Expected a cuda device, but got: {device}")
-    return index
 
 
 def _set_device(device: Any) -> None:
@@ -45,7 +38,7 @@ def _maybe_exchange(index: int) -> int:
 
 
 def _properties(device: Any = None) -> Any:
-    index = _index(device)
+    index = index_of(device)
     if index >= devices.count():
         raise AssertionError("Invalid device id")
     return SimpleNamespace(
@@ -56,13 +49,8 @@ def _properties(device: Any = None) -> Any:
     )  # fmt: skip
 
 
-def _seed(seed: int, gpus: Any) -> None:
-    for gpu in gpus:
-        randomness.defaults[gpu].manual_seed(int(seed))
-
-
 def _synchronize(device: Any = None) -> None:
-    _index(device)
+    index_of(device)
     graph_capture.check()
 
 
@@ -84,7 +72,7 @@ def _answers() -> dict[str, Any]:
         "get_device_properties": _properties,
         "get_device_name": lambda device=None: _properties(device).name,
         "get_device_capability": lambda device=None: (8, 0),
-        "can_device_access_peer": lambda device, peer: _index(device) != _index(peer),
+        "can_device_access_peer": lambda device, peer: index_of(device) != index_of(peer),
         "is_bf16_supported": lambda including_emulation=True: True,
         "is_tf32_supported": lambda: True,
         "get_arch_list": lambda: ["sm_80"],
@@ -92,23 +80,7 @@ def _answers() -> dict[str, Any]:
         "empty_cache": lambda: None,
         "utilization": _memory,
         "is_current_stream_capturing": graph_capture.active,
-        "manual_seed": lambda seed: _seed(seed, [devices.current()]),
-        "manual_seed_all": lambda seed: _seed(seed, range(count())),
-        "seed": lambda: randomness.defaults[devices.current()].seed(),
-        "seed_all": lambda: [generator.seed() for generator in randomness.defaults] and None,
-        "initial_seed": lambda: randomness.defaults[devices.current()].initial_seed(),
-        "get_rng_state": lambda device="cuda": randomness.defaults[_index(device)].get_state(),
-        "set_rng_state": lambda state, device="cuda": (
-            randomness.defaults[_index(device)].set_state(state.cpu()) and None
-        ),
-        "get_rng_state_all": lambda: [generator.get_state() for generator in randomness.defaults[: count()]],
-        "set_rng_state_all": _set_all_states,
     }
-
-
-def _set_all_states(states: Any) -> None:
-    for generator, state in zip(randomness.defaults, states):  # noqa: B905 - as PyTorch, use those that exist
-        generator.set_state(state.cpu())
 
 
 def install() -> None:
@@ -117,11 +89,5 @@ def install() -> None:
     for name, answer in _answers().items():
         if hasattr(cuda, name):
             replace(cuda, name, answer)
-    replace(cuda, "default_generators", tuple(randomness.defaults), add=True)
+    random_state.install(cuda)
     replace(cuda, "_initialized", True, add=True)
-    for name in ("get_rng_state", "set_rng_state", "get_rng_state_all", "set_rng_state_all", "manual_seed",
-                 "manual_seed_all", "seed", "seed_all", "initial_seed"):  # fmt: skip
-        if hasattr(cuda.random, name):
-            replace(cuda.random, name, getattr(cuda, name))
-    wrap(torch, "get_device_module", lambda original: lambda device=None: cuda if device is None else original(device))
-    replace(torch._C, "_get_accelerator", lambda check=None: torch.device("cuda"))

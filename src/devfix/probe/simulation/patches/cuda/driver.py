@@ -10,11 +10,11 @@ import torch.cuda.comm  # imported by CUDA builds, but not by CPU builds
 
 from ... import devices, graph_capture
 from ...patching import replace
-from . import memory
+from ..accelerators import memory
 
 
 def _snapshot(*args: Any) -> dict[str, Any]:
-    return {"segments": [], "device_traces": [[] for _ in devices.CUDA], "annotations": [], "allocator_settings": {}}
+    return {"segments": [], "device_traces": [[] for _ in devices.SHOWN], "annotations": [], "allocator_settings": {}}
 
 
 def _answers() -> dict[str, Any]:

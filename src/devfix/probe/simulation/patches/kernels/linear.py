@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ... import composite_path, cpu_fast_path, fast_path, hooks
+from ... import composite_path, cpu_fast_path, fast_path, hooks, kinds, mps_checks
 from ...dtypes import PRODUCTS
 from ...patching import replace, wrap
 
@@ -41,6 +41,11 @@ def _whole(original: Any) -> Any:
                 del guard
             if result is not None and result.dtype in PRODUCTS:
                 return fast_path.placed(result, gpu, _func, (input, weight, bias), {}, input)
+        if not kinds.now().checks_arguments:  # MPS has a kernel of its own, which checks by hand
+            error = mps_checks.linear_error((input, weight, bias))
+            if error is not None:
+                hooks.failed(error, _func, (input, weight, bias), {})
+                raise error
         return original(input, weight, bias)
 
     return linear

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from ... import devices, hooks
+from ... import devices, hooks, kinds
 from ...patching import replace, wrap
 from ...plans import special
 from ...tensor import Tensor
@@ -19,13 +19,17 @@ from ...unwrapping import rewrap, unwrap_all
 from . import futures
 
 _LETTING_GO = 0.05  # seconds
-_ONLY_NCCL = ("nccl", "cuda:nccl")
 _WHOLE = ("c10d::_allgather_base_", "c10d::_reduce_scatter_base_")
 _asked: dict[str, str] = {}  # the name of a group -> the backend that the program requested
 
 
 def _without_nccl(backend: Any) -> Any:
-    return "gloo" if backend is None or "nccl" in str(backend) else backend
+    return "gloo" if backend is None or kinds.now().backend in str(backend) else backend
+
+
+def _is_only_on_gpus(asked: str) -> bool:
+    kind = kinds.now()
+    return bool(kind.backend) and asked in (kind.backend, f"{kind.name}:{kind.backend}")
 
 
 def _name(group: Any) -> str:
@@ -37,7 +41,8 @@ def _name(group: Any) -> str:
 
 def _remember(group: Any, backend: Any) -> None:
     # Without a backend PyTorch uses Gloo for the CPU and NCCL for GPUs.
-    _asked[_name(group)] = "cpu:gloo,cuda:nccl" if backend is None else str(backend).lower()
+    kind = kinds.now()
+    _asked[_name(group)] = f"cpu:gloo,{kind.name}:{kind.backend}" if backend is None else str(backend).lower()
 
 
 def _begin(original: Any) -> Any:
@@ -45,7 +50,7 @@ def _begin(original: Any) -> Any:
         kwargs.pop("device_id", None)
         result = original(_without_nccl(backend), *args, **kwargs)
         _remember(torch.distributed.group.WORLD, backend)
-        if "nccl" in str(backend).lower():
+        if kinds.now().backend in str(backend).lower():
             devices.need_one_each(torch.distributed.get_world_size())
         return result
 
@@ -84,7 +89,7 @@ def _backend(original: Any) -> Any:
     def get_backend(group: Any = None) -> Any:
         found = original(group)
         asked = _asked.get(_name(group or torch.distributed.group.WORLD), "")
-        return "nccl" if "nccl" in asked else found
+        return kinds.now().backend if kinds.now().backend in asked else found
 
     return get_backend
 
@@ -92,7 +97,7 @@ def _backend(original: Any) -> Any:
 def _object_device(original: Any) -> Any:
     def device(group: Any = None) -> Any:
         asked = _asked.get(_name(group or torch.distributed.group.WORLD), "")
-        return "cuda" if asked in _ONLY_NCCL else original(group)
+        return kinds.now().name if _is_only_on_gpus(asked) else original(group)
 
     return device
 
@@ -111,7 +116,7 @@ def refuse_host(group: Any, tensors: Any) -> None:
     except (AttributeError, RuntimeError, TypeError):
         name = _name(torch.distributed.group.WORLD)
     asked = _asked.get(name, "")
-    if asked in _ONLY_NCCL and any(tensor._devfix_gpu < 0 for tensor in tensors):
+    if _is_only_on_gpus(asked) and any(tensor._devfix_gpu < 0 for tensor in tensors):
         raise RuntimeError("No backend type associated with device type cpu")
 
 
@@ -149,9 +154,9 @@ def _held(part: Any) -> Any:
 
 
 def install() -> None:
-    """Patch torch.distributed, if this torch has it."""
-    distributed = torch.distributed
-    if not distributed.is_available():
+    """Patch torch.distributed, if this torch has it and the kind of device a backend of its own."""
+    distributed, kind = torch.distributed, kinds.now()
+    if not distributed.is_available() or not kind.backend:
         return
     import torch.distributed.distributed_c10d as c10d
 
@@ -168,7 +173,8 @@ def install() -> None:
         if hasattr(distributed, name):
             replace(distributed, name, getattr(c10d, name))
     for owner in (c10d, distributed):
-        replace(owner, "is_nccl_available", lambda: True)
-    replace(torch.cuda.nccl, "version", lambda: (2, 21, 5))
+        replace(owner, f"is_{kind.backend}_available", lambda: True)
+    if kind.is_cuda:
+        replace(torch.cuda.nccl, "version", lambda: (2, 21, 5))
     atexit.unregister(_let_go)
     atexit.register(_let_go)

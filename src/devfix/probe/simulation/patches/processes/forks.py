@@ -1,4 +1,4 @@
-"""A forked child must not use CUDA once its parent has."""
+"""A forked child must not use CUDA, or XPU, once its parent has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ... import devices
+from ... import devices, kinds
 from ...patching import replace
 
 
@@ -16,7 +16,7 @@ class _Watch:
 
 
 def install() -> None:
-    """Watch for forks, and report in torch.cuda whether CUDA is in use."""
+    """Watch for forks, and report in the module of the kind of device whether it is in use."""
     if not _Watch.begun and hasattr(os, "register_at_fork"):
         _Watch.begun = True
         os.register_at_fork(after_in_child=devices.after_fork)
@@ -27,4 +27,4 @@ def install() -> None:
         "_is_in_bad_fork": devices.forbidden,
     }
     for name, answer in answers.items():
-        replace(torch.cuda, name, answer)
+        replace(getattr(torch, kinds.now().name), name, answer)

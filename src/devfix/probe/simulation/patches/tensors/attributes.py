@@ -6,25 +6,30 @@ from typing import Any
 
 import torch
 
-from ... import devices, hooks, messages
+from ... import devices, hooks, kinds, messages
 from ...patching import overridden, replace, wrap
 from ...tensor import Tensor, device_of
 
 _BASE: Any = torch._C.TensorBase
-_base_is_cuda = _BASE.is_cuda.__get__
 _outer = devices.outer
-_CUDA = devices.CUDA
+_SHOWN = devices.SHOWN
 
 
 def _device(self: Any) -> torch.device:
     gpu = self._devfix_gpu
-    return _CUDA[gpu] if gpu >= 0 and (type(self) is Tensor or not overridden(self)) else _outer(device_of(self))
+    return _SHOWN[gpu] if gpu >= 0 and (type(self) is Tensor or not overridden(self)) else _outer(device_of(self))
 
 
-def _is_cuda(self: Any) -> Any:
-    if type(self) is not Tensor and overridden(self):
-        return _base_is_cuda(self)  # calls the handler
-    return self._devfix_gpu >= 0 or device_of(self).type in ("lazy", "cuda")
+def _is_on(name: str) -> property:
+    original = getattr(_BASE, f"is_{name}").__get__
+    types = ("lazy", name)
+
+    def is_on(self: Any) -> Any:
+        if type(self) is not Tensor and overridden(self):
+            return original(self)  # calls the handler
+        return self._devfix_gpu >= 0 or device_of(self).type in types
+
+    return property(is_on)
 
 
 def _from_held(name: str) -> property:
@@ -65,9 +70,10 @@ def _assign_gradient(self: Any, value: Any) -> None:
 
 
 def install() -> None:
-    """Return for simulated tensors what CUDA tensors return."""
+    """Return for simulated tensors what those of the device return."""
     replace(Tensor, "device", property(_device), add=True)
-    replace(Tensor, "is_cuda", property(_is_cuda), add=True)
+    name = kinds.now().name
+    replace(Tensor, f"is_{name}", _is_on(name), add=True)
     wrap(Tensor, "get_device", _get_device)
     replace(Tensor, "grad", property(_BASE.grad.__get__, _assign_gradient, _BASE.grad.__delete__), add=True)
     for name in ("layout", "is_sparse", "is_sparse_csr", "is_quantized", "is_mkldnn"):

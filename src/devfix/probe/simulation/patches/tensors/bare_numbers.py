@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from ... import kinds
 from ...patching import undo_with
 
 _TYPE_OFFSET = object.__basicsize__ - ctypes.sizeof(ctypes.c_void_p)  # of `ob_type`, the last field of every object
@@ -25,13 +26,13 @@ class _DeviceType(type):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and type(args[0]) is int and not kwargs:
-            args = ("cuda", args[0])
+            args = (kinds.now().name, args[0])
         return super().__call__(*args, **kwargs)
 
 
 def _resolved_by_torch() -> bool:
     try:
-        return bool(torch.device(0).type == "cuda")
+        return bool(torch.device(0).type == kinds.now().name)
     except RuntimeError:
         return False
 

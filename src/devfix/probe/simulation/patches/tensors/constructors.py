@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch.utils._device as default_device
 
-from ... import cpu_fast_path, devices, hooks, messages
+from ... import cpu_fast_path, devices, hooks, kinds, messages
 from ...patching import overridden, replace, wrap
 from ...tensor import Tensor
 
@@ -168,7 +168,7 @@ def _accept_index(original: Any) -> Any:
             if made is not None:
                 return made
         if type(kwargs.get("device")) is int:
-            kwargs["device"] = torch.device("cuda", kwargs["device"])
+            kwargs["device"] = torch.device(kinds.now().name, kwargs["device"])
         if kwargs.get("out") is not None and kwargs.get("device") is not None:
             kwargs["device"] = devices.inner(kwargs["device"])  # C++ compares it with that of the shell
         return original(*args, **kwargs)
@@ -213,4 +213,5 @@ def install() -> None:
     for name in ("fftfreq", "rfftfreq"):
         wrap(torch.fft, name, _accept_index)
     wrap(Tensor, "new_tensor", _method)
-    wrap(torch, "set_default_tensor_type", _set_default_type)
+    if kinds.now().has_legacy_types:
+        wrap(torch, "set_default_tensor_type", _set_default_type)

@@ -1,4 +1,4 @@
-"""Explicit moves: `.to`, `.cuda`, `.cpu`, with "cuda" resolved in Python before C++ sees it."""
+"""Explicit moves: `.to`, `.cuda`, `.xpu`, `.cpu`, with "cuda" resolved in Python before C++ sees it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.overrides import handle_torch_function
 
-from ... import devices, hooks, randomness
+from ... import devices, hooks, kinds, randomness
 from ...patching import overridden, wrap
 from ...tensor import Tensor
 
@@ -34,8 +34,10 @@ def _to(original: Any) -> Any:
     return to
 
 
-def _cuda(original: Any) -> Any:
-    def cuda(
+def _onto(original: Any) -> Any:
+    name = kinds.now().name
+
+    def onto(
         self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format
     ) -> Any:
         if overridden(self):
@@ -43,13 +45,13 @@ def _cuda(original: Any) -> Any:
             asked: dict[str, Any] = {"non_blocking": True} if non_blocking else {}
             if memory_format is not torch.preserve_format:
                 asked["memory_format"] = memory_format
-            return handle_torch_function(Tensor.cuda, (self,), *given, **asked)
-        index = devices.spoken("cuda" if device is None else device)
+            return handle_torch_function(getattr(Tensor, name), (self,), *given, **asked)
+        index = devices.spoken(name if device is None else device)
         if index is None:
-            raise RuntimeError(f"Invalid device, must be cuda device: {device}")
+            raise RuntimeError(f"Invalid device, must be {name} device: {device}")
         return self.to(devices.LAZY[index], non_blocking=non_blocking, memory_format=memory_format)
 
-    return cuda
+    return onto
 
 
 def _parsing(original: Any) -> Any:
@@ -57,9 +59,9 @@ def _parsing(original: Any) -> Any:
 
     def parse_to(*args: Any, **kwargs: Any) -> Any:
         if args and type(args[0]) is int:
-            args = (torch.device("cuda", args[0]), *args[1:])
+            args = (torch.device(kinds.now().name, args[0]), *args[1:])
         elif type(kwargs.get("device")) is int:
-            kwargs["device"] = torch.device("cuda", kwargs["device"])
+            kwargs["device"] = torch.device(kinds.now().name, kwargs["device"])
         return original(*args, **kwargs)
 
     return parse_to
@@ -81,6 +83,6 @@ def _generator(original: Any) -> Any:
 def install() -> None:
     """Patch the moves."""
     wrap(Tensor, "to", _to)
-    wrap(Tensor, "cuda", _cuda)
+    wrap(Tensor, kinds.now().name, _onto)
     wrap(torch._C._nn, "_parse_to", _parsing)
     wrap(torch, "Generator", _generator)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch._subclasses import fake_tensor
 
-from ... import devices
+from ... import devices, kinds
 from ...patching import replace, undo_with, wrap
 
 _asks_device = torch.ops.prim.device.default
@@ -18,7 +18,7 @@ _handlers: Any = getattr(fake_tensor, "_DISPATCH_META_HANDLERS", {})
 
 
 def _as_lazy(device: Any) -> Any:
-    return devices.LAZY[device.index] if device.type == "cuda" and device.index is not None else device
+    return devices.LAZY[device.index] if device.type == kinds.now().name and device.index is not None else device
 
 
 def _by_class(original: Any) -> Any:

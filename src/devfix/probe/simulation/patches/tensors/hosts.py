@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import torch.utils.dlpack
 
-from ... import hooks
+from ... import hooks, kinds
 from ...patching import overridden, replace, wrap
 from ...tensor import Tensor
 
@@ -72,9 +72,13 @@ def _report_pinned(original: Any) -> Any:
 
 def _dlpack_device(original: Any) -> Any:
     def __dlpack_device__(self: Any) -> Any:
-        return (2, self._devfix_gpu) if self._devfix_gpu >= 0 and not overridden(self) else original(self)
+        held = self._devfix_gpu >= 0 and not overridden(self)
+        return (_DLPACK[kinds.now().name], self._devfix_gpu) if held else original(self)
 
     return __dlpack_device__
+
+
+_DLPACK = {"cuda": 2, "mps": 8, "xpu": 14}  # DLDeviceType in ATen/dlpack.h: CUDA, Metal, oneAPI
 
 
 class _Capsule:
@@ -136,7 +140,7 @@ def _calling(name: str) -> Any:
 
 def _kind(tensor: Any) -> str:
     """Return the type of a tensor as C++ names it."""
-    place = "CPU" if tensor._devfix_gpu < 0 else "CUDA"
+    place = "CPU" if tensor._devfix_gpu < 0 else kinds.now().key
     return place + str(tensor.type()).rpartition(".")[2].replace("Tensor", "Type")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ... import devices, hooks
+from ... import devices, hooks, kinds
 from ...patching import overridden, replace, wrap
 from ...tensor import Tensor
 
@@ -87,12 +87,13 @@ def _convert_type(self: Any, dtype: Any = None, non_blocking: bool = False, **kw
     if dtype is None:
         if self._devfix_held is None:
             return _name_of(self)
-        return _name_of(self._devfix_held).replace("torch.", "torch.cuda.", 1)
+        return _name_of(self._devfix_held).replace("torch.", f"{kinds.now().module}.", 1)
     if isinstance(dtype, torch.dtype):
         return self.to(dtype, non_blocking=non_blocking)
     name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
     module, _, base = name.rpartition(".")
-    if base not in DTYPES or module not in ("torch", "torch.cuda"):
+    legacy = ("torch", "torch.cuda") if kinds.now().has_legacy_types else ("torch",)
+    if base not in DTYPES or module not in legacy:
         return _name_of(self, dtype, non_blocking, **kwargs)
     if module == "torch":
         device: Any = devices.CPU
@@ -117,7 +118,9 @@ def install() -> None:
     """Patch the legacy names."""
     _read_elements()
     wrap(Tensor, "type", _type)
-    for module, layout in ((torch.cuda, torch.strided), (torch.cuda.sparse, torch.sparse_coo)):
+    # `all_declared_types` in torch/csrc/utils/tensor_types.cpp gives no kind but CUDA such names.
+    owners = ((torch.cuda, torch.strided), (torch.cuda.sparse, torch.sparse_coo))
+    for module, layout in owners if kinds.now().has_legacy_types else ():
         for name, dtype in DTYPES.items():
             if module is torch.cuda or hasattr(module, name):
                 body = {"dtype": dtype, "layout": layout, "__module__": module.__name__, "is_cuda": True}

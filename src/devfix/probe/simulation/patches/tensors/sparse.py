@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ... import devices, hooks
+from ... import devices, hooks, kinds
 from ...patching import wrap
 from ...tensor import Tensor
 
@@ -72,8 +72,8 @@ def _check_places(parts: Any) -> None:
         return
     indices, values = (item._devfix_gpu for item in parts)
     if min(indices, values) < 0:
-        kinds = ["CPU" if gpu < 0 else "CUDA" for gpu in (indices, values)]
-        error = RuntimeError(f"backend of indices ({kinds[0]}) must match backend of values ({kinds[1]})")
+        names = ["CPU" if gpu < 0 else kinds.now().key for gpu in (indices, values)]
+        error = RuntimeError(f"backend of indices ({names[0]}) must match backend of values ({names[1]})")
     else:
         error = RuntimeError(f"device of indices ({indices}) must match device of values ({values})")
     hooks.failed(error, "torch.sparse_coo_tensor", parts, {})

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ... import devices, hooks, messages
+from ... import devices, hooks, kinds, messages
 from ...patching import overridden, replace, wrap
 from ...tensor import Tensor
 
@@ -32,7 +32,7 @@ def _of_tensor(original: Any) -> Any:
 
 def _device(self: Any) -> Any:
     gpu = self._devfix_gpu
-    return devices.CUDA[gpu] if gpu >= 0 else _BASE.device.__get__(self)
+    return devices.SHOWN[gpu] if gpu >= 0 else _BASE.device.__get__(self)
 
 
 def _move(self: Any, gpu: int) -> Any:
@@ -54,11 +54,13 @@ def _to(original: Any) -> Any:
     return to
 
 
-def _cuda(original: Any) -> Any:
-    def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
-        return self.to(device="cuda" if device is None else device)
+def _onto(original: Any) -> Any:
+    name = kinds.now().name
 
-    return cuda
+    def onto(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
+        return self.to(device=name if device is None else device)
+
+    return onto
 
 
 def _cpu(original: Any) -> Any:
@@ -118,10 +120,12 @@ def install() -> None:
     """Patch storages and pickling."""
     replace(Storage, "_devfix_gpu", -1, add=True)
     replace(Storage, "device", property(_device), add=True)
-    replace(Storage, "is_cuda", property(lambda self: self._devfix_gpu >= 0), add=True)
+    name = kinds.now().name
+    if hasattr(Storage, f"is_{name}"):
+        replace(Storage, f"is_{name}", property(lambda self: self._devfix_gpu >= 0), add=True)
     replace(Storage, "get_device", lambda self: self._devfix_gpu, add=True)
     wrap(Storage, "to", _to)
-    wrap(Storage, "cuda", _cuda)
+    wrap(Storage, name, _onto)
     wrap(Storage, "cpu", _cpu)
     wrap(Storage, "clone", _clone)
     wrap(Storage, "copy_", _copy)

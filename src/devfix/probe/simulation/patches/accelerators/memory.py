@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ... import devices, memory_peaks
+from ... import devices, kinds, memory_peaks
 from ...patching import replace
 from ...tensor import Tensor
 
@@ -41,8 +41,8 @@ def allocated(device: Any = None) -> int:
 
 def _tensors() -> list[Any]:
     things = gc.get_objects()
-    kinds = {kind for kind in set(map(type, things)) if issubclass(kind, Tensor)}
-    return [thing for thing in things if type(thing) in kinds and thing._devfix_gpu >= 0]
+    classes = {kind for kind in set(map(type, things)) if issubclass(kind, Tensor)}
+    return [thing for thing in things if type(thing) in classes and thing._devfix_gpu >= 0]
 
 
 def _living(gpu: int) -> int:
@@ -94,14 +94,14 @@ _COUNTS = ("num_alloc_retries", "num_device_alloc", "num_device_free", "num_ooms
 
 def _summary(device: Any = None, abbreviated: bool = False) -> str:
     """Return a table with the heading of PyTorch's."""
-    head = f"PyTorch CUDA memory summary, device ID {_index(device)}"
+    head = f"PyTorch {kinds.now().key} memory summary, device ID {_index(device)}"
     rows = (f"| {name:<21} | {figure:>12} bytes |" for name, figure in
             (("Allocated memory", allocated(device)), ("Peak usage", peak(device))))  # fmt: skip
     return "\n".join((f"|{head:^75}|", *rows))
 
 
 def install() -> None:
-    """Patch the figures in torch.cuda and torch.accelerator."""
+    """Patch the figures in torch.cuda or torch.xpu, and in torch.accelerator."""
     answers: dict[str, Any] = {
         "memory_allocated": allocated, "memory_reserved": allocated, "memory_cached": allocated,
         "max_memory_allocated": peak, "max_memory_reserved": peak, "max_memory_cached": peak,
@@ -110,13 +110,15 @@ def install() -> None:
         "memory_stats": stats, "memory_stats_as_nested_dict": stats,
         "memory_summary": _summary,
         "memory_snapshot": lambda *args, **kwargs: [],
+        "get_memory_info": lambda device=None: (max(TOTAL - allocated(device), 1), TOTAL),
         "mem_get_info": lambda device=None: (max(TOTAL - allocated(device), 1), TOTAL),
         "memory_usage": lambda device=None: 0, "empty_cache": lambda: None,
         "set_per_process_memory_fraction": lambda fraction, device=None: None,
         "get_per_process_memory_fraction": lambda device=None: 1.0,
         "list_gpu_processes": lambda device=None: "",
     }  # fmt: skip
-    for owner in (torch.cuda, torch.cuda.memory, getattr(torch, "accelerator", None)):
+    own = None if kinds.now().name == "mps" else getattr(torch, kinds.now().name)
+    for owner in (own, getattr(own, "memory", None), getattr(torch, "accelerator", None)):
         for name, answer in answers.items():
             if owner is not None and hasattr(owner, name):
                 replace(owner, name, answer)

@@ -6,8 +6,9 @@ from typing import Any
 
 import torch
 
-from ... import devices
-from ...patching import replace
+from ... import devices, kinds
+from ...patching import replace, wrap
+from . import streams
 
 
 def _set_index(device: Any) -> None:
@@ -21,29 +22,41 @@ def _exchange(index: int) -> int:
     return before
 
 
+def _module(original: Any) -> Any:
+    def get_device_module(device: Any = None) -> Any:
+        return getattr(torch, kinds.now().name) if device is None else original(device)
+
+    return get_device_module
+
+
 def install() -> None:
     """Patch torch.accelerator, if this torch has it."""
+    name = kinds.now().name
+    wrap(torch, "get_device_module", _module)
+    replace(torch._C, "_get_accelerator", lambda check=None: torch.device(name))
     module = getattr(torch, "accelerator", None)
     if module is None:
         return
     answers = {
         "is_available": devices.available,
         "device_count": devices.count,
-        "current_accelerator": lambda check_available=False: torch.device("cuda") if devices.count() else None,
+        "current_accelerator": lambda check_available=False: torch.device(name) if devices.count() else None,
         "current_device_index": devices.current,
         "current_device_idx": devices.current,
         "set_device_index": _set_index,
         "set_device_idx": _set_index,
         "synchronize": lambda device=None: None,
-        "current_stream": lambda device=None: torch.cuda.current_stream(device),
-        "set_stream": lambda stream: torch.cuda.set_stream(stream),
+        # Not the functions themselves: Dynamo stores one rule for each, and they are those of torch.cuda.
+        "current_stream": lambda device=None: streams.current_stream(device),
+        "set_stream": lambda stream: streams.set_stream(stream),
     }
-    for name, answer in answers.items():
-        if hasattr(module, name):
-            replace(module, name, answer)
-    for name in ("exchangeDevice", "maybeExchangeDevice"):
-        replace(torch._C, f"_accelerator_{name}", _exchange)
+    for function, answer in answers.items():
+        if hasattr(module, function):
+            replace(module, function, answer)
+    for function in ("exchangeDevice", "maybeExchangeDevice"):
+        replace(torch._C, f"_accelerator_{function}", _exchange)
     replace(torch._C, "_accelerator_setDeviceIndex", devices.make_current)
     replace(torch._C, "_accelerator_getDeviceIndex", devices.current)
     replace(torch._C, "_accelerator_isAllocatorInitialized", lambda: False)
+    replace(torch._C, "_accelerator_getAccelerator", lambda: torch.device(name))
     replace(torch._C, "_accelerator_setAllocatorSettings", lambda settings: None)

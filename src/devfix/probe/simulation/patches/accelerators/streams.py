@@ -9,9 +9,11 @@ from typing import Any
 import torch
 from torch.overrides import handle_torch_function
 
-from ... import devices, graph_capture
+from ... import devices, graph_capture, kinds
 from ...patching import overridden, replace, wrap
 from ...tensor import Tensor
+
+_TYPES = {"cuda": 1, "xpu": 12, "mps": 13}  # DeviceType in c10/core/DeviceType.h
 
 
 class Stream:
@@ -20,14 +22,14 @@ class Stream:
     def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
         self.device_index = devices.current() if device is None else devices.spoken(device) or 0
         self.priority = priority
-        self.stream_id = self.cuda_stream = kwargs.get("stream_id", id(self) & 0xFFFF)
-        self.device_type = 1
+        self.stream_id = self.cuda_stream = self.sycl_queue = kwargs.get("stream_id", id(self) & 0xFFFF)
+        self.device_type = _TYPES[kinds.now().name]
         self._outer: list[Any] = []
 
     @property
     def device(self) -> torch.device:
         """The device of this stream."""
-        return devices.CUDA[self.device_index]
+        return devices.SHOWN[self.device_index]
 
     def __enter__(self) -> Stream:
         self._outer.append((current_stream(), current_stream(self.device)))
@@ -76,7 +78,11 @@ class Stream:
         return int(self.cuda_stream)
 
     def __repr__(self) -> str:
-        return f"<torch.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
+        kind = kinds.now()
+        handle = "sycl_queue" if kind.name == "xpu" else "cuda_stream"
+        if kind.name == "mps":
+            return f"torch.Stream device_type={kind.name}, device_index={self.device_index}, stream_id={self.stream_id}"
+        return f"<{kind.module}.Stream device={self.device} {handle}={self.cuda_stream:#x}>"
 
     def wait_event(self, event: Any) -> None:
         """Do not wait."""
@@ -110,7 +116,7 @@ class Event:
     @property
     def device(self) -> torch.device | None:
         """The device on which the event was recorded."""
-        return None if self.moment is None else devices.CUDA[self._gpu]
+        return None if self.moment is None else devices.SHOWN[self._gpu]
 
     def record(self, stream: Any = None) -> None:
         """Record the time."""
@@ -175,13 +181,13 @@ def _recording(original: Any) -> Any:
 
 
 def install() -> None:
-    """Patch streams and events in torch.cuda and in torch itself."""
-    cuda = torch.cuda
+    """Patch streams and events in the module of the kind of device, and in torch itself."""
+    module = getattr(torch, kinds.now().name)
+    part = getattr(module, "event" if kinds.now().name == "mps" else "streams", None)
     for name, kind in (("Stream", Stream), ("Event", Event), ("ExternalStream", ExternalStream)):
-        if hasattr(cuda, name):
-            replace(cuda, name, kind)
-            if hasattr(cuda.streams, name):
-                replace(cuda.streams, name, kind)
+        for owner in (module, part):
+            if hasattr(owner, name):
+                replace(owner, name, kind)
     for name in ("Stream", "Event"):
         if hasattr(torch, name):
             replace(torch, name, Stream if name == "Stream" else Event)
@@ -190,10 +196,13 @@ def install() -> None:
         ("default_stream", default_stream),
         ("set_stream", set_stream),
     ):
-        replace(cuda, name, answer)
+        if hasattr(module, name):
+            replace(module, name, answer)
+    wrap(Tensor, "record_stream", _recording)
+    if not kinds.now().is_cuda:
+        return
     # Called directly by PyTorch's own test classes (torch.testing).
     replace(torch._C, "_cuda_setStream", _set_stream, add=True)
     replace(torch._C, "_cuda_setDevice", devices.make_current, add=True)
     for name in ("_cuda_clearCublasWorkspaces", "_cuda_resetCublasWorkspaceSize", "_cuda_resetCublasLtWorkspaceSize"):
         replace(torch._C, name, lambda: None, add=True)
-    wrap(Tensor, "record_stream", _recording)
