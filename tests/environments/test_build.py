@@ -213,6 +213,7 @@ def test_a_package_that_is_asked_for_besides(index: PackageIndex, tmp_path: Path
     index.add("leaf")
     environment = built(tmp_path / "program", {"train.py": "print(1)\n"}, "leaf>=1")
     assert environment.packages == ("leaf==1.0",)
+    assert environment.notes == ("no file declares what the program needs: leaf>=1 and no more is installed",)
     with pytest.raises(UserError, match="nothing declares what it needs"):
         again(tmp_path / "program")
 

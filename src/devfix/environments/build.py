@@ -62,10 +62,18 @@ def build_environment(
     uv = Uv(declaration.folder)
     python = choose_python(declaration, uv)
     with temporary_folder("resolution") as scratch:
-        step(f"resolving {', '.join(declaration.files) or 'nothing but torch, for no file declares anything'}")
+        step(f"resolving {', '.join(declaration.files or request.packages)}")
         resolver = Resolver(uv, declaration, request, python, index_lines(), scratch)
         built = _Builder(uv, declaration, python, resolver, scratch, step).build()
-    notes = [*declaration.notes, python.note, *built.resolution.dropped, *resolver.notes, *built.notes]
+    alone = f"no file declares what the program needs: {', '.join(request.packages)} and no more is installed"
+    notes = [
+        *(() if declaration.files else (alone,)),
+        *declaration.notes,
+        python.note,
+        *built.resolution.dropped,
+        *resolver.notes,
+        *built.notes,
+    ]
     return Environment(
         built.python,
         python.version,
@@ -79,7 +87,7 @@ def build_environment(
 
 
 def clear_environments() -> int:
-    """Remove every environment and return how many there were; one that is being built stays."""
+    """Remove every environment and return how many there were; one that is being built is waited for."""
     count = 0
     for folder in sorted(_home().glob("*/")):
         with _locked(folder):
