@@ -133,7 +133,7 @@ def test_what_cannot_be_cloned_leaves_nothing(
 ) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    for name, words in (("private/program", "refuses to send it"), ("none", "cannot be cloned")):
+    for name, words in (("private/program", "clone it yourself"), ("none", "cannot be cloned")):
         assert status(["env", f"{hosted}/{name}"]) == 2
         last = capsys.readouterr().err.splitlines()[-1]
         assert words in last and last.startswith("devfix: ")
