@@ -66,7 +66,7 @@ def test_the_nearest_file_that_speaks_of_devfix_counts(tmp_path: Path) -> None:
     [
         ("gpu = 1", "unknown key 'gpu'; did you mean 'gpus'?"),
         ("max_fixes = 1", "did you mean 'max-fixes'?"),
-        ("zzzz = 1", "known are exclude, file-size"),
+        ("zzzz = 1", "known are devices, exclude, file-size"),
         ("gpus = 0", "'gpus' must be a number from 1, not 0"),
         ("gpus = true", "'gpus' must be"),
         ("gpus = '2'", "'gpus' must be"),

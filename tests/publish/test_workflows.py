@@ -15,6 +15,7 @@ import yaml
 from git_repositories import git, make_repository
 from github_server import TOKEN, GitHub
 from packaging.requirements import Requirement
+from programs import FIRST, History
 from runner import Runner
 from test_action import HELLO, ROOT, WORKFLOWS, hub, installed, runner  # noqa: F401  # three are fixtures
 
@@ -88,12 +89,20 @@ def test_no_page_sends_anybody_to_an_index_that_does_not_have_devfix() -> None:
     assert not [name for name, text in texts.items() if wrong.search(text)]
 
 
-def test_who_lacks_what_publishing_takes_is_told_what_an_index_has() -> None:
-    hidden = "import sys; sys.modules['githubkit'] = None\nfrom devfix.cli import main; main(['publish', 'x'])"
+@pytest.mark.parametrize(
+    ("forge", "package", "extra"),
+    [("github", "githubkit", "publish"), ("gitlab", "gitlab", "gitlab"), ("forgejo", "httpx", "forgejo")],
+)
+def test_who_lacks_what_publishing_takes_is_told_what_an_index_has(
+    forge: str, package: str, extra: str, history: History, tmp_path: Path
+) -> None:
+    words = ["publish", str(history.artifact(tmp_path / "found", FIRST)), "--dry-run", "--forge", forge]
+    words += ["--remote", "https://forge.example.org/ada/model"]
+    hidden = f"import sys; sys.modules[{package!r}] = None\nfrom devfix.cli import main; main({words})"
     done = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True)
     assert done.returncode == 2 and "Traceback" not in done.stderr
-    told = re.search(r"publishing needs githubkit: pip install (.*)", done.stderr)
+    told = re.search(rf"publishing needs {package}: pip install (.*)", done.stderr)
     assert told is not None, done.stderr
     names = {Requirement(word).name for word in shlex.split(told[1])}
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["publish"]
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"][extra]
     assert names == {Requirement(line).name for line in declared}
