@@ -62,7 +62,7 @@ def test_good():
 def test_skipped():
     pass
 """
-GPU, GPUS = ({"kind": "simulated", "gpus": count, "current": 0} for count in (1, 2))
+GPU, GPUS = ({"kind": "simulated", "gpus": count, "current": 0, "device": "cuda"} for count in (1, 2))
 
 
 @pytest.fixture
