@@ -102,6 +102,15 @@ def test_device_failures_are_grouped_by_device(suite: pytest.Pytester, workers: 
 
 
 @pytest.mark.slow
+def test_worlds_have_their_kind_of_accelerator(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("import torch\n\ndef test_it():\n    torch.ones(2, device='mps') + torch.ones(2)\n")
+    run(pytester, "--gpus", "1", "--world", "mps", "--devfix-report", "report.json").assert_outcomes(failed=1)
+    data = report(pytester.path / "report.json")
+    mps = {**GPU, "device": "mps"}
+    assert (data["world"], data["worlds"][0]["world"], data["failures"][0]["worlds"]) == (mps, mps, [mps])
+
+
+@pytest.mark.slow
 def test_the_page_has_the_journeys(suite: pytest.Pytester) -> None:
     run(suite, "--gpus", "1", "--world", "simulated", "--devfix-report", "report.html")
     text = (suite.path / "report.html").read_text()

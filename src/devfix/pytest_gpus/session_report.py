@@ -94,7 +94,7 @@ class SessionReport:
         failures = sorted(self._failures.values(), key=lambda each: (each.devices, -len(each.tests)))
         return SuiteRecord(
             root=str(self._config.rootpath),
-            world=WorldRecord(kind=wanted.kind, gpus=wanted.gpus, current=wanted.current) if wanted else None,
+            world=msgspec.convert(wanted.data, WorldRecord) if wanted else None,
             lifted=bool(wanted and wanted.lift),
             seconds=round(time.monotonic() - self._began, 3),
             worlds=tuple(self._worlds()),

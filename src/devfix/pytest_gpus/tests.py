@@ -86,9 +86,7 @@ class Tests:
         wants_report = bool(options.report_path(item.config))
         now = self.world.now
         if wants_report:
-            setattr(
-                report, WORLD, None if now is None else {"kind": now.kind, "gpus": now.gpus, "current": now.current}
-            )
+            setattr(report, WORLD, None if now is None else now.data)
         if report.failed and error is not None and now is not None and not self.world.is_judged:
             others = [self.world.traces / name for name in sorted(self._written_fixtures() - self._traces)]
             failure = diagnosis_section.device_failure(trace, others, self.world.root) if trace or others else None

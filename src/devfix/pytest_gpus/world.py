@@ -36,6 +36,11 @@ class Wanted:
     device: str = "cuda"
 
     @property
+    def data(self) -> dict[str, str | int]:
+        """The world as reports and the probe have it."""
+        return {"kind": self.kind, "gpus": self.gpus, "current": self.current, "device": self.device}
+
+    @property
     def lifted_to(self) -> int:
         """The GPU on which a lifted run puts what tests make: another than the current one, where there is one."""
         return 0 if self.current else max(self.gpus - 1, 0)
@@ -108,8 +113,7 @@ class SuiteWorld:
 
     def _enter(self, target: Wanted) -> None:
         lift = {**self.lift, "device": target.lifted_to} if target.lift else None
-        world = {"kind": target.kind, "gpus": target.gpus, "current": target.current, "device": target.device}
-        self._entrance.order(world, str(self.traces), self.root, lift)
+        self._entrance.order(target.data, str(self.traces), self.root, lift)
 
     def end(self) -> None:
         """Leave the world and remove what was written."""
