@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -62,7 +63,9 @@ _inherited: Callable[[int], object] | None = None  # what the forked processes c
 
 
 def _begin() -> None:
-    """Leave signals to the process that forked this one, which ends it."""
+    """Leave signals to the process that forked this one, which ends it, and look for garbage less often."""
+    gc.freeze()  # what was there before the fork stays
+    gc.set_threshold(50_000, 20, 20)  # the many nodes of parsed files: a tenth of the time by default
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
