@@ -31,10 +31,10 @@ demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs
 	echo && git log --oneline --branches && \
 	echo && echo "This was a temporary copy, which is removed now. Your own program: $(BIN)/devfix repair PATH"
 
-test: lint ## Check style, types and layers, and run what guards daily work: three to four minutes
+test: lint ## Check style, types and layers, and run what guards daily work: six minutes
 	@$(BIN)/python -m pytest --quiet -n 2 -m "not slow and not exhaustive"
 
-test-all: test test-slow ## The same, and the tests that start many programs: twenty-five minutes
+test-all: test test-slow ## The same, and the tests that start many programs: forty minutes
 
 test-slow: $(READY) ## The tests that start many programs
 	@$(BIN)/python -m pytest --quiet -n 2 -m "slow and not exhaustive"

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from forged_json import forged
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from devfix.errors import UserError
 from devfix.report.render.code_quality import code_quality
@@ -20,10 +20,14 @@ from devfix.report.types import ReportRecord
 
 EXAMPLES = 1000 if os.environ.get("DEVFIX_HARM_POINTS") else 60
 UNSAFE = {"\x1b", "\x9b", "\u202e", "\0", "\ud800"}
+KILLED = {"seconds": 1.0, "outcome": "killed by a signal", "signal": "\x1b", "exit_code": None}
+UNOBSERVED = {"seconds": 1.0, "outcome": "not observed", "signal": "", "exit_code": 0, "internal_errors": ["\x1b"]}
 
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(forged(ReportRecord))
+@example({"command": "", "outcome": "unrepaired", "commit": "", "world": None, "last_run": KILLED})
+@example({"command": "", "outcome": "unrepaired", "commit": "", "world": None, "last_run": UNOBSERVED})
 def test_a_report_of_the_right_types_is_shown_in_every_format(data: dict[str, Any]) -> None:
     report = read(json.dumps({**data, "schema": "devfix-report/1"}))
     assert read(dump(report)) == report

@@ -118,7 +118,7 @@ def _sentence(data: ReportRecord) -> str:
         return f"Not all repaired: {fixes} of {failures} failures fixed."
     if failures:
         return "Not repaired: a device failure remains."
-    return "Not repaired: " + _ending(data.last_run)
+    return "Not repaired: " + one_line(_ending(data.last_run), 2000)
 
 
 def behind(failure: RemainingFailureRecord) -> str:
