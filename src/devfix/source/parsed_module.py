@@ -48,15 +48,14 @@ class ParsedModule:
 
     @cached_property
     def _spans(self) -> Mapping[cst.CSTNode, tuple[int, int]]:
-        # `MetadataWrapper.resolve` would first visit the whole module for an empty batch of visitors, which takes an
-        # eighth of a replayed test (LibCST 1.9).
+        # `MetadataWrapper.resolve` would also visit the whole module for an empty batch of visitors (LibCST 1.9).
         spans = cast("Mapping[cst.CSTNode, CodeSpan]", ByteSpanPositionProvider()._gen(self._wrapper))
         return {node: (span.start, span.start + span.length) for node, span in spans.items()}
 
     @cached_property
     def _text(self) -> bytes:
         # Offsets are in UTF-8, whatever the encoding of the file, as the interpreter's columns are. The data is what
-        # the module prints: printing it again would take a twentieth of a replayed test.
+        # the module prints, so that it need not be printed again.
         return self.data.decode(self.module.encoding).encode("utf-8")
 
     @cached_property
@@ -93,7 +92,7 @@ class ParsedModule:
     def is_bound_within(self, node: cst.CSTNode, name: str) -> bool:
         """Return whether a comprehension or lambda around a node binds a name, so that no statement can read it."""
         if not any(isinstance(each, cst.BaseComp | cst.Lambda) for each in (node, *self.ancestors(node))):
-            return False  # without the scopes of the file, whose analysis takes longer than most rules
+            return False  # without the scopes of the file, which are slow to analyze
         return any(
             isinstance(scope, ComprehensionScope)
             or (isinstance(scope, FunctionScope) and isinstance(self._lambdas.get(scope), cst.Lambda))
