@@ -29,6 +29,7 @@ class JobOutcome(str, Enum):
     OUT_OF_MEMORY = "out of memory"
     OUT_OF_DISK = "out of disk"
     LOST = "lost"  # its node died more often than a job is tried
+    ARTIFACT_REJECTED = "artifact rejected"  # the job's files are not such as devfix writes
     INTERNAL_ERROR = "internal error"
 
     @property
@@ -52,6 +53,7 @@ _FAILURES = frozenset(
         JobOutcome.OUT_OF_MEMORY,
         JobOutcome.OUT_OF_DISK,
         JobOutcome.LOST,
+        JobOutcome.ARTIFACT_REJECTED,
         JobOutcome.INTERNAL_ERROR,
     )
 )
