@@ -2,11 +2,13 @@
 
 from devfix.process.environment import child_environment
 from devfix.process.limits import LimitKind, ResourceLimits, default_limits
+from devfix.process.output_buffer import BoundedOutput
 from devfix.process.running import Completed, TorchProcess, can_protect, run
 from devfix.process.sandbox import Sandbox, interpreter_folders, why_no_sandbox
 from devfix.process.supervised import SupervisedProcess
 
 __all__ = [
+    "BoundedOutput",
     "Completed",
     "LimitKind",
     "ResourceLimits",

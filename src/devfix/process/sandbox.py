@@ -29,7 +29,7 @@ class Sandbox:
     `needed` paths stay readable although their parents are emptied; `devices` gives access to the machine's devices,
     `network` to its network. With `only_system` the program can read the folders of the system, `needed` and `writable`
     alone: of other files it does not even see the names. `temporary` is a folder that stands for /tmp, which is
-    otherwise an empty one in memory.
+    otherwise an empty one in memory. `shared_memory` limits the bytes of /dev/shm.
     """
 
     writable: Sequence[Path]
@@ -38,12 +38,15 @@ class Sandbox:
     network: bool = False
     only_system: bool = False
     temporary: Path | None = None
+    shared_memory: int = 0
 
     def around(self, command: Sequence[str], cwd: Path) -> list[str]:
         """Return the command that runs `command` in the sandbox."""
         options = ["bwrap", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         options += ["--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"]
         options += [*(() if self.network else ("--unshare-net",)), *(self._system if self.only_system else self._all)]
+        if self.shared_memory:
+            options += ["--size", str(self.shared_memory), "--tmpfs", "/dev/shm"]
         if self.temporary is not None:
             options += ["--bind", str(self.temporary), "/tmp"]
         for path in self.needed:
@@ -51,6 +54,8 @@ class Sandbox:
                 options += ["--ro-bind", str(path), str(path)]
         for path in self.writable:
             options += ["--bind", str(path), str(path)]
+        if self.only_system:  # else what is written beside the folders would be kept in memory
+            options += ["--remount-ro", "/"]
         return [*options, "--chdir", str(cwd), "--", *command]
 
     def _is_hidden(self, path: Path) -> bool:

@@ -115,8 +115,8 @@ def _name(address: str) -> str:
     """
     if not is_address(address):
         return Path(address).name or address
+    if address.startswith("file:"):
+        return Path(address).name
     path = hide_user(address).partition("://")[2] if "://" in address else address.replace(":", "/", 1)
     parts = path.rstrip("/").removesuffix(".git").split("/")
-    return (
-        "/".join(parts[1:] or parts)[-200:] if not address.startswith("file:") else os.path.basename(path.rstrip("/"))
-    )
+    return "/".join(parts[1:] or parts)[-200:]

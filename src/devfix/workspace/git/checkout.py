@@ -39,7 +39,7 @@ def check_out_commit(
     gives no single commits. Git runs below a supervisor, for `seconds` and with `disk` bytes for each of the two.
     Credentials are neither sent nor asked for. Raises CheckoutError.
     """
-    deadline, limits = time.monotonic() + seconds, ResourceLimits(file_size=disk, disk=disk)
+    deadline, limits = time.monotonic() + seconds, ResourceLimits(file_size=2 * disk, disk=disk)
     store = cache / f"{hashlib.sha256(address.encode()).hexdigest()[:32]}.git"
     try:
         network = settings(address, None)
