@@ -18,6 +18,7 @@ from devfix.cli import (
     authoring,
     environment,
     find,
+    fleet,
     playground,
     publish,
     repair,
@@ -131,4 +132,5 @@ app.command("playground")(playground.playground)
 app.command("trace")(trace.trace)
 app.command("show")(show.show)
 app.command("publish", epilog=publish.EPILOG)(publish.publish)
+app.add_typer(fleet.app, name="fleet")
 app.command("respond", epilog=respond.EPILOG)(respond.respond)

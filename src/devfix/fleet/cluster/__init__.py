@@ -1,6 +1,6 @@
 """Run the jobs of a fleet on a Ray cluster."""
 
-from devfix.fleet.cluster.connection import Cluster, connect
-from devfix.fleet.cluster.submission import RunOptions, run_jobs
+from devfix.fleet.cluster.connect import connect
+from devfix.fleet.cluster.options import RunOptions
 
-__all__ = ["Cluster", "RunOptions", "connect", "run_jobs"]
+__all__ = ["RunOptions", "connect"]

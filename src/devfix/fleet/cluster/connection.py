@@ -1,10 +1,9 @@
-"""Connect to a Ray cluster, or to one that is started for this run alone."""
+"""A Ray cluster that this process is connected to."""
 
 from __future__ import annotations
 
 import logging
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +12,8 @@ import ray
 from ray.exceptions import RayError
 
 from devfix.errors import UserError
-from devfix.fleet.cluster.local_ray import local_ray
 from devfix.fleet.cluster.tasks import on, sweep_node, version_on_node
 from devfix.fleet.records import Job
-from devfix.process import child_environment
 from devfix.report.render.plain import one_line
 
 _ANSWER = 120.0  # seconds for a node to answer
@@ -32,7 +29,8 @@ class Cluster:
     @property
     def nodes(self) -> list[dict[str, Any]]:
         """The living nodes, as Ray describes them."""
-        return [node for node in ray.nodes() if node.get("Alive")]
+        listed: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+        return [node for node in listed if node.get("Alive")]
 
     @property
     def cores(self) -> float:
@@ -60,13 +58,10 @@ class Cluster:
         nodes = [(n["Resources"].get("CPU", 0.0), n["Resources"].get("memory", 0.0) / 1e9) for n in self.nodes]
         for job in jobs:
             if not any(cores >= job.limits.cores and memory >= job.limits.memory for cores, memory in nodes):
-                largest = " or ".join(
-                    f"{cores:g} cores and {memory:.1f} GB" for cores, memory in sorted(set(nodes))[-3:]
-                )
+                sizes = [f"{cores:g} cores and {memory:.1f} GB" for cores, memory in sorted(set(nodes))[-3:]]
                 needs = f"{job.limits.cores:g} cores and {job.limits.memory:g} GB of memory"
-                raise UserError(
-                    f"{job.repository}: its job needs {needs}, and the nodes have {' or '.join(sizes)}; ask for less"
-                )
+                has = f"the nodes have {' or '.join(sizes)}"
+                raise UserError(f"{job.repository}: its job needs {needs}, and {has}; ask for less")
 
     def sweep(self) -> None:
         """Remove the folders of killed jobs on every node that answers."""
@@ -79,31 +74,8 @@ class Cluster:
 
 
 @contextmanager
-def connect(address: str, cores: float | None, say: Callable[[str], None]) -> Iterator[Cluster]:
-    """Connect to the cluster at an address ("ray://head:10001", "10.0.0.1:6379"); "" starts Ray on this machine.
-
-    Variables with credentials are removed from this process before, for good. Raises UserError if that fails.
-    """
-    forget_credentials()
-    if address:
-        say(f"connecting to Ray at {address}")
-        with _connected(address, False) as cluster:
-            yield cluster
-        return
-    say("starting Ray on this machine")
-    with local_ray(cores) as own, _connected(own, True) as cluster:
-        yield cluster
-
-
-def forget_credentials() -> None:
-    """Remove variables with credentials from this process, except those of Ray itself."""
-    kept = child_environment()
-    for name in [name for name in os.environ if name not in kept and not name.startswith("RAY_")]:
-        del os.environ[name]
-
-
-@contextmanager
-def _connected(address: str, is_own: bool) -> Iterator[Cluster]:
+def connected(address: str, is_own: bool) -> Iterator[Cluster]:
+    """Connect this process to the cluster at an address until the end of the block. Raises UserError if it cannot."""
     try:
         found = ray.init(address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
     except (ConnectionError, RayError, RuntimeError, ValueError, TimeoutError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -43,11 +44,17 @@ def local_ray(cores: float | None) -> Iterator[str]:
             "--disable-usage-stats",
         ]
         words += ["--temp-dir", str(folder), "--include-log-monitor", "false", *_cores(cores)]
-        words += ["--include-dashboard", "true", "--dashboard-host", "127.0.0.1"]
+        words += ["--include-dashboard", "true", "--dashboard-host", "127.0.0.1", "--dashboard-port", str(_free_port())]
+        words += ["--ray-client-server-port", str(_free_port())]  # another Ray may have the usual ones
         environment = {**child_environment(), **_VARIABLES, **guarded}
         command = [sys.executable, "-m", "ray.scripts.scripts", *words]
         with SupervisedProcess(command, Path("/"), environment) as ray, _environment(guarded):
             yield _Start(ray, folder / "ray_current_cluster").address()
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
 
 
 def _cores(cores: float | None) -> list[str]:

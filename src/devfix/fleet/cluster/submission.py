@@ -21,6 +21,7 @@ from ray.exceptions import (
 )
 
 from devfix.fleet.cluster.connection import Cluster
+from devfix.fleet.cluster.options import RunOptions
 from devfix.fleet.cluster.tasks import run_on_node
 from devfix.fleet.progress import FleetProgress
 from devfix.fleet.records import Job, JobOutcome, JobRecord, JobResult
@@ -35,20 +36,8 @@ _DIED = (WorkerCrashedError, NodeDiedError, LocalRayletDiedError, ObjectLostErro
 class ResultSink(Protocol):
     """Keeps results; the results folder is one."""
 
-    def add(self, result: JobResult) -> None:
-        """Keep a result; when this returns, it is safe."""
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """How jobs are run: `at_once` of them at most (None: as many as the cluster can run), and `retries` of each.
-
-    A job is tried again if its node or its worker dies. `version` is that of devfix.
-    """
-
-    version: str
-    at_once: int | None = None
-    retries: int = 2
+    def add(self, result: JobResult) -> JobRecord:
+        """Keep a result, and return the record that is kept; when this returns, it is safe."""
 
 
 def run_jobs(
@@ -62,9 +51,9 @@ def run_jobs(
     submission = _Submission(jobs, cluster, progress, options)
     try:
         for result in submission.results():
-            results.add(result)
-            progress.end(result.record)
-            yield result.record
+            record = results.add(result)
+            progress.end(record)
+            yield record
     finally:
         submission.cancel()
         cluster.sweep()

@@ -25,7 +25,7 @@ def run_on_node(job: Job, version: str, attempts: int) -> JobResult:
 @ray.remote(max_retries=0, num_cpus=0)
 def version_on_node() -> str:
     """Return the version of devfix on this node."""
-    return devfix.__version__
+    return str(devfix.__version__)
 
 
 @ray.remote(max_retries=0, num_cpus=0)

@@ -8,6 +8,8 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 
 import devfix
@@ -59,7 +61,8 @@ class Commands:
         if found.get("needs_build"):
             variables = job_variables(self.folder, self.job.limits, network=True)
             found = _environment(self._run(self._inside(_devfix(*words), (), network=True), variables))
-        packages = [str(line) for line in found.get("packages", ())]
+        listed = found.get("packages")
+        packages = list(map(str, listed)) if isinstance(listed, list) else []
         torch = next((line.partition("==")[2] for line in packages if line.startswith("torch==")), "")
         version = str(found.get("version", ""))
         return Interpreter(Path(str(found["python"])), version[:100], torch[:100], _digest(packages))
@@ -118,11 +121,9 @@ def _own_folders() -> Iterator[Path]:
     """Yield the folders that devfix itself needs: its interpreter, its packages and its rules."""
     yield from interpreter_folders(Path(sys.executable))
     yield from (Path(sys.prefix), Path(sys.base_prefix), Path(devfix.__file__).parent)
-    try:
-        import devfix_rules
-    except ImportError:
-        return
-    yield from map(Path, devfix_rules.__path__)
+    for pack in entry_points(group="devfix.rules"):
+        spec = find_spec(pack.module)
+        yield from (Path(each).parent for each in (spec.submodule_search_locations or () if spec else ()))
 
 
 def _environment(done: Completed) -> dict[str, object]:
