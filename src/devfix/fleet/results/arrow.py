@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from enum import Enum
 from functools import cache
@@ -26,9 +26,7 @@ _TYPES: Mapping[object, pa.DataType] = {
 }
 
 
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+_hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)  # reading the annotations anew takes long
 
 
 def _arrow_type(kind: Any) -> pa.DataType:
