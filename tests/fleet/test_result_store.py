@@ -241,7 +241,7 @@ for kind in range(3):
 
 
 def test_killed_at_any_step(tmp_path: Path) -> None:
-    """A result with an artifact, one without in its place, and one that fills a batch: the old or the new one is there."""
+    """A result with an artifact, one without in its place, one that fills a batch: the old or the new one is there."""
     helpers = str(Path(__file__).parents[1] / "helpers")
     done = subprocess.run([sys.executable, "-c", KILLED, tmp_path, helpers], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -253,11 +253,15 @@ def test_reading_beside_a_run(tmp_path: Path) -> None:
     """Nothing that was there is missed while results move into batches."""
     written = ResultStore.create(tmp_path)
     written.add(result(job(0)))
+    written.close()
     writer = os.fork()
     if not writer:
-        again = ResultStore.create(tmp_path)
-        for number in range(1, 100_000):
-            again.add(result(job(number)))
+        try:
+            again = ResultStore.create(tmp_path)
+            for number in range(1, 100_000):
+                again.add(result(job(number)))
+        finally:
+            os._exit(1)
     try:
         most = 0
         while most < 2 * store._SINGLE:

@@ -1,18 +1,31 @@
-"""Say in one line what to install where the packages of `devfix fleet` are missing."""
+"""Import what a fleet takes, which is an extra; and what its commands have in common."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
 
-from devfix.cli.missing_extras import extra_requirements
+import typer
+
 from devfix.errors import UserError
 
-_PACKAGES = ("ray", "pyarrow", "duckdb", "yaml", "uv")
+ResultsArgument = Annotated[
+    Path, typer.Argument(metavar="RESULTS", help="The folder of results that `devfix fleet run` writes.")
+]
+_PACKAGES = {"duckdb", "pyarrow", "ray"}
 
 
-def check_extra() -> None:
-    """Raise UserError if a package of the extra is not installed."""
-    missing = [package for package in _PACKAGES if find_spec(package) is None]
-    if missing:
-        advice = f"pip install {extra_requirements('fleet')}"
-        raise UserError(f"`devfix fleet` needs {', '.join(missing)}, which is not installed: {advice}")
+@contextmanager
+def fleet_extra() -> Iterator[None]:
+    """Turn a missing package of the extra into a UserError that says how to install it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        name = (error.name or "").partition(".")[0]
+        if name not in _PACKAGES:
+            raise
+        from devfix.cli.missing_extras import extra_requirements
+
+        raise UserError(f"a fleet needs {name}: pip install {extra_requirements('fleet')}") from error

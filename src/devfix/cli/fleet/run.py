@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from devfix.cli.fleet.extra import check_extra
+from devfix.cli.fleet.extra import fleet_extra
 from devfix.fleet.records import JobOutcome
 from devfix.report.render.plain import one_line
 
@@ -66,27 +69,41 @@ def run(
     run again, so that the same command continues a run that was interrupted. Jobs that could not be cloned or were
     lost are tried again.
     """
-    check_extra()
+    with fleet_extra():
+        if find_spec("ray") is None:  # it is imported late: it reads its variables then
+            raise ModuleNotFoundError(name="ray")
+        return _run(file, results, RunArguments(address, jobs, tuple(again or ()), dry_run))
+
+
+@dataclass(frozen=True)
+class RunArguments:
+    """The options of the command."""
+
+    address: str
+    at_once: int | None
+    again: Sequence[JobOutcome]
+    dry_run: bool
+
+
+def _run(file: Path, results: Path | None, given: RunArguments) -> int:
     from devfix import __version__
-    from devfix.cli.fleet.lines import LineProgress
+    from devfix.cli.fleet.board import fleet_progress
     from devfix.fleet.cluster import RunOptions
     from devfix.fleet.planning import make_plan, read_fleet_file
     from devfix.fleet.results import ResultStore
     from devfix.fleet.run import run_fleet
 
-    progress = LineProgress(sys.stderr)
-    fleet = read_fleet_file(file)
-    progress.say("reading the refs of the repositories")
-    plan = make_plan(fleet, __version__, os.environ, progress.say)
-    folder = results or fleet.results
-    if dry_run:
-        return _list(plan, _ended(folder), again or ())
-    _check_sandbox(plan, address)
-    store = ResultStore.create(folder)
-    try:
-        done = run_fleet(plan.jobs, store, progress, RunOptions(__version__, jobs, fleet.retries), address, again or ())
-    finally:
-        store.close()
+    with fleet_progress() as progress:
+        fleet = read_fleet_file(file)
+        progress.say("reading the refs of the repositories")
+        plan = make_plan(fleet, __version__, os.environ, progress.say)
+        folder = results or fleet.results
+        if given.dry_run:
+            return _list(plan, _ended(folder), given.again)
+        _check_sandbox(plan, given.address)
+        options = RunOptions(__version__, given.at_once, fleet.retries)
+        with closing(ResultStore.create(folder)) as store:
+            done = run_fleet(plan.jobs, store, progress, options, given.address, given.again)
     sys.stdout.write(_summary(done, plan, folder))
     return 0 if done.is_well and not plan.unresolved else 1
 

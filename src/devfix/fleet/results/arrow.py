@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from enum import Enum
+from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
@@ -25,6 +26,9 @@ _TYPES: Mapping[object, pa.DataType] = {
 }
 
 
+_hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)  # reading the annotations anew takes long
+
+
 def _arrow_type(kind: Any) -> pa.DataType:
     if kind in _TYPES:
         return _TYPES[kind]
@@ -36,7 +40,7 @@ def _arrow_type(kind: Any) -> pa.DataType:
 
 
 def _arrow_fields(kind: type) -> list[pa.Field]:
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     return [pa.field(each.name, _arrow_type(hints[each.name])) for each in fields(kind)]
 
 
@@ -73,7 +77,7 @@ def _value(value: Any) -> Any:
 
 def record_of(kind: type[Record], row: Mapping[str, Any]) -> Record:
     """Return the record of a row; columns that it lacks, for an earlier version of devfix wrote it, get defaults."""
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     known = {each.name: row[each.name] for each in fields(kind) if row.get(each.name) is not None}  # type: ignore[arg-type]
     return kind(**{name: _read(hints[name], value) for name, value in known.items()})
 
