@@ -41,6 +41,14 @@ def env(
         typer.Option("--with", metavar="PACKAGE", help="Install that besides, such as torch or pytest; repeatable."),
     ] = None,
     torch: TorchOption = None,
+    no_build: Annotated[
+        bool,
+        typer.Option(
+            "--no-build",
+            help="Install wheels alone and build nothing, so that no code of the repository or of a package is run; "
+            "what has no wheel is left out.",
+        ),
+    ] = False,
     clear: Annotated[
         bool, typer.Option("--clear", help="Remove every environment that devfix has built, and end.")
     ] = False,
@@ -68,7 +76,7 @@ def env(
         return 0
     try:
         with progress() as show:
-            environment = install(local_folder(path, show), tuple(packages or ()), torch, show)
+            environment = install(local_folder(path, show), tuple(packages or ()), torch, show, builds=not no_build)
     except ResolutionError as error:
         if verbose:
             sys.stderr.write(f"{error.details}\n")
@@ -90,6 +98,7 @@ def _text(environment: Environment, verbose: bool) -> str:
         str(environment.python),
         f"Python {environment.version}, {torch}, {count} package{'s' if count != 1 else ''}{files}; {how}",
         *(one_line(line, 2000) for line in (*environment.left_out, *environment.notes)),
+        *(("without --no-build more would be installed",) if environment.needs_build else ()),
         *(f"  {line}" for line in environment.packages if verbose),
     ]
     return "".join(f"{line}\n" for line in lines)

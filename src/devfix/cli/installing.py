@@ -33,11 +33,6 @@ TorchOption = Annotated[
     ),
 ]
 
-# Of what is declared too little: many a README says "install torch first".
-NEEDED = ("torch>=2.6",)
-NEEDED_BY_NOTEBOOKS = (*NEEDED, "ipykernel")
-NEEDED_BY_TESTS = (*NEEDED, "pytest")
-
 
 def local_folder(path: str, step: Callable[[str], None]) -> str:
     """Return the folder for an address: a new clone in the current folder. A path is returned as it is."""
@@ -53,13 +48,15 @@ def local_folder(path: str, step: Callable[[str], None]) -> str:
     return str(folder)
 
 
-def install(path: str, packages: tuple[str, ...], torch: str | None, step: Callable[[str], None]) -> Environment:
+def install(
+    path: str, packages: tuple[str, ...], torch: str | None, step: Callable[[str], None], builds: bool = True
+) -> Environment:
     """Return the environment of the repository at a path, with these packages besides. Raises UserError."""
     from devfix.environments import EnvironmentRequest, build_environment
     from devfix.workspace import Repository
 
     repository = Repository.open(Path(path))
-    request = EnvironmentRequest(packages, torch or "")
+    request = EnvironmentRequest(packages, torch or "", builds)
     return build_environment(repository.root, repository.subfolder, request, step)
 
 

@@ -7,22 +7,25 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+import msgspec
 from platformdirs import user_cache_path
 
-from devfix.environments.declaration import Declaration, read_declaration
+from devfix.environments.declaration import read_declaration
 from devfix.environments.explanation import LeftOut, explain_conflict, find_left_out
 from devfix.environments.indexes import index_lines
-from devfix.environments.project_install import install_project, project_digest
+from devfix.environments.metadata_wheel import add_paths
+from devfix.environments.project_install import install_project, prepare_unbuilt, project_digest
 from devfix.environments.pythons import ChosenPython, choose_python
 from devfix.environments.request import EnvironmentRequest
-from devfix.environments.requirement import hide_credentials
+from devfix.environments.requirement import hide_credentials, name_in
 from devfix.environments.resolution import Resolution, ResolutionError, Resolver, index_strategy
 from devfix.environments.uv import Uv, error_text
+from devfix.environments.wheels_only import WheelsOnly, restrict_to_wheels
 from devfix.errors import UserError
 from devfix.process.tempdirs import remove, temporary_folder
 
@@ -35,7 +38,8 @@ class Environment:
     """An environment that is ready: its interpreter, and the version of that ("3.11.7").
 
     `files` are those that declare it, `packages` the installed lines ("numpy==2.4.6"), `left_out` what it lacks;
-    `notes` say what else was not followed. `reused`: it was there before.
+    `notes` say what else was not followed. `needs_build`: where builds are off, they would give more. `reused`: it was
+    there before.
     """
 
     python: Path
@@ -44,6 +48,7 @@ class Environment:
     packages: tuple[str, ...]
     left_out: tuple[str, ...]
     notes: tuple[str, ...]
+    needs_build: bool
     reused: bool
     seconds: float
 
@@ -59,20 +64,28 @@ def build_environment(
     declaration = read_declaration(root, subfolder)
     if not declaration.files and not request.packages:
         raise UserError(f"{root / subfolder}: nothing declares what it needs (pyproject.toml, requirements.txt, …)")
-    uv = Uv(declaration.folder)
-    python = choose_python(declaration, uv)
     with temporary_folder("resolution") as scratch:
+        uv = Uv(declaration.folder) if request.builds else Uv(scratch, builds=False)
+        python = choose_python(declaration, uv)
         step(f"resolving {', '.join(declaration.files or request.packages)}")
-        resolver = Resolver(uv, declaration, request, python, index_lines(), scratch)
-        built = _Builder(uv, declaration, python, resolver, scratch, step).build()
+        asked = WheelsOnly(declaration, request.packages)
+        if not request.builds:
+            asked = restrict_to_wheels(declaration, root, request.packages)
+        resolver = Resolver(
+            *(uv, asked.declaration, replace(request, packages=asked.packages), python, index_lines(), scratch),
+            excluded=dict(asked.left_out),
+            needs_build=asked.needs_build,
+        )
+        projects = (*asked.folders, declaration.folder.resolve())
+        built = _Builder(uv, projects, python, resolver, scratch, step).build()
     alone = f"no file declares what the program needs: {', '.join(request.packages)} and no more is installed"
     notes = [
         *(() if declaration.files else (alone,)),
-        *declaration.notes,
+        *asked.declaration.notes,
         python.note,
         *built.resolution.dropped,
         *resolver.notes,
-        *built.notes,
+        *built.installed.notes,
     ]
     return Environment(
         built.python,
@@ -81,6 +94,7 @@ def build_environment(
         tuple(hide_credentials(line) for line in built.resolution.lines),
         tuple(map(str, built.resolution.left_out)),
         tuple(filter(None, notes)),
+        built.installed.needs_build or resolver.needs_build,
         built.reused,
         round(time.monotonic() - began, 3),
     )
@@ -97,17 +111,25 @@ def clear_environments() -> int:
 
 
 @dataclass(frozen=True)
+class _Installed:
+    """What is said of the projects of an environment, which is written into it."""
+
+    notes: tuple[str, ...] = ()
+    needs_build: bool = False
+
+
+@dataclass(frozen=True)
 class _Built:
     python: Path
     resolution: Resolution
-    notes: tuple[str, ...]
+    installed: _Installed
     reused: bool
 
 
 @dataclass
 class _Builder:
     uv: Uv
-    declaration: Declaration
+    projects: tuple[Path, ...]
     python: ChosenPython
     resolver: Resolver
     scratch: Path
@@ -117,46 +139,68 @@ class _Builder:
         """Resolve and install; a package that cannot be built is left out, and the rest resolved again."""
         while True:
             resolution = self.resolver.resolve()
-            projects = tuple(dict.fromkeys([*resolution.folders, self.declaration.folder.resolve()]))
+            named = () if self.uv.only_wheels else resolution.folders
+            projects = tuple(dict.fromkeys([*named, *self.projects]))
             folder = _home() / self._key(resolution, projects)
             with _locked(folder):
-                notes = _read_ready(folder)
-                if notes is not None:
+                installed = _read_ready(folder)
+                if installed is not None:
                     os.utime(folder / _READY)
-                    return _Built(_python_in(folder), resolution, notes, True)
+                    return _Built(_python_in(folder), resolution, installed, True)
                 remove(folder)
-                found = self._install(folder, resolution)
-                if found is None:
-                    texts = tuple(
-                        filter(None, (install_project(each, _python_in(folder), self.uv) for each in projects))
-                    )
-                    (folder / _READY).write_text(json.dumps(texts), "utf-8")
-                    return _Built(_python_in(folder), resolution, texts, False)
+                done = self._install_all(folder, resolution, projects)
+                if isinstance(done, _Installed):
+                    (folder / _READY).write_text(json.dumps(asdict(done)), "utf-8")
+                    return _Built(_python_in(folder), resolution, done, False)
                 remove(folder)
-            if not self.resolver.leave_out(found):
-                raise UserError(str(found))
+            if not self.resolver.leave_out(done):
+                raise UserError(str(done))
 
     def _key(self, resolution: Resolution, projects: tuple[Path, ...]) -> str:
-        facts = [resolution.digest(self.python), *map(project_digest, projects)]
+        facts = [resolution.digest(self.python), *map(project_digest, projects), *self.uv.only_wheels]
         return hashlib.sha256("".join(facts).encode()).hexdigest()[:24]
 
-    def _install(self, folder: Path, resolution: Resolution) -> LeftOut | None:
-        """Install the packages into a new folder; return the one that cannot be, if any."""
-        count = len(resolution.installable)
+    def _install_all(self, folder: Path, resolution: Resolution, projects: Sequence[Path]) -> _Installed | LeftOut:
+        """Install the packages and the projects into a new folder; return the package that cannot be, if any."""
+        if self.uv.only_wheels:
+            return self._install_unbuilt(folder, resolution, projects)
+        found = self._install(folder, resolution.installable)
+        notes = (install_project(each, _python_in(folder), self.uv) for each in projects) if found is None else ()
+        return found or _Installed(tuple(filter(None, notes)))
+
+    def _install_unbuilt(self, folder: Path, resolution: Resolution, projects: Sequence[Path]) -> _Installed | LeftOut:
+        """Install wheels, those of the projects' metadata among them, all at once.
+
+        A second call would start the interpreter of the environment, and with it what the packages add to its start.
+        """
+        unbuilt = [prepare_unbuilt(each, self.scratch) for each in projects]
+        names = {each.name for each in unbuilt if each.wheel}
+        lines = [line for line in resolution.installable if name_in(line) not in names]
+        found = self._install(folder, [*lines, *(str(each.wheel) for each in unbuilt if each.wheel)])
+        if found is not None:
+            return found
+        add_paths(folder, [path for each in unbuilt if not each.wheel for path in each.sources])
+        notes = tuple(each.note for each in unbuilt if each.note)
+        return _Installed(notes, any(each.needs_build for each in unbuilt))
+
+    def _install(self, folder: Path, installable: Sequence[str]) -> LeftOut | None:
+        """Install lines into a new folder; return the package that cannot be, if any."""
+        count = len(installable)
         self.step(f"installing {count} package{'s' if count != 1 else ''} for Python {self.python.version}")
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         done = self.uv.run("venv", "--quiet", "--no-project", "--python", str(self.python.path), str(folder))
         if done.exit_code != 0:
             raise UserError(f"{self.python.path} cannot make an environment: {error_text(done).splitlines()[0]}")
-        if not resolution.installable:
+        if not installable:
             return None
         lines = self.scratch / "resolved.txt"
-        lines.write_text("".join(f"{line}\n" for line in [*self.resolver.index_options, *resolution.installable]))
+        lines.write_text("".join(f"{line}\n" for line in [*self.resolver.index_options, *installable]))
         done = self.uv.run(
             *("pip", "install", "--quiet", "--no-deps", "--python", str(_python_in(folder))),
             *("--requirements", str(lines)),
             *index_strategy(self.resolver.index_options),
-            *(("--torch-backend", resolution.torch) if resolution.torch else ()),
+            *(("--torch-backend", self.resolver.torch) if self.resolver.torch else ()),
+            *self.uv.only_wheels,
         )
         if done.exit_code == 0:
             return None
@@ -175,13 +219,13 @@ def _python_in(folder: Path) -> Path:
     return folder / "bin" / "python"
 
 
-def _read_ready(folder: Path) -> tuple[str, ...] | None:
-    """Return the notes of an environment that was built to the end; None if there is none."""
+def _read_ready(folder: Path) -> _Installed | None:
+    """Return what is said of an environment that was built to the end; None if there is none."""
     try:
-        listed = json.loads((folder / _READY).read_text("utf-8"))
-    except (OSError, ValueError):
+        installed = msgspec.json.decode((folder / _READY).read_bytes(), type=_Installed)
+    except (OSError, msgspec.MsgspecError):
         return None
-    return tuple(map(str, listed)) if isinstance(listed, list) and _python_in(folder).exists() else None
+    return installed if _python_in(folder).exists() else None
 
 
 @contextmanager

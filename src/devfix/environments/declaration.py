@@ -55,13 +55,14 @@ def read_declaration(root: Path, subfolder: str = "") -> Declaration:
     """Return what the nearest folder from `subfolder` up to `root` declares; nothing if none declares anything."""
     folder = root / subfolder
     for place in (folder, *folder.parents):
-        found = _read(place, root)
+        found = read_folder(place, root)
         if found.files or place == root:
             return found
     return Declaration(folder)
 
 
-def _read(folder: Path, root: Path) -> Declaration:
+def read_folder(folder: Path, root: Path) -> Declaration:
+    """Return what a folder itself declares, with the lock of the workspace that it is part of."""
     found = Declaration(folder)
     data = read_toml(folder / PROJECT)
     for reader in (_project, _poetry, _setup):

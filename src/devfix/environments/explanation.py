@@ -12,6 +12,11 @@ from devfix.environments.requirement import DeclaredRequirement, hide_credential
 
 _BUILD = re.compile(r"Failed to (?:download and )?build:? `?([A-Za-z0-9][\w.-]*)")
 _FETCH = re.compile(r"Failed to (?:download|fetch|clone|resolve)[^`\n]*`([A-Za-z0-9][\w.-]*)(?: @ [^`]*|==[^`]*)?`")
+_NO_WHEEL = re.compile(r"([A-Za-z0-9][\w.-]*)(?:[=<>!~][^\s]*)? ha(?:s|ve) no usable wheels")
+_NOT_BUILT = re.compile(
+    r"`([A-Za-z0-9][\w.-]*)(?:==[^`]*| @ [^`]*)?`[^`]*building (?:from source|source distributions) is disabled"
+)
+_BY_ADDRESS = re.compile(r"Package `([A-Za-z0-9][\w.-]*)` was included as a URL dependency")
 _ABSENT = re.compile(r"(?:Because |and )([A-Za-z0-9][\w.-]*) was not found in the package registry")
 _UNREACHABLE = re.compile(
     r"error sending request|Failed to fetch|Request failed|dns error|Could not connect|HTTP status"
@@ -20,15 +25,20 @@ _ERROR = re.compile(r"^(?:[A-Z]\w*(?:Error|Exception|Exit)\b.*|error: .*|fatal: 
 _UNDECLARED = re.compile(r"This error likely indicates that `[^`]+` depends on `([\w.-]+)`")
 _CONCLUSION = re.compile(r",? we can conclude that .*", re.DOTALL)
 _LONGEST = 400
+NO_WHEEL = "it has no wheel, and nothing is built"
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A package without which an environment is built: why, and the declared requirement that asks for it."""
+    """A package without which an environment is built: why, and the declared requirement that asks for it.
+
+    With `needs_build` it is there where it may be built.
+    """
 
     name: str
     reason: str
     asked_by: DeclaredRequirement | None = None
+    needs_build: bool = False
 
     def __str__(self) -> str:
         """Return it in one line."""
@@ -40,11 +50,19 @@ class LeftOut:
 
 def find_left_out(text: str, declared: Iterable[DeclaredRequirement]) -> LeftOut | None:
     """Return the package that an error of uv is about, if it is about one that can be left out."""
-    for pattern, reason in ((_ABSENT, "no index has it"), (_BUILD, ""), (_FETCH, "it cannot be fetched")):
+    for pattern, reason in (
+        (_ABSENT, "no index has it"),
+        (_BY_ADDRESS, "it is asked for by an address, which uv follows for the repository alone"),
+        (_NO_WHEEL, NO_WHEEL),
+        (_NOT_BUILT, NO_WHEEL),
+        (_BUILD, ""),
+        (_FETCH, "it cannot be fetched"),
+    ):
         if match := pattern.search(text):
             name = canonicalize_name(match[1])
             asked = next((each for each in declared if _names(each, name)), None)
-            return LeftOut(name, reason or f"it cannot be built ({last_error(text)})", asked)
+            why = reason or f"it cannot be built ({last_error(text)})"
+            return LeftOut(name, why, asked, reason == NO_WHEEL)
     return None
 
 

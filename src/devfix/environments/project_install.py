@@ -6,16 +6,20 @@ scripts are installed, with the folders of the sources on the path.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
 import shutil
 import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from devfix.environments.explanation import last_error
+from devfix.environments.metadata_wheel import add_paths, write_metadata_wheel
 from devfix.environments.setup_files import read_setup_py
+from devfix.environments.static_metadata import UNKNOWN, read_static_metadata, source_folders
 from devfix.environments.texts import read_text, read_toml, table
 from devfix.environments.uv import Uv, error_text
 from devfix.process.tempdirs import temporary_folder
@@ -35,14 +39,45 @@ _PURE = (
 )
 _DECLARING = ("pyproject.toml", "setup.py", "setup.cfg")
 # Without the history of the repository, which is not copied.
-_VERSION = (("SETUPTOOLS_SCM_PRETEND_VERSION", "0.0.0"), ("PBR_VERSION", "0.0.0"))
-_PATH_FILE = "devfix_sources.pth"
+_VERSION = (("SETUPTOOLS_SCM_PRETEND_VERSION", UNKNOWN), ("PBR_VERSION", UNKNOWN))
 
 
 def project_digest(folder: Path) -> str:
     """Return a digest of the files that say how a project is installed, and of where it is."""
     texts = [str(folder.resolve()), *(read_text(folder / name) for name in _DECLARING)]
     return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()
+
+
+@dataclass(frozen=True)
+class UnbuiltProject:
+    """A project as it is installed without being built: by a wheel of its metadata, or by its sources on the path.
+
+    `note` says what is missing, and with `needs_build` a build gives more.
+    """
+
+    name: str
+    wheel: Path | None
+    sources: tuple[Path, ...]
+    note: str = ""
+    needs_build: bool = False
+
+
+def prepare_unbuilt(folder: Path, scratch: Path) -> UnbuiltProject:
+    """Return how a project is installed by what its files state, without running anything of it."""
+    sources = tuple(source_folders(folder))
+    why = _why_not_built(folder)
+    if why is not None:
+        return UnbuiltProject("", None, sources, why)
+    metadata = read_static_metadata(folder)
+    if metadata is None:
+        note = f"{folder.name} is not installed, since its metadata is computed: its sources are on the path"
+        return UnbuiltProject("", None, sources, note, True)
+    path = scratch / "projects" / f"{metadata.stem}-py3-none-any.whl"
+    wheel = write_metadata_wheel(path, f"{metadata.stem}.dist-info", metadata.files(), sources)
+    note = (
+        f"the version of {metadata.name} is computed: {UNKNOWN} stands for it" if metadata.is_version_computed else ""
+    )
+    return UnbuiltProject(canonicalize_name(metadata.name), wheel, sources, note, bool(note))
 
 
 def install_project(folder: Path, python: Path, uv: Uv) -> str:
@@ -52,7 +87,7 @@ def install_project(folder: Path, python: Path, uv: Uv) -> str:
         with temporary_folder("project") as scratch:
             why = _install(folder, python, uv, scratch)
     if why is not None:
-        _add_paths(python, uv, [_usual_sources(folder)])
+        add_paths(python.parent.parent, [_usual_sources(folder)])
     return why or ""
 
 
@@ -88,7 +123,7 @@ def _install(folder: Path, python: Path, uv: Uv, scratch: Path) -> str | None:
     if not built.name.endswith("-none-any.whl"):
         return f"{folder.name} is not installed, since it has to be compiled: its sources are on the path"
     sources = [folder / each for each in _source_folders(built, files)] or [_usual_sources(folder)]
-    linked = _metadata_wheel(built, sources, scratch)
+    linked = write_metadata_wheel(scratch / "linked" / built.name, *_metadata_of(built), sources)
     done = uv.run("pip", "install", "--quiet", "--no-deps", "--no-index", "--python", str(python), str(linked))
     return None if done.exit_code == 0 else f"{folder.name} is not installed ({last_error(error_text(done))})"
 
@@ -127,33 +162,13 @@ def _source_folders(wheel: Path, files: list[str]) -> list[str]:
     return list(found)
 
 
-def _metadata_wheel(wheel: Path, sources: list[Path], scratch: Path) -> Path:
-    """Write a wheel with the metadata of another one, and a file that puts `sources` on the path."""
-    folder = scratch / "linked"
-    folder.mkdir()
-    linked = folder / wheel.name
-    with zipfile.ZipFile(wheel) as built, zipfile.ZipFile(linked, "w") as archive:
+def _metadata_of(wheel: Path) -> tuple[str, dict[str, bytes]]:
+    """Return the folder `.dist-info` of a wheel, and the files in it without its list of files."""
+    with zipfile.ZipFile(wheel) as built:
         names = [name for name in built.namelist() if ".dist-info/" in name and not name.endswith("/RECORD")]
-        contents = {name: built.read(name) for name in names}
         info = names[0].partition("/")[0]
-        contents[f"{info.removesuffix('.dist-info')}.pth"] = "".join(f"{path}\n" for path in sources).encode()
-        rows = [_record(name, data) for name, data in contents.items()]
-        contents[f"{info}/RECORD"] = "".join(f"{row}\n" for row in [*rows, f"{info}/RECORD,,"]).encode()
-        for name, data in contents.items():
-            archive.writestr(name, data)
-    return linked
-
-
-def _record(name: str, data: bytes) -> str:
-    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-    return f"{name},sha256={digest},{len(data)}"
+        return info, {name.partition("/")[2]: built.read(name) for name in names}
 
 
 def _usual_sources(folder: Path) -> Path:
     return folder / "src" if (folder / "src").is_dir() else folder
-
-
-def _add_paths(python: Path, uv: Uv, sources: list[Path]) -> None:
-    for site in python.parent.parent.glob("lib/python*/site-packages"):
-        with (site / _PATH_FILE).open("a", encoding="utf-8") as file:
-            file.writelines(f"{path}\n" for path in sources)

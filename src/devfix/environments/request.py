@@ -15,7 +15,11 @@ class EnvironmentRequest:
     `packages` are installed in addition to what the repository declares, unless that includes them. `torch` is the
     build of torch: "cpu", "auto" (for the GPU of this machine), one that uv knows ("cu128"), or "none" for the one of
     the ordinary package index. Empty stands for UV_TORCH_BACKEND, or else for "cpu".
+
+    Without `builds` only wheels are installed, so that no code runs, of the repository or of a package: whoever builds
+    may be hostile, and so is the interpreter of the environment when it starts, for packages can run code then.
     """
 
     packages: tuple[str, ...] = ()
     torch: str = ""
+    builds: bool = True

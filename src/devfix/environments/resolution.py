@@ -75,6 +75,7 @@ class Resolver:
 
     `excluded` grows by each package that no index has, or that cannot be built. `torch_release` is a constraint that
     stands for an index of builds of torch which is out of reach; `unpinned` are lines of the lock that do not hold.
+    `needs_build`: builds are off, and would give more.
     """
 
     uv: Uv
@@ -87,6 +88,7 @@ class Resolver:
     dropped: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     torch_release: str = ""
+    needs_build: bool = False
     unpinned: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -134,6 +136,7 @@ class Resolver:
         Of one that the lock pins another release is tried first: the pinned one may have no wheel for this Python.
         """
         pin = next((text for text in self.declaration.pins.constraints if name_in(text) == found.name), "")
+        self.needs_build = self.needs_build or found.needs_build
         if pin and pin not in self.unpinned:
             self.unpinned.append(pin)
             self.notes.append(f"{self.declaration.pins.name} is not followed for {pin}: {found.reason}")
@@ -207,6 +210,7 @@ class Resolver:
             *options,
             *index_strategy(self.index_options),
             *(("--torch-backend", torch) if torch else ()),
+            *self.uv.only_wheels,
             *(word for name in (_TORCH if self._chooses_build else ()) for word in ("--no-sources-package", name)),
         )
 

@@ -19,16 +19,24 @@ _LEFT_OUT = ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON
 
 
 class Uv:
-    """uv in one folder, whose pyproject.toml and the user's own configuration it reads."""
+    """uv in one folder, whose pyproject.toml and the user's own configuration it reads.
 
-    def __init__(self, folder: Path) -> None:
+    Without `builds` it must not be the folder of a repository: `only_wheels` are then the options of each command that
+    resolves or installs.
+    """
+
+    def __init__(self, folder: Path, builds: bool = True) -> None:
         """Find uv beside devfix, or on the PATH. Raises UserError if there is none."""
         self.folder, self.program = folder, _find()
+        # uv builds editable projects in spite of `--no-build`; only sources of `tool.uv` can name one.
+        self.only_wheels = () if builds else ("--no-build", "--no-sources")
+        # The interpreter that compiles runs what packages have added to its start.
+        self._variables = {} if builds else {"UV_NO_BUILD": "1", "UV_COMPILE_BYTECODE": "0"}
 
     def run(self, *arguments: str, variables: Sequence[tuple[str, str]] = ()) -> Completed:
         """Run uv. Build back ends that it starts see no variables with credentials."""
         kept = {name: value for name, value in child_environment().items() if name not in _LEFT_OUT}
-        environment = {**kept, **_FIXED, **dict(variables)}
+        environment = {**kept, **_FIXED, **self._variables, **dict(variables)}
         return run((self.program, *arguments), self.folder, environment, TIMEOUT)
 
 

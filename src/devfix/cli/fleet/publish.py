@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from devfix.cli.fleet.results_folder import ResultsArgument, results_extra
+from devfix.cli.fleet.extra import ResultsArgument, fleet_extra
 from devfix.cli.fleet.status import StatusFormat
 from devfix.cli.publishing import publishing
 from devfix.publish.forge_kind import ForgeKind
@@ -63,7 +63,7 @@ def publish(
     What a repository refuses is said, and the others go on. What was done is recorded in the folder of results. No code
     of a repository is run.
     """
-    with results_extra(), publishing():
+    with fleet_extra(), publishing():
         from devfix.cli.pages import page_of
         from devfix.fleet.results import ResultStore
         from devfix.fleet.results.layout import lock

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from devfix.cli.fleet.results_folder import ResultsArgument, results_extra
+from devfix.cli.fleet.extra import ResultsArgument, fleet_extra
 from devfix.errors import UserError
 
 EPILOG = """Examples:
@@ -31,7 +31,7 @@ def report(
 
     A run may be under way.
     """
-    with results_extra():
+    with fleet_extra():
         from devfix.fleet.results import ResultStore
         from devfix.fleet.results.fixes import fixes_to_show
         from devfix.fleet.results.queries import FleetQueries

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from devfix.cli.fleet.results_folder import ResultsArgument, results_extra
+from devfix.cli.fleet.extra import ResultsArgument, fleet_extra
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +62,7 @@ def status(
 
 def summary_of(results: Path) -> FleetRecord:
     """Return the state of the fleet whose results lie in this folder."""
-    with results_extra():
+    with fleet_extra():
         from devfix.fleet.results import ResultStore
         from devfix.fleet.results.queries import FleetQueries
     return FleetQueries(ResultStore.open(results)).summary()

@@ -1,4 +1,4 @@
-"""The folder of results as an argument, and the extra that reading it takes."""
+"""The extra that fleets take, and the folder of results as an argument."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from devfix.errors import UserError
 ResultsArgument = Annotated[
     Path, typer.Argument(metavar="RESULTS", help="The folder of results that `devfix fleet run` writes.")
 ]
-_PACKAGES = {"duckdb", "pyarrow"}
+_PACKAGES = {"duckdb", "pyarrow", "ray"}
 
 
 @contextmanager
-def results_extra() -> Iterator[None]:
+def fleet_extra() -> Iterator[None]:
     """Turn a missing package of the extra into a UserError that says how to install it."""
     try:
         yield
@@ -28,4 +28,4 @@ def results_extra() -> Iterator[None]:
             raise
         from devfix.cli.missing_extras import extra_requirements
 
-        raise UserError(f"the results of a fleet need {name}: pip install {extra_requirements('fleet')}") from error
+        raise UserError(f"a fleet needs {name}: pip install {extra_requirements('fleet')}") from error
