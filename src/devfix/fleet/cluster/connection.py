@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from types import FrameType
 from typing import Any
 
 import ray
@@ -79,26 +81,45 @@ class Cluster:
 @contextmanager
 def connected(address: str, is_own: bool) -> Iterator[Cluster]:
     """Connect this process to the cluster at an address until the end of the block. Raises UserError if it cannot."""
+    signals = _Signals()
     try:
-        with _own_signals():
-            found = ray.init(address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
+        found = ray.init(address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
     except (ConnectionError, RayError, RuntimeError, ValueError, TimeoutError) as error:
         raise UserError(f"Ray at {address} does not answer: {one_line(str(error), 200)}") from error
+    finally:
+        signals.restore()
     try:
         # The client of ray:// has another one than a driver on a node of the cluster.
         dashboard = getattr(found, "dashboard_url", None) or ""
         yield Cluster(is_own, f"http://{dashboard}" if dashboard else "")
+    except KeyboardInterrupt:
+        raise SystemExit(128 + signals.received) from None
     finally:
         ray.shutdown()
+        signals.forget()
 
 
-@contextmanager
-def _own_signals() -> Iterator[None]:
-    """Keep this process's handlers of signals: those that Ray installs abort it, and nothing would be cancelled."""
-    is_main = threading.current_thread() is threading.main_thread()
-    before = {number: signal.getsignal(number) for number in _SIGNALS if is_main}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
+class _Signals:
+    """This process's handlers of signals: those that Ray installs abort it, and nothing would be cancelled.
+
+    Ray raises KeyboardInterrupt whichever signal comes, so that `received` has its number.
+    """
+
+    def __init__(self) -> None:
+        is_main = threading.current_thread() is threading.main_thread()
+        self._before = {number: signal.getsignal(number) for number in _SIGNALS if is_main}
+        self.received = int(signal.SIGINT)
+
+    def restore(self) -> None:
+        """Install them again."""
+        for number, handler in self._before.items():
+            signal.signal(number, partial(self._receive, handler) if callable(handler) else handler)
+
+    def forget(self) -> None:
+        """Install them again, and receive no more."""
+        for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    def _receive(self, handler: Callable[[int, FrameType | None], Any], number: int, frame: FrameType | None) -> None:
+        self.received = number
+        handler(number, frame)
