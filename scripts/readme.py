@@ -25,6 +25,7 @@ COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
 COMMANDS = (
     *("repair", "env", "undo", "run", "find", "show", "publish", "respond"),
     *("rules", "explain", "new-rule", "lint-rules", "test", "trace", "playground"),
+    *("fleet run", "fleet status", "fleet report", "fleet publish"),
 )
 _BLOCK = "(<!-- begin {name}: [^\n]*-->\n).*?(<!-- end {name} -->)"
 _DEMO = "$ devfix repair . --world simulated"
@@ -61,9 +62,18 @@ def _excerpt(text: str) -> Iterator[str]:
     yield from (*changed, "  …", first[-1], "…", re.findall(r"^Created branch .*", text, re.MULTILINE)[0])
 
 
+def commands() -> dict[str, Any]:
+    """Return the commands by name, those of a group with its name before theirs."""
+    found: dict[str, Any] = {}
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        inner = getattr(command, "commands", None)
+        found |= {f"{name} {each}": inner[each] for each in inner} if inner else {name: command}
+    return found
+
+
 def options(name: str) -> str:
     """Return a table of the arguments and options of a command, from its declarations."""
-    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
+    command = commands()[name]
     rows = [(_spelled(parameter), getattr(parameter, "help", None) or "") for parameter in command.params]
     return "\n".join(["| option | meaning |", "|---|---|", *(f"| `{option}` | {help} |" for option, help in rows)])
 

@@ -63,7 +63,7 @@ def publish(
     What a repository refuses is said, and the others go on. What was done is recorded in the folder of results. No code
     of a repository is run.
     """
-    with fleet_extra(), publishing():
+    with publishing(), fleet_extra():
         from devfix.cli.pages import page_of
         from devfix.fleet.results import ResultStore
         from devfix.fleet.results.layout import lock
