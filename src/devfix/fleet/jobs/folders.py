@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import os
-import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -61,51 +62,57 @@ class NodeFolders:
         return self.root / "clones"
 
     @contextlib.contextmanager
-    def job(self, key: str) -> Iterator[JobFolder]:
-        """Create the folder of a job, remove those of killed jobs, and remove the folder at the end.
+    def job(self, address: str) -> Iterator[JobFolder]:
+        """Create a folder for a job with the repository at an address, and remove it at the end.
 
-        The lock of a folder, which lies where the job cannot write, shows whether its worker is alive.
+        It has the same path the next time, so that environments, which know where the sources of their project are,
+        serve again. Its lock, which lies where the job cannot write, shows whether its worker is alive; folders of
+        killed jobs are removed first.
         """
         self.sweep()
-        jobs = self.root / "jobs"
-        jobs.mkdir(mode=0o700, parents=True, exist_ok=True)
-        name = f"{key[:16]}-{secrets.token_hex(8)}"
-        new, folder = jobs / f"new-{name}", jobs / name
-        lock = -1
+        stem = hashlib.sha256(address.encode()).hexdigest()[:16]
+        folder, lock = next(found for number in count() if (found := self._take(f"{stem}-{number}")))
         try:
-            new.mkdir(mode=0o700)
-            lock = _lock(new)
-            for each in (JobFolder(new / "files"),):
-                for inner in (each.files, each.temporary, each.home):
-                    inner.mkdir(mode=0o700)
-            os.rename(new, folder)
-            yield JobFolder(folder / "files")
+            files = JobFolder(folder / "files")
+            for inner in (files.files, files.temporary, files.home):
+                inner.mkdir(mode=0o700)
+            yield files
         finally:
-            for each_folder in (new, folder):
-                remove_for_good(each_folder)
-            if lock >= 0:
-                os.close(lock)
+            remove_for_good(folder)
+            os.close(lock)
+
+    def _take(self, name: str) -> tuple[Path, int] | None:
+        """Return a folder that is locked for this process, and the lock; None if another one uses it."""
+        folder = self.root / "jobs" / name
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = _lock(folder)
+        if lock < 0:
+            return None
+        remove_for_good(folder / "files")
+        return folder, lock
 
     def sweep(self) -> int:
         """Remove the folders of jobs whose worker has died, and return how many there were."""
-        count = 0
+        removed = 0
         for folder in (self.root / "jobs").glob("*/"):
             lock = _lock(folder)
             if lock >= 0:
                 remove_for_good(folder)
                 os.close(lock)
-                count += 1
-        return count
+                removed += 1
+        return removed
 
 
 def _lock(folder: Path) -> int:
     """Return the descriptor of the lock of a folder, -1 where a living worker has it, or the folder is gone."""
-    descriptor = -1
+    path, descriptor = folder / _LOCK, -1
     try:
-        descriptor = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(descriptor), os.stat(path)):  # not removed by a sweep since it was opened
+            return descriptor
     except OSError:
-        if descriptor >= 0:
-            os.close(descriptor)
-        return -1
-    return descriptor
+        pass
+    if descriptor >= 0:
+        os.close(descriptor)
+    return -1

@@ -83,7 +83,7 @@ def _run(job: Job, node: NodeFolders, steps: _Steps, deadline: float) -> Reading
     if job.sandbox and (why := why_no_sandbox()):
         advice = "sandbox = false in fleet.toml runs it with all rights of the worker"
         raise Ended(JobOutcome.INTERNAL_ERROR, f"the job cannot run in a sandbox: {why}; {advice}")
-    with node.job(job.key) as folder:
+    with node.job(job.address) as folder:
         commands = Commands(job, folder, deadline)
         try:
             with steps.timed("clone"):
