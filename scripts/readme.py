@@ -62,11 +62,18 @@ def _excerpt(text: str) -> Iterator[str]:
     yield from (*changed, "  …", first[-1], "…", re.findall(r"^Created branch .*", text, re.MULTILINE)[0])
 
 
+def commands() -> dict[str, Any]:
+    """Return the commands by name, those of a group with its name before theirs."""
+    found: dict[str, Any] = {}
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        inner = getattr(command, "commands", None)
+        found |= {f"{name} {each}": inner[each] for each in inner} if inner else {name: command}
+    return found
+
+
 def options(name: str) -> str:
     """Return a table of the arguments and options of a command, from its declarations."""
-    command: Any = typer.main.get_command(app)
-    for word in name.split():
-        command = command.commands[word]
+    command = commands()[name]
     rows = [(_spelled(parameter), getattr(parameter, "help", None) or "") for parameter in command.params]
     return "\n".join(["| option | meaning |", "|---|---|", *(f"| `{option}` | {help} |" for option, help in rows)])
 

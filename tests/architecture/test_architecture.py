@@ -96,9 +96,12 @@ def test_the_probe_knows_torch_and_the_standard_library_only() -> None:
 def test_what_the_engine_imports_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    names = ("publish", "gitlab", "forgejo", "environments")
+    names = ("publish", "gitlab", "forgejo", "environments", "fleet")
     lines = [*project["dependencies"], *(line for name in names for line in extras[name])]
-    declared = {re.split(r"[^\w-]", line)[0].lower() for line in lines} - {"hishel"}  # named to be held back
+    declared = {re.split(r"[^\w-]", line)[0].lower() for line in lines} - {
+        "hishel",
+        "devfix",
+    }  # named to be held back; itself
     # The probe and the host of notebooks run in the program's interpreter.
     engine = [path for path in python_below("src/devfix") if {"probe", "host"}.isdisjoint(path.relative_to(ROOT).parts)]
     used = {name.split(".")[0] for path in engine for name in strangers(path, {"devfix"})}

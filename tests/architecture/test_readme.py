@@ -22,7 +22,7 @@ def test_the_options_are_those_of_the_command_line(command: str) -> None:
 
 
 def test_every_command_is_described() -> None:
-    assert set(readme.COMMANDS) == set(readme.typer.main.get_command(readme.app).commands)  # type: ignore[attr-defined]
+    assert set(readme.COMMANDS) == set(readme.commands())
 
 
 @pytest.mark.exhaustive

@@ -21,6 +21,7 @@ from devfix.fleet.records import Job, JobOutcome, Mode
 from devfix.fleet.results import ResultStore
 from devfix.fleet.results.publications import Publication, PublicationLog, PublicationRecord
 from devfix.fleet.results.publishing import FleetPublisher, FleetPublishOptions
+from devfix.publish.forge_kind import ForgeKind
 
 
 class Fleet:
@@ -65,11 +66,11 @@ def fleet(tmp_path: Path, quick: None) -> Iterator[Fleet]:
 class Publish:
     """Calls `devfix fleet publish` as a person does."""
 
-    def __init__(self, results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.results, self.capsys = results, capsys
+    def __init__(self, results: Path, capsys: pytest.CaptureFixture[str], forge: str = "github") -> None:
+        self.results, self.capsys, self.forge = results, capsys, forge
 
     def __call__(self, *options: str, code: int = 0) -> list[dict[str, Any]]:
-        ended = status(["fleet", "publish", str(self.results), "--format", "json", *options])
+        ended = status(["fleet", "publish", str(self.results), "--forge", self.forge, "--format", "json", *options])
         out, err = self.capsys.readouterr()
         assert ended == code, (out, err)
         steps: list[dict[str, Any]] = json.loads(out)["steps"]
@@ -108,8 +109,10 @@ def test_a_dry_run_changes_nothing(fleet: Fleet, publish: Publish, capsys: pytes
     assert [each["action"] or each["kind"] for each in steps] == ["opened", "done", "opened", "done", "left"]
     assert fleet.open_pulls() == [0, 0, 0] and not [request for hub in fleet.hubs for request in hub.writes()]
     assert {*before, "publish.lock"} == {path.name for path in fleet.results.iterdir()}
-    assert status(["fleet", "publish", str(fleet.results), "--dry-run"]) == 0
-    assert "ada/model-0: would be opened devfix/" in capsys.readouterr().out
+    options = ["--dry-run", "--forge", "github", "--max-open", "1"]
+    assert status(["fleet", "publish", str(fleet.results), *options]) == 0
+    text = capsys.readouterr().out
+    assert "ada/model-0: would be opened devfix/" in text and "left for a later run: 2 of the reports: 1 pull" in text
 
 
 def test_what_one_refuses_does_not_stop_the_others(fleet: Fleet, publish: Publish) -> None:
@@ -161,7 +164,7 @@ def test_a_cap_ends_within_a_search(fleet: Fleet, publish: Publish) -> None:
     names = ("find.json", "1/report.json", "2/report.json")
     fleet.add(0, dict(zip(names, ({}, *reports), strict=True)), outcome=JobOutcome.REPAIRED)
     steps = publish("--max-open", "1")
-    assert [each["action"] or each["kind"] for each in steps] == ["opened", "done", "left", "left"]
+    assert [each["action"] or each["kind"] for each in steps] == ["opened", "done", "left"]
     steps = publish("--max-open", "5")
     assert [(each["part"], each["action"]) for each in steps] == [("2", "opened"), ("2", "")]
     assert fleet.open_pulls() == [2, 0, 0]
@@ -206,7 +209,13 @@ def test_no_more_are_opened_in_an_hour(fleet: Fleet) -> None:
         PublicationRecord(kind=Publication.STEP, key="k", repository="r", address="a", action="opened", at=9_000.0)
     )
     publisher = FleetPublisher(
-        store, PublicationLog(path), FleetPublishOptions(50, 2), page_of, told.append, lambda: clock[0], sleep
+        store,
+        PublicationLog(path),
+        FleetPublishOptions(50, 2, forge=ForgeKind.github),
+        page_of,
+        told.append,
+        lambda: clock[0],
+        sleep,
     )
     assert [each.kind.value for each in publisher.publish()] == ["step", "done"] * 3
     assert waits == [2_600.0, 1_000.0]  # until that of 9 000 is an hour ago, then until that of 10 000 is
@@ -234,6 +243,13 @@ def test_on_each_forge(
 ) -> None:
     fleet = Fleet(tmp_path, [forge], [history])
     fleet.add(0, {"report.json": history.data(FIRST)})
-    published = Publish(fleet.results, capsys)
-    assert [each["action"] for each in published("--forge", kind)] == ["opened", ""]
-    assert fleet.open_pulls() == [1] and published("--forge", kind) == []
+    published = Publish(fleet.results, capsys, kind)
+    assert [each["action"] for each in published()] == ["opened", ""]
+    assert fleet.open_pulls() == [1] and published() == []
+
+
+def test_no_token_is_sent_to_a_host_that_nobody_knows(fleet: Fleet, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet.add_repairs()
+    assert status(["fleet", "publish", str(fleet.results)]) == 1
+    assert capsys.readouterr().out.count("name it with --forge") == 3
+    assert not [request for hub in fleet.hubs for request in hub.requests]

@@ -65,7 +65,12 @@ def connect(
 
 
 def detect(url: str, environment: Mapping[str, str]) -> ForgeKind:
-    """Return the forge of a URL by its host, else by the server whose job this is; GitHub if nothing says more."""
+    """Return the forge of a URL; GitHub if nothing says which it is."""
+    return known_forge(url, environment) or ForgeKind.github
+
+
+def known_forge(url: str, environment: Mapping[str, str]) -> ForgeKind | None:
+    """Return the forge of a URL by its host, else by the server whose job this is; None if neither says it."""
     host = split_url(url).host
     known = _by_name(host)
     if known is not None:
@@ -77,7 +82,8 @@ def detect(url: str, environment: Mapping[str, str]) -> ForgeKind:
         for kind in (ForgeKind.forgejo, ForgeKind.gitea):
             if environment.get(f"{kind.name.upper()}_ACTIONS"):
                 return kind
-    return ForgeKind.github
+        return ForgeKind.github
+    return None
 
 
 def _by_name(host: str) -> ForgeKind | None:

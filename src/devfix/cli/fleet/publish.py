@@ -52,7 +52,10 @@ def publish(
     ] = None,
     forge: Annotated[
         ForgeKind | None,
-        typer.Option(metavar="FORGE", help="github, gitlab, forgejo or gitea [default: by the host of each address]"),
+        typer.Option(
+            metavar="FORGE",
+            help="github, gitlab, forgejo or gitea, of all repositories [default: by the host of each address]",
+        ),
     ] = None,
     output: Annotated[
         StatusFormat, typer.Option("--format", help="Output format: text, or json (one object).")
@@ -63,7 +66,7 @@ def publish(
     What a repository refuses is said, and the others go on. What was done is recorded in the folder of results. No code
     of a repository is run.
     """
-    with fleet_extra(), publishing():
+    with publishing(), fleet_extra():
         from devfix.cli.pages import page_of
         from devfix.fleet.results import ResultStore
         from devfix.fleet.results.layout import lock
@@ -87,13 +90,15 @@ def publish(
             done = []
             for record in publisher.publish():
                 done.append(record)
-                if output is StatusFormat.text:
+                if output is StatusFormat.text and record.kind is not Publication.LEFT:
                     print(_line(record, dry_run), flush=True)
     if output is StatusFormat.json:
         import msgspec
 
         steps = [msgspec.to_builtins(record) for record in done]
         print(json.dumps({"schema": "devfix-fleet-publish/1", "steps": steps}, indent=2))
+    elif left := [record for record in done if record.kind is Publication.LEFT]:
+        print(one_line(f"left for a later run: {len(left)} of the reports: {left[-1].why}", 400))
     elif not done:
         print("nothing to publish: every fix is published, or there is none")
     return 1 if any(record.kind is Publication.REFUSED for record in done) else 0

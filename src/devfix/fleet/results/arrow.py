@@ -26,7 +26,7 @@ _TYPES: Mapping[object, pa.DataType] = {
 }
 
 
-_hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)  # reading the annotations takes long
+_hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)  # reading the annotations each time takes long
 
 
 def _arrow_type(kind: Any) -> pa.DataType:

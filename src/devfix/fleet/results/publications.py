@@ -17,7 +17,7 @@ class Publication(str, Enum):
 
     STEP = "step"  # of a pull request: `action` says which
     DONE = "done"  # the report is published
-    LEFT = "left"  # more than may be open: a later run tries again
+    LEFT = "left"  # more than may be open: not recorded, and a later run tries again
     REFUSED = "refused"  # a later run tries again
 
 
@@ -54,7 +54,11 @@ class PublicationLog:
     def __init__(self, path: Path) -> None:
         """Read the lines there are."""
         self._path = path
-        self._records = list(self._read())
+        self._records: list[PublicationRecord] = []
+        self._ends: dict[tuple[str, str], PublicationRecord] = {}  # the last of each report
+        self._open: dict[str, set[int]] = {}
+        for record in self._read():
+            self._take(record)
 
     @property
     def records(self) -> tuple[PublicationRecord, ...]:
@@ -73,14 +77,12 @@ class PublicationLog:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
-        self._records.append(record)
+        self._take(record)
 
     def is_done(self, key: str, part: str, stored: int) -> bool:
         """Return whether the report of this result is published."""
-        ends = [
-            each for each in self._records if each.kind is not Publication.STEP and (each.key, each.part) == (key, part)
-        ]
-        return bool(ends) and ends[-1].kind is Publication.DONE and ends[-1].stored == stored
+        end = self._ends.get((key, part))
+        return end is not None and end.kind is Publication.DONE and end.stored == stored
 
     def opened_at(self) -> list[float]:
         """Return when pull requests were opened."""
@@ -88,12 +90,18 @@ class PublicationLog:
 
     def open_pulls(self) -> dict[str, set[int]]:
         """Return the numbers of pull requests by address that were open when they were last seen."""
-        latest = {(each.address, each.number): each.action for each in self._records if each.number}
-        found: dict[str, set[int]] = {}
-        for (address, number), action in latest.items():
-            if action in _OPEN:
-                found.setdefault(address, set()).add(number)
-        return found
+        return {address: set(numbers) for address, numbers in self._open.items() if numbers}
+
+    def _take(self, record: PublicationRecord) -> None:
+        self._records.append(record)
+        if record.kind is not Publication.STEP:
+            self._ends[record.key, record.part] = record
+        elif record.number:
+            numbers = self._open.setdefault(record.address, set())
+            if record.action in _OPEN:
+                numbers.add(record.number)
+            elif record.action == "closed":
+                numbers.discard(record.number)
 
     def _read(self) -> Iterator[PublicationRecord]:
         try:

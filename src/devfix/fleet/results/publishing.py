@@ -16,7 +16,7 @@ from devfix.fleet.results.publications import Publication, PublicationLog, Publi
 from devfix.fleet.results.reading import read_results
 from devfix.fleet.results.store import ResultStore
 from devfix.publish.attributes import Attributes
-from devfix.publish.connection import connect
+from devfix.publish.connection import connect, known_forge
 from devfix.publish.forge_kind import ForgeKind
 from devfix.publish.publisher import PublishAction
 from devfix.publish.pull_request_text import Page
@@ -78,15 +78,19 @@ class FleetPublisher:
         if not reports:
             return
         self._open = self._count_open()
+        visited = self._log.open_pulls().keys()
         for report in reports:
             self._denied = self._explain_cap()
-            if self._denied and report.job.address not in self._log.open_pulls():
+            if self._denied and report.job.address not in visited:
                 yield self._record(report, Publication.LEFT, why=self._denied)
                 continue
             yield from self._publish(report)
 
     def _publish(self, report: _Report) -> Iterator[PublicationRecord]:
         self._denied = ""
+        if unknown := self._explain_unknown(report.job.address):
+            yield self._record(report, Publication.REFUSED, why=unknown)
+            return
         try:
             for step in publish_report(self._request(report), self._page, self._notify):
                 yield self._record(report, Publication.STEP, step)
@@ -133,6 +137,12 @@ class FleetPublisher:
             self._sleep(max(seconds, 1.0))
         return ""
 
+    def _explain_unknown(self, address: str) -> str:
+        """Return why the forge must be named: a host that nobody knows would be sent the token of GitHub."""
+        if self._options.forge or known_forge(address, self._options.environment):
+            return ""
+        return f"nothing says which forge {one_line(address)} is on: name it with --forge"
+
     def _explain_cap(self) -> str:
         if self._open < self._options.max_open:
             return ""
@@ -141,7 +151,7 @@ class FleetPublisher:
     def _record(
         self, report: _Report, kind: Publication, step: PublishAction | None = None, why: str = ""
     ) -> PublicationRecord:
-        """Count and record what was done; after a dry run nothing is recorded."""
+        """Count and record what was done; after a dry run, or where nothing was done, nothing is recorded."""
         if step and step.action in ("opened", "reopened"):
             self._open += 1
             self._opened.append(self._now())
@@ -162,7 +172,7 @@ class FleetPublisher:
             why=step.why if step else why,
             at=self._now(),
         )
-        if not self._options.dry_run:
+        if not self._options.dry_run and kind is not Publication.LEFT:
             self._log.add(record)
         return record
 
