@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from devfix.report.render.json import find_schema, run_schema, schema, suite_schema
+from devfix.report.render.json import find_schema, fleet_schema, run_schema, schema, suite_schema
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "devfix" / "report"
 
@@ -14,6 +14,7 @@ SCHEMAS = {
     "run.json": run_schema(),
     "find.json": find_schema(),
     "suite.json": suite_schema(),
+    "fleet.json": fleet_schema(),
 }
 
 for name, content in SCHEMAS.items():

@@ -18,6 +18,7 @@ from devfix.cli import (
     authoring,
     environment,
     find,
+    fleet,
     playground,
     publish,
     repair,
@@ -132,3 +133,4 @@ app.command("trace")(trace.trace)
 app.command("show")(show.show)
 app.command("publish", epilog=publish.EPILOG)(publish.publish)
 app.command("respond", epilog=respond.EPILOG)(respond.respond)
+app.add_typer(fleet.app, name="fleet")

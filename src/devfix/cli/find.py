@@ -18,9 +18,10 @@ from devfix.cli.artifact import check_folder
 from devfix.cli.branches import Branches
 from devfix.cli.duration import seconds
 from devfix.cli.formats import ReportFormat
-from devfix.cli.installing import NEEDED_BY_TESTS, InstallOption, TorchOption, local_folder, python_of
+from devfix.cli.installing import InstallOption, TorchOption, local_folder, python_of
 from devfix.cli.local import Local
 from devfix.cli.repair import Python
+from devfix.environments.needed import NEEDED_BY_TESTS
 from devfix.model import SilentKind
 
 if TYPE_CHECKING:

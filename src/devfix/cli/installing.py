@@ -33,11 +33,6 @@ TorchOption = Annotated[
     ),
 ]
 
-# Of what is declared too little: many a README says "install torch first".
-NEEDED = ("torch>=2.6",)
-NEEDED_BY_NOTEBOOKS = (*NEEDED, "ipykernel")
-NEEDED_BY_TESTS = (*NEEDED, "pytest")
-
 
 def local_folder(path: str, step: Callable[[str], None]) -> str:
     """Return the folder for an address: a new clone in the current folder. A path is returned as it is."""

@@ -12,11 +12,12 @@ import typer
 
 from devfix.cli.artifact import FolderOption, check_folder, write_artifact
 from devfix.cli.formats import ExplainRulesOption, ReportFormat, ReportFormatOption, VerboseOption, ended, shown
-from devfix.cli.installing import NEEDED, NEEDED_BY_NOTEBOOKS, InstallOption, TorchOption, local_folder, python_of
+from devfix.cli.installing import InstallOption, TorchOption, local_folder, python_of
 from devfix.cli.local import Local
 from devfix.cli.resource_options import FileSize, InSandbox, Memory, OutputLimit, Processes
 from devfix.cli.taking import ApplyOption, CandidateOption, TakeOption, answers, asks
 from devfix.cli.until import ForOption, RequestOption, StepsOption, UntilLineOption, UntilOption, until_from
+from devfix.environments.needed import NEEDED, NEEDED_BY_NOTEBOOKS
 from devfix.errors import UserError
 from devfix.model import Outcome, Report, Taking, WorldChoice
 from devfix.report.render.plain import one_line

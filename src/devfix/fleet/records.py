@@ -29,6 +29,7 @@ class JobOutcome(str, Enum):
     OUT_OF_MEMORY = "out of memory"
     OUT_OF_DISK = "out of disk"
     LOST = "lost"  # its node died more often than a job is tried
+    ARTIFACT_REJECTED = "artifact rejected"  # the job's files are not such as devfix writes
     INTERNAL_ERROR = "internal error"
 
     @property
@@ -52,6 +53,7 @@ _FAILURES = frozenset(
         JobOutcome.OUT_OF_MEMORY,
         JobOutcome.OUT_OF_DISK,
         JobOutcome.LOST,
+        JobOutcome.ARTIFACT_REJECTED,
         JobOutcome.INTERNAL_ERROR,
     )
 )
@@ -71,10 +73,12 @@ class JobLimits:
 class Job:
     """What is to be done with one commit of a repository.
 
-    `key` is a digest of all other fields and of the version of devfix: it names the result, so that a job that has one
-    is not run again. `repository` is the name that is shown ("owner/name"), `address` what git clones. `run` is the
-    command of the program, "" for those that devfix discovers; `options` are further options of the command of `mode`.
-    `packages` and `torch` are what `devfix env` takes. `network`: the program may use it.
+    `key` is a digest of what decides the result, that is of the other fields without `repository` and `ref`, and of the
+    version of devfix: it names the result, so that a job that has one is not run again. `repository` is the name that
+    is shown ("owner/name"), `address` what git clones. `run` is the command of the program, "" for those that devfix
+    discovers; `options` are further options of the command of `mode`. `packages` and `torch` are what `devfix env`
+    takes; `python` is an interpreter of the nodes that is used in place of a new environment. `network`: the program
+    may use it.
     """
 
     key: str
@@ -91,6 +95,7 @@ class Job:
     sandbox: bool = True
     network: bool = False
     limits: JobLimits = JobLimits()
+    python: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 
 from devfix.process.tempdirs import temporary
+
+
+class LimitKind(str, Enum):
+    """A limit that a program exceeded, and was ended for."""
+
+    MEMORY = "memory"
+    PROCESSES = "processes"
+    DISK = "disk"
+    RESERVE = "reserve"
 
 
 @dataclass(frozen=True)
@@ -15,7 +25,8 @@ class ResourceLimits:
     """Limits for one run of a program with all its processes; 0 stands for no limit.
 
     `memory` counts bytes in use, `processes` those alive at once, `file_size` the bytes of each file it writes,
-    `output_limit` the bytes kept of each of its two streams, `reserve` the bytes that must stay free on the disk.
+    `output_limit` the bytes kept of each of its two streams, `reserve` the bytes that must stay free on the disk,
+    `disk` those that all files in the folder of the program may take.
     """
 
     memory: int = 0
@@ -23,6 +34,7 @@ class ResourceLimits:
     file_size: int = 0
     output_limit: int = 8_000_000
     reserve: int = 0
+    disk: int = 0
 
     def times(self, count: int) -> ResourceLimits:
         """Return the limits for `count` runs at once."""

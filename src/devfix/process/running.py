@@ -15,10 +15,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from devfix.model.until import Until
 from devfix.process.end_watch import LOOK, EndWatch
-from devfix.process.limits import ResourceLimits
+from devfix.process.limits import LimitKind, ResourceLimits
 from devfix.process.output_buffer import BoundedOutput
 from devfix.process.supervised import GRACE, SupervisedProcess
 
@@ -49,6 +50,8 @@ class Completed:
     start 'x': …"), or the limit that was exceeded. If a stream was longer than the limit, its head and tail are kept
     and `truncated` is true. `with_torch` has the processes that loaded torch, if the environment requests a probe.
     `ended` says what the program had done when it was ended as requested, `failed_requests` which requests failed.
+    `limit` is the limit for which it was ended, `memory` the most bytes that its processes took, 0 without a limit on
+    them.
     """
 
     exit_code: int | None
@@ -62,6 +65,8 @@ class Completed:
     with_torch: tuple[TorchProcess, ...] = ()
     ended: str = ""
     failed_requests: tuple[str, ...] = ()
+    limit: LimitKind | None = None
+    memory: int = 0
 
 
 def run(
@@ -106,16 +111,26 @@ def run(
             _drain(program, captures, time.monotonic() + GRACE)
     stdout, stderr, status = (capture.text() for capture in captures)
     truncated = bool(captures[0].dropped or captures[1].dropped)
-    exit_code, name, reported, trouble = _ending(status)
-    with_torch = tuple(_with_torch(status))
+    end = _ending(status)
+    done = Completed(
+        end.exit_code,
+        "",
+        False,
+        seconds,
+        stdout,
+        stderr,
+        truncated,
+        end.trouble,
+        tuple(_with_torch(status)),
+        limit=end.limit,
+        memory=end.memory,
+    )
     if watch is not None and is_ended:
-        done = Completed(exit_code, "", False, seconds, stdout, stderr, truncated, trouble, with_torch)
         return replace(done, ended=watch.why, failed_requests=tuple(watch.failed))
-    if timed_out and reported is None:
-        return Completed(None, "", True, seconds, stdout, stderr, truncated, trouble, with_torch)
-    if reported is None and not trouble:
-        trouble = "the supervisor of the program was killed"
-    return Completed(exit_code, name, False, reported or seconds, stdout, stderr, truncated, trouble, with_torch)
+    if timed_out and end.seconds is None:
+        return replace(done, exit_code=None, timed_out=True)
+    lost = "the supervisor of the program was killed" if end.seconds is None and not end.trouble else ""
+    return replace(done, signal=end.signal, seconds=end.seconds or seconds, internal_error=end.trouble or lost)
 
 
 def can_protect(paths: Sequence[Path]) -> bool:
@@ -153,9 +168,19 @@ def _drain(
     return True
 
 
-def _ending(status: str) -> tuple[int | None, str, float | None, str]:
-    """Parse the supervisor's lines: exit code, signal name, seconds (None if the program has not ended), error."""
-    code, name, seconds, trouble = None, "", None, []
+class _End(NamedTuple):
+    """The supervisor's lines: `seconds` is None if the program has not ended, `trouble` an error."""
+
+    exit_code: int | None
+    signal: str
+    seconds: float | None
+    trouble: str
+    limit: LimitKind | None
+    memory: int
+
+
+def _ending(status: str) -> _End:
+    code, name, seconds, trouble, limit, memory = None, "", None, [], None, 0
     for line in status.splitlines():
         word, _, rest = line.partition(" ")
         if word == "torch":
@@ -163,17 +188,21 @@ def _ending(status: str) -> tuple[int | None, str, float | None, str]:
         if word == "trouble":
             trouble.append(rest)
             continue
+        if word == "memory":
+            memory = int(rest)
+            continue
         number, _, wall = rest.partition(" ")
         if word == "limit":
-            seconds, name = float(number), "SIGKILL"
-            trouble.append(f"devfix ended the program: {wall}")
+            kind, _, said = wall.partition(" ")
+            seconds, name, limit = float(number), "SIGKILL", LimitKind(kind)
+            trouble.append(f"devfix ended the program: {said}")
             continue
         seconds = float(wall)
         if word == "exit":
             code = int(number)
         else:
             name = _signal_name(int(number))
-    return code, name, seconds, "; ".join(trouble)
+    return _End(code, name, seconds, "; ".join(trouble), limit, memory)
 
 
 def _with_torch(status: str) -> Iterator[TorchProcess]:

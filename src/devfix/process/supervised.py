@@ -48,7 +48,8 @@ class SupervisedProcess:
         self.status, status = os.pipe()
         supervisor = [sys.executable, "-I", "-S", str(_SUPERVISOR), str(life), str(status)]
         bounds = limits or ResourceLimits()
-        limits_text = ",".join(map(str, (bounds.memory, bounds.processes, bounds.file_size, bounds.reserve)))
+        numbers = (bounds.memory, bounds.processes, bounds.file_size, bounds.reserve, bounds.disk)
+        limits_text = ",".join(map(str, numbers))
         supervisor += [
             environment.get("LC_CTYPE", ""),
             limits_text,

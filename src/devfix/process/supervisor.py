@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import resource
 import select
 import signal
 import sys
@@ -180,6 +181,9 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
         report(status, seen.look(descendants()))
     if over:
         os.write(status, f"limit {time.monotonic() - began:.6f} {over}\n".encode())
+    if watch.memory:
+        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024  # between two checks, of one process
+        os.write(status, f"memory {max(watch.peak, min(largest, watch.memory))}\n".encode())
     if program in ended:
         os.write(status, f"{describe_status(ended[program])} {time.monotonic() - began:.6f}\n".encode())
     if left := sweep(program, ended):

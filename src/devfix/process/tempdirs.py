@@ -53,13 +53,13 @@ def temporary_folder(what: str, below: Path | None = None) -> Iterator[Path]:
 
 def _remove_in_spite_of_signals(folder: Path) -> None:
     try:
-        _remove_for_good(folder)
+        remove_for_good(folder)
     except BaseException:  # including a signal that arrives meanwhile
-        _remove_for_good(folder)
+        remove_for_good(folder)
         raise
 
 
-def _remove_for_good(folder: Path) -> None:
+def remove_for_good(folder: Path) -> None:
     """Remove a folder into which a program that is ending may still write."""
     for _ in range(20):
         remove(folder)

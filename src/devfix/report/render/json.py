@@ -10,6 +10,7 @@ import msgspec
 from devfix.errors import UserError
 from devfix.model import Report
 from devfix.report.find_types import FindRecord
+from devfix.report.fleet_types import FleetRecord
 from devfix.report.record import record
 from devfix.report.render.plain import one_line
 from devfix.report.render.source_lines import Lines, no_lines
@@ -28,7 +29,7 @@ def write(report: Report, lines: Lines = no_lines) -> str:
     return dump(record(report, lines))
 
 
-def dump(data: ReportRecord | RunReport | FindRecord | SuiteRecord) -> str:
+def dump(data: ReportRecord | RunReport | FindRecord | SuiteRecord | FleetRecord) -> str:
     """Return a record as JSON in ASCII: terminal escapes have no effect, and bytes that are not UTF-8 survive."""
     return json.dumps(msgspec.to_builtins(data), indent=2, allow_nan=False) + "\n"
 
@@ -84,7 +85,14 @@ def suite_schema() -> dict[str, Any]:
     return _schema(SuiteRecord, "devfix-suite/1")
 
 
-def _schema(kind: type[ReportRecord | RunReport | FindRecord | SuiteRecord], identifier: str) -> dict[str, Any]:
+def fleet_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the state of a fleet."""
+    return _schema(FleetRecord, "devfix-fleet-status/1")
+
+
+def _schema(
+    kind: type[ReportRecord | RunReport | FindRecord | SuiteRecord | FleetRecord], identifier: str
+) -> dict[str, Any]:
     _, definitions = msgspec.json.schema_components((kind,), ref_template="#/$defs/{name}")
     top = definitions.pop(kind.__name__)
     head = {"$schema": _DIALECT, "$id": identifier, "title": top.pop("description"), "description": _NOTE}

@@ -36,7 +36,7 @@ def clone(address: str, parent: Path) -> Path:
     try:
         network = settings(address, None)
     except UserError as error:
-        raise UserError(f"{_without_credentials(address)}: {error}") from error
+        raise UserError(f"{hide_user(address)}: {error}") from error
     with temporary_folder("clone", parent) as scratch:
         git = Git(scratch, {"GIT_TERMINAL_PROMPT": "0"}).also(**network)
         inner = scratch / target.name
@@ -44,7 +44,7 @@ def clone(address: str, parent: Path) -> Path:
         try:
             patiently(lambda: git.call("clone", "--quiet", "--", address, str(inner)), address, advice)
         except GitError as error:
-            raise UserError(f"{address}: cannot be cloned ({_reason(error)})") from error
+            raise UserError(f"{address}: cannot be cloned ({reason(error)})") from error
         os.rename(inner, target)
     return target
 
@@ -53,15 +53,17 @@ def _name(address: str) -> str:
     path = urlsplit(address).path if "://" in address else address.partition(":")[2]
     name = path.rstrip("/").rpartition("/")[2].removesuffix(".git")
     if not name or name.startswith((".", "-")):
-        raise UserError(f"{_without_credentials(address)}: names no repository")
+        raise UserError(f"{hide_user(address)}: names no repository")
     return name
 
 
-def _reason(error: GitError) -> str:
+def reason(error: GitError) -> str:
+    """Return why git failed, in one line."""
     lines = [line.strip() for line in str(error).splitlines()]
     fatal = [line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")]
     return (fatal[0] if fatal else error.line)[:300]
 
 
-def _without_credentials(address: str) -> str:
+def hide_user(address: str) -> str:
+    """Return an address without the name and the password in it."""
     return re.sub(r"(?<=://)[^/@\s]*@", "", address)

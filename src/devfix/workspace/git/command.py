@@ -40,6 +40,17 @@ _FIXED = {
 _DAMAGED = re.compile(rb"is corrupt|inflate:|unable to unpack|not a tree object|unable to read|invalid sha1 pointer")
 
 
+def harmless_command(arguments: Sequence[str]) -> list[str]:
+    """Return the command for a call of git that is started below a supervisor."""
+    return ["git", "--no-pager", *(word for each in _HARMLESS for word in ("-c", each)), *arguments]
+
+
+def harmless_environment(network: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment for that: this process's own without git's variables that name another repository."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.startswith(_KEPT)}
+    return {**kept, **_FIXED, **network}
+
+
 class GitError(DevfixError):
     """Git failed; `line` is the first line of its error."""
 
