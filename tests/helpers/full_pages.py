@@ -11,6 +11,7 @@ from sample_report import lines, report
 
 from devfix.model import Lack, Obstacle, OtherRun, Others, ScopeVariable, SourceLocation, Transfer
 from devfix.report.find_types import FindRecord
+from devfix.report.fleet_types import FleetRecord
 from devfix.report.record import record
 from devfix.report.render.json import dump
 from devfix.report.suite_types import SuiteRecord
@@ -31,7 +32,7 @@ DIFF = """--- a/train.py
 -x = model(x)  # why
 +x = model(x.to('cuda'))
 """
-Kind = TypeVar("Kind", ReportRecord, FindRecord, SuiteRecord)
+Kind = TypeVar("Kind", ReportRecord, FindRecord, SuiteRecord, FleetRecord)
 
 
 def full_report() -> ReportRecord:

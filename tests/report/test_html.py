@@ -15,6 +15,7 @@ import pytest
 from cli_programs import repair
 from full_pages import DIFF, full_report, hostile
 from git_repositories import make_repository
+from sample_fleet import sample_page
 from sample_search import record as find_record
 from sample_suite import suite_record
 
@@ -64,6 +65,7 @@ PAGES: dict[str, Callable[[bool], str]] = {
     "repair": lambda evil: repair_page(hostile(full_report()) if evil else full_report()),
     "find": lambda evil: find_page(hostile(find_record()) if evil else find_record()),
     "suite": lambda evil: suite_page(hostile(suite_record()) if evil else suite_record()),
+    "fleet": sample_page,
 }
 
 
@@ -127,6 +129,24 @@ def test_a_session_of_pytest_has_every_part() -> None:
         "Repair failure 2 devfix repair --run 'pytest tests/test_a.py::test_two' --gpus 2",
         "Fail for another reason than devices (1) tests/test_a.py::test_broken assert 1 == 2",
         "Could not be lifted (1)",
+    ):
+        assert "".join(part.split()) in text, part
+
+
+def test_a_fleet_has_every_part() -> None:
+    text = joined(sample_page())
+    for part in (
+        "46 of 48 jobs ended; 12 findings, 9 fixed",
+        "Planned 48 jobs, 2 not yet run Findings 12, 9 with a verified fix Not counted 3 results",
+        "environment failed 9 jobs",
+        "placement/input-not-moved 8 8 5 none 4 1 2",
+        "ada/model c0ffeec0ff repair repaired 2 2 1 min 14 s",
+        "environment failed no release of torch fits torch<1.9 9 emmy/rings, hedy/hops, …",
+        "- x = model(x) # why + x = model(x.to('cuda'))",
+        "Its files are not shown: patches/x is not a regular file",
+        "the whole job 46 1 min 2 s 2 min 0 s",
+        "median 812 MB, 90 % below 1.9 GB, largest 3.7 GB",
+        "sofia/tops c0ffeec0ff repair not yet run",
     ):
         assert "".join(part.split()) in text, part
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from browsers import MISSING, Browser, browser
 from full_pages import full_report, hostile
+from sample_fleet import sample_page
 from sample_search import record as find_record
 from sample_suite import suite_record
 
@@ -34,16 +35,20 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "repair": repair_page(full_report()),
         "find": find_page(find_record()),
         "suite": suite_page(suite_record()),
+        "fleet": sample_page(),
         "hostile": repair_page(hostile(full_report())),
         "hostile find": find_page(hostile(find_record())),
         "hostile suite": suite_page(hostile(suite_record())),
+        "hostile fleet": sample_page(evil=True),
     }
     for name, text in written.items():
         (folder / f"{name}.html").write_text(text, "utf-8")
     return {name: folder / f"{name}.html" for name in written}
 
 
-@pytest.mark.parametrize("name", ["repair", "find", "suite", "hostile", "hostile find", "hostile suite"])
+@pytest.mark.parametrize(
+    "name", ["repair", "find", "suite", "fleet", "hostile", "hostile find", "hostile suite", "hostile fleet"]
+)
 @pytest.mark.parametrize("width", [360, 768, 1280])
 def test_a_page_fits_its_width_and_nothing_is_refused(
     chromium: Browser, pages: dict[str, Path], name: str, width: int

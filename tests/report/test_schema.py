@@ -20,7 +20,7 @@ from devfix.errors import UserError
 from devfix.model import Edit
 from devfix.report.diff import format_diff
 from devfix.report.record import failed, record
-from devfix.report.render.json import dump, find_schema, read, run_schema, schema, suite_schema, write
+from devfix.report.render.json import dump, find_schema, fleet_schema, read, run_schema, schema, suite_schema, write
 
 HOSTILE_FIXES = [
     ({"verdict": {"outcome": "surely"}}, "verdict.outcome"),
@@ -39,6 +39,7 @@ HOSTILE_FIXES = [
         ("run.json", run_schema()),
         ("find.json", find_schema()),
         ("suite.json", suite_schema()),
+        ("fleet.json", fleet_schema()),
     ],
 )
 def test_the_schemas_in_the_repository_are_those_of_the_types(name: str, given: dict[str, Any]) -> None:

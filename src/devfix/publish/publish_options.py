@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from devfix.publish.attributes import Attributes
@@ -16,7 +17,8 @@ class PublishOptions:
 
     `accepted` are digests of lines that a person has looked at, and found to have no credential. With `max_open` pull
     requests of devfix open, no further one is opened. With `delete_branches`, the branch of a pull request that is
-    merged, or that devfix has closed, is deleted. `choices` are those of the dashboard.
+    merged, or that devfix has closed, is deleted. `choices` are those of the dashboard. `permit` is asked before each
+    opening, and returns why there must be none, "" to allow it.
     """
 
     base: str
@@ -30,3 +32,4 @@ class PublishOptions:
     commits: CommitMethod = CommitMethod.git
     delete_branches: bool = False
     choices: Choices = field(default_factory=Choices)
+    permit: Callable[[], str] = lambda: ""

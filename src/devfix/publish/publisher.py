@@ -111,10 +111,7 @@ class Publisher:
                 taken[chosen.number] = proposal
             why = "the branch has commits of others: not updated"
             return _step("left", chosen, why) if chosen else PublishAction("left", branch, why=why)
-        if (chosen is None or not chosen.is_open) and not self._may_open():
-            why = (
-                f"{self._open} {self._forge.noun}s of devfix are open, and {self._wishes.max_open} may be (--max-open)"
-            )
+        if (chosen is None or not chosen.is_open) and (why := self._explain_denial()):
             return _step("left", chosen, why) if chosen else PublishAction("left", branch, why=why)
         if chosen:
             taken[chosen.number] = proposal
@@ -201,9 +198,13 @@ class Publisher:
         """Set labels and the like, only once: a person may remove them. Return why some were refused, else ""."""
         return set_attributes(self._forge, pull.number, self._wishes.attributes)
 
-    def _may_open(self) -> bool:
-        """Return whether one more pull request may be open."""
-        return self._wishes.max_open is None or self._open < self._wishes.max_open
+    def _explain_denial(self) -> str:
+        """Return why no further pull request may be open; "" if one may."""
+        if self._wishes.max_open is not None and self._open >= self._wishes.max_open:
+            return (
+                f"{self._open} {self._forge.noun}s of devfix are open, and {self._wishes.max_open} may be (--max-open)"
+            )
+        return self._wishes.permit()
 
     def _close(self, known: Iterable[Pull], taken: dict[int, Proposal]) -> Iterator[PublishAction]:
         """Close pull requests whose failure is fixed or whose fixes moved to another pull request."""

@@ -31,7 +31,10 @@ EVENT = "event"
 
 @dataclass(frozen=True)
 class Request:
-    """The options of `devfix publish`; without a remote, `origin` of the repository of the current folder."""
+    """The options of `devfix publish`; without a remote, `origin` of the repository of the current folder.
+
+    `permit` is asked before each opening of a pull request, and returns why there must be none, "" to allow it.
+    """
 
     report: Path
     remote: str | None = None
@@ -54,6 +57,7 @@ class Request:
     dashboard: bool = False
     suggest: bool = False
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    permit: Callable[[], str] = lambda: ""
 
 
 def publish(request: Request, page: Page, notify: Callable[[str], None]) -> Iterator[PublishAction]:
@@ -122,6 +126,7 @@ def _options(request: Request, url: str, base: str) -> PublishOptions:
         request.max_open,
         request.commits or CommitMethod.git,
         request.delete_branches,
+        permit=request.permit,
     )
 
 

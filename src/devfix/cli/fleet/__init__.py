@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from devfix.cli.fleet import report, run, status
+from devfix.cli.fleet import publish, report, run, status
 from devfix.errors import UserError
 
 app = typer.Typer(name="fleet", rich_markup_mode=None, context_settings={"max_content_width": 100})
@@ -20,3 +20,4 @@ def _fleet(context: typer.Context) -> None:
 app.command("run", epilog=run.EPILOG)(run.run)
 app.command("status", epilog=status.EPILOG)(status.status)
 app.command("report", epilog=report.EPILOG)(report.report)
+app.command("publish", epilog=publish.EPILOG)(publish.publish)

@@ -1,4 +1,4 @@
-"""Import what a fleet takes, which is an extra; and what its commands have in common."""
+"""The extra that fleets take, and the folder of results as an argument."""
 
 from __future__ import annotations
 

@@ -1,0 +1,108 @@
+"""What was published of a fleet: a line of JSON for each step, so that a later run goes on where this one ended."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+import msgspec
+
+
+class Publication(str, Enum):
+    """What became of a pull request, or of a report."""
+
+    STEP = "step"  # of a pull request: `action` says which
+    DONE = "done"  # the report is published
+    LEFT = "left"  # more than may be open: a later run tries again
+    REFUSED = "refused"  # a later run tries again
+
+
+_OPENED = {"opened", "reopened"}
+_OPEN = {*_OPENED, "updated", "unchanged"}
+
+
+@dataclass(frozen=True)
+class PublicationRecord:
+    """One line: a step of a pull request, or what became of a report.
+
+    `part` is the folder of the report in the artifact, "" for the artifact itself; `stored` tells two results of a job
+    apart. `at` is in seconds since the epoch.
+    """
+
+    kind: Publication
+    key: str
+    repository: str
+    address: str
+    part: str = ""
+    stored: int = 0
+    action: str = ""
+    branch: str = ""
+    number: int = 0
+    url: str = ""
+    title: str = ""
+    why: str = ""
+    at: float = 0.0
+
+
+class PublicationLog:
+    """The lines of a folder of results, to read and to append to."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the lines there are."""
+        self._path = path
+        self._records = list(self._read())
+
+    @property
+    def records(self) -> tuple[PublicationRecord, ...]:
+        """All lines, the oldest first."""
+        return tuple(self._records)
+
+    def add(self, record: PublicationRecord) -> None:
+        """Append a line, and wait until the system has stored it."""
+        line = json.dumps(msgspec.to_builtins(record)).encode("ascii") + b"\n"
+        with open(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644), "r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            if size:
+                file.seek(size - 1)
+                if file.read(1) != b"\n":
+                    line = b"\n" + line  # a killed run has left half a line
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        self._records.append(record)
+
+    def is_done(self, key: str, part: str, stored: int) -> bool:
+        """Return whether the report of this result is published."""
+        ends = [
+            each for each in self._records if each.kind is not Publication.STEP and (each.key, each.part) == (key, part)
+        ]
+        return bool(ends) and ends[-1].kind is Publication.DONE and ends[-1].stored == stored
+
+    def opened_at(self) -> list[float]:
+        """Return when pull requests were opened."""
+        return [each.at for each in self._records if each.action in _OPENED]
+
+    def open_pulls(self) -> dict[str, set[int]]:
+        """Return the numbers of pull requests by address that were open when they were last seen."""
+        latest = {(each.address, each.number): each.action for each in self._records if each.number}
+        found: dict[str, set[int]] = {}
+        for (address, number), action in latest.items():
+            if action in _OPEN:
+                found.setdefault(address, set()).add(number)
+        return found
+
+    def _read(self) -> Iterator[PublicationRecord]:
+        try:
+            lines = self._path.read_bytes().splitlines()
+        except FileNotFoundError:
+            return
+        for line in lines:
+            try:
+                # Not msgspec's own parser: it refuses halves of surrogate pairs, which titles may have.
+                yield msgspec.convert(json.loads(line), PublicationRecord)
+            except ValueError:  # half a line
+                continue
