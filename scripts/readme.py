@@ -25,6 +25,7 @@ COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
 COMMANDS = (
     *("repair", "env", "undo", "run", "find", "show", "publish", "respond"),
     *("rules", "explain", "new-rule", "lint-rules", "test", "trace", "playground"),
+    *("fleet run", "fleet status", "fleet report", "fleet publish"),
 )
 _BLOCK = "(<!-- begin {name}: [^\n]*-->\n).*?(<!-- end {name} -->)"
 _DEMO = "$ devfix repair . --world simulated"
@@ -63,7 +64,9 @@ def _excerpt(text: str) -> Iterator[str]:
 
 def options(name: str) -> str:
     """Return a table of the arguments and options of a command, from its declarations."""
-    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
+    command: Any = typer.main.get_command(app)
+    for word in name.split():
+        command = command.commands[word]
     rows = [(_spelled(parameter), getattr(parameter, "help", None) or "") for parameter in command.params]
     return "\n".join(["| option | meaning |", "|---|---|", *(f"| `{option}` | {help} |" for option, help in rows)])
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ from devfix.fleet.cluster.tasks import on, sweep_node, version_on_node
 from devfix.fleet.records import Job
 from devfix.report.render.plain import one_line
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ANSWER = 120.0  # seconds for a node to answer
 
 
@@ -77,7 +80,8 @@ class Cluster:
 def connected(address: str, is_own: bool) -> Iterator[Cluster]:
     """Connect this process to the cluster at an address until the end of the block. Raises UserError if it cannot."""
     try:
-        found = ray.init(address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
+        with _own_signals():
+            found = ray.init(address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
     except (ConnectionError, RayError, RuntimeError, ValueError, TimeoutError) as error:
         raise UserError(f"Ray at {address} does not answer: {one_line(str(error), 200)}") from error
     try:
@@ -86,3 +90,15 @@ def connected(address: str, is_own: bool) -> Iterator[Cluster]:
         yield Cluster(is_own, f"http://{dashboard}" if dashboard else "")
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Keep this process's handlers of signals: those that Ray installs abort it, and nothing would be cancelled."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in _SIGNALS if is_main}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -24,6 +24,7 @@ _VARIABLES = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DISABLE_IMPORT_WARNING": "1",
     "PYTHONWARNINGS": "ignore",
+    "RAY_worker_niceness": "0",  # else jobs starve beside whatever else the machine does
 }
 
 

@@ -63,7 +63,9 @@ def _of_repair(job: Job, data: ReportRecord) -> Reading:
         at = (failure.at.path, failure.at.line) if failure.at else ("", 0)
         findings.append(_finding(job, index + 1, "raises", rule, title, at, fix is not None))
     torch = data.last_run.torch if data.last_run else ""
-    outcome = _OUTCOMES.get(data.outcome) or _of_failed_program(data)
+    has_fault = bool(data.failures) or data.dependency_fault is not None
+    is_other = data.outcome == "unrepaired" and not has_fault  # it fails, but not by a device
+    outcome = _of_failed_program(data) if is_other or data.outcome == "error" else _OUTCOMES[data.outcome]
     return Reading(outcome, _why(data, outcome), tuple(findings), len(data.fixes), one_line(torch, 100))
 
 

@@ -1,0 +1,126 @@
+"""Faults of a cluster: what is lost is run again, nothing is done twice, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+import waiting
+from fleet_clusters import NodeCluster, program_job
+
+from devfix.fleet.records import Job, JobOutcome, JobRecord
+from devfix.fleet.results import ResultStore
+from devfix.process import why_no_sandbox
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(why_no_sandbox()), reason=why_no_sandbox()),
+]
+FAILS = "raise SystemExit('it has a reason of its own')\n"
+WAITS = "import time\ntime.sleep(100_000)\n"
+TOKEN = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def fleet_file(folder: Path, jobs: Sequence[Job], settings: str = "") -> Path:
+    """Write a fleet.toml with the repositories of jobs."""
+    text = f'[fleet]\nmemory = 3\npython = "{os.path.abspath(sys.executable)}"\nrun = "python main.py"\n{settings}'
+    text += "".join(f'[[repository]]\npath = "{job.address}"\n' for job in jobs)
+    (folder / "fleet.toml").write_text(text)
+    return folder / "fleet.toml"
+
+
+def driver(cluster: NodeCluster, file: Path, *options: str) -> subprocess.Popen[str]:
+    """Start a driver with a token, which reads refs, in its environment."""
+    command = [sys.executable, "-m", "devfix", "fleet", "run", str(file), "--address", cluster.address, *options]
+    variables = {**os.environ, "GITHUB_TOKEN": TOKEN, "XDG_CACHE_HOME": str(cluster.cache)}
+    return subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def said(run: subprocess.Popen[str]) -> str:
+    return run.communicate(timeout=waiting.HANGS)[0]
+
+
+def records(folder: Path) -> dict[str, JobRecord]:
+    return {each.repository: each for each in ResultStore.open(folder / "fleet-results").records()}
+
+
+def begun(cluster: NodeCluster) -> list[Path]:
+    """The folders of jobs whose programs run."""
+    return [each for each in cluster.jobs if (each / "files" / "repository" / "main.py").exists()]
+
+
+def test_a_node_that_dies_and_a_driver_that_is_killed(
+    cluster: NodeCluster, tmp_path: Path, orphans: Callable[[Path], list[str]]
+) -> None:
+    first = cluster.add()
+    waits, fails = program_job(tmp_path / "waits", WAITS), program_job(tmp_path / "fails", FAILS)
+    file = fleet_file(tmp_path, [fails, waits], "retries = 1\n")
+
+    run = driver(cluster, file, "--jobs", "1")
+    # The first job has ended and its result is kept, and the second one runs, when the driver is killed.
+    waiting.until(lambda: _ended(tmp_path) and begun(cluster), every=0.2)
+    _assert_no_token()
+    run.send_signal(signal.SIGKILL)
+    run.wait(timeout=waiting.HANGS)
+    waiting.until(lambda: not orphans(cluster.cache), every=0.2)
+    before = records(tmp_path)
+    assert before["fails"].outcome is JobOutcome.PROGRAM_FAILED and "reason of its own" in before["fails"].reason
+
+    run = driver(cluster, file)
+    waiting.until(lambda: begun(cluster), every=0.2)
+    cluster.kill(first)
+    waiting.until(lambda: not orphans(cluster.cache), every=0.2)
+    second = cluster.add()
+    waiting.until(lambda: begun(cluster) and orphans(cluster.cache), every=0.2)
+    cluster.kill(second)
+    third = cluster.add()
+    text = said(run)
+    assert run.returncode == 1, text
+    after = records(tmp_path)
+    # Nothing is done twice, and what was begun as often as it is tried is accounted for.
+    assert after["fails"] == before["fails"]
+    assert (after["waits"].outcome, after["waits"].attempts) == (JobOutcome.LOST, 2), text
+    assert not cluster.jobs and not orphans(cluster.cache)
+    cluster.kill(third)
+
+
+def test_an_interrupted_run_leaves_nothing_behind(
+    cluster: NodeCluster, tmp_path: Path, orphans: Callable[[Path], list[str]]
+) -> None:
+    node = cluster.add()
+    run = driver(cluster, fleet_file(tmp_path, [program_job(tmp_path / "waits", WAITS)]))
+    waiting.until(lambda: begun(cluster), every=0.2)
+    run.send_signal(signal.SIGTERM)
+    text = said(run)
+    assert run.returncode == 128 + signal.SIGTERM, text
+    assert not cluster.jobs and not orphans(cluster.cache)
+    assert records(tmp_path) == {}
+    run = driver(cluster, fleet_file(tmp_path, [program_job(tmp_path / "large", FAILS)], "cores = 64\n"))
+    text = said(run)
+    assert run.returncode == 2 and "its job needs 64 cores and 3 GB of memory, and the nodes have" in text
+    cluster.kill(node)
+
+
+def _ended(folder: Path) -> bool:
+    results = folder / "fleet-results"
+    return (results / "devfix-fleet.json").exists() and bool(ResultStore.open(results).ended())
+
+
+def _assert_no_token() -> None:
+    """Assert that no process but the driver has the token in its environment or arguments."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            try:
+                words = (process / "cmdline").read_bytes()
+                text = words + (process / "environ").read_bytes()
+            except OSError:
+                continue
+            if TOKEN.encode() in text and b"fleet\0run" not in words:
+                found.append(words.decode())
+    assert not found
