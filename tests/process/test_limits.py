@@ -12,7 +12,7 @@ import pytest
 from living_processes import living
 from waiting import HANGS
 
-from devfix.process import Completed, ResourceLimits, child_environment, default_limits, run
+from devfix.process import Completed, LimitKind, ResourceLimits, child_environment, default_limits, run
 
 MEGABYTE = 1_000_000
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits are looked at in /proc")
@@ -31,6 +31,20 @@ def test_memory(tmp_path: Path) -> None:
     done, left = python(eats, tmp_path, memory=300 * MEGABYTE)
     assert (done.signal, done.exit_code, done.timed_out) == ("SIGKILL", None, False)
     assert "more than 300 MB of memory" in done.internal_error and not left
+    assert done.limit is LimitKind.MEMORY and done.memory >= 300 * MEGABYTE
+
+
+def test_the_memory_that_was_taken(tmp_path: Path) -> None:
+    takes = "kept = bytearray(b'x') * 120_000_000\nimport time\ntime.sleep(0.5)"
+    done, _ = python(takes, tmp_path, memory=1000 * MEGABYTE)
+    assert (done.exit_code, done.limit) == (0, None) and 120 * MEGABYTE < done.memory < 300 * MEGABYTE
+
+
+def test_disk_of_all_files_together(tmp_path: Path) -> None:
+    fills = "import itertools\nfor n in itertools.count(): open(f'file-{n}', 'wb').write(bytes(1_000_000))"
+    done, left = python(fills, tmp_path, disk=20 * MEGABYTE)
+    assert (done.signal, done.limit) == ("SIGKILL", LimitKind.DISK) and not left
+    assert "files took more than 20 MB of disk" in done.internal_error
 
 
 def test_memory_of_all_processes_together(tmp_path: Path) -> None:

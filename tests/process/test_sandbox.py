@@ -6,14 +6,16 @@ import os
 import shutil
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cli_programs import MOVED, repair
 from git_repositories import fingerprint, git
 from verdict_programs import project
+from waiting import HANGS
 
-from devfix.process import Completed, Sandbox, child_environment, run, why_no_sandbox
+from devfix.process import Completed, Sandbox, child_environment, interpreter_folders, run, why_no_sandbox
 
 bubblewrap = pytest.mark.skipif(bool(why_no_sandbox()), reason=why_no_sandbox())
 
@@ -56,6 +58,36 @@ def test_no_network_and_no_socket_of_others(tmp_path: Path) -> None:
             assert inside(TRY.format(reach), tmp_path).stdout == "FileNotFoundError\n"
     others = "import os; print(sum(name.isdigit() for name in os.listdir('/proc')))"
     assert int(inside(others, tmp_path).stdout) <= 3
+
+
+@bubblewrap
+def test_a_sandbox_of_the_system_alone(tmp_path: Path) -> None:
+    """Nothing else has a path in it: not the names of other folders, and what is written beside them is refused."""
+    tree, temporary = tmp_path / "tree", tmp_path / "temporary"
+    for folder in (tree, temporary, tmp_path / "other"):
+        folder.mkdir()
+    python = Path(sys.executable)
+    sandbox = Sandbox([tree], [*interpreter_folders(python), Path(sys.prefix), Path(sys.base_prefix)], only_system=True)
+    sandbox = replace(sandbox, temporary=temporary, shared_memory=1_000_000)
+    script = f"""
+import os
+def tried(act):
+    try:
+        return act()
+    except OSError as error:
+        return type(error).__name__
+print(tried(lambda: os.listdir({str(tmp_path / "other")!r})))
+print(tried(lambda: open("/mark", "w").write("x")))
+print(tried(lambda: open("/dev/shm/large", "wb").write(bytes(5_000_000))))
+print(tried(lambda: os.listdir({str(Path.home())!r})))
+open("/tmp/mark", "w").write("x")
+open("inside", "w").write("x")
+"""
+    done = run(sandbox.around([sys.executable, "-c", script], tree), tree, child_environment(), HANGS)
+    others, beside, shared, home = done.stdout.splitlines()
+    assert (others, beside, shared) == ("FileNotFoundError", "OSError", "OSError"), done
+    assert len(os.listdir(Path.home())) > home.count(","), "the home folder is there"
+    assert (temporary / "mark").exists() and (tree / "inside").exists()
 
 
 @bubblewrap

@@ -17,7 +17,8 @@ from devfix.publish.github.retry import RetryPolicy
 def list_github(owner: Owner, token: str | None, notify: Callable[[str], None]) -> Iterator[Listed]:
     """Yield the repositories of an organization, or of a user."""
     at = address(f"{owner.server}/{owner.name}/any", {}, owner.api or None)
-    rest = Connection(at, token, RetryPolicy(notify)).github.rest
+    github = Connection(at, token, RetryPolicy(notify)).github  # `rest` holds it by a weak reference only
+    rest = github.rest
     kinds: list[Callable[..., Any]] = [rest.repos.list_for_user, rest.repos.list_for_org]
     page, listing = 1, kinds.pop()
     while True:
