@@ -1,0 +1,19 @@
+"""What a device refuses by itself, told as the cause of a test that fails on it: parts of messages, by the device.
+
+Each is an entry of docs/explanation/accelerators.md, where PyTorch's sources say so.
+"""
+
+from __future__ import annotations
+
+_NO_FLOAT64 = "what a Mac refuses: float64"
+_NO_KERNEL = "what a Mac refuses: an operator without an MPS kernel"
+REFUSED: dict[str, dict[str, str]] = {
+    "mps": {
+        "MPS framework doesn't support float64": _NO_FLOAT64,
+        "to the MPS backend but it does not have support for that dtype": "what a Mac refuses: complex128 and float8",
+        "not currently implemented for the MPS device": _NO_KERNEL,
+        "with arguments from the 'MPS' backend": _NO_KERNEL,
+        "Convolution is supported only for Floating types": "what a Mac refuses: convolutions of integers",
+        "does not support linear for non-float inputs": "what a Mac refuses: `linear` of integers",
+    },
+}
