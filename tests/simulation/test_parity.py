@@ -56,7 +56,7 @@ def test_adds(device):
 def test_has_double():
     torch.ones(2, dtype=torch.float64).to(DEVICE)
 
-def test_is_no_xpu():
+def test_is_alone():
     assert not torch.xpu.is_available()
 """
 SUITES = """
@@ -79,7 +79,7 @@ cpu_environment = {{ TEST_DEVICE = "cpu" }}
 mps_environment = {{ TEST_DEVICE = "mps" }}
 xpu_environment = {{ TEST_DEVICE = "xpu" }}
 [others.xpu_causes]
-"test_is_no_xpu" = "theirs, on xpu"
+"test_is_alone" = "theirs, on xpu"
 
 [defaults]
 folder = {folder!r}
@@ -119,7 +119,7 @@ def test_a_table_tells_each_difference_and_its_cause(tmp_path: Path) -> None:
     ]
     assert "### others on mps" in ended.stdout and "- what a Mac refuses: float64 (1): " in ended.stdout
     assert (
-        "### others on xpu" in ended.stdout and "- theirs, on xpu (1): `test_others.py::test_is_no_xpu`" in ended.stdout
+        "### others on xpu" in ended.stdout and "- theirs, on xpu (1): `test_others.py::test_is_alone`" in ended.stdout
     )
     assert "A line about it." in ended.stdout
     assert "- theirs (1): `test_small.py::test_meets`" in ended.stdout
