@@ -14,6 +14,7 @@ REFUSED: dict[str, dict[str, str]] = {
         "to the MPS backend but it does not have support for that dtype": "what a Mac refuses: complex128 and float8",
         "not currently implemented for the MPS device": _NO_KERNEL,
         "with arguments from the 'MPS' backend": _NO_KERNEL,
+        "FlexAttention does not support backward on MPS": "what a Mac refuses: gradients of FlexAttention",
         "Adaptive pool MPS: ": "what a Mac refuses: adaptive pooling of sizes that do not divide",
         "ConvTranspose 3D with BF16 or FP16": "what a Mac refuses: transposed 3D convolutions in half precision",
         "index_reduce for MPS does not support": "what a Mac refuses: `index_reduce` of 64-bit integers",

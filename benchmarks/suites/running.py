@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shlex
 import subprocess
 import sys
 import time
@@ -30,8 +31,20 @@ def command(suite: dict[str, Any], where: str) -> list[str]:
     if where != "cpu":
         # By its module, wherever devfix stands: the suite's environment need not have it, and may have another one.
         given += ["-p", "no:devfix-gpus", "-p", "devfix.pytest_gpus.plugin"]
-        given += ["--gpus", str(suite.get("gpus", 1)), "--world", "simulated" if where == "cuda" else where]
+        given += ["--gpus", str(suite.get("gpus", 1)), "--world", _world(where)]
     return [*given, *suite["tests"], *suite.get(where, ())]
+
+
+def reproduced(suite: dict[str, Any], where: str) -> str:
+    """Return the command that runs a suite on a device, in an environment with devfix, as a document tells it."""
+    told = {**suite.get("environment", {}), **suite.get(f"{where}_environment", {})}
+    words = [f"{name}={value}" for name, value in told.items() if name != "PYTHONPATH"]
+    words += ["python", "-m", "pytest", "--gpus", str(suite.get("gpus", 1)), "--world", _world(where)]
+    return shlex.join([*words, *suite["tests"], *suite.get(where, ())])
+
+
+def _world(where: str) -> str:
+    return "simulated" if where == "cuda" else where
 
 
 def environment(suite: dict[str, Any], where: str, written: Path) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from .comparing import Results, cause, differences, needing, read, times
 from .refused import REFUSED
+from .running import reproduced
 
 _COLUMNS = (
     "suite",
@@ -71,6 +72,7 @@ def compared(name: str, suite: dict[str, Any], out: Path, device: str = "cuda") 
         for side, end in (("the CPU", host_end), (f"simulated {device}", there_end))
         if end["exit"] not in (0, 1)
     ]
+    ends += [f"`{reproduced(suite, device)}`\n"]
     ends += [f"Run with devfix {there_end['devfix']}.\n"] if there_end.get("devfix") else []
     return f"| {' | '.join(map(str, cells))} |", _listed(_heading(name, device), suite, groups, ends)
 
