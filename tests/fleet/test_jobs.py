@@ -99,6 +99,31 @@ def test_an_environment_that_does_not_resolve(tmp_path: Path, monkeypatch: pytes
     assert found is JobOutcome.ENVIRONMENT_FAILED and "stem" in reason
 
 
+@bubblewrap
+@pytest.mark.slow
+def test_what_has_no_wheel_is_built_in_the_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build can write to no cache that another job reads, and its environment ends with the job."""
+    mark = tmp_path / "mark"
+    tries = f"try:\n    open({str(mark)!r}, 'w')\nexcept OSError:\n    pass\n"
+    setup = f"{tries}from setuptools import setup\nsetup(name='stem', version='1.0', py_modules=['stem'])\n"
+    build = '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+    with sole_index(tmp_path, monkeypatch) as index:
+        index.add_installed("setuptools")
+        index.add("leaf")
+        index.add("torch", "2.7")
+        index.add_source("stem", "1.0", {"setup.py": setup, "stem.py": "", "pyproject.toml": build})
+        found = {}
+        for name in ("leaf", "stem"):
+            make_repository(tmp_path / name, {"main.py": f"import {name}\n", "requirements.txt": f"{name}\n"})
+            job = replace(program_job(tmp_path / name, "", limits=PLENTY), python="", torch="none")
+            found[name] = ran(job, tmp_path / "node").record
+        shared = [each.name for each in (tmp_path / "cache").rglob("*") if each.name.startswith("stem")]
+    for record in found.values():
+        assert record.environment and record.python and record.torch == "2.7", record
+        assert record.outcome is not JobOutcome.ENVIRONMENT_FAILED
+    assert not shared and not mark.exists()
+
+
 EATS = "kept = []\nwhile True:\n    kept.append(b'1' * 50_000_000)\n"
 FILLS = "import itertools\nfor n in itertools.count():\n    open(f'data-{n}', 'wb').write(bytes(5_000_000))\n"
 ENDLESS = "import time\ntime.sleep(100_000)\n"

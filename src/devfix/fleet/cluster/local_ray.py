@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import socket
 import sys
@@ -13,10 +14,11 @@ from pathlib import Path
 
 from devfix.errors import UserError
 from devfix.process import BoundedOutput, SupervisedProcess, child_environment
-from devfix.process.tempdirs import scratch_folder
+from devfix.process.tempdirs import scratch_folder, temporary_folder
 from devfix.report.render.plain import one_line
 
 _LOOK = 0.1  # seconds between two looks whether Ray has started
+_LONGEST = 40  # bytes of a folder's path, so that those of sockets in it have at most 107
 _LOG = 100_000  # bytes of its output that are kept
 # Ray's own processes would else tell its authors of each start, and write to the terminal.
 _VARIABLES = {
@@ -35,7 +37,7 @@ def local_ray(cores: float | None) -> Iterator[str]:
     Its processes see no variable with a credential. Only those who know a token of this run can talk to it, because a
     job with network could else have commands run outside of its sandbox. Raises UserError if it cannot start.
     """
-    with scratch_folder() as folder:
+    with _short_folder() as folder:
         token = folder / "token"
         token.touch(mode=0o600)
         token.write_text(secrets.token_hex(32))
@@ -51,6 +53,17 @@ def local_ray(cores: float | None) -> Iterator[str]:
         command = [sys.executable, "-m", "ray.scripts.scripts", *words]
         with SupervisedProcess(command, Path("/"), environment) as ray, _environment(guarded):
             yield _Start(ray, folder / "ray_current_cluster").address()
+
+
+@contextmanager
+def _short_folder() -> Iterator[Path]:
+    """Create a folder whose path leaves room for those of Ray's sockets, and remove it at the end."""
+    with scratch_folder() as folder:
+        if len(str(folder)) <= _LONGEST:
+            yield folder
+        else:
+            with temporary_folder("ray", Path("/tmp")) as short:
+                yield short
 
 
 def _free_port() -> int:
@@ -80,7 +93,9 @@ class _Start:
             except OSError:
                 continue
         lines = [line for line in self._output.text().splitlines() if line.strip()]
-        raise UserError(f"Ray cannot start on this machine: {one_line(lines[-1] if lines else 'it ended')}")
+        errors = [line for line in lines if re.match(r"\w*(?:Error|Exception)\b", line)]
+        why = (errors or lines or ["it ended"])[-1]
+        raise UserError(f"Ray cannot start on this machine: {one_line(why)}")
 
     @staticmethod
     def _read(stream: int, output: BoundedOutput, ended: threading.Event | None = None) -> None:
