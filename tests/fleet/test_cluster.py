@@ -72,7 +72,8 @@ def test_a_node_that_dies_and_a_driver_that_is_killed(
     assert before["fails"].outcome is JobOutcome.PROGRAM_FAILED and "reason of its own" in before["fails"].reason
 
     run = driver(cluster, file)
-    waiting.until(lambda: begun(cluster), every=0.2)
+    # The folder of the killed job is there until the next one begins.
+    waiting.until(lambda: begun(cluster) and orphans(cluster.cache), every=0.2)
     cluster.kill(first)
     waiting.until(lambda: not orphans(cluster.cache), every=0.2)
     second = cluster.add()
@@ -94,7 +95,7 @@ def test_an_interrupted_run_leaves_nothing_behind(
 ) -> None:
     node = cluster.add()
     run = driver(cluster, fleet_file(tmp_path, [program_job(tmp_path / "waits", WAITS)]))
-    waiting.until(lambda: begun(cluster), every=0.2)
+    waiting.until(lambda: begun(cluster) and orphans(cluster.cache), every=0.2)
     run.send_signal(signal.SIGTERM)
     text = said(run)
     assert run.returncode == 128 + signal.SIGTERM, text

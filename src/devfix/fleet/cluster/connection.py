@@ -52,6 +52,8 @@ class Cluster:
             try:
                 found = ray.get(reference, timeout=_ANSWER)
             except RayError as error:
+                if node["NodeID"] not in {each["NodeID"] for each in self.nodes}:
+                    continue  # it has died meanwhile, as nodes may
                 why = one_line(str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__, 200)
                 advice = "install it there, with the same extra"
                 raise UserError(f"the node {name} cannot run devfix ({why}); {advice}") from error
