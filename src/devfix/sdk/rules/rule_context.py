@@ -92,6 +92,16 @@ class Context:
         return target_device(self.diagnosis)
 
     @property
+    def accelerator(self) -> str:
+        """The kind of the GPUs in the world that failed: "cuda", "mps", "xpu"; "" in a world without any."""
+        return self.failure.accelerator.value if self.failure.accelerator is not None else ""
+
+    @property
+    def claimed(self) -> tuple[str, ...]:
+        """The kinds of accelerator besides CUDA that the repository claims to support: "mps", "xpu"."""
+        return tuple(each.value for each in self.failure.claimed)
+
+    @property
     def name(self) -> str:
         """A short name of the operand for messages."""
         return describe(self.operand)
