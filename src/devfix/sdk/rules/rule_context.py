@@ -262,8 +262,7 @@ class Context:
 
     def failing_site(self) -> Site | None:
         """Return the site of the deepest frame in owned code."""
-        places = [each.place for each in self.failure.frames]
-        found = [number for number, each in enumerate(places) if each == self.failure.at]
+        found = [number for number, each in enumerate(self.failure.frames) if each.place == self.failure.at]
         return self.site_of(found[-1]) if found else None
 
     def call_at(self, place: SourceLocation | None, *names: str) -> CallSite | None:
