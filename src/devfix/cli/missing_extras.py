@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires
 
 from packaging.requirements import Requirement
@@ -17,6 +18,16 @@ def extra_requirements(extra: str) -> str:
         lines = requires("devfix") or []
     except PackageNotFoundError:  # run from sources that are not installed
         return f"'.[{extra}]' in a clone of devfix"
-    needed = [each for each in map(Requirement, lines) if each.marker and "extra" in str(each.marker)]
-    chosen = [each for each in needed if each.marker and each.marker.evaluate({"extra": extra})]
-    return shlex.join(f"{each.name}{each.specifier}" for each in chosen)
+    return shlex.join(_listed([Requirement(line) for line in lines], extra))
+
+
+def _listed(requirements: list[Requirement], extra: str) -> Iterator[str]:
+    for each in requirements:
+        if not (each.marker and "extra" in str(each.marker) and each.marker.evaluate({"extra": extra})):
+            continue
+        if each.name == "devfix":
+            for inner in sorted(each.extras):
+                yield from _listed(requirements, inner)
+        else:
+            extras = f"[{','.join(sorted(each.extras))}]" if each.extras else ""
+            yield f"{each.name}{extras}{each.specifier}"

@@ -1,0 +1,1 @@
+"""Repair or search many repositories, on one machine or on a Ray cluster."""

@@ -1,0 +1,157 @@
+"""The records of a fleet: the job for a repository, how it ended, and what it found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Mode(str, Enum):
+    """What a job does with its repository: the command of devfix that it runs."""
+
+    REPAIR = "repair"
+    FIND = "find"
+
+
+class JobOutcome(str, Enum):
+    """How a job ended. Every job of a plan ends in one of these, or is still to be run."""
+
+    REPAIRED = "repaired"  # every failure has a verified fix
+    PARTIAL = "partial"  # verified fixes, and a failure that remains
+    NOT_REPAIRED = "not repaired"  # a device failure without a verified fix
+    FOUND = "found"  # `find`: findings without fixes
+    CLEAN = "clean"
+    PROGRAM_FAILED = "program failed"  # for a reason of its own, on the CPU too
+    NOTHING_TO_RUN = "nothing to run"
+    CLONE_FAILED = "clone failed"
+    ENVIRONMENT_FAILED = "environment failed"
+    TIMED_OUT = "timed out"
+    OUT_OF_MEMORY = "out of memory"
+    OUT_OF_DISK = "out of disk"
+    LOST = "lost"  # its node died more often than a job is tried
+    INTERNAL_ERROR = "internal error"
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the cause may be gone the next time, so that another run of the fleet tries the job again."""
+        return self in (JobOutcome.CLONE_FAILED, JobOutcome.LOST, JobOutcome.INTERNAL_ERROR)
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the job says nothing about the devices of the program."""
+        return self in _FAILURES
+
+
+_FAILURES = frozenset(
+    (
+        JobOutcome.PROGRAM_FAILED,
+        JobOutcome.NOTHING_TO_RUN,
+        JobOutcome.CLONE_FAILED,
+        JobOutcome.ENVIRONMENT_FAILED,
+        JobOutcome.TIMED_OUT,
+        JobOutcome.OUT_OF_MEMORY,
+        JobOutcome.OUT_OF_DISK,
+        JobOutcome.LOST,
+        JobOutcome.INTERNAL_ERROR,
+    )
+)
+
+
+@dataclass(frozen=True)
+class JobLimits:
+    """Limits of a job: `memory` and `disk` count gigabytes, `seconds` the wall time of all its steps."""
+
+    cores: float = 1.0
+    memory: float = 4.0
+    disk: float = 10.0
+    seconds: float = 3600.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be done with one commit of a repository.
+
+    `key` is a digest of all other fields and of the version of devfix: it names the result, so that a job that has one
+    is not run again. `repository` is the name that is shown ("owner/name"), `address` what git clones. `run` is the
+    command of the program, "" for those that devfix discovers; `options` are further options of the command of `mode`.
+    `packages` and `torch` are what `devfix env` takes. `network`: the program may use it.
+    """
+
+    key: str
+    repository: str
+    address: str
+    ref: str
+    commit: str
+    subfolder: str = ""
+    mode: Mode = Mode.REPAIR
+    run: str = ""
+    options: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    torch: str = ""
+    sandbox: bool = True
+    network: bool = False
+    limits: JobLimits = JobLimits()
+
+
+@dataclass(frozen=True)
+class FindingRecord:
+    """A device failure, or a silent finding, of a job.
+
+    `number` counts the findings of the job from 1. `kind` is "raises", or the kind of a silent finding. `rule` is ""
+    where none explains it; `fixed` if a verified fix is in the job's artifact.
+    """
+
+    key: str
+    number: int
+    repository: str
+    kind: str
+    rule: str
+    title: str
+    path: str
+    line: int
+    fixed: bool
+
+
+@dataclass(frozen=True)
+class JobRecord:
+    """How a job ended; `findings` are kept beside it.
+
+    `reason` is one line for a person. `seconds` is the wall time, of which the steps took `clone_seconds`,
+    `environment_seconds` and `run_seconds`; `memory` is the peak of its processes in bytes, 0 where unknown. `attempts`
+    counts how often the job was begun. `environment` is the digest of the resolved packages, `python` and `torch` their
+    versions. `began` is in seconds since the epoch.
+    """
+
+    key: str
+    repository: str
+    address: str
+    ref: str
+    commit: str
+    mode: Mode
+    devfix: str
+    outcome: JobOutcome
+    reason: str = ""
+    findings: tuple[FindingRecord, ...] = ()
+    fixes: int = 0
+    began: float = 0.0
+    seconds: float = 0.0
+    clone_seconds: float = 0.0
+    environment_seconds: float = 0.0
+    run_seconds: float = 0.0
+    memory: int = 0
+    attempts: int = 1
+    node: str = ""
+    environment: str = ""
+    python: str = ""
+    torch: str = ""
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """The record of a job and its artifact: the contents of files by path, as `--output` of the command writes them.
+
+    The program under repair may have written any of it: readers treat both as hostile.
+    """
+
+    record: JobRecord
+    artifact: tuple[tuple[str, bytes], ...] = ()
