@@ -1,6 +1,8 @@
 import torch
 from torch import nn
 
+STEPS = 3
+
 
 class Encoder(nn.Module):
     def __init__(self, width):
@@ -21,7 +23,7 @@ def main():
     torch.manual_seed(3)
     model = Encoder(8).cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for rows, targets in batches(3):
+    for rows, targets in batches(STEPS):
         rows, targets = rows.cuda(), targets.cuda()
         loss = nn.functional.mse_loss(model(rows), targets)
         optimizer.zero_grad()
