@@ -167,7 +167,7 @@ def test_on_a_mac_float64_of_the_code_under_test_is_a_finding_and_that_of_test_c
     assert of(told, "artefact") == OF_TESTS | {"test_only_cuda"}
     assert of(told, "passed") == {*("test_plain", "test_tabled", "test_kept", "test_halved", "library.doubled")}
     assert silent(told) == {("test_kept", "not-moved"), ("test_halved", "result-on-host")}
-    lines = {name: LIBRARY.splitlines()[int(str(told[name]["at"]).partition(":")[2]) - 1] for name in FLOAT64}
+    lines = {name: LIBRARY.strip().splitlines()[int(str(told[name]["at"]).partition(":")[2]) - 1] for name in FLOAT64}
     assert "np.linspace" in lines["test_scaled"] and "register_buffer" in lines["test_net"]
 
 
