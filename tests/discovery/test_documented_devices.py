@@ -51,13 +51,13 @@ def test_a_line_claims_what_it_names_and_does_not_deny(text: str, devices: list[
     [
         ("README", True),
         ("readme.rst", True),
-        ("docs/install.md", True),
+        ("doc/install.md", True),
         ("docs/guide/getting-started.rst", True),
         ("pyproject.toml", True),
         ("vendor/README.md", False),
-        ("docs/changelog.md", False),
+        ("doc/changelog.md", False),
         ("CHANGELOG.md", False),
-        ("docs/theory.md", False),
+        ("doc/theory.md", False),
         ("README.py", False),
         ("tests/data/readme.txt", False),
     ],
@@ -67,5 +67,5 @@ def test_documents_are_those_for_users_of_the_whole(path: str, is_document: bool
 
 
 def test_the_page_nearest_to_the_root_is_named() -> None:
-    files = {"docs/usage.md": "Apple Silicon", "README.md": "No MPS on a GPU.\nUse `mps`."}
+    files = {"doc/usage.md": "Apple Silicon", "README.md": "No MPS on a GPU.\nUse `mps`."}
     assert claimed(files) == [(MPS, "README.md", 2)]
