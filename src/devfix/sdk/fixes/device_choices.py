@@ -50,7 +50,7 @@ def device_literal(file: File, node: cst.BaseExpression, sources: Sources) -> tu
 
     Names that are assigned once are followed, through an import too.
 
-    >>> file = File("m.py", b'd = torch.device("cuda")\nx = x.to(d)\n')
+    >>> file = File("m.py", b'd = torch.device("cuda")\\nx = x.to(d)\\n')
     >>> found, literal = device_literal(file, file.find(file.module, "d")[-1], source)
     >>> found.path, found.code(literal)
     ('m.py', '"cuda"')
@@ -79,6 +79,7 @@ def device_choices(
     is asked, or each kind by itself if the repository supports releases of torch without it, or if `literal` names one
     GPU of several.
 
+    >>> file = File("m.py", b"import torch\\n")
     >>> [each.text for each in device_choices(file, source)]
     ['"cuda" if torch.cuda.is_available() else "cpu"']
     >>> [each.text for each in device_choices(file, source, ["mps"], '"cuda:1"')]
