@@ -73,8 +73,8 @@ class Layout:
     def result_files(self) -> Iterator[Path]:
         """Yield the files of results.
 
-        Results move from single files to batches while they are read. Batches are listed last, so that none is missed;
-        a result may be read twice.
+        Results move from single files to batches while they are read. Batches are listed when the single files are
+        read, so that none is missed; a result may be read twice.
         """
         yield from map(self.single, self.singles())
         yield from self.batches().values()

@@ -11,17 +11,10 @@ from devfix.errors import UserError
 from devfix.fleet.results.arrow import RESULTS, STORED
 from devfix.fleet.results.layout import Layout
 
-_READINGS = 20  # of a folder whose files move meanwhile
-
 
 def read_results(layout: Layout, columns: Sequence[str] = RESULTS.names) -> pa.Table:
     """Return the latest result of each job."""
-    for _ in range(_READINGS):
-        try:
-            return _latest(_read(layout, list(dict.fromkeys(("key", STORED, *columns)))))
-        except FileNotFoundError:  # its results are in a batch now
-            continue
-    raise UserError(f"{layout.folder}: the results change too fast to be read; try again")
+    return _latest(_read(layout, list(dict.fromkeys(("key", STORED, *columns)))))
 
 
 def _read(layout: Layout, columns: Sequence[str]) -> pa.Table:
@@ -32,6 +25,8 @@ def _read(layout: Layout, columns: Sequence[str]) -> pa.Table:
             with pq.ParquetFile(file) as opened:
                 there = [name for name in columns if name in opened.schema_arrow.names]
                 tables.append(opened.read(columns=there, use_threads=False))
+        except FileNotFoundError:  # it is in a batch now, which is listed after all single files are read
+            continue
         except pa.ArrowInvalid as error:
             raise UserError(
                 f"{file}: not a Parquet file of results: {error}; remove it to run its jobs again"
