@@ -33,7 +33,12 @@ def main() -> int:
     """Run the fleet and return the exit code of `devfix fleet run`: 0 if every program is repaired."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help=f"cases of corpus/ (default: the first {COUNT} that are marked quick)")
-    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "fleet-demo", help="it is made anew")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=ROOT / "build" / "fleet-demo",
+        help="a new folder for the repositories, the results and the report",
+    )
     parser.add_argument("--jobs", type=int, help="at the same time (default: one for each core)")
     parser.add_argument("--print", action="store_true", help="print the path of the report instead of opening it")
     asked = parser.parse_args()
