@@ -92,7 +92,9 @@ def connected(address: str, is_own: bool) -> Iterator[Cluster]:
         # The client of ray:// has another one than a driver on a node of the cluster.
         dashboard = getattr(found, "dashboard_url", None) or ""
         yield Cluster(is_own, f"http://{dashboard}" if dashboard else "")
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
+        if signals.received is None:
+            raise
         raise SystemExit(128 + signals.received) from None
     finally:
         ray.shutdown()
@@ -102,13 +104,13 @@ def connected(address: str, is_own: bool) -> Iterator[Cluster]:
 class _Signals:
     """This process's handlers of signals: those that Ray installs abort it, and nothing would be cancelled.
 
-    Ray raises KeyboardInterrupt whichever signal comes, so that `received` has its number.
+    Ray exits with 1 whichever signal comes, so that `received` has the number of the last one.
     """
 
     def __init__(self) -> None:
         is_main = threading.current_thread() is threading.main_thread()
         self._before = {number: signal.getsignal(number) for number in _SIGNALS if is_main}
-        self.received = int(signal.SIGINT)
+        self.received: int | None = None
 
     def restore(self) -> None:
         """Install them again."""
