@@ -16,7 +16,16 @@ from needed import need
 CORPUS = Path(__file__).parents[1] / "corpus"
 TABLE = CORPUS / "TABLE.md"
 HEADS = ("case", "reproduced", "outcome", "as the case demands", "rules", "worlds", "copies", "edits", "seconds")
-SHORT = {"cpu": "0", "cuda x1": "1", "cuda x2": "2", "cuda x2, current 1": "2'", "mps": "m"}
+SHORT = {
+    "cpu": "0",
+    "cuda x1": "1",
+    "cuda x2": "2",
+    "cuda x2, current 1": "2'",
+    "mps": "m",
+    "xpu x1": "x",
+    "xpu x2": "x2",
+    "xpu x2, current 1": "x2'",
+}
 
 
 def main() -> int:
@@ -100,7 +109,7 @@ def write_table(rows: dict[str, list[str]]) -> None:
     head = (
         "# What becomes of the corpus\n\n"
         "Written by `python benchmarks/corpus.py --write`; `make corpus` fails where a row gets worse.\n"
-        "Worlds: 0, 1 and 2 simulated GPUs, 2' with the second one current, m with mps; ✗ where the program fails.\n"
+        "Worlds: 0, 1 and 2 simulated GPUs, 2' with the second one current, m mps, x xpu; ✗ where the program fails.\n"
         "Copies are those between host and devices in the world that failed, before the first fix (up to the failure)\n"
         f"and after the last. **{good} of {len(ordered)} as the case demands.**\n\n"
     )

@@ -1,4 +1,4 @@
-"""Parity of simulated GPUs: run whole test suites on the CPU and on simulated cuda:0, and compare test by test.
+"""Parity of simulated devices: run whole test suites on the CPU and in worlds, and compare test by test.
 
     python benchmarks/parity.py suites.toml [--only NAME] [--out results] [--table docs/explanation/parity.md]
 
@@ -10,15 +10,18 @@
     python = "~/clones/venv/bin/python"           # default: the one that runs this
     tests = ["tests/color", "tests/losses"]
     cpu = ["--device", "cpu"]                      # what the suite is told to run on the CPU
-    cuda = ["--device", "cuda"]                    # and on the GPU; beside these it is given --gpus
+    devices = ["cuda", "mps", "xpu"]               # the worlds that it is run in; default: cuda alone
+    cuda = ["--device", "cuda"]                    # and on cuda; beside these it is given --gpus
+    mps = ["--device", "mps"]
     gpus = 1
-    environment = { KORNIA_TEST_RUNSLOW = "true" } # of both; cpu_environment, cuda_environment of one
+    environment = { KORNIA_TEST_RUNSLOW = "true" } # of all; cpu_environment, mps_environment of one
     default_device = true                          # torch.set_default_device, where the suite has no other way
-    device_attribute = "module.Case.device"        # what the suite takes its device from, set to it in both
+    device_attribute = "module.Case.device"        # what the suite takes its device from, set to it in all
     varying = "(?<=_case_)\\d+"                    # a pattern of what in the names hangs on how many GPUs there are
     told = "a line about the suite for the document"
     [kornia.causes]                                # written by hand, when a difference has been looked into
     "a part of a test's name or of its error" = "the cause: ours, theirs, or CUDA's"
+    [kornia.mps_causes]                            # on mps alone; what every Mac refuses is known without
 
 The tests' results lie in the folder `--out`, one JSON object a line; a suite whose results are there is not run again.
 A table that exists keeps the suites that are not run.
@@ -32,7 +35,7 @@ import sys
 from pathlib import Path
 
 from needed import need_in
-from suites.running import run
+from suites.running import devices, run
 from suites.table import compared, joined, page
 
 if sys.version_info >= (3, 11):
@@ -56,13 +59,14 @@ def main() -> int:
     for name, suite in suites.items():
         if given.only and name not in given.only:
             continue
-        for where in ("cpu", "cuda"):
+        for where in ("cpu", *devices(suite)):
             if not (out / f"{name}-{where}.jsonl").exists():
                 need_in(os.path.expanduser(suite.get("python", sys.executable)), ("pytest", "torch"))
                 run(suite, where, out / f"{name}-{where}.jsonl")
-        row, differing = compared(name, suite, out)
-        rows.append(row)
-        lists += differing
+        for device in devices(suite):
+            row, differing = compared(name, suite, out, device)
+            rows.append(row)
+            lists += differing
     if given.table:
         written = given.table.read_text("utf-8") if given.table.exists() else ""
         given.table.write_text(joined(written, rows, lists), "utf-8")

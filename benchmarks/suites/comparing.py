@@ -1,4 +1,4 @@
-"""What became of each test of a suite on the CPU and on the GPUs, and where the two differ."""
+"""What became of each test of a suite on the CPU and on simulated devices, and where the two differ."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 _RANK = {"passed": 0, "skipped": 1, "failed": 2}
-_DEVICE = re.compile(r"(?<![A-Za-z])(cuda(:0|0)?|cpu)(?![A-Za-z])|CUDA|CPU")
+_DEVICE = re.compile(r"(?<![A-Za-z])((cuda|xpu|mps)(:0|0)?|cpu)(?![A-Za-z])|CUDA|CPU")
 _PADDING = re.compile(r"(?<=_)0+(?=\d)")  # numbered cases are padded, the wider the more there are: a GPU gives more
 _PLACE = re.compile(r"\b0x[0-9a-f]+|/tmp/\S+")
 _NOT_RUN = {"outcome": "not run", "words": ""}
@@ -38,14 +38,14 @@ def read(written: Path, varying: str = "") -> tuple[Results, dict[str, Any]]:
     return results, end
 
 
-def differences(host: Results, cuda: Results) -> dict[str, str]:
-    """Return the tests that end otherwise on the GPU than on the CPU, with the words of the one that does not pass.
+def differences(host: Results, other: Results) -> dict[str, str]:
+    """Return the tests that end otherwise on the device than on the CPU, with the words of the one that does not pass.
 
     Left out are those that pass on the GPU and need one: on the CPU they are skipped, or are not there.
     """
     found = {}
-    for name in sorted({*host, *cuda}):
-        here, there = (results.get(name, _NOT_RUN) for results in (host, cuda))
+    for name in sorted({*host, *other}):
+        here, there = (results.get(name, _NOT_RUN) for results in (host, other))
         outcomes = here["outcome"], there["outcome"]
         if outcomes[0] == outcomes[1] or ("passed" not in outcomes and outcomes[1] != "failed"):
             continue
@@ -56,16 +56,16 @@ def differences(host: Results, cuda: Results) -> dict[str, str]:
     return found
 
 
-def needing(host: Results, cuda: Results) -> int:
+def needing(host: Results, there: Results) -> int:
     """Return how many tests pass on the GPU and are not run on the CPU."""
-    passing = (name for name, told in cuda.items() if told["outcome"] == "passed")
+    passing = (name for name, told in there.items() if told["outcome"] == "passed")
     return sum(host.get(name, _NOT_RUN)["outcome"] not in ("passed", "failed") for name in passing)
 
 
-def times(host: Results, cuda: Results) -> str:
+def times(host: Results, there: Results) -> str:
     """Return how much longer the tests take on GPUs that are run on both, "" where the results do not tell."""
-    both = [(told["worked"], cuda[name]["worked"]) for name, told in host.items() if _timed(told, cuda.get(name))]
-    return f"{sum(there for _, there in both) / max(sum(here for here, _ in both), 0.1):.2f}" if both else ""
+    both = [(told["worked"], there[name]["worked"]) for name, told in host.items() if _timed(told, there.get(name))]
+    return f"{sum(second for _, second in both) / max(sum(first for first, _ in both), 0.1):.2f}" if both else ""
 
 
 def _timed(told: dict[str, Any], other: dict[str, Any] | None) -> bool:

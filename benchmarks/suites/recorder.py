@@ -33,7 +33,9 @@ def pytest_runtest_logstart() -> None:
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    """Write the outcome of a test with its processor seconds, and of whatever fails or is skipped around it."""
+    """Write the outcome of a test with its processor seconds, and of whatever fails or is skipped in or around it."""
+    if type(report).__name__ == "SubtestReport" and report.outcome == "passed":
+        return  # there are thousands in one test, which tells of them all
     words = str(report.longrepr.reprcrash.message) if hasattr(report.longrepr, "reprcrash") else str(report.longrepr)
     if report.when == "call" or report.outcome != "passed":
         told = {"test": report.nodeid, "outcome": report.outcome, "words": words[:500] if report.longrepr else ""}

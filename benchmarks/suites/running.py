@@ -1,10 +1,11 @@
-"""Run a suite on the CPU or in a world with simulated GPUs, in the environment that the suite has."""
+"""Run a suite on the CPU or in a simulated world, in the environment that the suite has."""
 
 from __future__ import annotations
 
 import json
 import os
 import resource
+import shlex
 import subprocess
 import sys
 import time
@@ -17,16 +18,33 @@ BENCHMARKS = Path(__file__).resolve().parent.parent
 SOURCE = BENCHMARKS.parent / "src"
 
 
+def devices(suite: dict[str, Any]) -> list[str]:
+    """Return the devices that a suite is run on beside the CPU, each in a world of its own."""
+    return list(suite.get("devices", ("cuda",)))
+
+
 def command(suite: dict[str, Any], where: str) -> list[str]:
-    """Return how pytest is started for a suite on "cpu" or "cuda"."""
+    """Return how pytest is started for a suite on "cpu" or on a simulated device."""
     python = os.path.expanduser(suite.get("python", sys.executable))
     given = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "suites.recorder", "--tb=line", "--color=no"]
     given += ["--continue-on-collection-errors"]
-    if where == "cuda":
+    if where != "cpu":
         # By its module, wherever devfix stands: the suite's environment need not have it, and may have another one.
         given += ["-p", "no:devfix-gpus", "-p", "devfix.pytest_gpus.plugin"]
-        given += ["--gpus", str(suite.get("gpus", 1)), "--world", "simulated"]
+        given += ["--gpus", str(suite.get("gpus", 1)), "--world", _world(where)]
     return [*given, *suite["tests"], *suite.get(where, ())]
+
+
+def reproduced(suite: dict[str, Any], where: str) -> str:
+    """Return the command that runs a suite on a device, in an environment with devfix, as a document tells it."""
+    told = {**suite.get("environment", {}), **suite.get(f"{where}_environment", {})}
+    words = [f"{name}={value}" for name, value in told.items() if name != "PYTHONPATH"]
+    words += ["python", "-m", "pytest", "--gpus", str(suite.get("gpus", 1)), "--world", _world(where)]
+    return shlex.join([*words, *suite["tests"], *suite.get(where, ())])
+
+
+def _world(where: str) -> str:
+    return "simulated" if where == "cuda" else where
 
 
 def environment(suite: dict[str, Any], where: str, written: Path) -> dict[str, str]:
@@ -43,7 +61,7 @@ def environment(suite: dict[str, Any], where: str, written: Path) -> dict[str, s
 
 
 def run(suite: dict[str, Any], where: str, written: Path) -> None:
-    """Run a suite on "cpu" or "cuda": its results to `written`, a test a line, and what it printed beside them."""
+    """Run a suite on "cpu" or on a device: its results to `written`, a test a line, and a log beside it."""
     unfinished = written.with_suffix(".unfinished")
     unfinished.unlink(missing_ok=True)
     told: dict[str, Any] = {"devfix": _said("git", "log", "-1", "--format=%h", folder=BENCHMARKS)}

@@ -7,16 +7,19 @@ import libcst as cst
 from devfix.sdk import (
     Change,
     Context,
+    DeviceChoice,
     DeviceSource,
     FailureRule,
     File,
+    device_choices,
+    device_literal,
     device_names,
     device_text,
     expression,
     imported_name,
     is_passed_in,
     last_name,
-    literal_node,
+    literal_device,
     replace_device,
     replace_device_name,
     rewrite,
@@ -25,10 +28,15 @@ from devfix.sdk import (
 
 
 class GpuTakenForGranted(FailureRule):
-    """Uses the device that the code has a name for, or checks once per file whether there is a GPU."""
+    """Uses the device that the code has a name for, or asks once per file which one there is."""
 
     failure_kind, device = "no-device", "cpu"
     message = "{failed_at} uses a GPU, and there is none."
+
+    def explain(self, ctx: Context) -> str:
+        """Return the message; a machine with another accelerator has a GPU, though not one of CUDA."""
+        reason = super().explain(ctx)
+        return reason.replace("a GPU", "CUDA") if ctx.accelerator in ("mps", "xpu") else reason
 
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Rename the device where it was chosen; another rule handles devices that a caller could pass on."""
@@ -38,12 +46,33 @@ class GpuTakenForGranted(FailureRule):
         for each in found:
             yield from _rename(each)
         file, named = found[0].file, found[0].named
-        literal = literal_node(file, named) if named is not None else None
-        if literal is None or literal is named:
-            yield from _ask_once(file)
-        elif imported_name(file, "torch"):
-            asked = f'{file.code(literal)} if {imported_name(file, "torch.cuda.is_available")}() else "cpu"'
-            yield from rewrite(file, {literal: expression(asked)}, "Ask whether there is a GPU")
+        literal = device_literal(file, named, ctx.sources) if named is not None else None
+        if literal is None or literal[1] is named:
+            for choice in _choices(ctx, file, '"cuda"'):
+                yield from _ask_once(file, choice)
+        else:
+            yield from _ask_there(ctx, *literal)
+
+
+def _ask_there(ctx: Context, file: File, literal: cst.SimpleString) -> Iterator[Change]:
+    """Yield a choice of the device in place of a string that names CUDA."""
+    if literal_device(file, literal).startswith("cuda"):
+        for choice in _choices(ctx, file, file.code(literal)):
+            changed = File(file.path, file.replaced({literal: expression(choice.text)}).bytes)
+            yield from rewrite(file, choice.imported(changed), "Ask whether there is a GPU")
+
+
+def _choices(ctx: Context, file: File, literal: str) -> Iterator[DeviceChoice]:
+    """Yield what chooses the device: on the accelerators that the program must run on, else CUDA or the CPU.
+
+    In a world that has another accelerator, a program that takes the CPU leaves that one unused, and is no repair.
+    """
+    kinds = tuple(dict.fromkeys([ctx.accelerator, *ctx.claimed]))
+    others = [kind for kind in kinds if kind in ("mps", "xpu")]
+    if others:
+        yield from device_choices(file, ctx.sources, others, literal)
+    if ctx.accelerator not in ("mps", "xpu"):
+        yield from device_choices(file, ctx.sources, (), literal)
 
 
 def _is_query(found: DeviceSource) -> bool:
@@ -54,7 +83,7 @@ def _rename(found: DeviceSource) -> Iterator[Change]:
     """Yield the device that has a name in scope, or that of a tensor parameter of the function."""
     function = found.file.function_of(found.call)
     here = {each.expression: each for each in found.spot.scope}
-    names = [text for text in device_names(found.spot, found.file) if here[text].device == "cpu"]
+    names = [text for text in device_names(found.spot, found.file) if not here[text].device.startswith("cuda")]
     tensors = [text for text, each in here.items() if each.kind == "tensor"] if function is not None else []
     given = [f"{text}.device" for text in tensors if function and is_passed_in(found.file, function, text)]
     for text in (*names[:1], *given[:1]):
@@ -62,12 +91,15 @@ def _rename(found: DeviceSource) -> Iterator[Change]:
             yield made
 
 
-def _ask_once(file: File) -> Iterator[Change]:
-    """Yield a change that puts everything in the file on one device, which is chosen at the top of the file."""
+def _ask_once(file: File, choice: DeviceChoice) -> Iterator[Change]:
+    """Yield a change that puts everything in the file on one device: what the repository names, or a new constant."""
     taken = {each.value for each in file.within(file.module) if isinstance(each, cst.Name) and _is_variable(file, each)}
-    name = next((each for each in ("device", "DEVICE") if each not in taken), "")
+    free = next((each for each in ("device", "DEVICE") if each not in taken), "")
     torch = imported_name(file, "torch")
-    if not torch or not name:
+    is_named = choice.text.isidentifier()
+    is_own = is_named or choice.text.endswith("()")
+    name = choice.text if is_named or (is_own and not choice.member) else free
+    if not name or not (torch or is_own):
         return
     now = file
     # One after the other, since they may be nested: `model(x.cuda()).cuda()`.
@@ -75,9 +107,16 @@ def _ask_once(file: File) -> Iterator[Change]:
         (each for each in now.within(now.module) if isinstance(each, cst.Call) and _is_bare(each)), None
     ):
         now = File(file.path, now.replaced({call: replace_device(call, name)}).bytes)
-    if now is not file:
-        line = f'{name} = {torch}.device("cuda" if {torch}.cuda.is_available() else "cpu")'
-        yield from rewrite(file, with_constant(now, line), "Ask once whether there is a GPU")
+    if now is file:
+        return
+    changed = File(file.path, choice.imported(now).bytes)
+    if name == choice.text:
+        yield from rewrite(file, changed.module, f"Use the device `{name}`, which the repository chooses")
+    elif is_own:
+        yield from rewrite(file, with_constant(changed, f"{name} = {choice.text}"), f"Ask `{choice.text}` once")
+    else:
+        line = f"{name} = {torch}.device({choice.text})"
+        yield from rewrite(file, with_constant(changed, line), "Ask once whether there is a GPU")
 
 
 def _is_bare(node: cst.Call) -> bool:

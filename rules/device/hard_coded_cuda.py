@@ -1,21 +1,51 @@
 """A literal device, "cuda:0" or `.cuda(0)`, is not the device of the data."""
 
+import re
 from collections.abc import Iterator, Sequence
+
+import libcst as cst
 
 from devfix.sdk import (
     Change,
     Context,
     DeviceSource,
     DeviceSourceRule,
+    File,
+    Finding,
+    code,
+    device_choices,
+    expression,
+    imported_name,
     literal_device,
     named_device,
+    rewrite,
 )
+
+OTHERS = ("mps", "xpu")
 
 
 class HardCodedCuda(DeviceSourceRule):
-    """Names the device of the data in place of the literal one."""
+    """Names the device of the data in place of the literal one; lets a choice between CUDA and the CPU know more."""
 
     only_on = "cuda"
+
+    def diagnose(self, ctx: Context) -> Finding | None:
+        """Return the finding for a literal device, else for a choice that leaves another accelerator out."""
+        return super().diagnose(ctx) or next(_blame_choices(ctx), None)
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Yield changes of the choice where one was blamed, else of the literal device."""
+        if ctx.accelerator not in OTHERS:
+            yield from super().propose(ctx)
+            return
+        kinds = [kind for kind in dict.fromkeys([ctx.accelerator, *ctx.claimed]) if kind in OTHERS]
+        for file, node in _choices(ctx):
+            literal = code(node.body.args[0].value) if isinstance(node.body, cst.Call) else code(node.body)
+            for choice in device_choices(file, ctx.sources, kinds, literal):
+                torch = imported_name(file, "torch.device") if isinstance(node.body, cst.Call) else ""
+                text = f"{torch}({choice.text})" if torch else choice.text
+                changed = File(file.path, file.replaced({node: expression(text)}).bytes)
+                yield from rewrite(file, choice.imported(changed), "Let the choice of the device know other GPUs")
 
     def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
         """Leave devices that a caller could pass on, and "cuda" without an index between two GPUs, to other rules."""
@@ -27,3 +57,46 @@ class HardCodedCuda(DeviceSourceRule):
 def _spell(found: DeviceSource) -> str:
     direct = named_device(found.file, found.call)
     return direct if direct or found.named is None else literal_device(found.file, found.named)
+
+
+def _blame_choices(ctx: Context) -> Iterator[Finding]:
+    """Yield a finding for each operand that is on the CPU since the choice of its device knows CUDA alone."""
+    for each in ctx.suspects() if ctx.accelerator in OTHERS else ():
+        for file, node in _choices(each) if each.operand.device == "cpu" else ():
+            said = f"`{code(node)}` in {file.path} chooses the CPU on a machine with {ctx.accelerator}"
+            yield each.blame(f"{each.name} is on the CPU: {said}.")
+
+
+def _choices(ctx: Context) -> Iterator[tuple[File, cst.IfExp]]:
+    """Yield the choices between CUDA and the CPU that decided where the operand in view was put."""
+    placing = list(_placing_code(ctx))
+    for file in ctx.sources.containing("cuda.is_available"):
+        for node in file.within(file.module):
+            if isinstance(node, cst.IfExp) and _knows_cuda_alone(file, node):
+                words = [re.escape(name) for name in _names(file, node)] or [re.escape(code(node))]
+                pattern = re.compile(rf"(?<!\w)({'|'.join(words)})(?!\w)")
+                if any(pattern.search(text) for text in placing):
+                    yield file, node
+
+
+def _knows_cuda_alone(file: File, node: cst.IfExp) -> bool:
+    asks = isinstance(node.test, cst.Call) and file.qualified_name(node.test.func) == "torch.cuda.is_available"
+    return asks and literal_device(file, node.body).startswith("cuda") and literal_device(file, node.orelse) == "cpu"
+
+
+def _names(file: File, node: cst.IfExp) -> Iterator[str]:
+    """Yield the last names of what a choice is assigned to."""
+    for each in file.ancestors(node):
+        if isinstance(each, cst.Assign):
+            yield from (code(target.target).rpartition(".")[2] for target in each.targets)
+        elif isinstance(each, cst.BaseStatement):
+            return
+
+
+def _placing_code(ctx: Context) -> Iterator[str]:
+    """Yield the statements that created the operand or moved it, and those of their callers."""
+    events = [*filter(None, [ctx.creation]), *ctx.operand.transfers]
+    for place in (place for event in events for place in event.places if place.owned):
+        site = ctx.site_at(place)
+        if site is not None and site.statement is not None:
+            yield code(site.statement)

@@ -11,6 +11,8 @@ import pytest
 
 from devfix.discovery import examine, interpreter
 from devfix.errors import UserError
+from devfix.model import World, WorldChoice
+from devfix.pipeline.setup import world_for
 
 PYTHON = Path(sys.executable)
 
@@ -73,6 +75,18 @@ def test_an_interpreter_without_torch_is_one_line(tmp_path: Path) -> None:
     venv.create(tmp_path / ".venv", symlinks=True)
     with pytest.raises(UserError, match="has no torch"):
         examine(tmp_path / ".venv" / "bin" / "python", tmp_path)
+
+
+def test_a_build_for_intels_gpus_is_known_and_has_no_real_world(tmp_path: Path) -> None:
+    program = tmp_path / "python"
+    facts = '{"python": [3, 11, 1], "torch": "2.9.0", "gpus": 0, "pytest": true, "xpu": true}'
+    program.write_text(f"#!/bin/sh\necho 'devfix-interpreter {facts}'\n")
+    program.chmod(0o755)
+    found = examine(program, tmp_path)
+    assert found.pytest and not found.ipykernel and found.is_for_xpu
+    with pytest.raises(UserError, match=r"--world real: .* only simulates; use --world xpu"):
+        world_for(WorldChoice.REAL, 1, found)
+    assert world_for(WorldChoice.AUTO, 1, found) == World("simulated", 1)
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,42 @@ def test_the_configuration_says_which_are_supported(tmp_path: Path) -> None:
     assert "mps" not in fix.verdict.worlds and fix.verdict.worlds["xpu x1"] == "clean"
 
 
+def test_a_document_claims_too_and_a_claim_that_never_held_drops_no_fix(tmp_path: Path) -> None:
+    choice = 'device = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else "cpu"'
+    program = MIXED.replace(PICK, "").replace("device = pick()", choice)
+    program += "torch.ones(1, dtype=torch.float64, device=device)\n"
+    root = make_repository(tmp_path / "program", {"main.py": program, "README.md": "Use `--device mps` on a Mac.\n"})
+    report = devfix.repair(root, run="python main.py", world="simulated", test=False)
+    (fix,) = read(write(report)).fixes
+    assert fix.verdict.outcome == "verified" and "mps" in fix.verdict.worlds
+    assert any("README.md:1 says that mps is supported" in note for note in report.notes)
+
+
+DOUBLE = f"""import torch
+
+{PICK}
+
+scale = torch.ones(2, dtype=torch.float64).cuda()
+print((torch.ones(2, dtype=torch.float64).cuda() * scale).sum().item())
+"""
+
+
+def test_a_choice_under_which_a_supported_accelerator_fails_comes_after_one_that_holds(tmp_path: Path) -> None:
+    fix = fixed(make_repository(tmp_path / "program", {"main.py": DOUBLE}), "cpu")
+    assert fix.verdict.worlds["mps"] == "clean" and all("accelerator" not in edit.diff for edit in fix.edits)
+
+
+def test_on_a_mac_the_accelerator_is_used_and_what_it_lacks_is_repaired_next(tmp_path: Path) -> None:
+    report = devfix.repair(
+        make_repository(tmp_path / "program", {"main.py": DOUBLE.replace(PICK, "")}),
+        run="python main.py",
+        world="mps",
+        test=False,
+    )
+    rules = [fix.rule for fix in read(write(report)).fixes]
+    assert rules[0] == "device/gpu-taken-for-granted" and set(rules[1:]) == {"boundary/float64-on-mps"}
+
+
 def test_a_mac_has_one_gpu(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "program", {"main.py": MIXED})
     with pytest.raises(UserError, match="--world mps: such a machine has one GPU; leave out --gpus 2"):

@@ -216,7 +216,7 @@ def test_a_conftest_found_later_keeps_its_option(pytester: pytest.Pytester, opti
         (("--gpus=65",), "--gpus 65: say how many GPUs the tests see, a number from 0 to 64"),
         (("--gpus",), "--gpus : say how many GPUs the tests see, a number from 0 to 64"),
         (("--world", "mps", "--gpus", "2"), "2 GPUs were asked for, and a machine with mps has one*"),
-        (("--world", "mps", "--lift"), "--lift --world mps: tests are lifted to CUDA alone*"),
+        (("--world", "mps", "--gpus", "2", "--lift"), "2 GPUs were asked for, and a machine with mps has one*"),
         (("--world", "mars"), "--world mars: there is no such world; choose auto, real, simulated, mps or xpu"),
         (("--world", "real", "--gpus", "60"), "60 real GPUs were asked for, and this machine has *"),
     ],

@@ -9,6 +9,25 @@ from torch.utils._pytree import tree_flatten, tree_map
 
 # Arguments that must lie on the CPU wherever the rest lies.
 DEVICES = ("cuda", "mps", "xpu")
+# What a device refuses by itself, in words of its errors (docs/explanation/accelerators.md).
+REFUSALS = {
+    "cuda": (),
+    "xpu": (),
+    "mps": (
+        "currently implemented for the MPS device",
+        "MPS framework doesn't support float64",
+        "to the MPS backend",
+        "only for Floating types",
+        "Adaptive pool MPS: ",
+        "ConvTranspose 3D with BF16 or FP16",
+        "index_reduce for MPS does not support",
+        "linear for non-float inputs",
+        "linalg_inv: not supported",
+        "linalg.lu_factor(): MPS",
+        "linalg.solve.triangular(); Only float",
+        "cholesky_inverse: MPS only",
+    ),
+}
 ON_HOST = {"tensor_split": 0}
 RANDOM_CONTENTS = (
     "empty",
@@ -124,7 +143,10 @@ def compare(op: Any, call: Any, sample: Any, grad: bool, inplace: bool = False, 
     text = ""
     for attempt in range(8):
         kept = [torch.empty(1 + 7 * attempt) for _ in range(attempt)]  # moves the next tensors in memory
-        made = [arguments(op, sample, grad, device) for device in ("cpu", f"{gpu}:0")]
+        try:
+            made = [arguments(op, sample, grad, device) for device in ("cpu", f"{gpu}:0")]
+        except TypeError as error:  # of a dtype that the device lacks
+            return f"CPU: ok; GPU: {type(error).__name__}: {error}"
         del kept
         if inplace:
             # A leaf that requires grad may not be written to.

@@ -11,7 +11,7 @@ import torch
 from devfix.probe.conformance import __main__ as truth
 
 ROOT = Path(__file__).parents[2]
-RECORDINGS = sorted((ROOT / "corpus" / "cuda-truth").glob("*.json"))
+RECORDINGS = sorted((ROOT / "corpus").glob("*-truth/*.json"))
 NUMBERS = torch.__version__.split("+")[0]
 
 
@@ -28,7 +28,7 @@ def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_does_what_the_gpu_did(recording: Path) -> None:
     told = json.loads(recording.read_text(encoding="utf-8"))
     if told["torch"].split("+")[0] != NUMBERS:
@@ -61,6 +61,35 @@ def test_a_recording_of_a_few_operators_is_what_comes_again(tmp_path: Path) -> N
     file.write_text(json.dumps(told), encoding="utf-8")
     done = run("compare", str(file))
     assert done.returncode == 1 and "cpu in cuda:0: addmm" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("device", "gpus", "refused"), [("mps", 1, True), ("xpu", 2, False)])
+def test_other_kinds_are_recorded_and_compared_likewise(tmp_path: Path, device: str, gpus: int, refused: bool) -> None:
+    file = tmp_path / "few.json"
+    options = ("--world", "simulated", "--device", device, "--samples", "1", "--only", "add", "where")
+    done = run("record", str(file), *options)
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(file.read_text(encoding="utf-8"))
+    assert told["device"] == device and len(told["gpus"]) == gpus
+    assert (f"{device}:1 in {device}:0" in told["operators"]) == (gpus == 2)
+    assert told["snippets"] and all(title.startswith(device) for title in told["snippets"])
+    rows = told["operators"][f"{device}:0 alone"]["add"]
+    assert rows["sample 0, torch.float32"] == "ok"
+    assert rows["sample 0, torch.float64"].startswith("not moved: TypeError" if refused else "ok")
+    assert run("compare", str(file)).returncode == 0
+    told["operators"][f"{device}:0 alone"]["add"]["sample 0, torch.float32"] = "RuntimeError: no"
+    file.write_text(json.dumps(told), encoding="utf-8")
+    done = run("compare", str(file))
+    assert done.returncode == 1 and f"{device}:0 alone: add, sample 0, torch.float32" in done.stdout
+
+
+@pytest.mark.parametrize("device", ["mps", "xpu"])
+def test_says_that_there_is_no_gpu_of_that_kind(tmp_path: Path, device: str) -> None:
+    if truth.real_gpus(device):
+        pytest.skip(f"there is {device} here")
+    done = run("record", str(tmp_path / "real.json"), "--device", device)
+    assert done.returncode == 2 and f"there is no GPU of the kind {device} here" in done.stderr
 
 
 def test_tells_a_changed_row() -> None:

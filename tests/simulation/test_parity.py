@@ -42,6 +42,23 @@ def test_fails_on_gpus():
 def test_default():
     assert torch.ones(1).device.type == os.environ["TEST_DEFAULT"]
 """
+OTHERS = """
+import os
+import pytest
+import torch
+
+DEVICE = os.environ["TEST_DEVICE"]
+
+@pytest.mark.parametrize("device", [DEVICE])
+def test_adds(device):
+    assert (torch.ones(2, device=device) + 1).device.type == DEVICE
+
+def test_has_double():
+    torch.ones(2, dtype=torch.float64).to(DEVICE)
+
+def test_is_alone():
+    assert not torch.xpu.is_available()
+"""
 SUITES = """
 [small]
 folder = {folder!r}
@@ -53,6 +70,16 @@ cuda_environment = {{ TEST_DEVICE = "cuda", TEST_DEFAULT = "cpu" }}
 told = "A line about it."
 [small.causes]
 "on the same device" = "theirs"
+
+[others]
+folder = {folder!r}
+tests = ["test_others.py"]
+devices = ["mps", "xpu"]
+cpu_environment = {{ TEST_DEVICE = "cpu" }}
+mps_environment = {{ TEST_DEVICE = "mps" }}
+xpu_environment = {{ TEST_DEVICE = "xpu" }}
+[others.xpu_causes]
+"test_is_alone" = "theirs, on xpu"
 
 [defaults]
 folder = {folder!r}
@@ -68,14 +95,16 @@ cuda_environment = {{ TEST_DEFAULT = "cuda" }}
 def test_a_table_tells_each_difference_and_its_cause(tmp_path: Path) -> None:
     """Three tests differ, one for a known cause, and one needs a GPU; a device by default is one that the tests see."""
     (tmp_path / "test_small.py").write_text(SUITE)
+    (tmp_path / "test_others.py").write_text(OTHERS)
     (tmp_path / "suites.toml").write_text(SUITES.format(folder=str(tmp_path)))
     command = [sys.executable, str(PROGRAM), str(tmp_path / "suites.toml"), "--out", str(tmp_path / "results")]
     ended = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = [line.split(" | ") for line in ended.stdout.splitlines() if line.startswith("| ")][1:]
-    row, defaults = ([cell.strip("| ") for cell in row] for row in rows if row[0] != "| ---")
-    assert 0 <= float(row[9]) < 1000
-    assert [row[0], row[1], row[2], row[5], row[10], row[11], row[12]] == [
+    row, mps, xpu, defaults = ([cell.strip("| ") for cell in row] for row in rows if row[0] != "| ---")
+    assert 0 <= float(row[10]) < 1000
+    assert [row[0], row[1], row[2], row[3], row[6], row[11], row[12], row[13]] == [
         "small 0123456789",
+        "cuda",
         "2",
         "5",
         "4",
@@ -83,7 +112,15 @@ def test_a_table_tells_each_difference_and_its_cause(tmp_path: Path) -> None:
         "1",
         "1 of 3",
     ]
-    assert [defaults[0], defaults[2], defaults[5]] == ["defaults", "1", "1"]
+    assert [defaults[0], defaults[3], defaults[6]] == ["defaults", "1", "1"]
+    assert [[each[1], each[3], each[6], each[11], each[13]] for each in (mps, xpu)] == [
+        ["mps", "3", "2", "2 of 3", "1 of 1"],
+        ["xpu", "3", "2", "2 of 3", "1 of 1"],
+    ]
+    assert "### others on mps" in ended.stdout and "- what a Mac refuses: float64 (1): " in ended.stdout
+    assert (
+        "### others on xpu" in ended.stdout and "- theirs, on xpu (1): `test_others.py::test_is_alone`" in ended.stdout
+    )
     assert "A line about it." in ended.stdout
     assert "- theirs (1): `test_small.py::test_meets`" in ended.stdout
     assert "- not looked into yet: `failed: TypeError: can't convert cuda:0 device type tensor to numpy" in ended.stdout
@@ -132,13 +169,20 @@ def test_a_table_keeps_the_suites_that_are_not_run(monkeypatch: pytest.MonkeyPat
     """A suite that is run again has one row and one section, where it had them; a new one comes last."""
     monkeypatch.syspath_prepend(str(PROGRAM.parent))
     table = importlib.import_module("suites.table")
-    one, two, later, three = "| one 1a | 1 |", "| two 2a | 1 |", "| two 2b | 1 |", "| three 3a | 1 |"
+    one, two = "| one 1a | cuda | 1 |", "| two 2a | cuda | 1 |"
+    later, three = "| two 2b | cuda | 1 |", "| three 3a | cuda | 1 |"
     first = table.page([one, two], ["### one\n", "- theirs (1): `a`", "", "### two\n", "old", ""])
     assert table.joined(first, [], []) == first
     new = ["### two\n", "new", "", "### three\n", "all", ""]
     again = table.joined(first, [later, three], new)
     assert again == table.page([one, later, three], ["### one\n", "- theirs (1): `a`", "", *new])
     assert table.joined("", [three], new[3:]) == table.page([three], new[3:])
+    other = "| two 2b | mps | 1 |"  # the same suite on another device has a row and a section of its own
+    both = table.joined(first, [other], ["### two on mps\n", "refused", ""])
+    assert both == table.page(
+        [one, two, other],
+        ["### one\n", "- theirs (1): `a`", "", "### two\n", "old", "", "### two on mps\n", "refused", ""],
+    )
 
 
 def test_a_suite_is_told_its_device_by_an_attribute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,12 @@ from check_cases import DIAGNOSIS, FIX, THREE, make_check, plainly
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, make_run, patch
 from waiting import HANGS
 
-from devfix.model import CountRequest, Patch, Run, World
+from devfix.model import CountRequest, DeviceType, Patch, Run, World
+from devfix.model.failure import FailureKind
+from devfix.verification.checks.still_failing import still_fails
 from devfix.verification.verifier import Verifier
+
+MAC = World("simulated", 1, device=DeviceType.MPS)
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
@@ -129,3 +133,21 @@ def test_nothing_is_kept_once_the_failure_has_been_seen_to_be_flaky() -> None:
     verifier = Verifier(run, make_run(HOME, FIRST), FILES, [HOME, CPU], plainly, 1)
     kept, rejected = verifier.select_best([patch(b"further\n" + SOURCE), patch(b"holds\n" + SOURCE)], [DIAGNOSIS])
     assert verifier.is_flaky and kept is None and len(rejected) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "home", "world", "outcome", "expected"),
+    [
+        ("no-device", CPU, MAC, "dtype-on-device", True),
+        ("no-device", CPU, MAC, "no-device", False),  # it failed so before, elsewhere
+        ("no-device", CPU, HOME, "dtype-on-device", False),
+        ("no-device", MAC, MAC, "dtype-on-device", False),
+        ("device-mismatch", HOME, MAC, "dtype-on-device", False),
+    ],
+)
+def test_a_program_that_is_led_to_another_accelerator_and_fails_there_still_fails(
+    kind: FailureKind, home: World, world: World, outcome: FailureKind, expected: bool
+) -> None:
+    before = make_run(home, replace(failure(3, 1, 10), kind=kind))
+    after = make_run(world, replace(failure(4, 1, 10), kind=outcome))
+    assert still_fails(before, after, patch(SOURCE.replace(b"other", b"another")).edits) is expected

@@ -22,7 +22,8 @@ from devfix.cli.installing import InstallOption, TorchOption, local_folder, pyth
 from devfix.cli.local import Local
 from devfix.cli.repair import Python
 from devfix.environments.needed import NEEDED_BY_TESTS
-from devfix.model import SilentKind
+from devfix.errors import UserError
+from devfix.model import SilentKind, WorldChoice
 
 if TYPE_CHECKING:
     from devfix.find.results import TestResults
@@ -33,6 +34,7 @@ EPILOG = """Examples:
 \b
   devfix find
   devfix find ~/project --budget 10m --select "tests/test_model.py"
+  devfix find --world mps
   devfix find . --format json > known.json; devfix find . --baseline known.json
 
 Exit codes: 0 nothing new; 1 findings; 2 wrong usage; 3 a fault of devfix itself."""
@@ -48,6 +50,14 @@ class FindFormat(str, Enum):
     codequality = "codequality"
     github = "github"
     html = "html"
+
+
+class FindWorld(str, Enum):
+    """The worlds in which tests are lifted."""
+
+    simulated = "simulated"
+    mps = "mps"
+    xpu = "xpu"
 
 
 def find(
@@ -72,6 +82,23 @@ def find(
     processes: Annotated[
         int, typer.Option("-n", metavar="N", min=1, help="Run the tests in so many processes, with pytest-xdist.")
     ] = 1,
+    world: Annotated[
+        FindWorld,
+        typer.Option(
+            metavar="WORLD",
+            help="The GPUs on which inputs lie: simulated (CUDA's), mps (a Mac's), xpu (Intel's).",
+        ),
+    ] = FindWorld.simulated,
+    gpus: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=2,
+            help="1: leave out the runs on the second of two GPUs, and for caches [default: 2; 1 with --world mps]",
+            show_default=False,
+        ),
+    ] = None,
     python: Python = None,
     install: InstallOption = False,
     torch: TorchOption = None,
@@ -117,10 +144,13 @@ def find(
 ) -> int:
     """Find device failures that nobody has hit yet: run the tests as if their author had put the inputs on a GPU.
 
-    The tests run in a worktree of the current commit: on the CPU, on a simulated GPU, and on the second of two. What
-    fails on a GPU alone, in the code under test, is a finding. Nothing is edited.
+    The tests run in a worktree of the current commit: on the CPU, on a simulated GPU, and on the second of two, where
+    such a machine can have two. What fails on a GPU alone, in the code under test, is a finding. Nothing is edited.
     """
     check_folder(folder)
+    choice = WorldChoice(world.value)
+    if gpus is not None and gpus > choice.device.most:
+        raise UserError(f"--world {world.value}: such a machine has one GPU; leave out --gpus {gpus}")
     limit, whole = seconds(timeout, "--timeout"), seconds(budget, "--budget")
     from devfix.cli.baseline import read_baseline
     from devfix.cli.find_output import write_found
@@ -144,10 +174,12 @@ def find(
         known=read_baseline(baseline),
         rules=tuple(map(Path, local or ())),
         silent=frozenset() if no_silent else frozenset(silent or SilentKind),
+        device=choice.device,
+        gpus=gpus or 2,
     )
     with _progress() as (show, step):
         report = search(path, asked, show, step)
-        plan = RepairPlan(branches, python, asked.rules, began + whole)
+        plan = RepairPlan(branches, python, asked.rules, began + whole, choice)
         repairs = repair_causes(report, plan, step) if repair else Repairs()
     report = replace(report, notes=(*report.notes, *repairs.notes))
     data = find_record(report, lines_here(Path(path).resolve()), repairs.fixes)

@@ -23,12 +23,16 @@ Key = tuple[str, str, int, str]
 
 @dataclass(frozen=True)
 class RepairPlan:
-    """The settings of the repair of causes; `until` is the moment from which no further one is begun."""
+    """The settings of the repair of causes; `until` is the moment from which no further one is begun.
+
+    `world` is the one that was searched.
+    """
 
     branches: Branches
     python: str | None
     rules: tuple[Path, ...]
     until: float
+    world: WorldChoice = WorldChoice.SIMULATED
 
 
 @dataclass
@@ -62,8 +66,8 @@ def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], No
             report.root,
             pipeline.RepairOptions(
                 run=command_for(cause),
-                world=WorldChoice.SIMULATED,
-                gpus=1 if "cuda:0" in cause.devices else 2,
+                world=plan.world,
+                gpus=1 if cause.is_seen_on_one else 2,
                 python=plan.python,
                 rules=plan.rules,
                 exclude=tests,

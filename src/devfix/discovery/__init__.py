@@ -6,6 +6,7 @@ from pathlib import Path
 
 from devfix.discovery.claimed_devices import claimed_devices
 from devfix.discovery.command import Command, parse_command, runnable
+from devfix.discovery.documented_devices import documented_devices
 from devfix.discovery.entry_points import entry_points
 from devfix.discovery.imports import Imports
 from devfix.discovery.interpreter import Interpreter, examine, interpreter
@@ -20,6 +21,7 @@ __all__ = [
     "Interpreter",
     "claimed_devices",
     "discover",
+    "documented_devices",
     "examine",
     "interpreter",
     "is_of_notebook",

@@ -37,6 +37,7 @@ if spec is not None and spec.origin:
     except OSError:
         pass
     build = names.get("cuda") or names.get("hip")
+    facts["xpu"] = bool(names.get("xpu"))
     drivers = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
     facts["torch"] = str(names.get("__version__", ""))
     if not facts["torch"] or build and (os.name == "nt" or any(map(os.path.exists, drivers))):
@@ -54,7 +55,7 @@ print("devfix-interpreter", json.dumps(facts))
 class Interpreter:
     """An interpreter that can run the program: its path, the versions of Python and torch, the real GPUs it sees.
 
-    `pytest`, `ipykernel`: whether that is installed.
+    `pytest`, `ipykernel`: whether that is installed. `is_for_xpu`: its torch is a build for Intel's GPUs.
     """
 
     path: Path
@@ -63,6 +64,7 @@ class Interpreter:
     gpus: int
     pytest: bool = False
     ipykernel: bool = False
+    is_for_xpu: bool = False
 
 
 def interpreter(root: Path, asked: str | None = None, written_in: Path | None = None) -> Path:
@@ -122,7 +124,7 @@ def examine(python: Path, cwd: Path) -> Interpreter:
         )
     if _numbers(data["torch"]) < OLDEST_TORCH:
         raise UserError(f"{python} has torch {data['torch']}; devfix needs 2.6 or newer")
-    has = [data.get(name) is True for name in ("pytest", "ipykernel")]
+    has = [data.get(name) is True for name in ("pytest", "ipykernel", "xpu")]
     return Interpreter(python, tuple(data["python"]), data["torch"], data["gpus"], *has)
 
 

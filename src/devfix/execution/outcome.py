@@ -25,6 +25,8 @@ def read_run(
     device failure that the program catches counts as its failure.
     """
     failure, loud = _failure(traces)
+    if failure is not None and world.gpus:
+        failure = replace(failure, accelerator=world.device)
     if failure is not None and tree and failure.kind == "other":
         failure = replace(
             failure, message=failure.message.replace(tree, "."), traceback=failure.traceback.replace(tree, ".")

@@ -14,9 +14,9 @@ from devfix.execution import TracedRunner
 from devfix.find.baseline import Known
 from devfix.find.passes import PassOptions, Shown, SuiteRunner
 from devfix.find.records import FindReport
-from devfix.find.search import ONE, Search
+from devfix.find.search import Search, worlds_for
 from devfix.find.suites import Suite, is_test_file, may_keep_tensors, suites
-from devfix.model import SilentKind, Target
+from devfix.model import DeviceType, SilentKind, Target
 from devfix.notes import Notes
 from devfix.process import can_protect, default_limits
 from devfix.process.tempdirs import scratch_folder
@@ -32,7 +32,8 @@ BUDGET, TIMEOUT = 3600.0, 120.0  # seconds for everything, and for one test
 class FindOptions:
     """What the caller asked for; `budget` counts seconds for all, `timeout` for one test, `known` is the baseline.
 
-    `silent` asks for what fails nowhere, too, of these kinds.
+    `silent` asks for what fails nowhere, too, of these kinds. Inputs lie on GPUs of the kind `device`: on one, and on
+    the second of two if `gpus` is 2.
     """
 
     python: str | None = None
@@ -44,6 +45,8 @@ class FindOptions:
     known: Known = frozenset()
     rules: tuple[Path, ...] = ()
     silent: frozenset[SilentKind] = frozenset(SilentKind)
+    device: DeviceType = DeviceType.CUDA
+    gpus: int = 2
 
 
 def find(path: str | Path, asked: FindOptions, show: Shown, step: Callable[[str], None]) -> FindReport:
@@ -76,7 +79,8 @@ def prepared(
     catalog = rules_for(config, asked.rules)
     tracked = repository.tracked()
     found = suites(sorted(tracked), repository.content, repository.subfolder, asked.select)
-    target = Target(repository.root, repository.commit, (str(python),), python, ONE, asked.budget)
+    worlds = worlds_for(asked.device, asked.gpus)
+    target = Target(repository.root, repository.commit, (str(python),), python, worlds[0], asked.budget)
     notes = Notes(catalog.troubles)
     keeps_tensors = may_keep_tensors(sorted(tracked), repository.content)
     with scratch_folder() as scratch, repository.worktrees(1) as worktrees:
@@ -86,10 +90,8 @@ def prepared(
         options = PassOptions(asked.select, asked.exclude, asked.timeout, asked.processes)
         suite_runner = SuiteRunner(runner, options, scratch, show)
         sources = _sources(repository, notes)
-        yield (
-            Search(suite_runner, catalog.rules, sources, asked.budget, step, asked.silent, notes, keeps_tensors),
-            found,
-        )
+        given = (suite_runner, catalog.rules, sources, asked.budget, step, asked.silent, notes, worlds, keeps_tensors)
+        yield Search(*given), found
 
 
 def _sources(repository: Repository, notes: Notes) -> Sources:

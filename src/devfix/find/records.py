@@ -59,6 +59,11 @@ class Cause:
         return self.evidence is not None
 
     @property
+    def is_seen_on_one(self) -> bool:
+        """Whether its tests show it in a world with one GPU."""
+        return any(device.endswith(":0") for device in self.devices)
+
+    @property
     def options(self) -> tuple[str, ...]:
         """The options of pytest with which its tests fail by it; a function stays what it is when lines move."""
         return self._options(self.place.function)

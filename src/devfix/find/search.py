@@ -24,13 +24,13 @@ from devfix.find.passes import PassResult, SuiteRunner
 from devfix.find.records import Cause, FindReport
 from devfix.find.results import Served, SilentFinding, TestResults
 from devfix.find.suites import Suite, SuiteKind, is_test_file
-from devfix.model import Diagnosis, Failure, SilentKind, SourceLocation, World
+from devfix.model import DeviceType, Diagnosis, Failure, SilentKind, SourceLocation, World
 from devfix.notes import Notes
 from devfix.registry import Rule
 from devfix.sdk import Sources
 from devfix.workspace import Repository
 
-CPU, ONE, TWO = World("cpu"), World("simulated", 1), World("simulated", 2)
+CPU = World("cpu")
 ALONE = 300.0  # seconds for one test in a fresh process
 LIFTED, TWICE = "lifted", "--lift-twice"
 _OVER = "the budget was over before"
@@ -58,6 +58,7 @@ class Search:
     step: Callable[[str], None]
     silent: frozenset[SilentKind]
     notes: Notes
+    worlds: tuple[World, ...]
     keeps_tensors: bool = True
     began: float = field(default_factory=time.monotonic)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -100,10 +101,13 @@ class Search:
             failed.update({*done.tests.results} - {*done.tests.of("passed")})
 
     def _lifted_passes(self) -> Iterator[LiftedPass]:
-        yield LiftedPass(LIFTED, ONE, "lifted to cuda:0", 0.5)
-        yield LiftedPass("second", TWO, "lifted to cuda:1", 0.6)
-        if self.keeps_tensors and self.silent - {SilentKind.RESULT_ON_HOST}:
-            yield LiftedPass("twice", TWO, "lifted to cuda:0, then to cuda:1", 1.0, (TWICE,))
+        name = self.worlds[0].device.value
+        two = self.worlds[-1] if len(self.worlds) > 1 else None
+        yield LiftedPass(LIFTED, self.worlds[0], f"lifted to {name}:0", 0.5 if two else 1.0)
+        if two is not None:
+            yield LiftedPass("second", two, f"lifted to {name}:1", 0.6)
+            if self.keeps_tensors and self.silent - {SilentKind.RESULT_ON_HOST}:
+                yield LiftedPass("twice", two, f"lifted to {name}:0, then to {name}:1", 1.0, (TWICE,))
 
     def _count(self, suite: Suite, control: TestResults) -> None:
         """Count the tests of the control; scripts that do not run by themselves are none."""
@@ -116,7 +120,7 @@ class Search:
         _join(self.control, control)
 
     def _take(self, done: PassResult, suite: Suite, run: LiftedPass) -> None:
-        device = f"cuda:{run.world.gpus - 1}"
+        device = f"{run.world.device.value}:{run.world.gpus - 1}"
         for test in done.tests.of("finding"):
             failure, served = done.failures.get(test), done.served.get(test)
             seen = Seen(test, suite.kind, device, bool(run.more))
@@ -149,7 +153,7 @@ class Search:
     def _again(self, number: int, cause: Cause) -> Cause | None:
         """Return a cause with what came of its first test alone; None where the budget has cut that short."""
         suite = next(suite for each, suite in self.found if each.key == cause.key)
-        world = ONE if "cuda:0" in cause.devices else TWO
+        world = self.worlds[0] if cause.is_seen_on_one else self.worlds[-1]
         title = f"running finding {number} of {len(self.causes)} alone"
         alone, test = _alone(suite, cause.tests[0]), cause.tests[0]
         done = self._pass(alone, world, "confirm", title, only=(test,), more=cause.exact_options, share=ALONE)
@@ -209,6 +213,11 @@ class Search:
             left_out=dict(self.left_out),
             interrupted=self.interrupted,
         )
+
+
+def worlds_for(device: DeviceType, gpus: int) -> tuple[World, ...]:
+    """Return the worlds in which tests are lifted: one GPU of a kind, and two where such a machine can have them."""
+    return tuple(World("simulated", count, device=device) for count in range(1, min(gpus, device.most) + 1))
 
 
 def _used_by_children() -> float:

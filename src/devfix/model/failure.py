@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from devfix.model.tensors import Operand, ScopeVariable
-from devfix.model.world import SourceLocation
+from devfix.model.world import DeviceType, SourceLocation
 
 # docs/reference/trace-format.md has the message of each; "other" is an exception unrelated to devices.
 FailureKind = Literal[
@@ -107,7 +107,8 @@ class Failure:
     `operations` counts the operators that the process had run before it, to compare two runs. `scopes` has what a
     second run recorded at locations that are no longer on the stack, `calls` the calls on the stack that a test could
     make, innermost first, and `test` the pytest id of the test that failed. `uncaught`: it ended the process, a test or
-    a thread.
+    a thread. `accelerator` is the kind of the GPUs of the world, None without any or where it is not known; `claimed`
+    are the kinds besides CUDA that the repository supports.
     """
 
     kind: FailureKind
@@ -123,6 +124,8 @@ class Failure:
     calls: tuple[Call, ...] = ()
     test: str = ""
     uncaught: bool = field(default=False, compare=False)  # of two processes, one may catch it
+    accelerator: DeviceType | None = field(default=None, compare=False)
+    claimed: tuple[DeviceType, ...] = field(default=(), compare=False)
 
     @property
     def owned_frames(self) -> tuple[Frame, ...]:

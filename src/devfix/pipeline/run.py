@@ -47,7 +47,7 @@ def run(
         commit="",
         command=found.words,
         python=path,
-        world=world_for(WorldChoice(world), gpus or 1, python_info.gpus),
+        world=world_for(WorldChoice(world), gpus or 1, python_info),
         timeout=timeout or TIMEOUT,
         subfolder=os.path.relpath(folder, root),
     )

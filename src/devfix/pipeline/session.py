@@ -83,7 +83,8 @@ class Session:
         """Return the run with operator-internal temporaries of its failure replaced by the tensors they came from."""
         if run.failure is None:
             return run
-        return replace(run, failure=resolve_temporaries(run.failure, Sources(partial(self.read, files))))
+        failure = resolve_temporaries(run.failure, Sources(partial(self.read, files)))
+        return replace(run, failure=replace(failure, claimed=self.claimed))
 
     def sources(self) -> Sources:
         """Return the editable files in their current state."""

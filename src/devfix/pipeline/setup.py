@@ -8,7 +8,16 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from devfix.config import read_config
-from devfix.discovery import claimed_devices, discover, examine, interpreter, is_of_notebook, runnable
+from devfix.discovery import (
+    Interpreter,
+    claimed_devices,
+    discover,
+    documented_devices,
+    examine,
+    interpreter,
+    is_of_notebook,
+    runnable,
+)
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer
@@ -49,7 +58,7 @@ def open_session(
     written_in = config.source.parent if config.source and not options.python else None
     python = interpreter(folder, options.python or config.python, written_in)
     python_info = examine(python, folder)
-    world = world_for(options.world_in(config), options.gpus_in(config) or 1, python_info.gpus)
+    world = world_for(options.world_in(config), options.gpus_in(config) or 1, python_info)
     tracked = repository.tracked()
     prefix = f"{repository.subfolder}/" if repository.subfolder else ""
     below = frozenset(name.removeprefix(prefix) for name in tracked if name.startswith(prefix))
@@ -84,7 +93,7 @@ def open_session(
         test_server = cleanup.enter_context(closing(TestServer(observer, worktrees)))
         session = Session(repository, config, worktrees, observer, commands, python_info.gpus, shown, test_server)
         session.has_fixed_gpus = options.gpus_in(config) is not None or (options.world_in(config) is WorldChoice.REAL)
-        session.claimed = claimed_devices(repository.containing) if config.devices is None else config.devices
+        session.claimed = _claimed(repository, session) if config.devices is None else config.devices
         session.notes.add(*_notes(repository))
         session.other_seconds = options.others_in(config)
         if options.tests_in(config):
@@ -93,6 +102,17 @@ def open_session(
             session.notes.add(_explain_unprotected(borrowed))
         session.seconds["open"] = round(time.monotonic() - began, 3)
         yield session
+
+
+def _claimed(repository: Repository, session: Session) -> tuple[DeviceType, ...]:
+    """Return the kinds of accelerator that code and documents claim; a note says which document alone does."""
+    found = list(claimed_devices(repository.containing))
+    for each in documented_devices(repository.containing, repository.content):
+        if each.device not in found:
+            found.append(each.device)
+            where = f"{each.path}:{each.line} says that {each.device.value} is supported"
+            session.notes.add(f'{where}: fixes are run there too, unless the configuration has "devices"')
+    return tuple(found)
 
 
 def _jobs(until: Until | None, sandboxed: bool) -> int:
@@ -140,8 +160,9 @@ def _explain_unprotected(borrowed: Sequence[Path]) -> str:
     )
 
 
-def world_for(choice: WorldChoice, gpus: int, seen: int) -> World:
-    """Return the selected world, given that the interpreter sees `seen` real GPUs."""
+def world_for(choice: WorldChoice, gpus: int, python: Interpreter) -> World:
+    """Return the selected world, given the real GPUs that an interpreter sees."""
+    seen = python.gpus
     if choice is WorldChoice.CPU:
         return World("cpu")
     if choice.device is not DeviceType.CUDA:
@@ -150,6 +171,10 @@ def world_for(choice: WorldChoice, gpus: int, seen: int) -> World:
         return World("simulated", gpus, device=choice.device)
     if choice is WorldChoice.SIMULATED or (choice is WorldChoice.AUTO and seen < gpus):
         return World("simulated", gpus)
+    if not seen and python.is_for_xpu:
+        raise UserError(
+            "--world real: the interpreter's torch is for Intel's GPUs, which devfix only simulates; use --world xpu"
+        )
     if seen < gpus:
         raise UserError(
             f"--world real: the interpreter sees {seen} GPUs, not {gpus}; use --world simulated or --python"

@@ -47,8 +47,6 @@ def parse_world(gpus: str | None, world: str | None, lift: bool | None) -> Wante
         raise pytest.UsageError(f"--gpus {gpus}: say how many GPUs the tests see, a number from 0 to {_MOST}")
     if lift and gpus == "0":
         raise pytest.UsageError("--lift --gpus 0: a lifted run puts tensors on a GPU; say --gpus 1 or --gpus 2")
-    if lift and world in ("mps", "xpu"):
-        raise pytest.UsageError(f"--lift --world {world}: tests are lifted to CUDA alone; leave out one of the two")
     return Wanted(world or "auto", 1 if gpus is None else int(gpus), lift=bool(lift))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,7 +38,7 @@ class Tests:
         if session is None:
             return None
         count = f"{session.gpus or 'no'} {session.kind + ' ' if session.gpus else ''}GPU{'s'[session.gpus == 1 :]}"
-        lifted = f"; what tests make lies on cuda:{session.lifted_to}" if session.lift else ""
+        lifted = f"; what tests make lies on {session.device}:{session.lifted_to}" if session.lift else ""
         device = "" if session.device == "cuda" or not session.gpus else f" ({session.device})"
         return f"devfix: a world with {count}{device}{lifted}"
 
@@ -107,8 +108,10 @@ class Tests:
 
     def _explain(self, failure: Failure, world: Wanted, command: str) -> str:
         """Return a failure for the session's report, as JSON: a worker of xdist may send it."""
+        from devfix.model import DeviceType
         from devfix.pytest_gpus.explained import FailureExplainer
 
+        failure = replace(failure, accelerator=DeviceType(world.device) if world.gpus else None)
         if self._explainer is None:
             self._explainer = FailureExplainer(self.world.root)
         return self._explainer.explain(failure, with_proposal=not world.lift, command=command)

@@ -83,7 +83,7 @@ class FindRecord:
     commit: str
     tests: Annotated[Count, Meta(description="those that passed or failed on the CPU")]
     passed_cpu: Count
-    passed_lifted: Annotated[Count, Meta(description="of those that pass on the CPU, with their inputs on cuda:0")]
+    passed_lifted: Annotated[Count, Meta(description="of those that pass on the CPU, with their inputs on a GPU")]
     skipped: Count
     artefacts: tuple[ReasonRecord, ...]
     failed_cpu: tuple[str, ...]

@@ -14,7 +14,7 @@ from devfix.registry import Rule
 from devfix.rule_testing.case import Case
 from devfix.rule_testing.case_runs import CaseRuns
 from devfix.rule_testing.format import differences, format_ending, format_failure, matches_failure
-from devfix.rule_testing.proposal import Proposal, files_after, proposal_for
+from devfix.rule_testing.proposal import Proposal, claimed_by, files_after, proposal_for
 from devfix.rule_testing.recording.case_runner import CaseRunner
 from devfix.rule_testing.results import Result, Trouble
 from devfix.sdk.trace.sites import locations_without_scope
@@ -33,7 +33,7 @@ def check(rule: Rule, case: Case, observer: CaseRunner) -> Result:
         return Result(rule.id, case, (Trouble(what, format_ending(run)),))
     text = format_failure(failure)
     troubles = list(_compare_failure(case, text))
-    run = replace(run, failure=second_look(case, observer, failure))
+    run = replace(run, failure=replace(second_look(case, observer, failure), claimed=claimed_by(case)))
     assert run.failure is not None
     proposal = proposal_for(rule, case, run.failure)
     runs = CaseRuns(case, observer)
@@ -89,7 +89,7 @@ def _judged(case: Case, runs: CaseRuns, run: Run, proposal: Proposal) -> Iterato
         )
     with ThreadPoolExecutor(1) as pool:
         verifier = Verifier(
-            runs.once, run, case.before, _worlds(case.world), runs.baseline, seeded=partial(runs.once, seed=SEED)
+            runs.once, run, case.before, _worlds(case), runs.baseline, seeded=partial(runs.once, seed=SEED)
         )
         for number, patch in enumerate(patches):
             candidate = verifier.run_on_failing_world(patch, diagnoses[0])
@@ -98,10 +98,11 @@ def _judged(case: Case, runs: CaseRuns, run: Run, proposal: Proposal) -> Iterato
             yield from _verdict(case, patch, candidate)
 
 
-def _worlds(home: World) -> list[World]:
-    """Return the most informative worlds of a repair: the case's own, none, and the last of two GPUs current."""
-    every = worlds_to_verify(home, 0)
-    return [world for world in every if world == home or world.kind == "cpu" or world.current]
+def _worlds(case: Case) -> list[World]:
+    """Return the most informative worlds of a repair: the case's own, none, the last of two GPUs, and those claimed."""
+    home, claimed = case.world, claimed_by(case)
+    every = worlds_to_verify(home, 0, claimed)
+    return [each for each in every if each == home or each.kind == "cpu" or each.current or each.device in claimed]
 
 
 def _verdict(case: Case, patch: Patch, candidate: CandidateResult) -> Iterator[Trouble]:

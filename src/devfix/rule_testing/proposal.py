@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import BEYOND, CHANGES_A_RULE, propose
-from devfix.model import Diagnosis, Failure, Patch, Rejected, RuleDecision
+from devfix.discovery import claimed_devices
+from devfix.model import DeviceType, Diagnosis, Failure, Patch, Rejected, RuleDecision
 from devfix.registry import Rule
 from devfix.registry.rule_output import collected_output
 from devfix.rule_testing.case import Case
@@ -64,11 +66,16 @@ def proposal_for(rule: Rule, case: Case, failure: Failure) -> Proposal:
 
 def sources_of(case: Case) -> Sources:
     """Return the editable files of a case."""
+    return Sources(case.before.get, partial(_containing, case))
 
-    def search(texts: Sequence[str]) -> list[str]:
-        return [path for path, data in sorted(case.before.items()) if any(text.encode() in data for text in texts)]
 
-    return Sources(case.before.get, search)
+def claimed_by(case: Case) -> tuple[DeviceType, ...]:
+    """Return the kinds of accelerator besides CUDA that the program of a case claims to support."""
+    return claimed_devices(partial(_containing, case))
+
+
+def _containing(case: Case, texts: Sequence[str]) -> list[str]:
+    return [path for path, data in sorted(case.before.items()) if any(text.encode() in data for text in texts)]
 
 
 def files_after(case: Case, patch: Patch) -> Mapping[str, bytes]:

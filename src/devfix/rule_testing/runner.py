@@ -24,7 +24,7 @@ from devfix.rule_testing.check import check, second_look
 from devfix.rule_testing.folders import Folders
 from devfix.rule_testing.format import format_ending
 from devfix.rule_testing.preview import Preview
-from devfix.rule_testing.proposal import proposal_for
+from devfix.rule_testing.proposal import claimed_by, proposal_for
 from devfix.rule_testing.recording.case_runner import CaseRunner
 from devfix.rule_testing.recording.fingerprint import installed
 from devfix.rule_testing.recording.runs import RecordedRuns
@@ -86,7 +86,7 @@ class Bench:
         run = observer.run(case.world)
         if run.outcome is not Outcome.FAILED or run.failure is None:
             return None, run
-        return second_look(case, observer, run.failure), run
+        return replace(second_look(case, observer, run.failure), claimed=claimed_by(case)), run
 
     def preview(self, rule: Rule, case: Case) -> Preview:
         """Return what a rule proposes for a case; its changes are not run."""

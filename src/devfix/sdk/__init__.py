@@ -18,6 +18,7 @@ from devfix.model import (
 from devfix.sdk.changes import Change, first_is_safe, join_changes, rewrite, with_safety
 from devfix.sdk.code_warning import CodeWarning, warning
 from devfix.sdk.declining import decline
+from devfix.sdk.fixes.device_choices import DeviceChoice, device_choices, device_literal
 from devfix.sdk.fixes.device_expressions import device_names, is_bound, is_local
 from devfix.sdk.fixes.device_source import DeviceSource, is_passed_in, replace_device_name
 from devfix.sdk.fixes.factories import FACTORIES, has_device_name
@@ -69,7 +70,7 @@ from devfix.source.queries.reading import assignments, definition, parameters, r
 from devfix.source.queries.repository import Definition, Repository
 
 # What rules may count on; docs/reference/sdk.md says when it changes and how long a deprecated name stays.
-__version__ = "2.2"
+__version__ = "2.3"
 
 __all__ = [
     "FACTORIES",
@@ -80,6 +81,7 @@ __all__ = [
     "Context",
     "CreationRule",
     "Definition",
+    "DeviceChoice",
     "DeviceSource",
     "DeviceSourceRule",
     "Diagnosis",
@@ -122,7 +124,9 @@ __all__ = [
     "derived_in_frame",
     "device_argument",
     "device_at",
+    "device_choices",
     "device_in",
+    "device_literal",
     "device_names",
     "device_text",
     "dominating",

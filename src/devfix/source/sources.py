@@ -46,6 +46,14 @@ class Sources:
         files = (self.file(SourceLocation(path, 1, owned=True)) for path in found)
         return [file for file in files if file is not None]
 
+    def containing_paths(self, *texts: str) -> list[str]:
+        """The paths of the repository's files of any kind that have one of some texts in a line."""
+        return list(self._search(texts))
+
+    def text(self, path: str) -> str:
+        """The text of a file of any kind; "" where it must not be edited."""
+        return (self._read(path) or b"").decode("utf-8", "replace")
+
     def paths(self) -> list[str]:
         """The paths of the repository's Python files, editable or not, sorted; notebooks are no modules."""
         if self._paths is None:

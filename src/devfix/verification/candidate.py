@@ -14,9 +14,10 @@ from devfix.verification.edit_map import is_edited
 class CandidateResult:
     """A patch, the files it leads to, its run in the world that failed, and the verdict.
 
-    `worlds_still_failing` counts the other worlds in which the fixed line still fails as it did before, or the edit
-    itself fails. `is_reviewed`: objections were collected and are in the verdict. `numbers` are the expressions that
-    hold numbers elsewhere, if nothing else speaks against the patch.
+    `worlds_still_failing` counts the other worlds in which the fixed line still fails as it did before, the edit
+    itself fails, or the program fails on an accelerator that the edit chose. `is_reviewed`: objections were collected
+    and are in the verdict. `numbers` are the expressions that hold numbers elsewhere, if nothing else speaks against
+    the patch.
     """
 
     patch: Patch

@@ -28,9 +28,9 @@ from devfix.verification.checks.stdout import (
     stdout_differs,
     unseeded_note,
 )
-from devfix.verification.checks.suppression import fails_at_same_site, locations_after
+from devfix.verification.checks.still_failing import still_fails
+from devfix.verification.checks.suppression import locations_after
 from devfix.verification.classification import classify_run
-from devfix.verification.edit_map import fails_in_edits
 from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.endings import ends_alike, ends_as
 
@@ -207,14 +207,7 @@ class Verifier:
             worlds[world.name] = run.ending
             if outcome in ("regressed", "behaviour-changed", "broken"):
                 continue
-            worlds_still_failing += (
-                world != home
-                and self.before.failure is not None
-                and (
-                    fails_at_same_site(run, self.before.failure, candidate.patch.edits)
-                    or fails_in_edits(run, candidate.patch.edits)
-                )
-            )
+            worlds_still_failing += world != home and still_fails(self.before, run, candidate.patch.edits)
             if missed := stops_before(run, counted):
                 outcome, reason = "broken", missed
             elif world == home and not ends_as(run, candidate.run):

@@ -1,7 +1,8 @@
 """Record what a GPU does: `python -m devfix.probe.conformance record`, and compare: `... compare RECORDING`.
 
 On a machine with a GPU the recording is the truth. With `--world simulated` the simulation is recorded instead, which
-tests the recorder itself. The rows that need a second GPU are left out where there is one.
+tests the recorder itself. The rows that need a second GPU are left out where there is one. `--device` names the kind of
+GPU; of other kinds than CUDA's it is recorded too what each operator does with tensors of that GPU alone.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from typing import Any
 
 import torch
 
-from ..simulation import world
+from ..simulation import kinds, world
 from . import operators, snippets
 
 SNIPPETS = Path("tests/simulation")
-FOLDER = Path("corpus/cuda-truth")
+FOLDER = Path("corpus")
 
 
 def driver() -> str:
@@ -33,28 +34,56 @@ def driver() -> str:
         return ""
 
 
-def recording(kind: str, folder: Path, most: int, only: Collection[str] = ()) -> dict[str, Any]:
+def real_gpus(device: str) -> int:
+    """Return how many real GPUs of a kind this process sees."""
+    module = getattr(torch, device)
+    backend = torch.backends.mps if device == kinds.MPS.name else module
+    return int(module.device_count()) if backend.is_available() else 0
+
+
+def gpu_name(device: str, index: int) -> str:
+    """Return the name of a GPU: of a Mac's, where this release of torch tells it."""
+    if device == kinds.MPS.name:
+        tell = getattr(torch.backends.mps, "get_name", None)
+        return str(tell()) if tell is not None else device
+    return str(getattr(torch, device).get_device_name(index))
+
+
+def folder_of(snippets_folder: Path, device: str) -> Path:
+    """Return the folder with the snippets of a kind of GPU."""
+    return snippets_folder if device == kinds.CUDA.name else snippets_folder / "accelerators"
+
+
+def recording(
+    kind: str, folder: Path, most: int, only: Collection[str] = (), device: str = kinds.CUDA.name
+) -> dict[str, Any]:
     """Return everything that the world does: operators with mixed devices, and snippets."""
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
-    gpus = torch.cuda.device_count() if kind == "real" else 2
+    gpus = real_gpus(device) if kind == "real" else min(2, kinds.KINDS[device].most)
     if kind == "simulated":
-        world.enter("simulated", gpus)
-    pairs = {"cpu in cuda:0": ("cuda:0", "cpu"), "cuda:0 in cpu": ("cpu", "cuda:0")}
+        world.enter("simulated", gpus, device=device)
+    first = f"{device}:0"
+    pairs = {f"cpu in {first}": (first, "cpu"), f"{first} in cpu": ("cpu", first)}
     if gpus > 1:
-        pairs["cuda:1 in cuda:0"] = ("cuda:0", "cuda:1")
+        pairs[f"{device}:1 in {first}"] = (first, f"{device}:1")
+    recorded = {name: operators.record(*pair, most, only) for name, pair in pairs.items()}
+    is_cuda = device == kinds.CUDA.name
+    if not is_cuda:
+        recorded[f"{first} alone"] = operators.record_alone(first, most, only)
     return {
         "torch": torch.__version__,
         "world": kind,
-        "driver": driver() if kind == "real" else "",
-        "gpus": [torch.cuda.get_device_name(index) for index in range(gpus)],
+        "device": device,
+        "driver": driver() if kind == "real" and is_cuda else "",
+        "gpus": [gpu_name(device, index) for index in range(gpus)],
         "samples": most,
         "only": sorted(only),
-        "operators": {name: operators.record(*pair, most, only) for name, pair in pairs.items()},
+        "operators": recorded,
         "snippets": {
             snippet.title: snippets.run(snippet).split("\n")[0]
-            for snippet in snippets.read(folder)
-            if snippet.gpus <= gpus
+            for snippet in snippets.read(folder_of(folder, device))
+            if snippet.gpus <= gpus and (is_cuda or snippet.title.startswith(device))
         },
     }
 
@@ -80,6 +109,8 @@ def main() -> int:
     parser.add_argument("task", choices=("record", "compare"))
     parser.add_argument("recording", nargs="?", type=Path, help="the file to write, or to compare the simulation with")
     parser.add_argument("--world", choices=("real", "simulated"), default="real")
+    help_text = "the kind of GPU (default: the one that is here)"
+    parser.add_argument("--device", choices=tuple(kinds.KINDS), default=None, help=help_text)
     parser.add_argument("--snippets", type=Path, default=SNIPPETS, help=f"their folder (default {SNIPPETS})")
     parser.add_argument("--samples", type=int, default=3, help="samples of each operator (default 3)")
     parser.add_argument("--only", nargs="+", default=[], metavar="OPERATOR", help="record these operators alone")
@@ -88,14 +119,19 @@ def main() -> int:
         parser.error(f"{options.snippets} is no folder: run this at the top of the repository, or say --snippets")
     if options.task == "compare":
         truth = json.loads(options.recording.read_text(encoding="utf-8"))
-        lines = differences(truth, recording("simulated", options.snippets, truth["samples"], truth["only"]))
+        given = (options.snippets, truth["samples"], truth["only"], truth.get("device", kinds.CUDA.name))
+        lines = differences(truth, recording("simulated", *given))
         print(*lines, f"{len(lines)} rows differ", sep="\n")
         return int(bool(lines))
-    if options.world == "real" and not torch.cuda.is_available():
-        parser.error("there is no GPU here: record on a machine with one, or try the recorder with --world simulated")
-    file = options.recording or FOLDER / f"{torch.__version__}.json"
+    here = [name for name in kinds.KINDS if real_gpus(name)]
+    device = options.device or (here[0] if here and options.world == "real" else kinds.CUDA.name)
+    if options.world == "real" and device not in here:
+        kind = f" of the kind {device}" if options.device else ""
+        advice = "record on a machine with one, or try the recorder with --world simulated"
+        parser.error(f"there is no GPU{kind} here (torch sees {', '.join(here) or 'none'}): {advice}")
+    file = options.recording or FOLDER / f"{device}-truth" / f"{torch.__version__}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    recorded = recording(options.world, options.snippets, options.samples, options.only)
+    recorded = recording(options.world, options.snippets, options.samples, options.only, device)
     file.write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     print(f"{file}: {sum(len(rows) for pair in recorded['operators'].values() for rows in pair.values())} mixtures")
     return 0

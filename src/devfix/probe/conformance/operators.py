@@ -56,14 +56,38 @@ def mixtures(operator: Any, home: str, away: str, most: int) -> Iterator[tuple[s
             yield f"sample {number}, tensor {tensors.index(place)} ({shape})", outcome(operator.op, parts)
 
 
+def alone(operator: Any, home: str, most: int) -> Iterator[tuple[str, str]]:
+    """Yield a key and the result for each sample of each dtype that runs on the CPU, with all its tensors on `home`."""
+    for dtype in sorted(operator.dtypes, key=str):
+        for number, sample in enumerate(itertools.islice(operator.sample_inputs("cpu", dtype), most)):
+            leaves, tree = tree_flatten((sample.input, sample.args, sample.kwargs))
+            if outcome(operator.op, tree_unflatten(_move(leaves, -1, "cpu", "cpu"), tree)) != "ok":
+                continue
+            try:
+                parts = tree_unflatten(_move(leaves, -1, home, home), tree)
+            except (RuntimeError, TypeError) as error:
+                yield f"sample {number}, {dtype}", f"not moved: {type(error).__name__}: {str(error).splitlines()[0]}"
+            else:
+                yield f"sample {number}, {dtype}", outcome(operator.op, parts)
+
+
+def record_alone(home: str, most: int = 3, only: Collection[str] = ()) -> dict[str, dict[str, str]]:
+    """Return the results of every operator, or of those in `only`, with tensors of one device alone."""
+    chosen = (each for each in database() if not only or each.name in only)
+    return {_name(operator): rows for operator in chosen if (rows := dict(alone(operator, home, most)))}
+
+
+def _name(operator: Any) -> str:
+    return str(operator.name) + (f".{operator.variant_test_name}" if operator.variant_test_name else "")
+
+
 def record(home: str, away: str, most: int = 3, only: Collection[str] = ()) -> dict[str, dict[str, str]]:
     """Return the results of every operator, or of those in `only`: `{name: {mixture: result}}`."""
     found = {}
     for operator in database():
         if only and operator.name not in only:
             continue
-        name = operator.name + (f".{operator.variant_test_name}" if operator.variant_test_name else "")
         rows = dict(mixtures(operator, home, away, most))
         if rows:
-            found[name] = rows
+            found[_name(operator)] = rows
     return found

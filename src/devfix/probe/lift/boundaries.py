@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves
 
 from ..provenance import places, records
 from ..provenance.qualnames import qualname
-from . import modules
+from . import devices, modules
 from .whose import Whose, kind_of
 
 _DEPTH, _ITEMS = 4, 2000
@@ -91,13 +91,13 @@ def called(frame: FrameType) -> Call:
 def _given(call: FrameType) -> tuple[Given, Any]:
     """Say where the tensors lie among the arguments of a call, those in lists and of modules included."""
     found: list[torch.Tensor] = []
-    for name in _parameters(call.f_code):
+    for name in parameters(call.f_code):
         value = call.f_locals.get(name)
         held = modules.tensors_of(value)[:1] if isinstance(value, torch.nn.Module) else tree_leaves(value)
         found += (each for each in held if isinstance(each, torch.Tensor))
     if not found:
         return Given.NOTHING, None
-    if any(not each.is_cuda for each in found):
+    if any(not devices.is_on_gpu(each) for each in found):
         return Given.HOST, None
     return Given.GPU, weakref.ref(found[0])
 
@@ -110,10 +110,11 @@ def peer_of(tensor: Any) -> Any | None:
 
 def _leaves_device_out(call: FrameType) -> bool:
     """Whether a call has a parameter `device` that says nothing, or the host."""
-    return "device" in _parameters(call.f_code) and str(call.f_locals.get("device")) in ("None", "cpu")
+    return "device" in parameters(call.f_code) and str(call.f_locals.get("device")) in ("None", "cpu")
 
 
-def _parameters(code: CodeType) -> tuple[str, ...]:
+def parameters(code: CodeType) -> tuple[str, ...]:
+    """Return the names of the parameters of a function, those of `*args` and `**kwargs` included."""
     count = code.co_argcount + code.co_kwonlyargcount
     return code.co_varnames[: count + bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)]
 
@@ -162,7 +163,7 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
         elif known is not None and known.given == Given.NOTHING and known.could_say:
             return f"what {known.call.name} made without a device"
         elif moment is not None:
-            for name in _parameters(call.f_code):
+            for name in parameters(call.f_code):
                 if _holds(call.f_locals.get(name), moment, _DEPTH, [_ITEMS]):
                     return name
     return ""
@@ -170,7 +171,7 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
 
 def _result_of_earlier(call: FrameType) -> str:
     """Return which argument of a call is a tensor of the host that an earlier call has made; "" where none is."""
-    for name in _parameters(call.f_code):
+    for name in parameters(call.f_code):
         value = call.f_locals.get(name)
         if isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.dim() > 0:
             known = birth_of(value)
@@ -181,7 +182,7 @@ def _result_of_earlier(call: FrameType) -> str:
 
 def gives(call: FrameType, moment: int) -> bool:
     """Say whether the arguments of a call hold the tensor of that birth on any device, those of modules included."""
-    found = tree_leaves([call.f_locals.get(name) for name in _parameters(call.f_code)])
+    found = tree_leaves([call.f_locals.get(name) for name in parameters(call.f_code)])
     held = (tensor for each in found if isinstance(each, torch.nn.Module) for tensor in modules.tensors_of(each))
     return any(records.birth_moment(each) == moment for each in (*found, *held) if isinstance(each, torch.Tensor))
 

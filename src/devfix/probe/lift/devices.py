@@ -8,17 +8,29 @@ import torch
 from torch.utils._device import DeviceContext
 from torch.utils._pytree import tree_map
 
+from ..simulation import kinds
+
 _target: list[torch.device] = []
 
 
 def aim(index: int) -> None:
     """Let test code's tensors lie on this GPU."""
-    _target[:] = [torch.device("cuda", index)]
+    _target[:] = [torch.device(kinds.now().name, index)]
 
 
 def target() -> torch.device:
     """The device on which they lie."""
     return _target[0]
+
+
+def is_on_gpu(tensor: torch.Tensor) -> bool:
+    """Say whether a tensor lies on a GPU of the world, which has those of one kind."""
+    return tensor.device.type == target().type
+
+
+def is_lacking(dtype: torch.dtype) -> bool:
+    """Say whether the GPUs of the world have no tensors of a dtype."""
+    return dtype in kinds.now().absent_dtypes
 
 
 def has_own_default() -> bool:

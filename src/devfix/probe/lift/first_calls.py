@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
+from ..simulation import kinds
 from ..simulation.patching import replace
 from . import boundaries, devices, kept, marks, silent, stale
 from .whose import Whose, kind_of
@@ -36,8 +37,9 @@ def _call(original: Any) -> Any:
 def _warm(original: Any, module: Any, args: Any, kwargs: Any) -> None:
     """Call a module on the other GPU before test code first calls it, and move it back; its state stays as it was."""
     state = {name: value.detach().clone() for name, value in module.state_dict().items() if torch.is_tensor(value)}
-    streams = torch.get_rng_state(), torch.cuda.get_rng_state_all()
-    other, target = torch.device("cuda", stale.OTHER), devices.target()
+    gpus = getattr(torch, kinds.now().name)
+    streams = torch.get_rng_state(), gpus.get_rng_state_all()
+    other, target = torch.device(kinds.now().name, stale.OTHER), devices.target()
     try:
         module.to(other)
         with stale.calls():
@@ -53,12 +55,12 @@ def _warm(original: Any, module: Any, args: Any, kwargs: Any) -> None:
                 if name in state and value.shape == state[name].shape:
                     value.copy_(state[name])
         torch.set_rng_state(streams[0])
-        torch.cuda.set_rng_state_all(streams[1])
+        gpus.set_rng_state_all(streams[1])
 
 
 def _on(device: torch.device) -> Any:
     def moved(value: Any) -> Any:
-        return value.detach().to(device) if isinstance(value, torch.Tensor) and value.is_cuda else value
+        return value.detach().to(device) if isinstance(value, torch.Tensor) and devices.is_on_gpu(value) else value
 
     return moved
 

@@ -18,7 +18,7 @@ def _copied(original: Any) -> Any:
     """Let a method of a tensor on the GPU read a copy on the host."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        is_on_gpu = self.device.type == "cuda"
+        is_on_gpu = devices.is_on_gpu(self)
         if (is_on_gpu or silent.is_looked_at(self)) and works_for_test(1):
             silent.check(self, original.__name__)
             return original(self.cpu() if is_on_gpu else self, *args, **kwargs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from ..config import LiftConfig
+from ..simulation import kinds
 from . import (
     devices,
     factories,
@@ -25,7 +26,7 @@ from . import (
 def install(order: LiftConfig) -> None:
     """Lift what test code makes; without a GPU there is nowhere to lift it to."""
     whose.want(order)
-    if torch.cuda.device_count() <= order.device:
+    if getattr(torch, kinds.now().name).device_count() <= order.device:
         return
     devices.aim(order.device)
     for subject in (factories, generators, modules, objects, hosts, mixtures, marks, kept):

@@ -16,6 +16,7 @@ import torch
 
 from ..inspection.members import instance_dict, is_a
 from ..provenance import records
+from ..simulation import kinds
 from ..simulation.patching import replace
 from .whose import Whose, kind_of
 
@@ -110,7 +111,7 @@ def _moving(original: Any) -> Any:
         name = original.__name__
         to = torch._C._nn._parse_to(*args, **kwargs)[0] if name == "to" else torch.device(name, 0)
         if to is not None:
-            _note(self, to.type == "cuda")
+            _note(self, to.type == kinds.now().name)
         return moved
 
     return move
@@ -140,5 +141,6 @@ def _forgetting(number: int) -> Callable[[Any], None]:
 def install() -> None:
     """Hear of the moves of modules."""
     _arrived.clear()
-    for name in ("to", "cuda", "cpu"):
-        replace(Module, name, _moving(getattr(Module, name)))
+    for name in ("to", "cpu", kinds.now().name):
+        if hasattr(Module, name):  # there is no `Module.mps`
+            replace(Module, name, _moving(getattr(Module, name)))

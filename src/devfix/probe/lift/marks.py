@@ -12,12 +12,13 @@ from torch.utils._pytree import tree_leaves
 from ..provenance import records
 from ..simulation import hooks
 from ..simulation.patching import undo_with
-from . import boundaries, stale
+from . import boundaries, dtypes, modules, stale
 
 MARK = "_devfix_handed_over"
 STALE = "_devfix_stale"
 MET = "_devfix_met"
 KEPT = "_devfix_kept_by_suite"
+ASKED = "_devfix_asked_for_dtype"
 
 
 def install() -> None:
@@ -32,6 +33,8 @@ def install() -> None:
                     setattr(exception, MET, _births((args, kwargs)))
                 setattr(exception, STALE, stale.served(sys._getframe(1), (args, kwargs)))
                 setattr(exception, KEPT, stale.is_kept_by_suite(sys._getframe(1), (args, kwargs)))
+                if isinstance(exception, TypeError):
+                    setattr(exception, ASKED, dtypes.asked_for(sys._getframe(1)))
         failed(exception, func, args, kwargs)
 
     hooks.failed = told
@@ -56,6 +59,16 @@ def served(exception: BaseException | None) -> dict[str, Any] | None:
 def is_kept_by_suite(exception: BaseException | None) -> bool:
     """Say whether the call that raised an exception was given what test code keeps of a warm-up."""
     return bool(_marked(exception, KEPT))
+
+
+def asks_for_dtype(exception: BaseException | None) -> bool:
+    """Say whether test code asked for a dtype that the GPU lacks, in the call that raised an exception."""
+    return bool(_marked(exception, ASKED))
+
+
+def moves_module(exception: BaseException | None) -> bool:
+    """Say whether an exception was raised as a module of test code was moved."""
+    return bool(_marked(exception, modules.MOVES_MODULE))
 
 
 def strays(exception: BaseException | None, device: torch.device) -> set[int]:

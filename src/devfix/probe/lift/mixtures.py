@@ -35,8 +35,10 @@ def again(error: BaseException, func: Any, args: Any, kwargs: Any) -> Any:
         return hooks.FAILED
     if silent.look(tree_leaves((args, kwargs))):
         return hooks.FAILED
-    Smoothed.count += 1
     place = _place(func, args)
+    if any(isinstance(each, torch.Tensor) and devices.is_lacking(each.dtype) for each in tree_leaves((args, kwargs))):
+        return hooks.FAILED
+    Smoothed.count += 1
 
     def moved(value: Any) -> Any:
         is_strange = isinstance(value, torch.Tensor) and value.device != place
@@ -51,7 +53,7 @@ def _place(func: Any, args: Any) -> torch.device:
     schema = getattr(func, "_schema", None)
     if schema is not None and schema.is_mutable and args and isinstance(args[0], torch.Tensor):
         return args[0].device
-    gpus = [each.device for each in tree_leaves(args) if isinstance(each, torch.Tensor) and each.device.type == "cuda"]
+    gpus = [each.device for each in tree_leaves(args) if isinstance(each, torch.Tensor) and devices.is_on_gpu(each)]
     return gpus[0] if gpus else devices.target()
 
 

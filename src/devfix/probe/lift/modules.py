@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import weakref
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from . import devices
 from .whose import Whose, kind_of, nearest
 
 Module = torch.nn.Module
+MOVES_MODULE = "_devfix_moves_module"
 _moved: dict[int, Any] = {}  # weak references by identity: modules may have a hash that changes, or none
 _called: dict[int, Any] = {}  # those that test code has called, likewise
 _proxies: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
@@ -103,7 +105,17 @@ def move(module: Any) -> None:
         return  # its own `__init__` has not called that of Module
     if any(each.device.type != "cpu" for each in tensors_of(module) if each.device != devices.target()):
         return
-    module.to(devices.target())
+    _to_target(module)
+
+
+def _to_target(module: Any) -> None:
+    """Move a module; where that is refused, the failure tells that its author's `.to` would have been."""
+    try:
+        module.to(devices.target())
+    except Exception as error:
+        with contextlib.suppress(Exception):  # it takes no attributes
+            setattr(error, MOVES_MODULE, True)
+        raise
 
 
 def _call(original: Any) -> Any:
@@ -123,7 +135,7 @@ def move_rest(module: Any) -> None:
         return
     types = {each.device.type for each in tensors_of(module)}
     if "cpu" in types and types <= {"cpu", devices.target().type}:
-        module.to(devices.target())
+        _to_target(module)
 
 
 def _may_move() -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from ..capture import kinds
+from ..simulation import kinds as simulated
 from ..simulation.patching import replace
 from . import devices, modules
 from .whose import Whose, kind_of
@@ -52,6 +53,8 @@ def _constructor() -> Any:
 
 def _move(thing: Any) -> None:
     """Move an object by its own method, where that is what the method does; a copy that it returns fills the object."""
+    if not hasattr(thing, "to") and not simulated.now().is_cuda:
+        return  # its `.cuda` is for another kind of GPU
     try:
         moved = thing.to(devices.target()) if hasattr(thing, "to") else thing.cuda(devices.target().index)
     except Exception as error:

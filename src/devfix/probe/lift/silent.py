@@ -138,7 +138,7 @@ def _source(value: Any) -> Any:
 
 def is_looked_at(value: Any) -> bool:
     """Say whether a tensor may be one that lies where test code does not expect it."""
-    return not value.is_cuda or stale.is_wanted()
+    return not devices.is_on_gpu(value) or stale.is_wanted()
 
 
 def check(value: Any, name: str) -> None:

@@ -83,7 +83,7 @@ def _left(values: Any) -> Iterator[tuple[torch.Tensor, int]]:
     if not _begun or devices.target().index == OTHER:
         return
     for value in tree_leaves(values):
-        if isinstance(value, torch.Tensor) and value.is_cuda and value.device != devices.target():
+        if isinstance(value, torch.Tensor) and devices.is_on_gpu(value) and value.device != devices.target():
             moment = records.birth_moment(value)
             if moment is not None and _is_of_warm_up(moment):
                 yield value, moment

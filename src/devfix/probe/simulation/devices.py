@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -192,3 +193,14 @@ def inner(device: Any) -> Any:
 def outer(device: torch.device) -> torch.device:
     """Return the device for Python: `cuda:i` for `lazy:i`, anything else unchanged."""
     return SHOWN[device.index] if device.type == "lazy" else device
+
+
+def exchanging() -> Callable[[int], int]:
+    """Return a new function that makes a device current and returns the one before: Dynamo stores one rule for each."""
+
+    def exchange(index: int) -> int:
+        before = current()
+        make_current(index)
+        return before
+
+    return exchange

@@ -14,6 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from . import dtypes, hooks, integer_division, messages, mismatch, numbers, own_kernels, widening
 from . import factorizations as _factoring  # noqa: F401 - registers how operators run
 from . import missing_operators as _missing  # noqa: F401 - likewise
+from . import mps_refusals as _refusing  # noqa: F401 - registers what MPS's kernels refuse
 from . import special_ops as _running  # noqa: F401 - likewise
 from .plans import LIST, TENSOR, _plans, plan_of
 from .tensor import Tensor, count_write, reshape_shell, wrap, wrap_new
@@ -67,7 +68,7 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
         if gpu == -2:
             return mismatch.judge(plan, func, args, kwargs or {}, cells)
         if plan.refused is not None and gpu is not None and gpu >= 0:
-            dtypes.refuse(plan.refused, plan.base, cells)
+            dtypes.refuse(plan.refused, cells, keywords or {})
         try:
             result = plan.op(*cells, **keywords) if keywords else plan.op(*cells)
         except (NotImplementedError, RuntimeError) as error:

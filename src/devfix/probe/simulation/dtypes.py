@@ -6,6 +6,7 @@ The sets follow `dtypesIfCUDA` of PyTorch's operator database, the names the dis
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -150,15 +151,18 @@ _NAMES = {
 _SCALARS = {dtype: name for name, dtype in _NAMES.items()}
 
 
-# `_mps_convolution_impl` in ATen/native/mps/operations/Convolution.mm; products of integers run, by a kernel in Metal.
-_REFUSED_BY_MPS = dict.fromkeys(
-    ("convolution", "_convolution"), Refusal("mps", INTEGERS | {torch.bool, torch.complex32, torch.complex64})
-)
+# What a kernel refuses beyond dtypes: it gets the positional arguments, and those by keyword, and raises.
+Check = Callable[[Sequence[Any], dict[str, Any]], None]
 # What oneDNN refuses on XPU could not be confirmed.
-_REFUSED_BY: dict[str, dict[str, Refusal]] = {"cuda": REFUSED, "mps": _REFUSED_BY_MPS, "xpu": {}}
+_REFUSED_BY: dict[str, dict[str, Refusal | Check]] = {"cuda": {**REFUSED}, "mps": {}, "xpu": {}}
 
 
-def refused(base: str) -> Refusal | None:
+def refuse_by(kind: str, checks: dict[str, Check]) -> None:
+    """Register what the kernels of a kind of device refuse, by the operator's base name."""
+    _REFUSED_BY[kind].update(checks)
+
+
+def refused(base: str) -> Refusal | Check | None:
     """Return what the kernel of an operator refuses on the world's kind of device."""
     return _REFUSED_BY[kinds.now().name].get(base)
 
@@ -168,8 +172,10 @@ def base_of(schema_name: str) -> str:
     return schema_name.rpartition("::")[2].rstrip("_")
 
 
-def refuse(refusal: Refusal, base: str, cells: Any) -> None:
-    """Raise what CUDA raises for the first tensor whose dtype the kernel does not support."""
+def refuse(refusal: Refusal | Check, cells: Any, keywords: dict[str, Any]) -> None:
+    """Raise what the device raises for arguments that its kernel does not support: of CUDA, for the first tensor."""
+    if not isinstance(refusal, Refusal):
+        return refusal(cells, keywords)
     for cell in cells:
         if isinstance(cell, Tensor):
             if cell.dtype not in refusal.dtypes:
@@ -178,8 +184,6 @@ def refuse(refusal: Refusal, base: str, cells: Any) -> None:
                 return
             if refusal.kernel == "cudnn":
                 raise _of_convolution(cell.dtype, cells)
-            if refusal.kernel == "mps":
-                raise RuntimeError("Convolution is supported only for Floating types")
             raise DTYPE_ERROR(f"\"{refusal.kernel}\" not implemented for '{_SCALARS[cell.dtype]}'")
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import torch
 
-from . import hooks, kinds, policy, unwrapping
+from . import hooks, kinds, mps_composites, policy, unwrapping
 from .plans import plan_of, special
 
 _VARIABLE = "PYTORCH_ENABLE_MPS_FALLBACK"
 # MPSFallback.mm lets these run on the CPU in any case; PyTorch decomposes some of them before the world sees them.
-_ALWAYS_ON_CPU = frozenset(("embedding_renorm_", "_linalg_svd", "col2im", "upsample_nearest3d"))
+_ALWAYS_ON_CPU = frozenset(("embedding_renorm_", "col2im", "upsample_nearest3d"))
 _warned: set[str] = set()
 
 
@@ -28,14 +28,19 @@ def run_missing(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if gpu in (None, -1) and not _names_device(kwargs):
         return _as_usual(plan, func, args, kwargs)
     name = func._schema.name.removeprefix("aten::")
-    if name not in _ALWAYS_ON_CPU and not _may_fall_back():
+    if not _runs_on_cpu(name) and not _may_fall_back():
         raise not_implemented(policy.reported_name(func._schema))
     if func._schema.name not in _warned:
         _warned.add(func._schema.name)
         text = "is not currently supported on the MPS backend and will fall back to run on the CPU."
-        shown = policy.reported_name(func._schema)
+        shown = "aten::linalg_svd" if name == "_linalg_svd" else policy.reported_name(func._schema)
         warnings.warn(f"The operator '{shown}' {text} This may have performance implications.", stacklevel=3)
     return _as_usual(plan, func, args, kwargs)
+
+
+def _runs_on_cpu(name: str) -> bool:
+    """Return whether an operator runs on the CPU without the variable."""
+    return name in _ALWAYS_ON_CPU or (name == "_linalg_svd" and mps_composites.is_decomposing())
 
 
 def not_implemented(name: str) -> NotImplementedError:

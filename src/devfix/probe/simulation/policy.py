@@ -146,10 +146,10 @@ def is_missing(schema: Any) -> bool:
 
 
 def _missing_part(entry: Entry) -> str:
-    """Return the `out` form that a composite operator without a kernel of its own calls, if MPS has none for it."""
+    """Return the form, `out` or in place, that a composite operator without a kernel calls, if MPS has none for it."""
     if "CompositeExplicitAutograd" not in entry.kernels or entry.has("MPS") or entry.has("CPU"):
         return ""
-    names = (f"{entry.name}.{entry.overload}_out", f"{entry.name}.out")
+    names = (f"{entry.name}.{entry.overload}_out", f"{entry.name}.out", f"{entry.name}_")
     known = entries()
     return next((name for name in names if (part := known.get(f"aten::{name}")) is not None and part.absent), "")
 

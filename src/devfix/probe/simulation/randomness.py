@@ -24,6 +24,11 @@ class Generator(torch.Generator):
         """The device whose operators may use this generator."""
         return devices.SHOWN[self._devfix_gpu] if self._devfix_gpu >= 0 else devices.CPU
 
+    def __reduce__(self) -> Any:
+        """Pickle the generator with its own device."""
+        make_one, _, state = super().__reduce__()
+        return make_one, (self.device,), state
+
 
 defaults: list[Any] = []
 _owners: weakref.WeakValueDictionary[int, Generator] = weakref.WeakValueDictionary()

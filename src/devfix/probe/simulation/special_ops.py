@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from . import devices, hooks, kinds, messages, mismatch, numbers, randomness
+from . import devices, hooks, kinds, messages, mismatch, numbers, policy, randomness
 from .plans import plan_of, special
 from .tensor import Tensor, count_write, refill_shell, reshape_shell, wrap
 from .unwrapping import MIXED, rewrap, unwrap_all
@@ -142,7 +142,10 @@ def set_source(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     "_spdiags",
 )
 def absent(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run an operator that has no CUDA kernel, which fails on a GPU."""
+    """Run an operator that has no CUDA kernel, which fails on a GPU; MPS has kernels of some (`histogram`)."""
+    entry = policy.entry_of(func)
+    if kinds.now().name == "mps" and entry is not None and entry.has("MPS"):
+        return _in_place_of(func, args, kwargs)
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu not in (None, -1):
         raise messages.no_kernel(plan.name, f"SparseCsr{kinds.now().key}" if "sparse" in plan.name else "")
@@ -184,7 +187,7 @@ def convolve_back(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> An
 
 
 def _in_place_of(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run another operator than the one that C++ has selected."""
+    """Run an operator on the values of its tensors, another one than C++ has selected, say."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu == MIXED:
         return mismatch.judge(plan_of(func), func, args, kwargs, cells)

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from . import kinds, messages, modes
+from . import kinds, modes, mps_composites
 from .devices import LAZY
 from .patching import replace
 
@@ -52,7 +52,7 @@ def wrap(held: torch.Tensor, index: int) -> Any:
         with torch.inference_mode(False):
             return wrap(held, index)
     if held.dtype in _absent:
-        raise messages.absent_dtype(held.dtype)
+        held = mps_composites.present(held)
     if held.is_nested:
         return _wrap_nested(held, index)
     if _layout(held) is not _strided:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-_DEVICE = re.compile(r",\s*device='cuda:\d+'")
+_DEVICE = re.compile(r",\s*device='(?:cuda|mps|xpu):\d+'")
 
 
 def install() -> Callable[[], None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from devfix.pytest_gpus.world import SuiteWorld
 
 PROPERTY = "devfix_lift"
 SILENT = "devfix_lift_silent"
+_GPU = re.compile(r"cuda|\b(mps|xpu)\b")
 
 
 class LiftedTests:
@@ -179,7 +181,7 @@ def _raised(error: BaseException) -> BaseException:
 
 def _without_devices(error: BaseException | None) -> tuple[str, str]:
     """Return what an error is that is no device failure: an artefact where the test expects the CPU."""
-    is_about_place = isinstance(error, AssertionError) and "cuda" in str(error)
+    is_about_place = isinstance(error, AssertionError) and _GPU.search(str(error)) is not None
     return "artefact" if is_about_place else "other", _first_line(error)
 
 

@@ -92,6 +92,16 @@ class Context:
         return target_device(self.diagnosis)
 
     @property
+    def accelerator(self) -> str:
+        """The kind of the GPUs in the world that failed: "cuda", "mps", "xpu"; "" in a world without any."""
+        return self.failure.accelerator.value if self.failure.accelerator is not None else ""
+
+    @property
+    def claimed(self) -> tuple[str, ...]:
+        """The kinds of accelerator besides CUDA that the repository claims to support: "mps", "xpu"."""
+        return tuple(each.value for each in self.failure.claimed)
+
+    @property
     def name(self) -> str:
         """A short name of the operand for messages."""
         return describe(self.operand)
@@ -252,8 +262,7 @@ class Context:
 
     def failing_site(self) -> Site | None:
         """Return the site of the deepest frame in owned code."""
-        places = [each.place for each in self.failure.frames]
-        found = [number for number, each in enumerate(places) if each == self.failure.at]
+        found = [number for number, each in enumerate(self.failure.frames) if each.place == self.failure.at]
         return self.site_of(found[-1]) if found else None
 
     def call_at(self, place: SourceLocation | None, *names: str) -> CallSite | None:

@@ -10,16 +10,12 @@ from ... import devices, kinds
 from ...patching import replace, wrap
 from . import streams
 
+_exchange = devices.exchanging()
+
 
 def _set_index(device: Any) -> None:
     index = devices.spoken(device if not isinstance(device, int) else int(device))
     devices.make_current(-1 if index is None else index)
-
-
-def _exchange(index: int) -> int:
-    before = devices.current()
-    devices.make_current(index)
-    return before
 
 
 def _module(original: Any) -> Any:

@@ -8,7 +8,7 @@ import torch
 import torch.backends.mps
 import torch.mps.profiler
 
-from ... import devices, randomness
+from ... import devices, mps_composites, randomness
 from ...patching import replace
 from . import memory, without_cuda
 
@@ -75,3 +75,4 @@ def install() -> None:
     replace(torch._C, "_mps_deviceSynchronize", _synchronize, add=True)
     for name in ("start", "stop"):
         replace(torch.mps.profiler, name, lambda *args, **kwargs: None)
+    mps_composites.install()

@@ -13,6 +13,7 @@ from ..processes import forks
 from . import memory, random_state, streams, without_cuda
 from .random_state import index_of
 
+_exchange, _maybe_exchange = devices.exchanging(), devices.exchanging()
 # The aspects of a data-center GPU, which has float64: client GPUs lack it, which is not simulated.
 _ASPECTS = (
     "has_fp16",
@@ -28,16 +29,6 @@ _ASPECTS = (
 def _set_device(device: Any) -> None:
     index = device if isinstance(device, int) and not isinstance(device, bool) else index_of(device)
     devices.make_current(index)
-
-
-def _exchange(index: int) -> int:
-    before = devices.current()
-    devices.make_current(index)
-    return before
-
-
-def _maybe_exchange(index: int) -> int:
-    return _exchange(index)  # two functions, since Dynamo stores one rule for each
 
 
 def _properties(device: Any = None) -> Any:

@@ -15,6 +15,7 @@ from ..accelerators import random_state
 from ..accelerators.random_state import index_of
 
 GIGABYTE = 1 << 30
+_exchange, _maybe_exchange = devices.exchanging(), devices.exchanging()
 
 
 def _set_device(device: Any) -> None:
@@ -25,16 +26,6 @@ def _set_device(device: Any) -> None:
     except RuntimeError as error:
         hooks.failed(error, "torch.cuda.set_device", (), {})
         raise
-
-
-def _exchange(index: int) -> int:
-    before = devices.current()
-    devices.make_current(index)
-    return before
-
-
-def _maybe_exchange(index: int) -> int:
-    return _exchange(index)  # two functions, since Dynamo stores one rule for each
 
 
 def _properties(device: Any = None) -> Any:

@@ -86,3 +86,4 @@ def install() -> None:
     wrap(Tensor, kinds.now().name, _onto)
     wrap(torch._C._nn, "_parse_to", _parsing)
     wrap(torch, "Generator", _generator)
+    torch.Generator.__module__ = "torch"  # pickles name it, and `torch._C.Generator` is the class that it replaces

@@ -1,0 +1,4 @@
+import torch
+
+SEED = 5
+DEVICE = torch.device("cuda")
