@@ -24,7 +24,14 @@ from repairs import make_repository
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "corpus"
-COUNT = 20
+# Each has another kind of bug, and one fix.
+PROGRAMS = (
+    *("unpickled-vocabulary-weights", "plain-list-layers", "tables-of-an-integrator", "cache-relative-bias"),
+    *("sharded-residual", "auxiliary-metric-buffer", "attr-causal-mask", "recurrent-initial-state"),
+    *("accumulator-best-rows", "legacy-constructor-list", "factory-index-causal-mask", "average-by-parameter-name"),
+    *("factory-random-word-dropout", "input-dict-batch", "generator-host-seed", "factory-constant-gather-index"),
+    *("model-moved-result-dropped", "numpy-function-on-tensor", "numpy-roundtrip-smoothing", "device-not-passed-on"),
+)
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 _SETTINGS = {"mode": "repair", "memory": 2, "disk": 2, "time": 900, "options": ["--no-test"]}
 
@@ -32,14 +39,19 @@ _SETTINGS = {"mode": "repair", "memory": 2, "disk": 2, "time": 900, "options": [
 def main() -> int:
     """Run the fleet and return the exit code of `devfix fleet run`: 0 if every program is repaired."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help=f"cases of corpus/ (default: the first {COUNT} that are marked quick)")
-    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "fleet-demo", help="it is made anew")
+    parser.add_argument("names", nargs="*", help="cases of corpus/ (default: 20 with different kinds of bugs)")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=ROOT / "build" / "fleet-demo",
+        help="a new folder for the repositories, the results and the report",
+    )
     parser.add_argument("--jobs", type=int, help="at the same time (default: one for each core)")
     parser.add_argument("--print", action="store_true", help="print the path of the report instead of opening it")
     asked = parser.parse_args()
     need("devfix", "duckdb", "pyarrow", "ray", "torch")
     try:
-        fleet = write_fleet(select_cases(asked.names), asked.folder.resolve())
+        fleet = write_fleet([read_case(CORPUS / name) for name in asked.names or PROGRAMS], asked.folder.resolve())
     except FileNotFoundError as error:
         parser.error(f"{error.filename}: no such case; the cases are the folders of corpus/")
     began = time.monotonic()
@@ -53,14 +65,6 @@ def main() -> int:
     if not asked.print and (sys.platform == "darwin" or any(map(os.environ.get, _DISPLAYS))):
         webbrowser.open(report.as_uri())
     return code
-
-
-def select_cases(names: Sequence[str]) -> list[Case]:
-    """Return the cases of these names, or else the first that are marked quick."""
-    if names:
-        return [read_case(CORPUS / name) for name in names]
-    cases = (read_case(path.parent) for path in sorted(CORPUS.glob("*/case.toml")))
-    return [case for case in cases if case.quick][:COUNT]
 
 
 def write_fleet(cases: Sequence[Case], folder: Path) -> Path:

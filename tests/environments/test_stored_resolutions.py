@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -50,12 +49,12 @@ def test_it_is_asked_with_refresh_and_after_a_day(program: Path, index: PackageI
     (stored,) = (tmp_path / "cache" / "devfix" / "resolutions").iterdir()
     assert build(program).packages == ("leaf==1.0",)
     record = msgspec.json.decode(stored.read_bytes(), type=StoredResolution)
-    stored.write_bytes(msgspec.json.encode(replace(record, resolved_at=time.time() - LONGEST / 2)))
+    stored.write_bytes(msgspec.json.encode(replace(record, resolved_at=record.resolved_at - LONGEST / 2)))
     half = build(program)
     assert half.packages == ("leaf==1.0",) and LONGEST / 2 <= half.resolution_age < LONGEST
     assert build(program, replace(ORDINARY, refresh=True)).packages == ("leaf==2.0",)
     assert build(program).packages == ("leaf==2.0",) and index.requests
-    stored.write_bytes(msgspec.json.encode(replace(record, resolved_at=time.time() - LONGEST)))
+    stored.write_bytes(msgspec.json.encode(replace(record, resolved_at=record.resolved_at - LONGEST)))
     assert build(program).resolution_age == 0
 
 
@@ -128,9 +127,9 @@ def test_an_answer_that_did_not_come_is_asked_for_again(
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nobody listens to the port of "discard"
     index.add("torch", "2.99.0")
     folder = make_repository(tmp_path / "program", {"requirements.txt": "torch\n"})
-    for _ in range(2):
+    for number in range(2):
         index.requests.clear()
-        monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / f"another-{time.time_ns()}"))
+        monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / f"another-{number}"))
         assert "cannot be reached" in build(folder, EnvironmentRequest()).notes[0]
         assert index.requests
 

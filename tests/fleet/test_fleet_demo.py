@@ -16,12 +16,15 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import fleet_demo  # noqa: E402
+from cases import read_case  # noqa: E402
 
 
 def test_twenty_repositories_are_made_of_the_corpus(tmp_path: Path) -> None:
     (tmp_path / "fleet").mkdir()
     (tmp_path / "fleet" / "left.txt").touch()
-    fleet = read_fleet_file(fleet_demo.write_fleet(fleet_demo.select_cases(()), tmp_path / "fleet"))
+    cases = [read_case(ROOT / "corpus" / name) for name in fleet_demo.PROGRAMS]
+    assert len({case.kind for case in cases}) == 20
+    fleet = read_fleet_file(fleet_demo.write_fleet(cases, tmp_path / "fleet"))
     assert len(fleet.repositories) == 20 and not (tmp_path / "fleet" / "left.txt").exists()
     for each in fleet.repositories:
         assert git(Path(each.address), "status", "--porcelain") == ""
