@@ -1,4 +1,4 @@
-# Two commands need nothing but Python 3.10+, git and make: `make demo` and `make test`. Each sets up .venv by itself.
+# `make demo`, `make fleet-demo` and `make test` need nothing but Python 3.10+, git and make. Each sets up .venv by itself.
 
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
 BIN := .venv/bin
 READY := .venv/.devfix-installed
 
-.PHONY: help setup demo test test-all test-slow test-pages test-exhaustive lint docs corpus corpus-quick wild hostile bench harm fuzz mutate scale lock format clean
+.PHONY: help setup demo fleet-demo test test-all test-slow test-pages test-exhaustive lint docs corpus corpus-quick wild hostile bench harm fuzz mutate scale lock format clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -30,6 +30,9 @@ demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs
 	$(CURDIR)/$(BIN)/devfix repair . --world simulated && \
 	echo && git log --oneline --branches && \
 	echo && echo "This was a temporary copy, which is removed now. Your own program: $(BIN)/devfix repair PATH"
+
+fleet-demo: $(READY) ## Repair 20 programs of the corpus as 20 repositories of a fleet on this machine, and open the report
+	@$(BIN)/python benchmarks/fleet_demo.py
 
 test: lint ## Check style, types and layers, and run what guards daily work: six minutes
 	@$(BIN)/python -m pytest --quiet -n 2 -m "not slow and not exhaustive"

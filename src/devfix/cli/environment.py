@@ -49,6 +49,13 @@ def env(
             "what has no wheel is left out.",
         ),
     ] = False,
+    refresh: Annotated[
+        bool,
+        typer.Option(
+            "--refresh",
+            help="Ask the package indexes again, also where the same was resolved within the last day.",
+        ),
+    ] = False,
     clear: Annotated[
         bool, typer.Option("--clear", help="Remove every environment that devfix has built, and end.")
     ] = False,
@@ -62,9 +69,10 @@ def env(
 ) -> int:
     """Build the environment of a repository from what it declares, and print its interpreter.
 
-    The environment is built by uv in the user's cache folder, and reused while the resolution is the same. Declared
-    is what the first of these says: pyproject.toml with its lock, Poetry's tables with theirs, setup.cfg or setup.py,
-    requirements*.txt, environment.yml. `devfix repair --install` and `devfix find --install` run programs in it.
+    The environment is built by uv in the user's cache folder, and reused while the resolution is the same, which stands
+    for a day. Declared is what the first of these says: pyproject.toml with its lock, Poetry's tables with theirs,
+    setup.cfg or setup.py, requirements*.txt, environment.yml. `devfix repair --install` and `devfix find --install` run
+    programs in it.
     """
     from devfix.cli.screen import progress
     from devfix.environments import clear_environments
@@ -76,7 +84,9 @@ def env(
         return 0
     try:
         with progress() as show:
-            environment = install(local_folder(path, show), tuple(packages or ()), torch, show, builds=not no_build)
+            environment = install(
+                local_folder(path, show), tuple(packages or ()), torch, show, builds=not no_build, refresh=refresh
+            )
     except ResolutionError as error:
         if verbose:
             sys.stderr.write(f"{error.details}\n")
@@ -89,11 +99,17 @@ def _json(environment: Environment) -> str:
     return json.dumps({**asdict(environment), "python": str(environment.python)}, indent=2) + "\n"
 
 
+def _age(seconds: int) -> str:
+    """Return when it was resolved, if that is long ago enough to be of interest."""
+    hours, minutes = divmod(seconds // 60, 60)
+    return f", resolved {f'{hours} h' if hours else f'{minutes} min'} ago" if seconds >= 60 else ""
+
+
 def _text(environment: Environment, verbose: bool) -> str:
     count = len(environment.packages)
     torch = next((line.replace("==", " ") for line in environment.packages if line.startswith("torch==")), "no torch")
     files = f" from {', '.join(environment.files)}" if environment.files else ""
-    how = "reused" if environment.reused else f"built in {environment.seconds:.0f} s"
+    how = f"reused{_age(environment.resolution_age)}" if environment.reused else f"built in {environment.seconds:.0f} s"
     lines = [
         str(environment.python),
         f"Python {environment.version}, {torch}, {count} package{'s' if count != 1 else ''}{files}; {how}",

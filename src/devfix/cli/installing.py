@@ -49,14 +49,17 @@ def local_folder(path: str, step: Callable[[str], None]) -> str:
 
 
 def install(
-    path: str, packages: tuple[str, ...], torch: str | None, step: Callable[[str], None], builds: bool = True
+    path: str, packages: tuple[str, ...], torch: str | None, step: Callable[[str], None], **options: bool
 ) -> Environment:
-    """Return the environment of the repository at a path, with these packages besides. Raises UserError."""
+    """Return the environment of the repository at a path, with these packages besides. Raises UserError.
+
+    The options are those of `EnvironmentRequest`: `builds` and `refresh`.
+    """
     from devfix.environments import EnvironmentRequest, build_environment
     from devfix.workspace import Repository
 
     repository = Repository.open(Path(path))
-    request = EnvironmentRequest(packages, torch or "", builds)
+    request = EnvironmentRequest(packages, torch or "", **options)
     return build_environment(repository.root, repository.subfolder, request, step)
 
 

@@ -24,6 +24,12 @@ from devfix.environments.pythons import ChosenPython, choose_python
 from devfix.environments.request import EnvironmentRequest
 from devfix.environments.requirement import hide_credentials, name_in
 from devfix.environments.resolution import Resolution, ResolutionError, Resolver, index_strategy
+from devfix.environments.stored_resolutions import (
+    clear_resolutions,
+    load_resolution,
+    resolution_key,
+    store_resolution,
+)
 from devfix.environments.uv import Uv, error_text
 from devfix.environments.wheels_only import WheelsOnly, restrict_to_wheels
 from devfix.errors import UserError
@@ -39,7 +45,7 @@ class Environment:
 
     `files` are those that declare it, `packages` the installed lines ("numpy==2.4.6"), `left_out` what it lacks;
     `notes` say what else was not followed. `needs_build`: where builds are off, they would give more. `reused`: it was
-    there before.
+    there before. `resolution_age`: seconds since the indexes were asked.
     """
 
     python: Path
@@ -50,6 +56,7 @@ class Environment:
     notes: tuple[str, ...]
     needs_build: bool
     reused: bool
+    resolution_age: int
     seconds: float
 
 
@@ -96,17 +103,22 @@ def build_environment(
         tuple(filter(None, notes)),
         built.installed.needs_build or resolver.needs_build,
         built.reused,
+        built.age,
         round(time.monotonic() - began, 3),
     )
 
 
 def clear_environments() -> int:
-    """Remove every environment and return how many there were; one that is being built is waited for."""
+    """Remove every environment and every resolution, and return how many environments there were.
+
+    One that is being built is waited for.
+    """
     count = 0
     for folder in sorted(_home().glob("*/")):
         with _locked(folder):
             remove(folder)
             count += 1
+    clear_resolutions()
     return count
 
 
@@ -124,6 +136,7 @@ class _Built:
     resolution: Resolution
     installed: _Installed
     reused: bool
+    age: int
 
 
 @dataclass
@@ -137,24 +150,38 @@ class _Builder:
 
     def build(self) -> _Built:
         """Resolve and install; a package that cannot be built is left out, and the rest resolved again."""
-        while True:
-            resolution = self.resolver.resolve()
-            named = () if self.uv.only_wheels else resolution.folders
-            projects = tuple(dict.fromkeys([*named, *self.projects]))
-            folder = _home() / self._key(resolution, projects)
-            with _locked(folder):
-                installed = _read_ready(folder)
-                if installed is not None:
-                    os.utime(folder / _READY)
-                    return _Built(_python_in(folder), resolution, installed, True)
-                remove(folder)
-                done = self._install_all(folder, resolution, projects)
-                if isinstance(done, _Installed):
-                    (folder / _READY).write_text(json.dumps(asdict(done)), "utf-8")
-                    return _Built(_python_in(folder), resolution, done, False)
-                remove(folder)
+        key = resolution_key(self.resolver)
+        stored = None if self.resolver.request.refresh else load_resolution(key)
+        if stored is not None:
+            done = self._prepare(stored.restore(self.resolver), stored.age)
+        else:
+            done = self._prepare(self.resolver.resolve())
+        while isinstance(done, LeftOut):
+            stored = None
             if not self.resolver.leave_out(done):
                 raise UserError(str(done))
+            done = self._prepare(self.resolver.resolve())
+        if stored is None:
+            store_resolution(key, done.resolution, self.resolver)
+        return done
+
+    def _prepare(self, resolution: Resolution, age: int = 0) -> _Built | LeftOut:
+        """Return the environment of a resolution, built where it is not there yet, or the package that prevents it."""
+        named = () if self.uv.only_wheels else resolution.folders
+        projects = tuple(dict.fromkeys([*named, *self.projects]))
+        folder = _home() / self._key(resolution, projects)
+        with _locked(folder):
+            installed = _read_ready(folder)
+            if installed is not None:
+                os.utime(folder / _READY)
+                return _Built(_python_in(folder), resolution, installed, True, age)
+            remove(folder)
+            done = self._install_all(folder, resolution, projects)
+            if isinstance(done, LeftOut):
+                remove(folder)
+                return done
+            (folder / _READY).write_text(json.dumps(asdict(done)), "utf-8")
+            return _Built(_python_in(folder), resolution, done, False, age)
 
     def _key(self, resolution: Resolution, projects: tuple[Path, ...]) -> str:
         facts = [resolution.digest(self.python), *map(project_digest, projects), *self.uv.only_wheels]

@@ -16,14 +16,15 @@ def cpu_release(index_lines: Iterable[str], python: str) -> str:
     tags = {*cpython_tags(tuple(map(int, python.split(".")[:2]))), *compatible_tags()}
     found = [
         version
-        for folder in _folders(index_lines)
+        for folder in wheel_folders(index_lines)
         for name, version, fits in _wheels(folder, tags)
         if name == "torch" and version.local == "cpu" and fits
     ]
     return f"torch=={max(found)}" if found else ""
 
 
-def _folders(index_lines: Iterable[str]) -> Iterator[Path]:
+def wheel_folders(index_lines: Iterable[str]) -> Iterator[Path]:
+    """Yield the folders of wheels among the lines."""
     for line in index_lines:
         option, _, place = line.partition(" ")
         if option == "--find-links" and (path := Path(unquote(urlsplit(place).path))).is_dir():

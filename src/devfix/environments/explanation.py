@@ -25,6 +25,7 @@ _ERROR = re.compile(r"^(?:[A-Z]\w*(?:Error|Exception|Exit)\b.*|error: .*|fatal: 
 _UNDECLARED = re.compile(r"This error likely indicates that `[^`]+` depends on `([\w.-]+)`")
 _CONCLUSION = re.compile(r",? we can conclude that .*", re.DOTALL)
 _LONGEST = 400
+NOT_FETCHED = "it cannot be fetched"
 NO_WHEEL = "it has no wheel, and nothing is built"
 
 
@@ -56,7 +57,7 @@ def find_left_out(text: str, declared: Iterable[DeclaredRequirement]) -> LeftOut
         (_NO_WHEEL, NO_WHEEL),
         (_NOT_BUILT, NO_WHEEL),
         (_BUILD, ""),
-        (_FETCH, "it cannot be fetched"),
+        (_FETCH, NOT_FETCHED),
     ):
         if match := pattern.search(text):
             name = canonicalize_name(match[1])

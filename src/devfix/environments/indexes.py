@@ -27,10 +27,13 @@ def index_lines(environment: Mapping[str, str] | None = None) -> list[str]:
     given = os.environ if environment is None else environment
     if any(given.get(name) for name in _UV):
         return list(_of_uv(given))
-    return [] if given.get("UV_CONFIG_FILE") or any(map(Path.is_file, _uv_files(given))) else list(_of_pip())
+    return [] if given.get("UV_CONFIG_FILE") or any(map(Path.is_file, uv_files(given))) else list(_of_pip())
 
 
-def _uv_files(given: Mapping[str, str]) -> Iterator[Path]:
+def uv_files(given: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the files in which the user and the machine configure uv, whether they are there or not."""
+    if given.get("UV_CONFIG_FILE"):
+        yield Path(given["UV_CONFIG_FILE"])
     yield Path(given.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "uv" / "uv.toml"
     yield Path("/etc/uv/uv.toml")
 

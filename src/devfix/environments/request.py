@@ -16,10 +16,12 @@ class EnvironmentRequest:
     build of torch: "cpu", "auto" (for the GPU of this machine), one that uv knows ("cu128"), or "none" for the one of
     the ordinary package index. Empty stands for UV_TORCH_BACKEND, or else for "cpu".
 
-    Without `builds` only wheels are installed, so that no code runs, of the repository or of a package: whoever builds
-    may be hostile, and so is the interpreter of the environment when it starts, for packages can run code then.
+    Without `builds` only wheels are installed, so that no code runs, of the repository or of a package; the interpreter
+    of the environment does run code of packages when it starts. With `refresh` the indexes are asked, also where the
+    same was resolved within a day.
     """
 
     packages: tuple[str, ...] = ()
     torch: str = ""
     builds: bool = True
+    refresh: bool = False

@@ -13,7 +13,14 @@ from pathlib import Path
 
 from devfix.environments.cpu_wheels import cpu_release
 from devfix.environments.declaration import Declaration
-from devfix.environments.explanation import LeftOut, explain_conflict, find_left_out, is_unreachable, unreachable
+from devfix.environments.explanation import (
+    NOT_FETCHED,
+    LeftOut,
+    explain_conflict,
+    find_left_out,
+    is_unreachable,
+    unreachable,
+)
 from devfix.environments.lock_files import Pins
 from devfix.environments.pythons import ChosenPython
 from devfix.environments.request import CPU, ORDINARY, EnvironmentRequest
@@ -25,6 +32,8 @@ from devfix.process import Completed
 _MOST_LEFT_OUT = 20
 _TORCH = ("torch", "torchvision", "torchaudio")  # `tool.uv.sources` names the index of their CUDA builds, as a rule
 _LOCAL = re.compile(r"(?:-e\s+|[\w.\-\[\],]+\s*@\s*)?(?:file://)?(/[^;#\[]*)")
+# A local project without a build system: uv resolves what it needs, and names it without a release.
+_VIRTUAL = re.compile(r"[\w.-]+")
 
 
 class ResolutionError(UserError):
@@ -75,7 +84,7 @@ class Resolver:
 
     `excluded` grows by each package that no index has, or that cannot be built. `torch_release` is a constraint that
     stands for an index of builds of torch which is out of reach; `unpinned` are lines of the lock that do not hold.
-    `needs_build`: builds are off, and would give more.
+    `needs_build`: builds are off, and would give more. `is_lasting`: no answer of an index was missing.
     """
 
     uv: Uv
@@ -89,6 +98,7 @@ class Resolver:
     notes: list[str] = field(default_factory=list)
     torch_release: str = ""
     needs_build: bool = False
+    is_lasting: bool = True
     unpinned: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -137,6 +147,7 @@ class Resolver:
         """
         pin = next((text for text in self.declaration.pins.constraints if name_in(text) == found.name), "")
         self.needs_build = self.needs_build or found.needs_build
+        self.is_lasting = self.is_lasting and found.reason != NOT_FETCHED
         if pin and pin not in self.unpinned:
             self.unpinned.append(pin)
             self.notes.append(f"{self.declaration.pins.name} is not followed for {pin}: {found.reason}")
@@ -152,6 +163,9 @@ class Resolver:
             if done.exit_code == 0:
                 lines = tuple(line.strip() for line in done.stdout.splitlines() if line.strip())
                 kept = tuple(line for line in lines if not line.startswith(("#", "--")))
+                if any(map(_VIRTUAL.fullmatch, kept)):
+                    self.is_lasting = False  # the requirements of these projects are in other files
+                    kept = tuple(line for line in kept if not _VIRTUAL.fullmatch(line))
                 return Resolution(kept, self.torch, tuple(self.excluded.values()), tuple(self.dropped))
             text = error_text(done)
             if self.torch and self._is_ordinary_enough(text, pins, optional):
@@ -168,6 +182,7 @@ class Resolver:
             return False
         if not is_unreachable(text) and self._run(pins, optional, "").exit_code != 0:
             return False
+        self.is_lasting = self.is_lasting and not is_unreachable(text)
         why = "cannot be reached" if is_unreachable(text) else "has no solution"
         self.notes.append(f"the index of {self.torch} builds of torch {why}: the other indexes decide on the build")
         wheel = cpu_release(self.index_options, self.python.version) if self.torch == CPU else ""
@@ -211,6 +226,7 @@ class Resolver:
             *index_strategy(self.index_options),
             *(("--torch-backend", torch) if torch else ()),
             *self.uv.only_wheels,
+            *(("--refresh",) if self.request.refresh else ()),
             *(word for name in (_TORCH if self._chooses_build else ()) for word in ("--no-sources-package", name)),
         )
 
