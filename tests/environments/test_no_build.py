@@ -103,6 +103,11 @@ SETUP_CFG = (
     "[metadata]\nname = program\nversion = {0}\n[options]\npackage_dir =\n    = src\ninstall_requires =\n    leaf\n"
     "[options.entry_points]\nconsole_scripts =\n    train = program.main:main\n"
 )
+SETUP_PY = (
+    "from setuptools import find_packages, setup\nNEEDED = ['leaf']\n"
+    "setup(name='program', version={0}, packages=find_packages('src'), package_dir={{'': 'src'}},\n"
+    "      install_requires=NEEDED, entry_points={{'console_scripts': ['train = program.main:main']}})\n"
+)
 POETRY = (
     '[tool.poetry]\nname = "program"\nversion = "{0}"\npackages = [{{include = "program", from = "src"}}]\n'
     '[tool.poetry.dependencies]\npython = ">=3.10"\nleaf = "*"\n[tool.poetry.scripts]\ntrain = "program.main:main"\n'
@@ -119,6 +124,8 @@ DYNAMIC = (
         ({"setup.cfg": SETUP_CFG.format("1.2")}, "1.2"),
         ({"setup.cfg": SETUP_CFG.format("file: VERSION"), "VERSION": "1.3\n"}, "1.3"),
         ({"setup.cfg": SETUP_CFG.format("attr: program.version")}, "0.0.0"),
+        ({"setup.py": SETUP_PY.format("'1.2'")}, "1.2"),
+        ({"setup.py": SETUP_PY.format("read_version()")}, "0.0.0"),
         ({"pyproject.toml": POETRY.format("1.2") + OWN_BUILD}, "1.2"),
         ({"pyproject.toml": DYNAMIC + OWN_BUILD}, "0.0.0"),
     ],
@@ -127,18 +134,19 @@ def test_metadata_in_other_files(
     index: PackageIndex, tmp_path: Path, marks: Marks, files: dict[str, str], version: str
 ) -> None:
     index.add("leaf")
+    files = {name: marks.code + text if name == "setup.py" else text for name, text in files.items()}
     files = {"flit_core/own.py": marks.backend, **SOURCES, **files}
     environment = of(tmp_path / "program", files)
     assert ask(environment, "import importlib.metadata as m; print(m.version('program'))") == version
     assert subprocess.check_output([environment.python.with_name("train")], text=True).endswith(" 1.0\n")
     computed = version == "0.0.0"
-    assert (environment.needs_build, bool(environment.notes)) == (computed, computed)
+    assert (environment.needs_build, bool(environment.notes)) == (False, computed)
     assert not marks.seen()
 
 
 def test_a_setup_file_is_not_run(index: PackageIndex, tmp_path: Path, marks: Marks) -> None:
     index.add("leaf")
-    setup = f"{marks.code}from setuptools import setup\nsetup(name='program', install_requires=['leaf'])\n"
+    setup = f"{marks.code}from setuptools import setup\nsetup(name=named(), install_requires=['leaf'])\n"
     environment = of(tmp_path / "program", {"setup.py": setup, **SOURCES})
     assert environment.notes == (
         "program is not installed, since its metadata is computed: its sources are on the path",

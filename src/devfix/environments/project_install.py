@@ -77,7 +77,8 @@ def prepare_unbuilt(folder: Path, scratch: Path) -> UnbuiltProject:
     note = (
         f"the version of {metadata.name} is computed: {UNKNOWN} stands for it" if metadata.is_version_computed else ""
     )
-    return UnbuiltProject(canonicalize_name(metadata.name), wheel, sources, note, bool(note))
+    # A build for the version alone would be paid with downloads of all packages, where caches cannot be shared.
+    return UnbuiltProject(canonicalize_name(metadata.name), wheel, sources, note)
 
 
 def install_project(folder: Path, python: Path, uv: Uv) -> str:

@@ -60,47 +60,68 @@ def _listed(folder: Path, text: str, value: str) -> list[DeclaredRequirement]:
 
 def read_setup_py(folder: Path) -> SetupDeclaration:
     """Return what setup.py declares in literals; `is_dynamic` where its requirements are computed."""
-    text, found = read_text(folder / "setup.py"), SetupDeclaration()
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    text, found, call = read_text(folder / "setup.py"), SetupDeclaration(), read_setup_call(folder)
+    if call is None:
         return found
+    found.compiles = bool(_COMPILES & (call.names | call.arguments.keys()))
+    listed = call.literal("install_requires", ())
+    found.is_dynamic = listed is None or call.has_more
+    found.requirements = [_declared(each, text) for each in listed or () if isinstance(each, str)]
+    extras = call.literal("extras_require", ())
+    for name, each in extras.items() if isinstance(extras, dict) else ():
+        found.extras[str(name)] = [_declared(line, text) for line in each if isinstance(line, str)]
+    python = call.literal("python_requires", ())
+    found.python = python if isinstance(python, str) else ""
+    return found
+
+
+@dataclass(frozen=True)
+class SetupCall:
+    """The call of `setup()` in a setup.py: its arguments by keyword, and what the names of the file are bound to.
+
+    `names` are all names in the file. `has_more`: other arguments come from a computed mapping.
+    """
+
+    arguments: dict[str, ast.expr]
+    known: dict[str, ast.expr]
+    names: frozenset[str]
+    has_more: bool
+
+    def literal(self, keyword: str, missing: object) -> Any:
+        """Return the value of an argument: `missing` if it is not given, None if it is computed."""
+        node = self.arguments.get(keyword)
+        if node is None:
+            return missing
+        for _ in range(5):
+            if isinstance(node, ast.Name) and node.id in self.known:
+                node = self.known[node.id]
+        try:
+            return ast.literal_eval(node)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            return None
+
+
+def read_setup_call(folder: Path) -> SetupCall | None:
+    """Return the call of `setup()` in the setup.py of a folder; None if that is no Python."""
+    try:
+        tree = ast.parse(read_text(folder / "setup.py"))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     call = next((node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == "setup"), None)
-    keywords = {each.arg: each.value for each in call.keywords if each.arg} if call else {}
-    found.compiles = bool(_COMPILES & (names | keywords.keys()))
+    keywords = call.keywords if call else []
     known = {
         node.targets[0].id: node.value
         for node in ast.walk(tree)
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
     }
-    listed = _literal(keywords.get("install_requires"), known)
-    found.is_dynamic = listed is None or any(each.arg is None for each in (call.keywords if call else ()))
-    found.requirements = [_declared(each, text) for each in listed or () if isinstance(each, str)]
-    extras = _literal(keywords.get("extras_require"), known)
-    for name, each in extras.items() if isinstance(extras, dict) else ():
-        found.extras[str(name)] = [_declared(line, text) for line in each if isinstance(line, str)]
-    python = _literal(keywords.get("python_requires"), known)
-    found.python = python if isinstance(python, str) else ""
-    return found
+    arguments = {each.arg: each.value for each in keywords if each.arg}
+    return SetupCall(arguments, known, frozenset(names), any(each.arg is None for each in keywords))
 
 
 def _called(node: ast.Call) -> str:
     return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-
-
-def _literal(node: ast.expr | None, known: dict[str, ast.expr]) -> Any:
-    """Return the value of an expression: () if there is none, None if it is computed."""
-    if node is None:
-        return ()
-    for _ in range(5):
-        if isinstance(node, ast.Name) and node.id in known:
-            node = known[node.id]
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return None
 
 
 def _declared(text: str, source: str) -> DeclaredRequirement:

@@ -13,6 +13,7 @@ from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
+from devfix.environments.setup_files import SetupCall, read_setup_call
 from devfix.environments.texts import read_text, read_toml, strings, table
 
 UNKNOWN = "0.0.0"  # stands for a version that is computed
@@ -60,7 +61,14 @@ def read_static_metadata(folder: Path) -> StaticMetadata | None:
         return _of_project(project)
     if poetry := table(data, "tool", "poetry"):
         return _of_poetry(poetry)
-    return None if _setup_decides(folder) else _of_setup_cfg(folder)
+    if not (folder / "setup.py").is_file():
+        return _of_setup_cfg(folder)
+    call = read_setup_call(folder)
+    if call is None:
+        return None
+    # Many only call `setup()`, which reads setup.cfg.
+    is_stated = call.has_more or not call.arguments.keys().isdisjoint(("name", "version", "entry_points", "scripts"))
+    return _of_setup_py(call) if is_stated else _of_setup_cfg(folder)
 
 
 def _of_project(project: Mapping[str, Any]) -> StaticMetadata | None:
@@ -102,6 +110,20 @@ def _of_setup_cfg(folder: Path) -> StaticMetadata | None:
     return _metadata(parser.get("metadata", "name", fallback="").strip(), version, groups)
 
 
+def _of_setup_py(call: SetupCall) -> StaticMetadata | None:
+    points, version = call.literal("entry_points", {}), call.literal("version", None)
+    if call.has_more or call.literal("scripts", ()) or not isinstance(points, dict):
+        return None
+    groups = {}
+    for group, listed in points.items():
+        lines = listed.splitlines() if isinstance(listed, str) else listed
+        if not isinstance(lines, (list, tuple)) or not all(isinstance(each, str) for each in lines):
+            return None
+        pairs = (line.partition("=") for line in lines if "=" in line)
+        groups[str(group)] = {name.strip(): target.strip() for name, _, target in pairs}
+    return _metadata(call.literal("name", None), version, groups)
+
+
 def _metadata(name: object, version: object, groups: Mapping[str, Mapping[str, Any]]) -> StaticMetadata | None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         return None
@@ -114,18 +136,6 @@ def _metadata(name: object, version: object, groups: Mapping[str, Mapping[str, A
         if kept and _GROUP.fullmatch(group):
             found.entry_points[group] = kept
     return found
-
-
-def _setup_decides(folder: Path) -> bool:
-    """Return whether setup.py says anything itself: many only call `setup()`, which reads setup.cfg."""
-    if not (folder / "setup.py").is_file():
-        return False
-    try:
-        tree = ast.parse(read_text(folder / "setup.py"))
-    except (SyntaxError, ValueError, RecursionError):
-        return True
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return not (len(calls) == 1 and not calls[0].args and not calls[0].keywords)
 
 
 def source_folders(folder: Path) -> list[Path]:
@@ -150,6 +160,7 @@ def _stated(folder: Path) -> Iterator[str]:
         table(tool, "pdm", "build").get("package-dir"),
         "." if root == "" else root,
         _setup_cfg_folder(folder),
+        *_setup_py_folders(folder),
     ):
         if isinstance(each, str) and each:
             yield each
@@ -170,6 +181,20 @@ def _setup_cfg_folder(folder: Path) -> str:
         (value.strip() for name, sign, value in (line.partition("=") for line in lines) if sign and not name.strip()),
         "",
     )
+
+
+def _setup_py_folders(folder: Path) -> Iterator[str]:
+    """Yield what the key "" of `package_dir` says, and where `find_packages` looks."""
+    call = read_setup_call(folder)
+    if call is None:
+        return
+    placed = call.literal("package_dir", {})
+    if isinstance(placed, dict):
+        yield str(placed.get("", ""))
+    found = call.arguments.get("packages")
+    if isinstance(found, ast.Call):
+        where = [*found.args[:1], *(each.value for each in found.keywords if each.arg == "where")]
+        yield from (each.value for each in where if isinstance(each, ast.Constant) and isinstance(each.value, str))
 
 
 def _inside(folder: Path, name: str) -> Path:

@@ -41,14 +41,19 @@ class ResultSink(Protocol):
 
 
 def run_jobs(
-    jobs: Sequence[Job], cluster: Cluster, results: ResultSink, progress: FleetProgress, options: RunOptions
+    jobs: Sequence[Job],
+    cluster: Cluster,
+    results: ResultSink,
+    progress: FleetProgress,
+    options: RunOptions,
+    task: Any = run_on_node,
 ) -> Iterator[JobRecord]:
     """Run jobs, and yield the record of each when its result is kept.
 
     Ray knows only as many jobs as keep the cluster busy. If this is closed or interrupted, the jobs that run are
-    cancelled: they have no result, and are run by the next run.
+    cancelled: they have no result, and are run by the next run. `task` is what Ray runs for each job.
     """
-    submission = _Submission(jobs, cluster, progress, options)
+    submission = _Submission(jobs, cluster, progress, options, task)
     try:
         for result in submission.results():
             record = results.add(result)
@@ -69,10 +74,12 @@ class _Begun:
 class _Submission:
     """The jobs that wait, and those that Ray has."""
 
-    def __init__(self, jobs: Sequence[Job], cluster: Cluster, progress: FleetProgress, options: RunOptions) -> None:
+    def __init__(
+        self, jobs: Sequence[Job], cluster: Cluster, progress: FleetProgress, options: RunOptions, task: Any
+    ) -> None:
         self._waiting = deque((job, 1) for job in jobs)
         self._running: dict[Any, _Begun] = {}
-        self._cluster, self._progress, self._options = cluster, progress, options
+        self._cluster, self._progress, self._options, self._run = cluster, progress, options, task
         self._least = min((job.limits.cores for job in jobs), default=1.0)
         self._most, self._counted = 0, -math.inf
 
@@ -108,7 +115,7 @@ class _Submission:
 
     def _submit(self, job: Job, attempts: int) -> None:
         limits = job.limits
-        task = run_on_node.options(num_cpus=limits.cores, memory=int(limits.memory * 1e9), name=job.repository[:100])
+        task = self._run.options(num_cpus=limits.cores, memory=int(limits.memory * 1e9), name=job.repository[:100])
         reference = task.remote(job, self._options.version, attempts)
         self._running[reference] = _Begun(job, attempts, time.time())
         if attempts == 1:
