@@ -5,8 +5,8 @@ usage: python benchmarks/fleet.py libraries [--count N] [--budget 60s]
 
 `libraries` searches the examples in the READMEs of the releases that `fleet_packages.txt` lists: first with
 `devfix find --install`, one after the other, then as one fleet on this machine. Both start without environments, and
-with the same downloads in uv's cache, which a first round fills; packages are built in neither. It prints a row for each
-library and the sums. `empty` sends jobs that do nothing through plan, Ray, results folder and status, with two cores.
+with the same downloads in uv's cache, which a first round fills. It prints a row for each library and the sums. `empty`
+sends jobs that do nothing through plan, Ray, results folder and status, with two cores.
 """
 
 from __future__ import annotations
