@@ -54,6 +54,12 @@ def begun(cluster: NodeCluster) -> list[Path]:
     return [each for each in cluster.jobs if (each / "files" / "repository" / "main.py").exists()]
 
 
+def until(run: subprocess.Popen[str], happened: Callable[[], object]) -> None:
+    """Wait for what happens while a driver runs."""
+    waiting.until(lambda: run.poll() is not None or happened(), every=0.2)
+    assert run.poll() is None, said(run)
+
+
 def test_a_node_that_dies_and_a_driver_that_is_killed(
     cluster: NodeCluster, tmp_path: Path, orphans: Callable[[Path], list[str]]
 ) -> None:
@@ -63,7 +69,7 @@ def test_a_node_that_dies_and_a_driver_that_is_killed(
 
     run = driver(cluster, file, "--jobs", "1")
     # The first job has ended and its result is kept, and the second one runs, when the driver is killed.
-    waiting.until(lambda: _ended(tmp_path) and begun(cluster), every=0.2)
+    until(run, lambda: _ended(tmp_path) and begun(cluster))
     _assert_no_token()
     run.send_signal(signal.SIGKILL)
     run.wait(timeout=waiting.HANGS)
@@ -73,11 +79,11 @@ def test_a_node_that_dies_and_a_driver_that_is_killed(
 
     run = driver(cluster, file)
     # The folder of the killed job is there until the next one begins.
-    waiting.until(lambda: begun(cluster) and orphans(cluster.cache), every=0.2)
+    until(run, lambda: begun(cluster) and orphans(cluster.cache))
     cluster.kill(first)
     waiting.until(lambda: not orphans(cluster.cache), every=0.2)
     second = cluster.add()
-    waiting.until(lambda: begun(cluster) and orphans(cluster.cache), every=0.2)
+    until(run, lambda: begun(cluster) and orphans(cluster.cache))
     cluster.kill(second)
     third = cluster.add()
     text = said(run)
@@ -95,7 +101,7 @@ def test_an_interrupted_run_leaves_nothing_behind(
 ) -> None:
     node = cluster.add()
     run = driver(cluster, fleet_file(tmp_path, [program_job(tmp_path / "waits", WAITS)]))
-    waiting.until(lambda: begun(cluster) and orphans(cluster.cache), every=0.2)
+    until(run, lambda: begun(cluster) and orphans(cluster.cache))
     run.send_signal(signal.SIGTERM)
     text = said(run)
     assert run.returncode == 128 + signal.SIGTERM, text

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 import uuid
 from pathlib import Path
 
 import pytest
+import waiting
 from living_processes import living
 from waiting import HANGS
 
@@ -134,3 +136,19 @@ def test_the_defaults_stop_no_honest_program() -> None:
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     assert 0 < limits.memory < total and limits.processes == 1000
     assert 0 < limits.reserve <= 1_000_000_000 and limits.file_size > limits.reserve
+
+
+def test_where_devfix_is_killed_nothing_of_a_limited_program_stays(tmp_path: Path) -> None:
+    """The supervisor has nobody to report the memory to, and ends the program's daemons all the same."""
+    mark = str(uuid.uuid4())
+    daemon = (
+        f"import os, time\nif os.fork() == 0:\n    os.setsid()\nopen({str(tmp_path / 'up')!r}, 'w')\ntime.sleep(6000)"
+    )
+    outer = (
+        "import os, sys\nfrom pathlib import Path\nfrom devfix.process import ResourceLimits, run\n"
+        f"run([sys.executable, '-c', {daemon!r}], Path('/'), os.environ, 6000, ResourceLimits(memory=10**9))\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", outer], env={**os.environ, "MARK": mark}) as process:
+        waiting.until((tmp_path / "up").exists)
+        process.kill()
+    waiting.until(lambda: not living(mark))

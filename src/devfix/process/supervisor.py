@@ -180,14 +180,14 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
     if seen.wait is not None:  # processes that outlive the program
         report(status, seen.look(descendants()))
     if over:
-        os.write(status, f"limit {time.monotonic() - began:.6f} {over}\n".encode())
+        report(status, [f"limit {time.monotonic() - began:.6f} {over}\n".encode()])
     if watch.memory:
         largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024  # between two checks, of one process
-        os.write(status, f"memory {max(watch.peak, min(largest, watch.memory))}\n".encode())
+        report(status, [f"memory {max(watch.peak, min(largest, watch.memory))}\n".encode()])
     if program in ended:
-        os.write(status, f"{describe_status(ended[program])} {time.monotonic() - began:.6f}\n".encode())
+        report(status, [f"{describe_status(ended[program])} {time.monotonic() - began:.6f}\n".encode()])
     if left := sweep(program, ended):
-        os.write(status, f"trouble {left} processes of the program would not die\n".encode())
+        report(status, [f"trouble {left} processes of the program would not die\n".encode()])
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ from devfix.fleet.records import Job
 from devfix.report.render.plain import one_line
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# Ray would kill the supervisor of a job before that can end the job's processes, when it cancels a task.
+_WORKERS = {"env_vars": {"RAY_kill_child_processes_on_worker_exit": "false"}}
 _ANSWER = 120.0  # seconds for a node to answer
 
 
@@ -85,7 +87,8 @@ def connected(address: str, is_own: bool) -> Iterator[Cluster]:
     """Connect this process to the cluster at an address until the end of the block. Raises UserError if it cannot."""
     signals = _Signals()
     try:
-        found = ray.init(address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
+        found = ray.init(address, runtime_env=_WORKERS, **quiet)
     except (ConnectionError, RayError, RuntimeError, ValueError, TimeoutError) as error:
         raise UserError(f"Ray at {address} does not answer: {one_line(str(error), 200)}") from error
     finally:
