@@ -17,6 +17,7 @@ import releases  # noqa: E402
 import wild  # noqa: E402
 
 ARGUMENTS = {
+    "fleet.py": ["empty"],
     "real_cases.py": ["specs.jsonl", "--assemble", "assemble.py", "--clones", "."],
     "parity.py": ["suites.toml", "--only", "bare", "--out", "results"],
 }
