@@ -62,6 +62,12 @@ def test_an_owner_is_an_entry_of_its_own_kind(tmp_path: Path) -> None:
         (ONE + 'subfolder = "../other"\n', "repository 1: key 'subfolder' must be a folder inside the repository"),
         (ONE + 'options = ["--output=/etc"]\n', "repository 1: key 'options' has --output=/etc, which a job"),
         (ONE + 'mode = "find"\nrun = "x"\n', "repository 1: key 'run' is for mode = \"repair\""),
+        (
+            ONE + 'mode = "find"\nworld = "real"\n',
+            "repository 1: key 'world' is real, and `devfix find` lifts tests to",
+        ),
+        (ONE + 'mode = "find"\nworld = "mps"\ngpus = 2\n', "repository 1: key 'gpus' is 2, and `devfix find` uses 1"),
+        ("[fleet]\ngpus = 4\n" + ONE + 'mode = "find"\n', "repository 1: key 'gpus' is 4, and `devfix find` uses 2"),
         (ONE + 'python = "python3"\ntorch = "cpu"\n', "repository 1: key 'python' names an environment"),
         (ONE + "retries = 1\n", "repository 1: unknown key 'retries'"),
     ],

@@ -12,7 +12,7 @@ from git_repositories import git, make_repository, write
 from devfix.errors import UserError
 from devfix.fleet.planning import Plan, make_plan, read_fleet_file
 from devfix.fleet.planning.plan import key_of
-from devfix.fleet.records import JobLimits, JobOutcome
+from devfix.fleet.records import JobLimits, JobOutcome, Mode
 from devfix.fleet.run import jobs_to_run
 
 
@@ -49,6 +49,15 @@ def test_what_cannot_be_read_is_left_out_with_a_line(tmp_path: Path) -> None:
     assert "has no branch or tag 'gone'" in found.unresolved[0]
     with pytest.raises(UserError, match="no repository of the fleet can be read"):
         plan(tmp_path, '[[repository]]\npath = "none"\n')
+
+
+def test_tests_are_lifted_to_the_world_of_an_entry(tmp_path: Path) -> None:
+    make_repository(tmp_path / "model", {"main.py": "1\n"})
+    entry = '[[repository]]\npath = "model"\n'
+    (job,) = plan(tmp_path, '[fleet]\nmode = "find"\n' + entry + 'world = "xpu"\ngpus = 1\n').jobs
+    assert (job.mode, job.options) == (Mode.FIND, ("--world", "xpu", "--gpus", "1"))
+    (job,) = plan(tmp_path, '[fleet]\nmode = "find"\n' + entry).jobs
+    assert job.options == ()
 
 
 def test_a_key_names_what_decides_the_result(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from devfix.config import (
 )
 from devfix.errors import UserError
 from devfix.fleet.records import Mode
+from devfix.model import WorldChoice
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -56,6 +57,8 @@ RESERVED = (
     "--apply",
     "--take",
 )
+
+LIFTED = (WorldChoice.SIMULATED, WorldChoice.MPS, WorldChoice.XPU)  # the worlds of `devfix find`
 
 
 @dataclass(frozen=True)
@@ -175,6 +178,7 @@ def _repository(table: Mapping[str, object], where: str, defaults: Settings, fol
     own = Settings(**values)
     settings = own.over(defaults)
     _check(own, settings.mode, where)
+    _check_search(settings, where)
     named = [name for name in ("address", "path", "owner") if getattr(entry, name) is not None]
     if len(named) != 1:
         raise UserError(f"{where}: give one of address, path and owner, not {' and '.join(named) or 'none of them'}")
@@ -209,12 +213,23 @@ def _check(settings: Settings, mode: Mode | None, where: str) -> None:
     for option in settings.options or ():
         if option.partition("=")[0] in RESERVED:
             raise UserError(f"{where}: key 'options' has {option}, which a job of a fleet decides itself")
-    if mode is Mode.FIND:
-        for name in ("run", "world", "gpus"):
-            if getattr(settings, name) is not None:
-                raise UserError(f'{where}: key {name!r} is for mode = "repair"; `devfix find` runs the tests')
+    if mode is Mode.FIND and settings.run is not None:
+        raise UserError(f"{where}: key 'run' is for mode = \"repair\"; `devfix find` runs the tests")
     if settings.python is not None and (settings.torch is not None or settings.packages):
         raise UserError(f"{where}: key 'python' names an environment, and 'torch' and 'packages' are for a new one")
+
+
+def _check_search(settings: Settings, where: str) -> None:
+    """Raise UserError if tests cannot be lifted to this world."""
+    if settings.mode is not Mode.FIND:
+        return
+    world = settings.world or WorldChoice.SIMULATED
+    if world not in LIFTED:
+        known = ", ".join(each.value for each in LIFTED)
+        raise UserError(f"{where}: key 'world' is {world.value}, and `devfix find` lifts tests to {known}")
+    most = min(2, world.device.most)
+    if (settings.gpus or 1) > most:
+        raise UserError(f"{where}: key 'gpus' is {settings.gpus}, and `devfix find` uses {most} at most")
 
 
 @cache

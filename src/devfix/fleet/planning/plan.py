@@ -88,7 +88,7 @@ def _job(entry: Repository, commit: str, devfix: str) -> Job:
         entry.subfolder,
         mode,
         (settings.run or "") if mode is Mode.REPAIR else "",
-        tuple(_options(settings, mode)),
+        tuple(_options(settings)),
         settings.packages or (),
         settings.torch or "",
         settings.sandbox is not False,
@@ -99,10 +99,10 @@ def _job(entry: Repository, commit: str, devfix: str) -> Job:
     return replace(job, key=key_of(job, devfix))
 
 
-def _options(settings: Settings, mode: Mode) -> Iterator[str]:
-    if mode is Mode.REPAIR and settings.world is not None:
+def _options(settings: Settings) -> Iterator[str]:
+    if settings.world is not None:
         yield from ("--world", settings.world.value)
-    if mode is Mode.REPAIR and settings.gpus is not None:
+    if settings.gpus is not None:
         yield from ("--gpus", str(settings.gpus))
     yield from settings.options or ()
 
