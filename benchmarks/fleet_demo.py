@@ -59,7 +59,7 @@ def main() -> int:
     code = _devfix("run", str(fleet), *jobs)
     if code > 1:
         return code
-    print(f"{time.monotonic() - began:.0f} s")
+    print(f"{time.monotonic() - began:.0f} s", flush=True)
     report = asked.folder.resolve() / "report.html"
     _devfix("report", str(fleet.parent / "fleet-results"), "--output", str(report))
     if not asked.print and (sys.platform == "darwin" or any(map(os.environ.get, _DISPLAYS))):
