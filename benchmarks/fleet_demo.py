@@ -78,7 +78,11 @@ def write_fleet(cases: Sequence[Case], folder: Path) -> Path:
     lines = ["[fleet]", *_lines(settings)]
     for case in cases:
         make_repository(case.folder, folder / case.name)
-        lines += ["", "[[repository]]", *_lines({"path": case.name, "run": case.run, "world": case.world})]
+        lines += [
+            "",
+            "[[repository]]",
+            *_lines({"path": case.name, "run": case.run, "world": case.world, "gpus": case.gpus}),
+        ]
     file = folder / "fleet.toml"
     file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return file
