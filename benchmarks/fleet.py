@@ -134,7 +134,7 @@ def _fleet(
     folder: Path, folders: dict[str, Path], options: list[str], variables: dict[str, str]
 ) -> tuple[dict[str, JobRecord], float]:
     """Search libraries as a fleet; return the record of each, and the wall time of all."""
-    lines = ["[fleet]", 'mode = "find"', f"options = {json.dumps(options)}"]
+    lines = ["[fleet]", 'mode = "find"', "memory = 8", f"options = {json.dumps(options)}"]
     for path in folders.values():
         lines += ["[[repository]]", f"path = {json.dumps(str(path))}"]
     (folder / "fleet.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
