@@ -1,4 +1,4 @@
-"""What `devfix fleet` costs: 60 small public libraries against one by one, and jobs that do nothing.
+"""What `devfix fleet` costs: small public libraries against one by one, and jobs that do nothing.
 
 usage: python benchmarks/fleet.py libraries [--count N] [--budget 60s]
        python benchmarks/fleet.py empty [--count N]
@@ -115,8 +115,7 @@ def _task() -> object:
 
     @ray.remote(max_retries=0)
     def nothing(job: Job, version: str, attempts: int) -> JobResult:
-        named = (job.key, job.repository, job.address, job.ref, job.commit, job.mode)
-        return JobResult(JobRecord(*named, version, JobOutcome.CLEAN, attempts=attempts))
+        return JobResult(JobRecord.of(job, version, JobOutcome.CLEAN, attempts=attempts))
 
     return nothing
 

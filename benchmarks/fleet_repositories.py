@@ -1,4 +1,4 @@
-"""Sixty small public libraries as git repositories, each with the examples of its README as scripts."""
+"""Small public libraries as git repositories, each with the examples of its README as scripts."""
 
 from __future__ import annotations
 

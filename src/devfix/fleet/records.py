@@ -150,6 +150,12 @@ class JobRecord:
     python: str = ""
     torch: str = ""
 
+    @classmethod
+    def of(cls, job: Job, devfix: str, outcome: JobOutcome, reason: str = "", attempts: int = 1) -> JobRecord:
+        """Return the record of a job that ended so, without what its steps measured."""
+        named = (job.key, job.repository, job.address, job.ref, job.commit, job.mode)
+        return cls(*named, devfix, outcome, reason, attempts=attempts)
+
 
 @dataclass(frozen=True)
 class JobResult:

@@ -6,7 +6,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import ray
@@ -145,20 +145,8 @@ class _Submission:
     def _without(self, begun: _Begun, outcome: JobOutcome, reason: str) -> JobResult:
         """Return the result of a job that a worker could not give."""
         job, seconds = begun.job, round(time.time() - begun.began, 3)
-        record = JobRecord(
-            job.key,
-            job.repository,
-            job.address,
-            job.ref,
-            job.commit,
-            job.mode,
-            self._options.version,
-            outcome,
-            reason,
-            began=begun.began,
-            seconds=max(0.0, seconds),
-            attempts=begun.attempts,
-        )
+        record = JobRecord.of(job, self._options.version, outcome, reason, begun.attempts)
+        record = replace(record, began=begun.began, seconds=max(0.0, seconds))
         return JobResult(record)
 
 

@@ -51,25 +51,16 @@ def run_job(job: Job, node: NodeFolders, name: str, devfix: str, attempts: int =
     except Exception as error:
         reading = Reading(JobOutcome.INTERNAL_ERROR, one_line(f"{type(error).__name__}: {error}"))
     python = steps.python
-    record = JobRecord(
-        job.key,
-        job.repository,
-        job.address,
-        job.ref,
-        job.commit,
-        job.mode,
-        devfix,
-        reading.outcome,
-        reading.reason,
-        reading.findings,
-        reading.fixes,
-        began,
-        round(time.monotonic() - clock, 3),
+    record = replace(
+        JobRecord.of(job, devfix, reading.outcome, reading.reason, attempts),
+        findings=reading.findings,
+        fixes=reading.fixes,
+        began=began,
+        seconds=round(time.monotonic() - clock, 3),
         clone_seconds=steps.seconds.get("clone", 0.0),
         environment_seconds=steps.seconds.get("environment", 0.0),
         run_seconds=steps.seconds.get("run", 0.0),
         memory=steps.memory,
-        attempts=attempts,
         node=name,
         torch=reading.torch,
     )
