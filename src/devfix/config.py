@@ -12,8 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from msgspec import Meta, ValidationError, convert
+from msgspec import Meta, ValidationError
 
+from devfix.decoding import convert
 from devfix.errors import UserError
 from devfix.model import DeviceType, WorldChoice
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 from platformdirs import user_cache_path
 
+from devfix.decoding import decode_json
 from devfix.environments.declaration import read_declaration
 from devfix.environments.explanation import LeftOut, explain_conflict, find_left_out
 from devfix.environments.indexes import index_lines
@@ -249,7 +250,7 @@ def _python_in(folder: Path) -> Path:
 def _read_ready(folder: Path) -> _Installed | None:
     """Return what is said of an environment that was built to the end; None if there is none."""
     try:
-        installed = msgspec.json.decode((folder / _READY).read_bytes(), type=_Installed)
+        installed = decode_json((folder / _READY).read_bytes(), _Installed)
     except (OSError, msgspec.MsgspecError):
         return None
     return installed if _python_in(folder).exists() else None

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 from platformdirs import user_cache_path
 
+from devfix.decoding import decode_json
 from devfix.environments.cpu_wheels import wheel_folders
 from devfix.environments.explanation import LeftOut
 from devfix.environments.indexes import uv_files
@@ -89,7 +90,7 @@ def _texts_for_uv(resolver: Resolver) -> Iterator[str]:
 def load_resolution(key: str) -> StoredResolution | None:
     """Return a resolution of the last day; None if there is none."""
     try:
-        stored = msgspec.json.decode(_path(key).read_bytes(), type=StoredResolution)
+        stored = decode_json(_path(key).read_bytes(), StoredResolution)
     except (OSError, msgspec.MsgspecError):
         return None
     return stored if 0 <= stored.age < LONGEST else None

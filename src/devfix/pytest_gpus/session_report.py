@@ -11,9 +11,9 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
+from devfix.decoding import convert
 from devfix.pytest_gpus import options
 from devfix.pytest_gpus.lifted.results import PROPERTY, last_line
 from devfix.pytest_gpus.tests import FAILURE, WORLD
@@ -47,7 +47,7 @@ class SessionReport:
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Note the result of a phase of a test."""
         given = getattr(report, WORLD, None)
-        world = msgspec.convert(given, WorldRecord) if given is not None else None
+        world = convert(given, WorldRecord) if given is not None else None
         found = getattr(report, FAILURE, None)
         lifted = dict(report.user_properties).get(PROPERTY, {}).get("kind")
         result = _result(report, found is not None, lifted)
@@ -82,9 +82,7 @@ class SessionReport:
 
     def _add(self, test: str, world: WorldRecord | None, found: str) -> None:
         """Add a failure, or its test to those of the same failure."""
-        one = msgspec.convert(
-            {**json.loads(found), "tests": [test], "worlds": [world] if world else []}, SuiteFailureRecord
-        )
+        one = convert({**json.loads(found), "tests": [test], "worlds": [world] if world else []}, SuiteFailureRecord)
         key = _key(one)
         self._failures[key] = _joined(self._failures.get(key, one), one)
 
@@ -94,7 +92,7 @@ class SessionReport:
         failures = sorted(self._failures.values(), key=lambda each: (each.devices, -len(each.tests)))
         return SuiteRecord(
             root=str(self._config.rootpath),
-            world=msgspec.convert(wanted.data, WorldRecord) if wanted else None,
+            world=convert(wanted.data, WorldRecord) if wanted else None,
             lifted=bool(wanted and wanted.lift),
             seconds=round(time.monotonic() - self._began, 3),
             worlds=tuple(self._worlds()),

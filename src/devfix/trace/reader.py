@@ -8,6 +8,7 @@ import stat
 from dataclasses import replace
 from pathlib import Path
 
+from devfix.decoding import convert
 from devfix.model import Failure
 from devfix.trace.bounds import Bounds, TooMuch
 from devfix.trace.cells import named_cells
@@ -44,10 +45,8 @@ def read_all(folder: Path, owned: Path, tracked: frozenset[str] | None) -> tuple
 
 def _read(data: bytes, locations: Locations) -> Trace:
     """Return a trace in which every value has the type of its field. Raises ValueError with the first that has not."""
-    import msgspec  # late, since `devfix --help` reads no trace
-
     # Not msgspec's parser: it rejects lone surrogates, which Python writes and programs print.
-    trace = msgspec.convert(Bounds().apply(json.loads(data)), Trace)
+    trace = convert(Bounds().apply(json.loads(data)), Trace)
     trace = locations.relocate(trace)
     recipes = Recipes(locations.owned)
     return replace(

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import msgspec
 
+from devfix.decoding import convert
+
 
 class Publication(str, Enum):
     """What became of a pull request, or of a report."""
@@ -111,6 +113,6 @@ class PublicationLog:
         for line in lines:
             try:
                 # Not msgspec's own parser: it refuses halves of surrogate pairs, which titles may have.
-                yield msgspec.convert(json.loads(line), PublicationRecord)
+                yield convert(json.loads(line), PublicationRecord)
             except ValueError:  # half a line
                 continue

@@ -9,9 +9,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct, ValidationError
 from msgspec.structs import fields
 
+from devfix.decoding import convert
 from devfix.errors import RuleError
 from devfix.model import Safety
 from devfix.model.failure import FailureKind

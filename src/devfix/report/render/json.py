@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from devfix.decoding import convert
 from devfix.errors import UserError
 from devfix.model import Report
 from devfix.report.find_types import FindRecord
@@ -56,7 +57,7 @@ def _read(text: str, kind: type[Record], command: str) -> Record:
     if isinstance(data, dict) and data.get("schema") != known:
         raise UserError(f"not a devfix report: its schema is {_short(data.get('schema'))}, not {known!r}")
     try:
-        return msgspec.convert(data, kind)
+        return convert(data, kind)
     except (ValueError, RecursionError) as error:
         raise UserError(f"not a devfix report: {_short(error)}") from None
 

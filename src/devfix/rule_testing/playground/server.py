@@ -16,6 +16,7 @@ from typing import cast
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from devfix.decoding import decode_json
 from devfix.errors import UserError
 from devfix.rule_testing.playground.answer import Answer, Submission, run_case
 from devfix.rule_testing.runner import Bench
@@ -100,7 +101,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             return
         try:
-            submission: Submission | None = msgspec.json.decode(self.rfile.read(int(length)), type=Submission)
+            submission: Submission | None = decode_json(self.rfile.read(int(length)), Submission)
         except msgspec.DecodeError:
             submission = None
         if submission is None or submission.files.keys() != self._playground.start.files.keys():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from devfix.decoding import decode_msgpack
 from devfix.model import CountRequest, Outcome, Run, SourceLocation, World
 from devfix.rule_testing.case import Case
 from devfix.rule_testing.recording.fingerprint import fingerprint
@@ -26,7 +27,7 @@ class RecordedRuns:
         self.store = store
         self.count: Counter[str] = Counter()
         self._fingerprint = fingerprint(python)
-        self._encoder, self._decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(Run)
+        self._encoder = msgspec.msgpack.Encoder()
 
     def key(
         self,
@@ -45,7 +46,7 @@ class RecordedRuns:
         """Return a recorded run; None if there is none that can be read."""
         data = self.store.get(key)
         try:
-            run = self._decoder.decode(data) if data is not None else None
+            run = decode_msgpack(data, Run) if data is not None else None
         except (msgspec.DecodeError, ValueError):
             run = None
         self.count["replayed"] += run is not None

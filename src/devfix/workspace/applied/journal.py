@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from devfix.decoding import decode_json
 from devfix.errors import UserError
 from devfix.workspace.git.repository import Repository
 
@@ -69,7 +70,7 @@ def last(repository: Repository) -> tuple[Path, AppliedRecord] | None:
     if not known:
         return None
     try:
-        return known[-1], msgspec.json.decode(known[-1].read_bytes(), type=AppliedRecord)
+        return known[-1], decode_json(known[-1].read_bytes(), AppliedRecord)
     except (OSError, msgspec.DecodeError) as error:
         raise UserError(f"{known[-1]}: cannot be read ({error}); remove it, and restore the files by hand") from error
 
