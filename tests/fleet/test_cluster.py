@@ -12,41 +12,23 @@ from pathlib import Path
 import pytest
 import waiting
 from fleet_clusters import NodeCluster, program_job
+from fleet_drivers import SANDBOX, TOKEN, driver, records, said
 
-from devfix.fleet.records import Job, JobOutcome, JobRecord
+from devfix.fleet.records import Job, JobOutcome
 from devfix.fleet.results import ResultStore
-from devfix.process import why_no_sandbox
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(bool(why_no_sandbox()), reason=why_no_sandbox()),
-]
+pytestmark = pytest.mark.slow
 FAILS = "raise SystemExit('it has a reason of its own')\n"
 WAITS = "import time\ntime.sleep(100_000)\n"
-TOKEN = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def fleet_file(folder: Path, jobs: Sequence[Job], settings: str = "") -> Path:
     """Write a fleet.toml with the repositories of jobs."""
-    text = f'[fleet]\nmemory = 3\npython = "{os.path.abspath(sys.executable)}"\nrun = "python main.py"\n{settings}'
+    text = f'[fleet]\nmemory = 3\npython = "{os.path.abspath(sys.executable)}"\nrun = "python main.py"\n'
+    text += SANDBOX + settings
     text += "".join(f'[[repository]]\npath = "{job.address}"\n' for job in jobs)
     (folder / "fleet.toml").write_text(text)
     return folder / "fleet.toml"
-
-
-def driver(cluster: NodeCluster, file: Path, *options: str) -> subprocess.Popen[str]:
-    """Start a driver with a token, which reads refs, in its environment."""
-    command = [sys.executable, "-m", "devfix", "fleet", "run", str(file), "--address", cluster.address, *options]
-    variables = {**os.environ, "GITHUB_TOKEN": TOKEN, "XDG_CACHE_HOME": str(cluster.cache)}
-    return subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-
-def said(run: subprocess.Popen[str]) -> str:
-    return run.communicate(timeout=waiting.HANGS)[0]
-
-
-def records(folder: Path) -> dict[str, JobRecord]:
-    return {each.repository: each for each in ResultStore.open(folder / "fleet-results").records()}
 
 
 def begun(cluster: NodeCluster) -> list[Path]:
@@ -93,21 +75,28 @@ def test_a_node_that_dies_and_a_driver_that_is_killed(
     assert after["fails"] == before["fails"]
     assert (after["waits"].outcome, after["waits"].attempts) == (JobOutcome.LOST, 2), text
     assert not cluster.jobs and not orphans(cluster.cache)
+    assert cluster.logs and not [path for path in cluster.logs if TOKEN.encode() in path.read_bytes()]
     cluster.kill(third)
 
 
+@pytest.mark.parametrize("is_remote", [False, True], ids=["on a node", "on another machine"])
 def test_an_interrupted_run_leaves_nothing_behind(
-    cluster: NodeCluster, tmp_path: Path, orphans: Callable[[Path], list[str]]
+    cluster: NodeCluster, tmp_path: Path, orphans: Callable[[Path], list[str]], is_remote: bool
 ) -> None:
+    address = cluster.remote if is_remote else cluster.address
     node = cluster.add()
-    run = driver(cluster, fleet_file(tmp_path, [program_job(tmp_path / "waits", WAITS)]))
+    run = driver(cluster, fleet_file(tmp_path, [program_job(tmp_path / "fails", FAILS)]), address=address)
+    text = said(run)
+    assert run.returncode == 1 and records(tmp_path)["fails"].outcome is JobOutcome.PROGRAM_FAILED, text
+    run = driver(cluster, fleet_file(tmp_path, [program_job(tmp_path / "waits", WAITS)]), address=address)
     until(run, lambda: begun(cluster) and orphans(cluster.cache))
     run.send_signal(signal.SIGTERM)
     text = said(run)
     assert run.returncode == 128 + signal.SIGTERM, text
     assert not cluster.jobs and not orphans(cluster.cache)
-    assert records(tmp_path) == {}
-    run = driver(cluster, fleet_file(tmp_path, [program_job(tmp_path / "large", FAILS)], "cores = 64\n"))
+    assert set(records(tmp_path)) == {"fails"}
+    large = fleet_file(tmp_path, [program_job(tmp_path / "large", FAILS)], "cores = 64\n")
+    run = driver(cluster, large, address=address)
     text = said(run)
     assert run.returncode == 2 and "its job needs 64 cores and 3 GB of memory, and the nodes have" in text
     cluster.kill(node)

@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 import waiting
 from fleet_clusters import program_job
+from fleet_drivers import SANDBOX, TOKEN
 from living_processes import living
 
 from devfix.fleet.records import JobOutcome
 from devfix.fleet.results import ResultStore
-from devfix.process import why_no_sandbox
 
-TOKEN = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
 FAILS = "raise SystemExit('it has a reason of its own')\n"
 
 
@@ -34,16 +33,15 @@ def fleet(folder: Path, *options: str, **variables: str) -> subprocess.Completed
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
-def write_fleet(folder: Path) -> None:
+def write_fleet(folder: Path, more: str = "") -> None:
     job = program_job(folder / "fails", FAILS)
-    settings = f'memory = 2\npython = "{os.path.abspath(sys.executable)}"\nrun = "python main.py"\n'
+    settings = f'memory = 2\npython = "{os.path.abspath(sys.executable)}"\nrun = "python main.py"\n{more}'
     (folder / "fleet.toml").write_text(f'[fleet]\n{settings}[[repository]]\npath = "{job.address}"\n')
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(bool(why_no_sandbox()), reason=why_no_sandbox())
 def test_a_run_and_another_one(tmp_path: Path) -> None:
-    write_fleet(tmp_path)
+    write_fleet(tmp_path, SANDBOX)
     done = fleet(tmp_path, MARK=str(tmp_path))
     assert done.returncode == 1, done.stderr
     assert "1 program failed\n1 job, 1 run now" in done.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -22,11 +23,16 @@ from devfix.fleet.records import Job, JobLimits
 
 @dataclass
 class NodeCluster:
-    """A cluster whose head runs no jobs; `address` is what a driver connects to, `cache` what all nodes share."""
+    """A cluster whose head runs no jobs; `cache` is what all nodes share.
+
+    A driver on a node connects to `address`, one on any other machine to `remote`. Ray's logs are below `place`.
+    """
 
     cluster: Any
     address: str
+    remote: str
     cache: Path
+    place: Path
 
     def add(self, cores: int = 1) -> Any:
         """Add a node, and wait until it is there."""
@@ -37,6 +43,11 @@ class NodeCluster:
     def kill(self, node: Any) -> None:
         """Kill the processes of a node, as a machine that loses its power."""
         self.cluster.remove_node(node, allow_graceful=False)
+
+    @property
+    def logs(self) -> list[Path]:
+        """What Ray has written: the output of its processes, of workers and of drivers."""
+        return sorted(path for path in self.place.rglob("logs/**/*") if path.is_file())
 
     @property
     def jobs(self) -> list[Path]:
@@ -60,15 +71,20 @@ def running_cluster(folder: Path) -> Iterator[NodeCluster]:
             patch.setenv(name, value)
         for name in ("GITHUB_TOKEN", "GH_TOKEN", "GITLAB_TOKEN"):
             patch.delenv(name, raising=False)
-        cluster = cluster_utils.Cluster(
-            initialize_head=True,
-            head_node_args={"num_cpus": 0, "include_dashboard": False, "object_store_memory": 80_000_000},
-        )
+        port = free_port()
+        head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": 80_000_000}
+        cluster = cluster_utils.Cluster(True, head_node_args={**head, "ray_client_server_port": port})
         try:
-            yield NodeCluster(cluster, cluster.address, folder)
+            yield NodeCluster(cluster, cluster.address, f"ray://127.0.0.1:{port}", folder, Path(place))
         finally:
             cluster.shutdown()
             shutil.rmtree(place, ignore_errors=True)
+
+
+def free_port() -> int:
+    """Return a port on which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
 
 
 def program_job(folder: Path, program: str, **changes: Any) -> Job:
