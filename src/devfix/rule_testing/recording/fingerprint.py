@@ -13,7 +13,10 @@ from devfix.process import run as run_program
 
 # What makes a run: `devfix.execution` and all that it imports (tests/rule_testing/test_fingerprint.py), and the probe.
 # A change of the rule API or of the verdict needs no new run, since both are computed of the recorded ones.
-PARTS = ("errors.py", "execution", "model", "notebooks", "notes.py", "probe", "process", "progress.py", "trace")
+PARTS = (
+    *("decoding.py", "errors.py", "execution", "model", "notebooks", "notes.py", "probe", "process", "progress.py"),
+    "trace",
+)
 SECONDS = 60.0
 _DEVFIX = Path(__file__).parents[2]
 _INSTALLED = Path(__file__).with_name("installed.py")
