@@ -21,7 +21,6 @@ from devfix.cli.formats import ReportFormat
 from devfix.cli.installing import InstallOption, TorchOption, local_folder, python_of
 from devfix.cli.local import Local
 from devfix.cli.repair import Python
-from devfix.environments.needed import NEEDED_BY_TESTS
 from devfix.errors import UserError
 from devfix.model import SilentKind, WorldChoice
 
@@ -156,6 +155,7 @@ def find(
     from devfix.cli.find_output import write_found
     from devfix.cli.find_repair import RepairPlan, Repairs, repair_causes
     from devfix.cli.listing import lines_here
+    from devfix.environments.needed import NEEDED_BY_TESTS
     from devfix.find import FindOptions
     from devfix.find import find as search
     from devfix.find.report import find_record
