@@ -10,7 +10,8 @@ from sample_report import failure, patch
 
 from devfix.model import Edit, ModuleOwner, NameRef, Operand
 from devfix.verification.objections.code import Code
-from devfix.verification.objections.collect import Objection, objections
+from devfix.verification.evidence import Objection
+from devfix.verification.objections.collect import objections
 
 NET = """import torch
 
