@@ -48,7 +48,7 @@ def _cause(cause: Cause, lines: Lines, fixes: Fixes) -> CauseRecord:
         failing=LineRecord(path=cause.failing.path, line=cause.failing.line),
         rule=cause.rule,
         title=cause.title,
-        confidence=cause.confidence.value,
+        confidence=cause.confidence,
         confirmed=cause.confirmed,
         tests=tuple(cause.tests),
         devices=tuple(cause.devices),
