@@ -24,8 +24,8 @@ NOT_PYTHON = Change("Move `a`", Safety.SAFE, (Edit("m.py", 3, SOURCE, SOURCE + b
 
 
 def failure() -> Failure:
-    birth = Event("factory", "aten::zeros", "cpu", (SourceLocation("m.py", 1, "f", owned=True),))
-    operands = (Operand("self", "cpu", history=(birth,)), Operand("other", "cuda:0"))
+    creation = Event("factory", "aten::zeros", "cpu", (SourceLocation("m.py", 1, "f", owned=True),))
+    operands = (Operand("self", "cpu", history=(creation,)), Operand("other", "cuda:0"))
     return Failure(
         "device-mismatch",
         "RuntimeError",
@@ -149,7 +149,7 @@ def test_a_rule_that_yields_without_end_is_stopped_and_equal_changes_are_tried_o
 
 @pytest.mark.parametrize(
     ("line", "where"),
-    [(1, "the birth"), (3, "the failing line")],
+    [(1, "the creation"), (3, "the failing line")],
 )
 def test_a_comment_keeps_a_rule_away(line: int, where: str) -> None:
     lines = SOURCE.split(b"\n")

@@ -237,12 +237,12 @@ class _Lines:
         """Nothing is left to do."""
 
     def step(self, text: str) -> None:
-        """Tell a step."""
+        """Report a step."""
         self._last = time.monotonic()
         self._console.print(f"devfix: {text}", highlight=False, markup=False, soft_wrap=True)
 
     def show(self, title: str, told: TestResults) -> None:
-        """Tell how far a step is."""
+        """Report how far a step is."""
         if time.monotonic() - self._last > _LINES and told.collected:
             found = _findings(told)
             self.step(f"{title}: {len(told.results)} of {told.collected} tests, {found} with a finding")

@@ -37,7 +37,7 @@ class RepairPlan:
 
 @dataclass
 class Repairs:
-    """What came of causes, by their keys, the report of each repair, and what a user should know besides."""
+    """The results of causes by their keys, the report of each repair, and notes for the user."""
 
     fixes: dict[Key, CauseFixRecord] = field(default_factory=dict)
     reports: list[Report] = field(default_factory=list)

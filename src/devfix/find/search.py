@@ -190,7 +190,7 @@ class Search:
             _add(self.processor_seconds, name, _used_by_children() - used)
 
     def report(self, repository: Repository, known: Known) -> FindReport:
-        """Tell what was found."""
+        """Report what was found."""
         lifted, control = self.lifted, self.control
         reasons = lifted.reasons
         passed = frozenset(control.of("passed"))

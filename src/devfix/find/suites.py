@@ -1,4 +1,4 @@
-"""What a repository has that can be lifted: its tests, the examples in its docstrings, its scripts in `examples/`."""
+"""List what can be lifted in a repository: tests, examples in docstrings, scripts in `examples/`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ACTING = (ast.Expr, ast.If, ast.For, ast.While, ast.With, ast.Try)  # statement
 
 
 class SuiteKind(str, Enum):
-    """What a run is made of; the value is what people call it."""
+    """A kind of suite; the value is its name for users."""
 
     tests = "tests"
     examples = "examples"  # of docstrings
@@ -49,7 +49,7 @@ class Suite:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name for users."""
         return self.kind.value
 
 
@@ -124,7 +124,7 @@ def _has_examples(path: str, content: Callable[[str], bytes]) -> bool:
 
 
 def _is_script(path: str, content: Callable[[str], bytes]) -> bool:
-    """Whether a file in `examples/` does something when it is run, and has to do with torch."""
+    """Return whether a file in `examples/` does something when it is run, and has to do with torch."""
     if not _SCRIPTS.match(path) or not path.endswith(".py") or _TEST.search(path):
         return False
     if PurePosixPath(path).name in ("__init__.py", "conftest.py", "setup.py") or _TORCH not in (text := content(path)):

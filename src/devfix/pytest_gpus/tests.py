@@ -66,7 +66,7 @@ class Tests:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
-        """Tell what a fixture sets for several tests from what a test leaves behind."""
+        """Distinguish what a fixture sets for several tests from what a test leaves behind."""
         if fixturedef.scope == "function":
             yield
             return

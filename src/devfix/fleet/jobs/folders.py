@@ -31,7 +31,7 @@ class JobFolder:
 
     @property
     def artifact(self) -> Path:
-        """What the command of the job writes."""
+        """The folder that the command of the job writes."""
         return self.files / "artifact"
 
     @property

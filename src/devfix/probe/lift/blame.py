@@ -1,4 +1,4 @@
-"""Who is to blame for a failure of a lifted run: the code under test, or the lift itself."""
+"""Attribute a failure of a lifted run: to the code under test, or to the lift itself."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ warmed: set[int] = set()  # modules of the test at hand
 
 
 class _Phase:
-    """Whether tests are warmed up in this process, and whether one is at the moment."""
+    """The state of warm-ups in this process: whether tests have one, and whether one runs."""
 
     wanted = False
     index = 0  # of the GPU on which the tensors lie otherwise
@@ -66,7 +66,7 @@ def served(frame: FrameType | None, values: Any) -> dict[str, Any] | None:
     call = boundaries.boundary(frame)
     for value, moment in _left(values):
         if not _is_of_suite(call, moment):
-            place = boundaries.made_at(records.of(value)[records.BIRTH][records.SPOTS])  # type: ignore[index]
+            place = boundaries.made_at(records.of(value)[records.CREATION][records.SPOTS])  # type: ignore[index]
             if place is not None:
                 return {"path": place[0], "line": place[1], "function": place[2]}
     return None
@@ -79,18 +79,18 @@ def is_kept_by_suite(frame: FrameType | None, values: Any) -> bool:
 
 
 def _left(values: Any) -> Iterator[tuple[torch.Tensor, int]]:
-    """Yield the tensors that a warm-up has left on its GPU, each with the moment of its birth."""
+    """Yield the tensors that a warm-up has left on its GPU, each with the moment of its creation."""
     if not _begun or devices.target().index == OTHER:
         return
     for value in tree_leaves(values):
         if isinstance(value, torch.Tensor) and devices.is_on_gpu(value) and value.device != devices.target():
-            moment = records.birth_moment(value)
+            moment = records.creation_moment(value)
             if moment is not None and _is_of_warm_up(moment):
                 yield value, moment
 
 
 def _is_of_suite(call: FrameType | None, moment: int) -> bool:
-    """Say whether test code hands over the tensor of that birth, or keeps it itself: its author would have moved it."""
+    """Say whether test code passes the tensor of that creation, or keeps it itself: its author would have moved it."""
     return (call is not None and boundaries.gives(call, moment)) or suite_state.keeps(moment)
 
 

@@ -1,7 +1,7 @@
 """Whose file a frame runs: that of a test, of the code under test, of a tool, of torch, or of the probe.
 
 Test code is what the order says: files by name (`test_*.py`), whole folders, and globs. A tool is what stands between a
-test and the code that it means to call: the standard library, pytest, NumPy and its like.
+test and the code that it means to call: the standard library, pytest, NumPy and similar libraries.
 """
 
 from __future__ import annotations

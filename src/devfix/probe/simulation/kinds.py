@@ -42,7 +42,7 @@ class DeviceKind:
 
     @property
     def is_cuda(self) -> bool:
-        """Whether it is CUDA, the kind that all the rest of a module is written for."""
+        """True if it is CUDA, the kind that all the rest of a module is written for."""
         return self.name == "cuda"
 
 

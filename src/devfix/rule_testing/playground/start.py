@@ -1,4 +1,4 @@
-"""What the page has at its start: a rule of the catalog with its first failing case, or a small example."""
+"""The contents of the page at its start: a rule of the catalog with its first failing case, or a small example."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Worktree:
     def reset(self) -> None:
         """Restore every file and remove new ones; recreate the folder if a program damaged it."""
         try:
-            self._mend()
+            self._repair()
         except (OSError, GitError):
             self._build()
 
@@ -68,7 +68,7 @@ class Worktree:
         shutil.copytree(self._shadow.seen, self.path / ".git", symlinks=True)
         shutil.copyfile(self._index, self.path / ".git" / "index")
 
-    def _mend(self) -> None:
+    def _repair(self) -> None:
         found = _survey(self.path)
         changed = [path for path, state in self._made.items() if found.get(path) != state]
         extra = [path for path in found if path not in self._made]
