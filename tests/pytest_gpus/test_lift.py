@@ -252,7 +252,7 @@ def test_what_tests_make_lies_on_the_gpu(pytester: pytest.Pytester) -> None:
     suite(pytester, test_makes=MAKES.replace("{gpu}", "0"))
     done = run(pytester, "--lift", "--world", "simulated", "--doctest-modules")
     done.assert_outcomes(passed=18)
-    done.stdout.fnmatch_lines(["devfix: a world with 1 simulated GPU; what tests make lies on cuda:0"])
+    done.stdout.fnmatch_lines(["devfix: a world with 1 simulated GPU; what tests create is on cuda:0"])
 
 
 def test_on_two_gpus_it_lies_on_the_second(pytester: pytest.Pytester) -> None:

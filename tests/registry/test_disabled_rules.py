@@ -115,7 +115,7 @@ def generating(*given: object, then: Callable[[], None] = lambda: None) -> Calla
         (generating(then=raising), "propose raised KeyError: 'ids'"),
         (generating(then=spin), "propose took longer than"),
         (lambda ctx: None, "propose raised TypeError"),
-        (generating("a.to(b)"), "propose yielded str, which is no Change"),
+        (generating("a.to(b)"), "propose yielded str, expected a Change"),
         (generating(Change("", Safety.SAFE, CHANGE.edits)), "a Change whose title is ''"),
         (generating(Change("x", "surely", CHANGE.edits)), "whose safety is 'surely'"),
         (generating(Change("x", Safety.SAFE, ())), "a Change without edits"),

@@ -62,7 +62,7 @@ class _Reader:
         """Return what was read, with one note for all lines in no known form."""
         if unreadable := self._found.unreadable:
             count, first = len(unreadable), unreadable[0]
-            lines_are = "a line is no requirement" if count == 1 else f"{count} lines are no requirements"
+            lines_are = "a line is not a requirement" if count == 1 else f"{count} lines are not requirements"
             self._note(f"{first.place}: {lines_are} and left out: {hide_credentials(first.text)}")
         return self._found
 

@@ -47,7 +47,7 @@ class EvidenceRecord:
 
     call: Annotated[str, Meta(description="the function of the code under test that test code has called")]
     entered: Annotated[LineRecord, Meta(description="where that function is: there the tensors on the GPU went in")]
-    created: Annotated[LineRecord, Meta(description="where the tensor was created that lies elsewhere")]
+    created: Annotated[LineRecord, Meta(description="where the misplaced tensor was created")]
     attribute: Annotated[str, Meta(description="the class and the attribute of a tensor that did not move")]
 
 

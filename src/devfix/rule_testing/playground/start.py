@@ -24,7 +24,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 print(Gate(3)(torch.ones(2, 3).to(device)).sum().item())
 """
 EXAMPLE_RULE = """\
-title = "A gate is no module, so nobody moved its values."
+title = "A gate is not a module, so its values were not moved."
 message = "A gate's values were never moved to {peer}."
 
 [[fix]]

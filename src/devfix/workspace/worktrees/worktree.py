@@ -39,7 +39,7 @@ class Worktree:
         for name, content in on_disk(files, self._shadow.blob).items():
             target = Path(os.path.normpath(self.path / name))
             if os.path.realpath(target) != str(target) or not target.is_relative_to(self.path):
-                raise DevfixError(f"{name}: lies behind a symbolic link, or outside of the repository")
+                raise DevfixError(f"{name}: is behind a symbolic link, or outside of the repository")
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
             # Python would use a cached module of the same second and size instead of this edit.
