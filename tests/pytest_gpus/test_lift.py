@@ -272,9 +272,9 @@ def test_findings_are_told_from_artefacts(pytester: pytest.Pytester) -> None:
     found, artefact = "finding", "artefact"
     assert [each["result"] for each in ended] == [found, found, found, artefact, found, *[artefact] * 3, found]
     assert [each["at"] for each in ended[:3]] == ["library.py:15", "library.py:30", "library_user.py:11"]
-    assert ended[5]["reason"] == "the test hands over y, which lies on the host"
-    assert ended[6]["reason"] == "the test hands over x, which lies on the host"
-    assert ended[7]["reason"] == "the test hands over what __init__ made without a device, which lies on the host"
+    assert ended[5]["reason"] == "the test passes y, which is on the host"
+    assert ended[6]["reason"] == "the test passes x, which is on the host"
+    assert ended[7]["reason"] == "the test passes what __init__ made without a device, which is on the host"
     done.stdout.fnmatch_lines(["0 passed, 5 ended in a finding, 4 in an artefact of the lift, 0 failed for another*"])
 
 

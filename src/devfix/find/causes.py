@@ -30,7 +30,7 @@ def explained(failure: Failure, rules: Sequence[Rule], sources: Sources) -> tupl
 
 @dataclass(frozen=True)
 class Seen:
-    """A test, how it runs, the GPU on which its inputs lay, and whether it ran on another one before."""
+    """A test, how it runs, the GPU on which its inputs were, and whether it ran on another one before."""
 
     test: str
     suite: SuiteKind
@@ -135,7 +135,7 @@ def confirmed_silent(
 
 
 def confirmed(cause: Cause, again: Failure | None, is_test: IsTest) -> Cause:
-    """Return a cause with what came of its first test, run alone: None where that passed."""
+    """Return a cause with the result of its first test, run alone; None if that passed."""
     first = cause.failure
     is_same = again is not None and first is not None and again.kind == first.kind
     is_same = is_same and again is not None and _place(_failing(again, is_test)) == _place(cause.failing)

@@ -1,4 +1,4 @@
-"""Run a suite once in a world, its tests lifted where there is a GPU, and read what came of it."""
+"""Run a suite once in a world, its tests lifted where there is a GPU, and read the results."""
 
 from __future__ import annotations
 

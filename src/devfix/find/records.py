@@ -24,7 +24,7 @@ class Evidence:
 class Cause:
     """One bug: where the stray tensor comes from, where the code under test failed by it, and which rule explains it.
 
-    `tests` reach it, the first of them is the one that was run again alone; `devices` are those on which inputs lay.
+    `tests` reach it, the first of them is the one that was run again alone; `devices` are those of the inputs.
     `suite` is how the first runs. A silent finding has `evidence`, and its `failure` is that of a strict run.
     `is_twice`: its tests show it where they run on two GPUs, one after the other.
     """

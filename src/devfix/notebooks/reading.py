@@ -1,4 +1,4 @@
-"""The text of a notebook's JSON: where the source of each cell stands, and how lines of it are replaced.
+"""The text of a notebook's JSON: where the source of each cell is, and how lines of it are replaced.
 
 Every byte outside of a replaced line stays as it is: outputs, metadata, indentation, escapes, the end of the file.
 """
@@ -32,7 +32,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Source:
-    """The source of a cell: where it stands in the file, its lines, and what is between them in a list."""
+    """The source of a cell: where it is in the file, its lines, and what is between them in a list."""
 
     start: int
     stop: int

@@ -1,4 +1,4 @@
-"""The folder of results: what lies in it, how it is recognized, and how one run at a time is let in to write."""
+"""The folder of results: its contents, how it is recognized, and how one run at a time is let in to write."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Find where test code calls the code under test, and which host tensors the running call created.
 
-What an earlier call has returned on the host, and the test hands over with tensors on the GPU, its author would have
+What an earlier call has returned on the host, and the test passes with tensors on the GPU, its author would have
 moved: that is no bug of the code under test.
 """
 
@@ -147,10 +147,10 @@ def token(call: FrameType) -> Token:
 
 
 def handed_over(frame: FrameType | None, args: Any) -> str:
-    """Return what the test calls a tensor of the host among `args` that it has handed over, "" where there is none.
+    """Return what the test calls a tensor of the host among `args` that it has passed, "" where there is none.
 
-    One that the call itself has made may lie on the host because another one does that was handed over. One that an
-    earlier call has made lies there because the test told that call no device, where it takes one.
+    One that the call itself has made may be on the host because another one is that was passed. One that an
+    earlier call has made is there because the test told that call no device, where it takes one.
     """
     call = boundary(frame)
     strays = [each for each in tree_leaves(args) if isinstance(each, torch.Tensor) and each.device.type == "cpu"]
@@ -183,7 +183,7 @@ def _result_of_earlier(call: FrameType) -> str:
 
 
 def gives(call: FrameType, moment: int) -> bool:
-    """Say whether the arguments of a call hold the tensor of that creation on any device, those of modules included."""
+    """Return whether the arguments of a call hold the tensor of that creation on any device, or in a module."""
     found = tree_leaves([call.f_locals.get(name) for name in parameters(call.f_code)])
     held = (tensor for each in found if isinstance(each, torch.nn.Module) for tensor in modules.tensors_of(each))
     return any(records.creation_moment(each) == moment for each in (*found, *held) if isinstance(each, torch.Tensor))

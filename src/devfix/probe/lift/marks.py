@@ -22,7 +22,7 @@ ASKED = "_devfix_asked_for_dtype"
 
 
 def install() -> None:
-    """Mark each failure by what the test has handed over."""
+    """Mark each failure by what the test has passed."""
     failed = hooks.failed
 
     def mark_failure(exception: BaseException, func: Any, args: Any, kwargs: Any) -> None:
@@ -46,7 +46,7 @@ def install() -> None:
 
 
 def handed_over(exception: BaseException | None) -> str:
-    """Return what was handed over to the call that raised an exception, or one that it comes from."""
+    """Return what was passed to the call that raised an exception, or one that it comes from."""
     return str(_marked(exception, MARK) or "")
 
 
@@ -57,17 +57,17 @@ def served(exception: BaseException | None) -> dict[str, Any] | None:
 
 
 def is_kept_by_suite(exception: BaseException | None) -> bool:
-    """Say whether the call that raised an exception was given what test code keeps of a warm-up."""
+    """Return whether the call that raised an exception was given what test code keeps of a warm-up."""
     return bool(_marked(exception, KEPT))
 
 
 def asks_for_dtype(exception: BaseException | None) -> bool:
-    """Say whether test code asked for a dtype that the GPU lacks, in the call that raised an exception."""
+    """Return whether test code asked for a dtype that the GPU lacks, in the call that raised an exception."""
     return bool(_marked(exception, ASKED))
 
 
 def moves_module(exception: BaseException | None) -> bool:
-    """Say whether an exception was raised as a module of test code was moved."""
+    """Return whether an exception was raised as a module of test code was moved."""
     return bool(_marked(exception, modules.MOVES_MODULE))
 
 

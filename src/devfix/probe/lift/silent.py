@@ -35,7 +35,7 @@ class _Mode:
 
 
 def is_strict() -> bool:
-    """Say whether a test fails by what is found."""
+    """Return whether a test fails by what is found."""
     return _Mode.strict
 
 
@@ -137,7 +137,7 @@ def _source(value: Any) -> Any:
 
 
 def is_looked_at(value: Any) -> bool:
-    """Say whether a tensor may be one that lies where test code does not expect it."""
+    """Return whether a tensor may be one that is where test code does not expect it."""
     return not devices.is_on_gpu(value) or stale.is_wanted()
 
 

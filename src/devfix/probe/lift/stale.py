@@ -1,7 +1,7 @@
 """Caches that serve the tensors of one device to a call whose inputs lie on another.
 
 Test code runs first with its tensors on another GPU than the one they lie on otherwise (a warm-up), then as always.
-What the code under test made during a warm-up and still has lies on the other GPU: a cache that does not ask for the
+What the code under test made during a warm-up and still has is on the other GPU: a cache that does not ask for the
 device. Modules are warmed up before test code first calls them, too (first_calls.py).
 """
 
@@ -35,7 +35,7 @@ class _Phase:
 
 
 def is_wanted() -> bool:
-    """Say whether tests are warmed up in this process."""
+    """Return whether tests are warmed up in this process."""
     return _Phase.wanted
 
 
@@ -73,7 +73,7 @@ def served(frame: FrameType | None, values: Any) -> dict[str, Any] | None:
 
 
 def is_kept_by_suite(frame: FrameType | None, values: Any) -> bool:
-    """Say whether one of some tensors is what a warm-up has left to test code."""
+    """Return whether one of some tensors is what a warm-up has left to test code."""
     call = boundaries.boundary(frame)
     return any(_is_of_suite(call, moment) for _, moment in _left(values))
 
@@ -90,7 +90,7 @@ def _left(values: Any) -> Iterator[tuple[torch.Tensor, int]]:
 
 
 def _is_of_suite(call: FrameType | None, moment: int) -> bool:
-    """Say whether test code passes the tensor of that creation, or keeps it itself: its author would have moved it."""
+    """Return whether test code passes or keeps the tensor of that creation: its author would have moved it."""
     return (call is not None and boundaries.gives(call, moment)) or suite_state.keeps(moment)
 
 

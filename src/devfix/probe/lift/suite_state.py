@@ -26,7 +26,7 @@ _CACHED = type(functools.lru_cache(lambda: None))
 
 
 def keeps(moment: int) -> bool:
-    """Say whether test code keeps the tensor of that creation, alone or with a module or container that holds it."""
+    """Return whether test code keeps the tensor of that creation, alone or with a module or container that holds it."""
     mine, others = _modules()
     imported = {id(value) for module in others for value in list(vars(module).values()) if _is_container(value)}
     values = (value for module in mine for value in list(vars(module).values()) if id(value) not in imported)
