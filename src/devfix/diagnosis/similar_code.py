@@ -105,16 +105,11 @@ def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
         if device is None or file.code(added) in known or file.code(remove_keyword(added, "device")) not in known:
             continue
         value = file.code(device.value)
-        alike = FACTORIES if last_name(added.func) in FACTORIES else {last_name(added.func)}
+        kin = FACTORIES if last_name(added.func) in FACTORIES else {last_name(added.func)}
         for call in calls:
             function = file.function_of(call)
             root = NAME.findall(value)[0]
-            if (
-                last_name(call.func) not in alike
-                or argument(call, "device")
-                or function is None
-                or _follows(file, call)
-            ):
+            if last_name(call.func) not in kin or argument(call, "device") or function is None or _follows(file, call):
                 continue
             if is_local(function, root) and is_bound(file, call, root):
                 found = file.edit(file.replaced({call: add_keyword(call, "device", value)}))
