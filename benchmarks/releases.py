@@ -94,7 +94,7 @@ def unpacked(wild: Wild, shared: Path) -> Path:
             fresh.rename(folder)
             return folder
         with tempfile.TemporaryDirectory(prefix="devfix-wheel-") as name:
-            wheel = built_anew(wild, Path(name)) if wild.version else wild.package
+            wheel = built_again(wild, Path(name)) if wild.version else wild.package
             pip("install", "--no-deps", "--target", fresh, wheel)
         if not wild.version:
             apply_change(wild, fresh)
@@ -112,7 +112,7 @@ def apply_change(wild: Wild, folder: Path) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def built_anew(wild: Wild, folder: Path) -> Path:
+def built_again(wild: Wild, folder: Path) -> Path:
     """A wheel of the release with the case's change in it and the case's version."""
     pip("download", "--no-deps", "--only-binary", ":all:", "--dest", folder, wild.package)
     old = next(folder.glob("*.whl"))

@@ -1,4 +1,4 @@
-"""Repair released packages and notebooks in which the failures were met that devfix was born from; print one table.
+"""Repair released packages and notebooks in which the failures occurred that led to devfix; print one table.
 
 usage: python benchmarks/wild.py [--verbose] [--jobs N] [NAME ...]
 

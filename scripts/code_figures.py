@@ -18,7 +18,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-BEFORE = "2711f41"  # the last commit before packages and names were changed (issue 15)
+BEFORE = "2711f41"  # the last commit before packages and names were changed
 PARTICIPLES = {"told", "tell", "asked", "shown", "seen", "made", "kept", "given", "wanted", "written", "looked"}
 CLAUSE = re.compile(r"(?:Whether|What|How|Where|Which|Who|When)\b")
 

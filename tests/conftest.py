@@ -8,8 +8,10 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
+from probe_programs import Ran, run_program
 from waiting import HANGS
 
 from devfix.execution.prefork import PreforkServer
@@ -58,3 +60,15 @@ def warm() -> Iterator[PreforkServer]:
     warm = PreforkServer(Path(sys.executable), child_environment())
     yield warm
     warm.close()
+
+
+@pytest.fixture
+def trace_program(tmp_path: Path, warm: PreforkServer) -> Any:
+    """Run a program under the probe, which must record it without errors of its own."""
+
+    def run(source: str, **order: Any) -> Ran:
+        ran = run_program(tmp_path, source, warm=warm, **order)
+        assert ran.trace["internal_errors"] == []
+        return ran
+
+    return run

@@ -52,10 +52,10 @@ class DeclaredDeviceIgnored(OperandRule):
     def explain(self, ctx: Context) -> str:
         """Report results of an object that is on another device than its `device` says."""
         for found in _declarations(ctx)[:1]:
-            held = f"`{found.held.expression}` lies on {found.held.device}" if found.held else ""
+            held = f"`{found.held.expression}` is on {found.held.device}" if found.held else ""
             return (
                 f"`{found.declared.expression}` says {found.declared.device}, but"
-                f" {held or f'its results may lie on {ctx.operand.device}'}: what is made as declared meets what is"
+                f" {held or f'its results may be on {ctx.operand.device}'}: what is made as declared meets what is"
                 " computed elsewhere."
             )
         return ""

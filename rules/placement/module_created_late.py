@@ -23,12 +23,12 @@ class ModuleCreatedLate(ModuleRule):
         """Move what was constructed late, else what was added to a container and is therefore elsewhere."""
         late = largest_misplaced_module(ctx.failure, ctx.operand)
         made = ctx.construction_sites(late) if late is not None else []
-        born = list(ctx.sites("creation", "returned"))
-        contained = bool(made and born) and made[0].is_in_constructor and not born[0].is_in_constructor
+        created = list(ctx.sites("creation", "returned"))
+        contained = bool(made and created) and made[0].is_in_constructor and not created[0].is_in_constructor
         if not contained:
             yield from ctx.move_constructed(late) if late is not None else ()
-            born.sort(key=lambda site: late is not None and site.is_in_constructor)
-        for site in born:
+            created.sort(key=lambda site: late is not None and site.is_in_constructor)
+        for site in created:
             changes = list(site.add_device() if site.kind == "creation" else ())
             if site.kind == "creation" or late is not None:
                 is_sure = site.kind == "creation" and (late is None or contained)

@@ -36,7 +36,7 @@ class PlainListOfModules(OperandRule):
             return ""
         whole, attribute = found
         return (
-            f"`{whole.expression}.{attribute}` is a plain container: {whole.type} neither moves nor trains what lies in"
+            f"`{whole.expression}.{attribute}` is a plain container: {whole.type} neither moves nor trains what is in"
             f" it, so it stayed on {ctx.operand.device}."
         )
 

@@ -26,8 +26,8 @@ class TensorsOfPlainObject(OperandRule):
 
     confidence = Confidence.NEARBY
     message = (
-        "{name} belongs to an object that is no module, which no `.to()` reaches: it stayed on {device}, where the"
-        " constructor made it, and meets a tensor on {peer}."
+        "{name} belongs to an object that is not a module, so that no `.to()` reaches it: it stayed on {device}, where"
+        " the constructor made it, and meets a tensor on {peer}."
     )
 
     def matches(self, ctx: Context) -> bool:

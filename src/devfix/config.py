@@ -51,7 +51,7 @@ RuleOptions = Annotated[
 
 @dataclass(frozen=True)
 class PublishConfig:
-    """What `devfix publish` does unless its options say otherwise; None and () stand for keys that are not set."""
+    """Defaults for the options of `devfix publish`; None and () stand for keys that are not set."""
 
     branch: Text | None = None
     draft: Switch | None = None

@@ -37,7 +37,7 @@ def test_rules_are_listed_with_safety_and_origin(capsys: pytest.CaptureFixture[s
     code, out, err = said(capsys, "rules", "--rules", "rules")
     (line,) = [line for line in out.splitlines() if line.startswith("acme/bias-left")]
     assert code == 0 and "safe" in line and "The bias stays behind." in line
-    assert "broken.py: is no rule, it needs one class derived from devfix.sdk.Rule, and has none" in err
+    assert "broken.py: is not a rule, it needs one class derived from devfix.sdk.Rule, and has none" in err
     code, out, _ = said(capsys, "rules", "--rules", "rules", "--format", "json")
     data = json.loads(out)
     (record,) = [rule for rule in data["rules"] if rule["id"] == "acme/bias-left"]
@@ -178,5 +178,7 @@ def test_a_module_that_is_no_rule_fails_and_the_others_are_tested(
     write_rule(tmp_path / "rules", "wrong", rule="x = 1\n")
     code, out, _ = said(capsys, "test", "rules")
     assert (
-        code == 1 and "wrong.py: is no rule, it needs one class" in out and "2 cases: 1 modules that are no rule" in out
+        code == 1
+        and "wrong.py: is not a rule, it needs one class" in out
+        and "2 cases: 1 modules that are not rules" in out
     )

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from git_repositories import write
 from notebooks import notebook
 
 from devfix.discovery import Command, Interpreter, discover, runnable
@@ -16,13 +17,6 @@ from devfix.notebooks import HOST
 PYTHON = Path(sys.executable)
 GUARD = 'if __name__ == "__main__":\n    main()\n'
 SCRIPT = "import torch\n\n\ndef main():\n    print('ran')\n\n\n" + GUARD
-
-
-def write(root: Path, files: dict[str, str]) -> frozenset[str]:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    return frozenset(files)
 
 
 def shown(commands: tuple[Command, ...]) -> list[str]:

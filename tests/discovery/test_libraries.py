@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from git_repositories import write
 
 from devfix.dependencies import Declared, declared, distribution_for
 from devfix.discovery import Command, discover
@@ -56,13 +57,6 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with zipfile.ZipFile(wheel(folder, name, requires, files)) as archive:
             archive.extractall(site)
     return folder / "env" / "bin" / "python"
-
-
-def write(root: Path, files: dict[str, str]) -> frozenset[str]:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    return frozenset(files)
 
 
 def shown(commands: tuple[Command, ...]) -> list[str]:

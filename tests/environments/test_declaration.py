@@ -103,7 +103,7 @@ def test_lines_that_are_no_requirements_are_left_out(tmp_path: Path) -> None:
     lines = "# $ conda create --file\nnumpy=1.19.2=py38_0\npip install torch\nidna>=3.*\n"
     found = declared(tmp_path, {"requirements.txt": lines})
     assert texts(found) == ["idna>=3"]
-    assert found.notes == ["requirements.txt:2: 2 lines are no requirements and left out: numpy=1.19.2=py38_0"]
+    assert found.notes == ["requirements.txt:2: 2 lines are not requirements and left out: numpy=1.19.2=py38_0"]
 
 
 def test_requirements_from_version_control(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_jobs_with_a_result_are_not_run_again_unless_the_cause_may_be_gone(tmp_p
 def test_a_token_goes_to_its_forge_alone(tmp_path: Path) -> None:
     """A host that only sounds like GitHub is none; nor is one that fleet.toml does not name as one."""
     from devfix.fleet.planning.fleet_file import Repository, Settings
-    from devfix.fleet.planning.owners import token_of
+    from devfix.fleet.planning.owner import token_of
 
     tokens = {"GITHUB_TOKEN": "github-secret", "GITLAB_TOKEN": "gitlab-secret"}
 

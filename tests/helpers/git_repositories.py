@@ -35,12 +35,13 @@ def make_repository(folder: Path, files: Mapping[str, bytes | str]) -> Path:
     return folder
 
 
-def write(folder: Path, files: Mapping[str, bytes | str]) -> None:
-    """Write files below the folder."""
+def write(folder: Path, files: Mapping[str, bytes | str]) -> frozenset[str]:
+    """Write files below the folder, and return their names."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return frozenset(files)
 
 
 def fingerprint(folder: Path) -> dict[str, tuple[int, str]]:

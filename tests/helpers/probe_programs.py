@@ -48,8 +48,8 @@ class Ran:
         line = Path(place["path"]).read_bytes().splitlines()[place["line"] - 1]
         return line[place["column"] : place["end_column"]].decode()
 
-    def birth(self, argument: str) -> str:
-        """The source of the expression in which an operand was born."""
+    def creation(self, argument: str) -> str:
+        """Return the source of the expression that created an operand."""
         return self.text(self.operand(argument)["history"][0]["places"][0])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from devfix.find.records import Cause, Confidence, Evidence, FindReport
+from devfix.find.records import Cause, Evidence, FindReport
 from devfix.find.report import find_record
 from devfix.model import Failure, Frame, Operand, SourceLocation
 from devfix.report.find_types import FindRecord
@@ -30,7 +30,7 @@ RAISES = Cause(
     ("tests/test_a.py::test_it", "tests/test_a.py::test_other"),
     ("cuda:0", "cuda:1"),
     True,
-    Confidence.high,
+    "high",
 )
 SILENT = Cause(
     "result-on-host",

@@ -6,6 +6,19 @@ from importlib.metadata import entry_points
 
 import pytest
 
+MODEL = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        bias = torch.ones(4)
+        return self.linear(x) + bias
+"""  # its forward creates a tensor on the host
 # An environment that was installed before the plugin was added has it by name alone.
 NAMED = [] if entry_points(group="pytest11", name="devfix-gpus") else ["-p", "devfix.pytest_gpus.plugin"]
 

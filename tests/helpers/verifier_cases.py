@@ -20,10 +20,10 @@ SOURCE = b"a = make()\nb = other()\nuse(a)\nuse(b)\n"
 FILES = {"m.py": SOURCE}
 
 
-def failure(line: int, born: int, operations: int) -> Failure:
+def failure(line: int, created: int, operations: int) -> Failure:
     place = SourceLocation("m.py", line, "f", owned=True)
-    birth = Event("factory", "aten::zeros", "cpu", (SourceLocation("m.py", born, "f", owned=True),))
-    operands = (Operand("self", "cuda:0"), Operand("other", "cpu", history=(birth,)))
+    creation = Event("factory", "aten::zeros", "cpu", (SourceLocation("m.py", created, "f", owned=True),))
+    operands = (Operand("self", "cuda:0"), Operand("other", "cpu", history=(creation,)))
     return Failure(
         "device-mismatch", "RuntimeError", "two devices", "aten::add", (Frame(place),), operands, operations=operations
     )

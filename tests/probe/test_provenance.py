@@ -1,4 +1,4 @@
-"""Histories of tensors: kinds of births, moves, what is kept, what is not marked, and what it costs."""
+"""Histories of tensors: kinds of creations, moves, what is kept, what is not marked, and what it costs."""
 
 from __future__ import annotations
 
@@ -6,20 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from probe_programs import PYTHON, Ran, run_program
+from probe_programs import PYTHON, run_program
 
-from devfix.execution.prefork import PreforkServer
 from devfix.process import child_environment
-
-
-@pytest.fixture
-def trace_program(tmp_path: Path, warm: PreforkServer) -> Any:
-    def run(source: str, **order: Any) -> Ran:
-        ran = run_program(tmp_path, source, warm=warm, **order)
-        assert ran.trace["internal_errors"] == []
-        return ran
-
-    return run
 
 
 @pytest.mark.parametrize(
@@ -38,11 +27,11 @@ def trace_program(tmp_path: Path, warm: PreforkServer) -> Any:
         ("torch.empty(3).normal_()", "random"),
     ],
 )
-def test_births(trace_program: Any, made: str, kind: str) -> None:
+def test_creations(trace_program: Any, made: str, kind: str) -> None:
     prelude = "import io, numpy, torch\nfile = io.BytesIO(); torch.save(torch.ones(3), file); file.seek(0)\n"
     ran = trace_program(f"{prelude}h = torch.ones(3)\nx = h.cuda()\ny = {made}\nx + y\n")
-    birth = ran.operand("other")["history"][0]
-    assert (birth["kind"], birth["device"], ran.text(birth["places"][0])) == (kind, "cpu", made)
+    creation = ran.operand("other")["history"][0]
+    assert (creation["kind"], creation["device"], ran.text(creation["places"][0])) == (kind, "cpu", made)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +48,7 @@ def test_births(trace_program: Any, made: str, kind: str) -> None:
         ("h.clone()", "clone"),
     ],
 )
-def test_what_is_derived_on_the_host_keeps_its_birth(trace_program: Any, step: str, name: str) -> None:
+def test_what_is_derived_on_the_host_keeps_its_creation(trace_program: Any, step: str, name: str) -> None:
     ran = trace_program(
         f"import torch\nh = torch.ones(3, 3)[0]\ny = {step}\nassert y[..., 0].sum() > 0.5\ny + torch.ones(1).cuda()\n"
     )
@@ -69,7 +58,7 @@ def test_what_is_derived_on_the_host_keeps_its_birth(trace_program: Any, step: s
     assert step.startswith(ran.text(history[-1]["places"][0]))
 
 
-def test_a_parameter_remembers_its_birth_and_its_moves(trace_program: Any) -> None:
+def test_a_parameter_remembers_its_creation_and_its_moves(trace_program: Any) -> None:
     ran = trace_program(
         """
         import torch
@@ -86,7 +75,7 @@ def test_a_parameter_remembers_its_birth_and_its_moves(trace_program: Any) -> No
     ]
 
 
-def test_birth_and_move_outlast_many_steps(trace_program: Any) -> None:
+def test_creation_and_move_outlast_many_steps(trace_program: Any) -> None:
     ran = trace_program(
         """
         import torch
@@ -222,7 +211,7 @@ def test_tensors_die_as_they_would(trace_program: Any) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_million_births_stay_within_fifty_megabytes(tmp_path: Path) -> None:
+def test_a_million_creations_stay_within_fifty_megabytes(tmp_path: Path) -> None:
     source = """
         import resource, torch
         keep = torch.ones(4)

@@ -26,7 +26,7 @@ BEFORE = b"import torch\nx = torch.ones(2)\n"
         (BEFORE, BEFORE + b"y = x  # \x00\n", "U+0000"),
         (BEFORE, BEFORE + b"y = x  # \x1b[2K\n", "U+001B"),
         (BEFORE, b"# coding: utf-7\n" + BEFORE, "encoding"),
-        (BEFORE, BEFORE + b"y = (x\n", "no valid Python"),
+        (BEFORE, BEFORE + b"y = (x\n", "not valid Python"),
         (BEFORE, BEFORE + b"y = x.to(x.device)\n", ""),
         (BEFORE.replace(b"\n", b"\r\n"), BEFORE.replace(b"\n", b"\r\n") + b"y = x\r\n", ""),
         (b"print 'old'\n", b"print 'old', 2\n", ""),

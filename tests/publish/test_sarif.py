@@ -64,7 +64,7 @@ def test_the_validator_finds_no_error_and_no_warning(history: History, multitool
     assert ": error " not in done.stdout, done.stdout
 
 
-def test_it_tells_place_births_and_the_fix(history: History) -> None:
+def test_it_has_place_creations_and_the_fix(history: History) -> None:
     (run,) = json.loads(sarif(history.record(FIRST)))["runs"]
     (result,) = run["results"]
     assert result["ruleId"] == "placement/input-not-moved"

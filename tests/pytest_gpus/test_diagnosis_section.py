@@ -9,23 +9,10 @@ from pathlib import Path
 
 import pytest
 from git_repositories import make_repository
-from suite_runs import NAMED, run
+from suite_runs import MODEL, NAMED, run
 
 from devfix.report.render.json import read
 
-MODEL = """
-import torch
-
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = torch.nn.Linear(4, 4)
-
-    def forward(self, x):
-        bias = torch.ones(4)
-        return self.linear(x) + bias
-"""
 TEST = """
 import torch
 from model import Model
@@ -145,7 +132,7 @@ def test_a_failure_of_a_process_that_a_test_starts(suite: pytest.Pytester) -> No
 
 
 @pytest.mark.exhaustive
-def test_repair_mends_what_a_suite_finds(tmp_path: Path) -> None:
+def test_repair_fixes_what_a_suite_finds(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "suite", {"model.py": MODEL, "test_model.py": TEST})
     words = "python -m pytest " + " ".join([*NAMED, "-q", "test_model.py", "--gpus", "1"])
     command = [sys.executable, "-m", "devfix", "repair", str(root), "--world", "simulated", "--run", words]

@@ -252,7 +252,7 @@ def test_what_tests_make_lies_on_the_gpu(pytester: pytest.Pytester) -> None:
     suite(pytester, test_makes=MAKES.replace("{gpu}", "0"))
     done = run(pytester, "--lift", "--world", "simulated", "--doctest-modules")
     done.assert_outcomes(passed=18)
-    done.stdout.fnmatch_lines(["devfix: a world with 1 simulated GPU; what tests make lies on cuda:0"])
+    done.stdout.fnmatch_lines(["devfix: a world with 1 simulated GPU; what tests create is on cuda:0"])
 
 
 def test_on_two_gpus_it_lies_on_the_second(pytester: pytest.Pytester) -> None:
@@ -272,9 +272,9 @@ def test_findings_are_told_from_artefacts(pytester: pytest.Pytester) -> None:
     found, artefact = "finding", "artefact"
     assert [each["result"] for each in ended] == [found, found, found, artefact, found, *[artefact] * 3, found]
     assert [each["at"] for each in ended[:3]] == ["library.py:15", "library.py:30", "library_user.py:11"]
-    assert ended[5]["reason"] == "the test hands over y, which lies on the host"
-    assert ended[6]["reason"] == "the test hands over x, which lies on the host"
-    assert ended[7]["reason"] == "the test hands over what __init__ made without a device, which lies on the host"
+    assert ended[5]["reason"] == "the test passes y, which is on the host"
+    assert ended[6]["reason"] == "the test passes x, which is on the host"
+    assert ended[7]["reason"] == "the test passes what __init__ made without a device, which is on the host"
     done.stdout.fnmatch_lines(["0 passed, 5 ended in a finding, 4 in an artefact of the lift, 0 failed for another*"])
 
 

@@ -10,23 +10,10 @@ from typing import Any
 import jsonschema
 import pytest
 from json_schemas import closed
-from suite_runs import run
+from suite_runs import MODEL, run
 
 from devfix.report.render.json import suite_schema
 
-MODEL = """
-import torch
-
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = torch.nn.Linear(4, 4)
-
-    def forward(self, x):
-        bias = torch.ones(4)
-        return self.linear(x) + bias
-"""
 TEST = """
 import pytest
 import torch

@@ -24,8 +24,8 @@ NOT_PYTHON = Change("Move `a`", Safety.SAFE, (Edit("m.py", 3, SOURCE, SOURCE + b
 
 
 def failure() -> Failure:
-    birth = Event("factory", "aten::zeros", "cpu", (SourceLocation("m.py", 1, "f", owned=True),))
-    operands = (Operand("self", "cpu", history=(birth,)), Operand("other", "cuda:0"))
+    creation = Event("factory", "aten::zeros", "cpu", (SourceLocation("m.py", 1, "f", owned=True),))
+    operands = (Operand("self", "cpu", history=(creation,)), Operand("other", "cuda:0"))
     return Failure(
         "device-mismatch",
         "RuntimeError",
@@ -115,7 +115,7 @@ def generating(*given: object, then: Callable[[], None] = lambda: None) -> Calla
         (generating(then=raising), "propose raised KeyError: 'ids'"),
         (generating(then=spin), "propose took longer than"),
         (lambda ctx: None, "propose raised TypeError"),
-        (generating("a.to(b)"), "propose yielded str, which is no Change"),
+        (generating("a.to(b)"), "propose yielded str, expected a Change"),
         (generating(Change("", Safety.SAFE, CHANGE.edits)), "a Change whose title is ''"),
         (generating(Change("x", "surely", CHANGE.edits)), "whose safety is 'surely'"),
         (generating(Change("x", Safety.SAFE, ())), "a Change without edits"),
@@ -149,7 +149,7 @@ def test_a_rule_that_yields_without_end_is_stopped_and_equal_changes_are_tried_o
 
 @pytest.mark.parametrize(
     ("line", "where"),
-    [(1, "the birth"), (3, "the failing line")],
+    [(1, "the creation"), (3, "the failing line")],
 )
 def test_a_comment_keeps_a_rule_away(line: int, where: str) -> None:
     lines = SOURCE.split(b"\n")

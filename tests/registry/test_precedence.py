@@ -60,13 +60,13 @@ def test_better_evidence_comes_before_any_precedence() -> None:
 def test_unknown_ids_and_circles_are_told(tmp_path: Path) -> None:
     rules = [rule("p/a", "p/b"), rule("p/b", "p/c"), rule("p/c", "p/a", "p/none")]
     unknown, circle = troubles_of(rules)
-    assert unknown == "rule p/c supersedes 'p/none', which is no rule: that counts for nothing"
+    assert unknown == "rule p/c supersedes 'p/none', which is not a rule: that is ignored"
     assert circle == "rules supersede each other in a circle: p/a > p/b > p/c > p/a; none counts"
     write_rule(
         tmp_path, "first", RULE.replace("    def diagnose", '    supersedes = ("acme/gone",)\n\n    def diagnose', 1)
     )
     found = collect([tmp_path])
-    assert any("'acme/gone', which is no rule" in trouble for trouble in found.troubles)
+    assert any("'acme/gone', which is not a rule" in trouble for trouble in found.troubles)
 
 
 def test_shipped_rules_declare_a_precedence_that_holds() -> None:

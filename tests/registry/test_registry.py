@@ -90,11 +90,11 @@ def test_another_copy_of_an_installed_pack_is_taken_from_where_it_lies(
         ("raise KeyError('x')", "cannot be imported: KeyError: 'x'"),
         ("import sys; sys.exit(3)", "cannot be imported: SystemExit: 3"),
         ("def (", "cannot be imported: SyntaxError"),
-        ("x = 1", "is no rule, it needs one class derived from devfix.sdk.Rule, and has none"),
+        ("x = 1", "is not a rule, it needs one class derived from devfix.sdk.Rule, and has none"),
         (f"{RULE}\n\nclass Twin(BiasLeft): pass", "derived from devfix.sdk.Rule, and has 2: BiasLeft, Twin"),
         (f"{RULE}\n    def __init__(self): raise KeyError('x')", "BiasLeft() raised KeyError: 'x'"),
-        (RULE.replace('"""The bias stays behind."""', ""), "is no rule, it lacks a docstring, which is its title"),
-        (RULE.replace("def propose", "def suggest"), "is no rule, BiasLeft lacks propose"),
+        (RULE.replace('"""The bias stays behind."""', ""), "is not a rule, it lacks a docstring, which is its title"),
+        (RULE.replace("def propose", "def suggest"), "is not a rule, BiasLeft lacks propose"),
         (RULE + "\nOptions = {'a': 1}\n", "`Options` must be a dataclass"),
         (WITH_OPTIONS.replace("    wrappers", "    first: int\n    wrappers"), "needs a default"),
         (WITH_OPTIONS.replace('name: str = "x"', "name: object = None"), "option name has a default of type NoneType"),
@@ -218,7 +218,7 @@ def test_the_command_line_and_the_users_own_configuration_name_rules(
 
 
 def test_a_rule_that_is_none_raises_for_who_asks_for_it_alone(tmp_path: Path) -> None:
-    with pytest.raises(RuleError, match="is no rule"):
+    with pytest.raises(RuleError, match="is not a rule"):
         rule_at(write_rule(tmp_path, rule="x = 1\n"))
 
 
@@ -243,7 +243,7 @@ def test_what_lies_too_deep_and_a_page_without_a_module_are_named(tmp_path: Path
     (tmp_path / "acme" / "lonely.md").write_text("# A rule\n\n## Cases\n")
     (tmp_path / "acme" / "README.md").write_text("# Rules of Acme\n")
     troubles = collect([tmp_path]).troubles
-    assert [each for each in troubles if "too deep" in each] == [f"{deep}: lies too deep to be read: name its folder"]
+    assert [each for each in troubles if "too deep" in each] == [f"{deep}: in too deep a folder: name that folder"]
     assert [each for each in troubles if "without its module" in each] == [
         f"{tmp_path / 'acme' / 'lonely.md'}: the page of a rule without its module, lonely.py"
     ]

@@ -63,7 +63,7 @@ def plain_pytest(root: Path, *arguments: str, **settings: str) -> subprocess.Com
 
 
 @pytest.mark.slow
-def test_a_call_of_the_mended_function_fails_without_the_fix_and_passes_with_it(tmp_path: Path) -> None:
+def test_a_call_of_the_fixed_function_fails_without_the_fix_and_passes_with_it(tmp_path: Path) -> None:
     report = repaired(tmp_path, {"ops.py": LIBRARY, "main.py": CALLER, "tests/test_ops.py": NEIGHBOUR})
     guard, root = guard_of(report), Path(report.root)
     assert guard.path == "tests/test_devices_ops.py"

@@ -115,7 +115,7 @@ def test_the_text_is_one_small_file_that_python_reads() -> None:
     assert "devfix" not in text.replace('pytest.importorskip("devfix")', "").replace("test_devices", "")
 
 
-def test_calls_inside_of_what_was_mended_are_left_out() -> None:
+def test_calls_inside_of_what_was_fixed_are_left_out() -> None:
     source = b"def outer(x):\n    y = x\n    return inner(y)\n\n\ndef inner(y):\n    return y + 1\n"
     frames = tuple(Frame(SourceLocation("m.py", line, name, owned=True)) for line, name in ((3, "outer"), (7, "inner")))
     calls = tuple(

@@ -187,7 +187,7 @@ def test_a_case_without_failure_must_run_clean(bench: Bench, tmp_path: Path) -> 
         ),
         ("return each.blame(", "return (", "expected a Finding of this failure"),
         ("return each.blame(", "return Finding(7, ", "expected a Finding of this failure"),
-        ("yield from site.move_argument()", "yield 'a.to(b)'", "yielded str, which is no Change"),
+        ("yield from site.move_argument()", "yield 'a.to(b)'", "yielded str, expected a Change"),
         ("yield from site.move_argument()", "yield 1 / 0", "raised ZeroDivisionError"),
         ("            if site.kind", "            return 5\n            if site.kind", "`propose` yields no change"),
         (

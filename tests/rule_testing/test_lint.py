@@ -48,11 +48,11 @@ def test_files_that_are_not_in_order_are_named(tmp_path: Path) -> None:
     found = [str(each) for each in lint([tmp_path / "a", tmp_path / "b"])]
     assert found == [
         f"{orphan}: is the page of no rule: gone.py is missing",
-        f"{deep}: lies too deep: rules are read in a folder and one below it",
+        f"{deep}: too deep a folder: rules are read in a folder and one below it",
         f"{twin}: is a second rule acme/bias-left, beside {tmp_path / 'a' / 'acme' / 'bias_left.py'}",
         f"{no_page}: {no_page.with_suffix('.md').resolve()}: the rule has no page; `devfix new-rule` writes one to"
         " start from",
-        f"{no_rule}: is no rule, it needs one class derived from devfix.sdk.Rule, and has none",
+        f"{no_rule}: is not a rule, it needs one class derived from devfix.sdk.Rule, and has none",
         f"{wrong}:1: does not parse: invalid syntax",
     ]
 

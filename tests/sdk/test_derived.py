@@ -11,7 +11,7 @@ from devfix.sdk import derived_in_frame, stored_attributes
 from devfix.sdk.trace.derived import begins
 
 AT = SourceLocation("m.py", 9, "use", 9, 4, 20, owned=True)
-BIRTH = Event("factory", "aten::ones", "cpu", (SourceLocation("m.py", 3, "use", 3, 8, 22, owned=True), AT))
+CREATION = Event("factory", "aten::ones", "cpu", (SourceLocation("m.py", 3, "use", 3, 8, 22, owned=True), AT))
 MOVE = Event("move", "aten::_to_copy", "cpu", (AT,))
 EQUAL = Event("op", "aten::eq", "cpu", (AT,))
 NET = ScopeVariable("self", "module", "cuda:0", "Net")
@@ -28,29 +28,29 @@ def named(name: str, *history: Event, **fields: object) -> ScopeVariable:
 def test_a_history_goes_on_from_a_shorter_one_that_is_the_same_so_far() -> None:
     elsewhere = Event("factory", "aten::ones", "cpu", (AT,))
     nowhere = Event("factory", "aten::ones", "cpu")
-    assert begins((BIRTH, EQUAL), (BIRTH,))
-    assert begins((BIRTH, MOVE, EQUAL), (BIRTH, MOVE))
-    assert not begins((BIRTH, EQUAL), (BIRTH, EQUAL))
-    assert not begins((BIRTH,), (BIRTH, EQUAL))
-    assert not begins((BIRTH,), ())
-    assert not begins((BIRTH, EQUAL), (elsewhere,))
-    assert not begins((BIRTH, EQUAL, EQUAL), (BIRTH, MOVE))
+    assert begins((CREATION, EQUAL), (CREATION,))
+    assert begins((CREATION, MOVE, EQUAL), (CREATION, MOVE))
+    assert not begins((CREATION, EQUAL), (CREATION, EQUAL))
+    assert not begins((CREATION,), (CREATION, EQUAL))
+    assert not begins((CREATION,), ())
+    assert not begins((CREATION, EQUAL), (elsewhere,))
+    assert not begins((CREATION, EQUAL, EQUAL), (CREATION, MOVE))
     assert not begins((nowhere, EQUAL), (nowhere,))
     # One helper made both, but was called from two places.
-    assert not begins((BIRTH, EQUAL), (replace(BIRTH, places=BIRTH.places[:1]),))
+    assert not begins((CREATION, EQUAL), (replace(CREATION, places=CREATION.places[:1]),))
 
 
 def test_what_an_operand_was_made_of_nearest_first() -> None:
-    operand = Operand("other", "cpu", history=(BIRTH, MOVE, EQUAL))
+    operand = Operand("other", "cpu", history=(CREATION, MOVE, EQUAL))
     scope = (
-        named("far", BIRTH),
-        named("a.b", BIRTH, MOVE),
-        named("longer", BIRTH, MOVE),
-        named("near", BIRTH, MOVE),
-        named("elsewhere", BIRTH, device="cuda:0"),
-        named("itself", BIRTH, MOVE, EQUAL),
+        named("far", CREATION),
+        named("a.b", CREATION, MOVE),
+        named("longer", CREATION, MOVE),
+        named("near", CREATION, MOVE),
+        named("elsewhere", CREATION, device="cuda:0"),
+        named("itself", CREATION, MOVE, EQUAL),
         named("unknown"),
-        ScopeVariable("owner", "object", "cpu", history=(BIRTH,)),
+        ScopeVariable("owner", "object", "cpu", history=(CREATION,)),
     )
     assert [each.expression for each in derived_in_frame(failure(*scope), operand, 1)] == [
         "near",
@@ -62,21 +62,21 @@ def test_what_an_operand_was_made_of_nearest_first() -> None:
 
 
 def attributes(*scope: ScopeVariable, names: tuple[str, ...] = ()) -> list[tuple[str, str, str]]:
-    operand = Operand("other", "cpu", names=tuple(NameRef(1, name) for name in names), history=(BIRTH, EQUAL))
+    operand = Operand("other", "cpu", names=tuple(NameRef(1, name) for name in names), history=(CREATION, EQUAL))
     found = stored_attributes(failure(*scope), operand)
     assert {each.frame for each in found} <= {1}
     return [(each.whole, each.attribute, each.module.expression if each.module else "") for each in found]
 
 
 def test_the_attribute_that_keeps_an_operand_or_what_it_was_made_of() -> None:
-    assert attributes(NET, named("self.mask", BIRTH)) == [("self", "mask", "self")]
-    assert attributes(NET, named("self.mask", BIRTH, EQUAL), names=("self.mask",)) == [("self", "mask", "self")]
-    assert attributes(NET, named("self.masks[0]", BIRTH)) == [("self", "masks", "self")]
-    assert attributes(NET, named("self.body.mask", BIRTH)) == [("self.body", "mask", "")]
-    assert attributes(ScopeVariable("self", "object", ""), named("self.mask", BIRTH)) == [("self", "mask", "")]
+    assert attributes(NET, named("self.mask", CREATION)) == [("self", "mask", "self")]
+    assert attributes(NET, named("self.mask", CREATION, EQUAL), names=("self.mask",)) == [("self", "mask", "self")]
+    assert attributes(NET, named("self.masks[0]", CREATION)) == [("self", "masks", "self")]
+    assert attributes(NET, named("self.body.mask", CREATION)) == [("self.body", "mask", "")]
+    assert attributes(ScopeVariable("self", "object", ""), named("self.mask", CREATION)) == [("self", "mask", "")]
 
 
 def test_neither_a_name_nor_a_parameter_nor_what_is_out_of_scope_is_such_an_attribute() -> None:
-    assert attributes(NET, named("mask", BIRTH)) == []
-    assert attributes(NET, named("self.weight", BIRTH, type="Parameter")) == []
+    assert attributes(NET, named("mask", CREATION)) == []
+    assert attributes(NET, named("self.weight", CREATION, type="Parameter")) == []
     assert attributes(NET, names=("self.mask",)) == []

@@ -15,11 +15,11 @@ CODE = """class Waves(nn.Module):
 
 DEVICE = choose()
 """
-BORN = place(CODE, "torch.zeros(size)", "Waves.__init__")
+CREATED = place(CODE, "torch.zeros(size)", "Waves.__init__")
 SOURCE = Sources({"main.py": CODE.encode()}.get)
 
 
-def parameter_at(*scope: ScopeVariable, at: SourceLocation = BORN, device: str = "cuda:0") -> str:
+def parameter_at(*scope: ScopeVariable, at: SourceLocation = CREATED, device: str = "cuda:0") -> str:
     return device_parameter(FixSite("creation", at, scope), device, SOURCE)
 
 
@@ -53,8 +53,8 @@ def test_only_a_function_of_a_known_file_is_told_anything() -> None:
 def test_any_name_for_the_device_in_scope_counts() -> None:
     for binding in (ScopeVariable("DEVICE", "device", "cuda:0"), ScopeVariable("self.home", "string", "cuda")):
         failure = meeting(CODE, "torch.zeros(size)", scope=[binding], function="Waves.__init__")[0].failure
-        assert has_device_name(failure, BORN, "cuda:0") and not has_device_name(failure, BORN, "cpu")
+        assert has_device_name(failure, CREATED, "cuda:0") and not has_device_name(failure, CREATED, "cpu")
         assert not has_device_name(failure, place(CODE, "choose()", "other"), "cuda:0")
     assert not has_device_name(
-        meeting(CODE, "torch.zeros(size)", scope=[tensor("y", "cuda:0")])[0].failure, BORN, "cuda:0"
+        meeting(CODE, "torch.zeros(size)", scope=[tensor("y", "cuda:0")])[0].failure, CREATED, "cuda:0"
     )

@@ -126,7 +126,7 @@ def test_a_frame_is_the_deepest_of_its_function() -> None:
     assert frame_of(replace(failure, frames=(over, *failure.frames)), replace(READ, function="<module>")) == 0
 
 
-def test_a_tensor_is_born_where_it_is_used_while_all_its_makers_run() -> None:
+def test_a_tensor_is_created_where_it_is_used_while_all_its_makers_run() -> None:
     here, there = event(CAST, "factory", "aten::zeros"), event(READ, "factory", "aten::zeros")
     for history, expected in (
         ((here,), True),
@@ -144,7 +144,7 @@ def test_a_tensor_is_born_where_it_is_used_while_all_its_makers_run() -> None:
         assert is_created_where_used(failure, operand) is expected, history
 
 
-def test_it_is_born_in_reach_of_a_device_that_its_function_had_at_hand() -> None:
+def test_it_is_created_in_reach_of_a_device_that_its_function_had_at_hand() -> None:
     far = replace(READ, line=5)
     for history, device, expected in (
         ((event(CAST, "factory", "aten::zeros"),), "cuda:1", True),
@@ -240,7 +240,7 @@ TURN = """def f(x, loader):
         ("with read(y) as (mask, z): pass", False),
     ],
 )
-def test_a_turn_hands_out_what_the_loop_does_not_bind_anew(line: str, expected: bool) -> None:
+def test_an_iteration_yields_what_the_loop_does_not_rebind(line: str, expected: bool) -> None:
     file = main(TURN.format(line))
     (running,) = file.find(file.module, "x + mask")
     assert is_loop_variable(file, running, "mask") is expected

@@ -64,13 +64,13 @@ def test_a_root_registers_the_operand_and_is_known(kind: str, scope: list[str], 
         ("model.head_norm", {"model": "mixed", "model.head": "cpu", "model.head_norm": "cpu"}, "model.head_norm"),
     ],
 )
-def test_the_largest_module_that_lies_astray(expression: str, modules: dict[str, str], expected: str | None) -> None:
+def test_the_largest_misplaced_module(expression: str, modules: dict[str, str], expected: str | None) -> None:
     failure = owned(expression, [module(*each) for each in modules.items()])
     found = largest_misplaced_module(failure, failure.operands[1])
     assert (found.expression if found is not None else None) == expected
 
 
-def test_no_tensor_is_a_module_that_lies_astray() -> None:
+def test_no_tensor_is_a_misplaced_module() -> None:
     failure = owned("model", [replace(module("model"), kind="object")])
     assert largest_misplaced_module(failure, failure.operands[1]) is None
 

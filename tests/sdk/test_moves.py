@@ -161,7 +161,7 @@ def test_its_like_on_the_same_object_are_moved_with_it() -> None:
     assert found == [inline, inline.replace("self.deviation", "self.deviation.to(x.device)")]
     diagnosis, source = meeting(code, "x - self.mean", "self.mean", scope=scope)
     both = list(move_argument(diagnosis, spot_at(diagnosis, "self.mean"), source))[1]
-    assert (both.title, both.safety) == ("Move `self.mean` to `x.device`, and its like beside it", "likely")
+    assert (both.title, both.safety) == ("Move `self.mean` to `x.device`, and similar tensors beside it", "likely")
 
 
 def test_an_attribute_twice_in_a_statement_is_moved_twice_beside_its_like() -> None:

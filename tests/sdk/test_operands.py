@@ -23,11 +23,11 @@ from devfix.sdk import (
 from devfix.sdk.trace.operands import is_intentional, misplaced_operands
 
 AT = SourceLocation("m.py", 9, "use", 9, 4, 20, owned=True)
-BORN = SourceLocation("m.py", 3, "use", 3, 8, 22, owned=True)
+CREATED = SourceLocation("m.py", 3, "use", 3, 8, 22, owned=True)
 ELSEWHERE = SourceLocation("data.py", 3, "read", 3, 8, 22, owned=True)
 
 
-def event(kind: str, op: str, device: str, place: SourceLocation = BORN) -> Event:
+def event(kind: str, op: str, device: str, place: SourceLocation = CREATED) -> Event:
     return Event(kind, f"aten::{op}", device, (place,))
 
 
@@ -49,7 +49,7 @@ def blamed(found: Failure) -> list[str]:
     return [operand.argument for _, operand, _ in misplaced_operands(found)]
 
 
-def test_the_one_that_nobody_placed_is_the_only_stranger() -> None:
+def test_the_one_that_nobody_placed_is_the_only_misplaced_operand() -> None:
     assert blamed(failure(GPU, HOST)) == ["other"]
 
 
@@ -94,14 +94,14 @@ def test_a_parameter_of_a_module_that_is_spread_over_gpus_is_no_anchor() -> None
     assert blamed(failure(data, row, scope=(spread,))) == ["tensors[1]", "tensors[0]"]
 
 
-def test_what_the_failing_operator_made_for_itself_is_no_stranger() -> None:
+def test_what_the_failing_operator_made_for_itself_is_not_misplaced() -> None:
     result = Operand("self", "cpu", shape=(3,), history=(event("factory", "empty", "cpu", AT),))
     vector = Operand("vec", "cpu", shape=(3,), history=HOST.history)
     matrix = Operand("mat", "cuda:0", shape=(3, 3), history=GPU.history)
     assert blamed(failure(result, matrix, vector)) == ["vec"]
 
 
-def test_born_where_it_is_used_means_made_there_all_the_way() -> None:
+def test_created_where_it_is_used_means_made_there_all_the_way() -> None:
     helped = Operand("other", "cpu", history=(*HOST.history, event("op", "mean", "cpu", ELSEWHERE)))
     assert is_created_where_used(failure(GPU, HOST), HOST)
     assert not is_created_where_used(failure(GPU, helped), helped)
@@ -125,7 +125,7 @@ def test_what_an_operand_was_computed_from_is_found_by_its_history() -> None:
     assert (one.whole, one.attribute, one.module and one.module.type) == ("self", "mask", "Net")
 
 
-def test_the_largest_module_that_lies_astray() -> None:
+def test_the_largest_misplaced_module() -> None:
     owner = ModuleOwner("model.head", 0, "Linear", "weight", "parameter", "model")
     weight = Operand("other", "cpu", shape=(3,), history=HOST.history, owner=owner, holders=(owner,))
     scope = (ScopeVariable("model", "module", "mixed", "Net"), ScopeVariable("model.head", "module", "cpu", "Linear"))
@@ -141,7 +141,7 @@ def test_statements_that_others_dominate() -> None:
     assert [file.code(each) for each in dominating(file, found)] == ["self.x = None"]
 
 
-def test_a_name_that_the_loop_binds_anew_is_not_handed_out() -> None:
+def test_a_name_that_the_loop_rebinds_is_not_yielded() -> None:
     file = File("m.py", b"for x in data:\n    for y in x:\n        g(x, y)\nh(x)\n")
     inner, outer = file.find(file.module, "g(x, y)")[0], file.find(file.module, "h(x)")[0]
     assert [is_loop_variable(file, inner, name) for name in ("x", "y", "z")] == [True, True, False]

@@ -1,4 +1,4 @@
-"""Who put the operands where they are: the last move, else the birth, in the program's own code."""
+"""Who put the operands where they are: the last move, else the creation, in the program's own code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def f(x):
 """
 MADE, CALLED, SENT = place(CODE, "zeros(3)", "make"), place(CODE, "make()\n"[:-1]), place(CODE, "mask.to(0)")
 FOREIGN = SourceLocation("/torch/nn.py", 3, "forward")
-BIRTH = Event("factory", "aten::zeros", "cpu", (FOREIGN, MADE, CALLED))
+CREATION = Event("factory", "aten::zeros", "cpu", (FOREIGN, MADE, CALLED))
 MOVE = Event("move", "aten::_to_copy", "cpu", (FOREIGN, SENT))
 
 
@@ -36,15 +36,15 @@ def operand(*history: Event, **fields: object) -> Operand:
     return Operand("other", "cpu", shape=(3,), history=history, **fields)  # type: ignore[arg-type]
 
 
-def test_the_last_move_put_it_there_else_its_birth() -> None:
+def test_the_last_move_put_it_there_else_its_creation() -> None:
     earlier = replace(MOVE, places=(MADE,))
-    assert last_placement(operand(BIRTH, earlier, MOVE, replace(BIRTH, kind="view"))) == MOVE
-    assert last_placement(operand(BIRTH, replace(BIRTH, kind="view"))) == BIRTH
+    assert last_placement(operand(CREATION, earlier, MOVE, replace(CREATION, kind="view"))) == MOVE
+    assert last_placement(operand(CREATION, replace(CREATION, kind="view"))) == CREATION
     assert last_placement(operand()) is None
 
 
 def test_what_the_program_placed_itself_deepest_in_the_stack_first() -> None:
-    diagnosis = met(operand(BIRTH), operand(replace(BIRTH, places=(SENT,))))
+    diagnosis = met(operand(CREATION), operand(replace(CREATION, places=(SENT,))))
     (frame,) = diagnosis.failure.frames
     head = replace(MADE, line=1, end_line=1)
     for stack, expected in (((frame.place,), [1, 2]), ((head, frame.place), [2, 1]), ((frame.place, head), [1, 2])):
@@ -54,15 +54,15 @@ def test_what_the_program_placed_itself_deepest_in_the_stack_first() -> None:
 
 
 def test_what_a_module_holds_or_other_code_placed_is_none_of_it() -> None:
-    held = operand(BIRTH, owner=ModuleOwner("self", 0, "Net", "mask", "attribute"))
-    foreign = operand(replace(BIRTH, places=(FOREIGN,)))
+    held = operand(CREATION, owner=ModuleOwner("self", 0, "Net", "mask", "attribute"))
+    foreign = operand(replace(CREATION, places=(FOREIGN,)))
     assert explicitly_placed(met(held, foreign, operand()).failure) == []
-    assert [place for _, _, place in explicitly_placed(met(operand(), operand(BIRTH)).failure)] == [MADE]
+    assert [place for _, _, place in explicitly_placed(met(operand(), operand(CREATION)).failure)] == [MADE]
 
 
 def test_where_the_blamed_one_was_placed() -> None:
-    assert placement_locations(met(operand(BIRTH))) == [FOREIGN, MADE, CALLED]
-    assert placement_locations(met(operand(BIRTH, MOVE))) == [FOREIGN, SENT]
+    assert placement_locations(met(operand(CREATION))) == [FOREIGN, MADE, CALLED]
+    assert placement_locations(met(operand(CREATION, MOVE))) == [FOREIGN, SENT]
     assert placement_locations(met(operand())) == []
 
 
@@ -75,7 +75,7 @@ def test_without_operands_it_is_the_stack() -> None:
 
 
 def test_the_other_operands_are_aimed_at_in_turn() -> None:
-    diagnosis = met(operand(), operand(BIRTH), operand(BIRTH))
+    diagnosis = met(operand(), operand(CREATION), operand(CREATION))
     assert [each.finding.operand for each in placement_targets(diagnosis)] == [1, 2, 3]
     second = replace(diagnosis, finding=replace(diagnosis.finding, operand=2))
     assert [each.finding.operand for each in placement_targets(second)] == [2, 3]

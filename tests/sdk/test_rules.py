@@ -33,13 +33,13 @@ def f(x):
     return x + mask
 """
 MADE, CALLED, FAILING = place(CODE, "zeros(3)", "make"), place(CODE, "make()\n"[:-1]), "x + mask"
-BIRTH = Event("factory", "aten::zeros", "cpu", (MADE, CALLED))
+CREATION = Event("factory", "aten::zeros", "cpu", (MADE, CALLED))
 MOVE = Event("move", "aten::_to_copy", "cpu", (CALLED,))
 
 
 def context(*history: Event, scope: Sequence[ScopeVariable] = (), **operand: object) -> Context:
     """`x` on the GPU meets `mask`, which is in view."""
-    diagnosis, sources = meeting(CODE, FAILING, history=history or (BIRTH,), scope=scope)
+    diagnosis, sources = meeting(CODE, FAILING, history=history or (CREATION,), scope=scope)
     first, wrong = diagnosis.failure.operands
     changed = replace(wrong, **operand)  # type: ignore[arg-type]
     failure = replace(diagnosis.failure, operands=(first, changed))
@@ -68,7 +68,7 @@ def test_the_message_says_what_the_context_knows() -> None:
 
 
 def test_what_was_put_there_is_blamed_only_by_a_rule_that_says_so() -> None:
-    moved = context(BIRTH, MOVE)
+    moved = context(CREATION, MOVE)
     assert moved.is_intentional and Left().diagnose(moved) is None
 
     class Any(Left):
@@ -99,7 +99,7 @@ def test_a_rule_is_restricted_to_a_kind_of_failure_and_to_objects_in_scope(
 
 def test_a_tensor_made_far_from_the_right_device_is_weaker_evidence() -> None:
     far = Made().diagnose(context())
-    near = Made().diagnose(context(replace(BIRTH, places=(CALLED,))))
+    near = Made().diagnose(context(replace(CREATION, places=(CALLED,))))
     assert far is not None and far.confidence is Confidence.REMOTE
     assert near is not None and near.confidence is Confidence.DIRECT
 
@@ -107,8 +107,8 @@ def test_a_tensor_made_far_from_the_right_device_is_weaker_evidence() -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        context(replace(BIRTH, kind="random")),
-        context(replace(BIRTH, places=())),
+        context(replace(CREATION, kind="random")),
+        context(replace(CREATION, places=())),
         context(owner=ModuleOwner("self", 0, "Net", "mask", "buffer")),
     ],
 )
@@ -180,7 +180,7 @@ def test_a_device_source_is_looked_for_where_owned_code_placed_the_operand() -> 
 
 
 def test_another_tensor_takes_the_place_of_the_operand_that_follows_it() -> None:
-    other = tensor("table", history=(BIRTH,), shape=(5,))
+    other = tensor("table", history=(CREATION,), shape=(5,))
     followed = context(scope=[other]).follow(other)
     assert (followed.name, followed.operand.shape, followed.peer.device) == ("`table`", (5,), "cuda:0")
     assert followed.view_peer().name == "`x`"

@@ -9,7 +9,7 @@ from devfix.model import Event, Failure, Frame, NameRef, Operand, ScopeVariable,
 from devfix.source import Sources
 
 CODE = "valid = torch.ones(4, 1)\ntotal = loss(critic(real), {given})\n"
-BORN = Event("factory", "aten::ones", "cpu", (SourceLocation("main.py", 1, "<module>", owned=True),))
+CREATED = Event("factory", "aten::ones", "cpu", (SourceLocation("main.py", 1, "<module>", owned=True),))
 
 
 def failure(given: str) -> tuple[Failure, Sources]:
@@ -19,10 +19,10 @@ def failure(given: str) -> tuple[Failure, Sources]:
     scope = (
         ScopeVariable("real", "tensor", "cuda:0", shape=(4, 2)),
         ScopeVariable("other", "tensor", "cpu", shape=(4, 1)),
-        ScopeVariable("valid", "tensor", "cpu", shape=(4, 1), history=(BORN,)),
+        ScopeVariable("valid", "tensor", "cpu", shape=(4, 1), history=(CREATED,)),
     )
-    born = Event("factory", "aten::empty_like", "cpu", (place, BORN.places[0]))
-    own = Operand("self", "cpu", shape=(4, 1), history=(born,))
+    created = Event("factory", "aten::empty_like", "cpu", (place, CREATED.places[0]))
+    own = Operand("self", "cpu", shape=(4, 1), history=(created,))
     outer = Frame(SourceLocation("main.py", 9, "run", owned=True))
     frames = (outer, Frame(place, scope), Frame(SourceLocation("/torch/nn/functional.py", 9, "bce")))
     known = Failure("device-mismatch", "RuntimeError", "", "aten::mul_", frames, (own, Operand("other", "cuda:0")))
@@ -32,7 +32,7 @@ def failure(given: str) -> tuple[Failure, Sources]:
 def test_a_name_in_the_failing_expression_stands_for_it() -> None:
     operand = resolve_temporaries(*failure("valid")).operands[0]
     assert operand.names == (NameRef(1, "valid"),)
-    assert operand.history == (BORN,)
+    assert operand.history == (CREATED,)
 
 
 def test_of_several_names_one_of_its_shape_and_a_short_one_stands_for_it() -> None:
@@ -53,11 +53,11 @@ def resolved(known: Failure, source: Sources, *scope: ScopeVariable) -> Operand:
 def test_a_factory_in_the_call_stands_for_it_where_no_name_does() -> None:
     known, source = failure("torch.zeros(4, 1)")
     operand = resolve_temporaries(known, source).operands[0]
-    birth = operand.creation
-    assert birth is not None and birth.op == "aten::zeros" and not operand.names
-    assert birth.places[0].function == "<module>" and birth.places[1:] == BORN.places
-    file = source.file(birth.places[0])
-    assert file is not None and file.code(file.expressions_at(birth.places[0])[0]) == "torch.zeros(4, 1)"
+    creation = operand.creation
+    assert creation is not None and creation.op == "aten::zeros" and not operand.names
+    assert creation.places[0].function == "<module>" and creation.places[1:] == CREATED.places
+    file = source.file(creation.places[0])
+    assert file is not None and file.code(file.expressions_at(creation.places[0])[0]) == "torch.zeros(4, 1)"
 
 
 def test_what_another_call_in_it_was_given_does_not() -> None:
@@ -65,13 +65,13 @@ def test_what_another_call_in_it_was_given_does_not() -> None:
     assert resolve_temporaries(known, source) == known
 
 
-def test_a_tensor_with_a_name_or_born_elsewhere_stays() -> None:
+def test_a_tensor_with_a_name_or_created_elsewhere_stays() -> None:
     known, source = failure("valid")
-    born = replace(known.operands[0], history=(BORN,))
+    created = replace(known.operands[0], history=(CREATED,))
     named = replace(known.operands[0], names=(NameRef(1, "valid"),))
     moved = replace(known.operands[0], history=(*known.operands[0].history, Event("move", "aten::_to_copy", "cpu")))
-    nowhere = replace(known.operands[0], history=(replace(BORN, places=()),))
-    for each in (born, named, moved, nowhere, replace(named, history=())):
+    nowhere = replace(known.operands[0], history=(replace(CREATED, places=()),))
+    for each in (created, named, moved, nowhere, replace(named, history=())):
         elsewhere = replace(known, operands=(each, known.operands[1]))
         assert resolve_temporaries(elsewhere, source) == elsewhere
     owned = replace(known, frames=known.frames[:2])

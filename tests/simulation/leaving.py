@@ -22,6 +22,7 @@ from devfix.probe.simulation import world
 
 GPU = sys.argv[1] if len(sys.argv) > 1 else "cuda"
 ROOTS = ("torch", "os", "sys", "threading", "multiprocessing", "unittest", "gc", "copyreg")
+KERNELS = ("_local_scalar_dense", "silu_backward", "mish_backward", "native_channel_shuffle")
 # What the interpreter writes there itself.
 OWN = {"__warningregistry__", "_abc_impl", "__builtins__", "__static_attributes__", "__weakref__"}
 
@@ -53,6 +54,9 @@ def settings() -> dict[str, Any]:
         "modes": torch._C._len_torch_dispatch_stack(),
         "legacy executor": torch._C._jit_set_profiling_executor(True),
         "tensors that index": torch.ones(2)[0].item(),
+        "kernels": [
+            name for name in KERNELS if torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "Lazy")
+        ],
     }
 
 

@@ -1,4 +1,4 @@
-"""Tensors of the host in a world: they go past the dispatcher where only a birth is to be told, and nowhere else."""
+"""Tensors of the host in a world: they go past the dispatcher where only a creation is to be told, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,26 +1,12 @@
-"""Failures as the trace tells them: kinds, operands, names, owners, births; each by a real program in a real world."""
+"""Failures in the trace: kinds, operands, names, owners, creations; each by a real program in a real world."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from networks import NET
-from probe_programs import Ran, run_program
-
-from devfix.execution.prefork import PreforkServer
-
-
-@pytest.fixture
-def trace_program(tmp_path: Path, warm: PreforkServer) -> Any:
-    def run(source: str, **order: Any) -> Ran:
-        ran = run_program(tmp_path, source, warm=warm, **order)
-        assert ran.trace["internal_errors"] == []
-        return ran
-
-    return run
 
 
 def test_an_input_that_was_not_moved(trace_program: Any) -> None:
@@ -38,7 +24,7 @@ def test_an_input_that_was_not_moved(trace_program: Any) -> None:
     ]
     names = {(failure["frames"][name["frame"]]["place"]["function"], name["expression"]) for name in index["names"]}
     assert names == {("main", 'batch["ids"]'), ("Net.forward", "ids")}
-    assert ran.birth("index") == "torch.tensor([[1, 2, 3]])"
+    assert ran.creation("index") == "torch.tensor([[1, 2, 3]])"
     weight = ran.operand("self")
     assert weight["owner"]["attribute"] == "weight" and weight["owner"]["kind"] == "parameter"
     assert weight["owner"]["expression"] == "self.embedding"
@@ -72,7 +58,7 @@ def test_an_attribute_that_to_does_not_see(trace_program: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "kind", "argument", "birth"),
+    ("statement", "kind", "argument", "creation"),
     [
         ("x + torch.ones(3)", "device-mismatch", "other", "torch.ones(3)"),
         ("x.add_(torch.rand(3))", "device-mismatch", "other", "torch.rand(3)"),
@@ -85,13 +71,13 @@ def test_an_attribute_that_to_does_not_see(trace_program: Any) -> None:
         ("x[u > 0] = torch.arange(3.0)[:2]", "device-mismatch", "values", "torch.arange(3.0)"),
     ],
 )
-def test_births_to_the_column(trace_program: Any, statement: str, kind: str, argument: str, birth: str) -> None:
+def test_creations_to_the_column(trace_program: Any, statement: str, kind: str, argument: str, creation: str) -> None:
     prelude = (
         'import torch\nimport numpy as np\nx = torch.ones(3, device="cuda")\nh = torch.ones(3)\nu = torch.ones(3)\n'
     )
     ran = trace_program(f"{prelude}{statement}\n")
     assert ran.failure["kind"] == kind
-    assert birth in {each["argument"]: ran.birth(each["argument"]) for each in ran.failure["operands"]}[argument]
+    assert creation in {each["argument"]: ran.creation(each["argument"]) for each in ran.failure["operands"]}[argument]
     frame = ran.failure["frames"][-1]["place"]
     assert ran.text(frame).strip() in statement
 
@@ -103,7 +89,7 @@ def test_two_factories_on_one_line_are_told_apart(trace_program: Any) -> None:
     assert first[0]["places"][0]["column"] < second[0]["places"][0]["column"]
 
 
-def test_births_go_outward_through_owned_frames(trace_program: Any) -> None:
+def test_creations_go_outward_through_owned_frames(trace_program: Any) -> None:
     ran = trace_program(
         """
         import torch

@@ -118,10 +118,10 @@ def test_a_batch_of_a_loader(tmp_path: Path, workers: int, warm: PreforkServer) 
     ran = run_program(tmp_path, LOADER.format(workers=workers), warm=warm)
     batch = ran.operand("mat1")
     assert [name["expression"] for name in batch["names"]] == ["batch"]
-    birth = batch["history"][0]
-    owned = [place for place in birth["places"] if place["path"].endswith("program.py")]
+    creation = batch["history"][0]
+    owned = [place for place in creation["places"] if place["path"].endswith("program.py")]
     if workers:
-        assert birth["kind"] == "load" and owned[0]["function"] == "main"
+        assert creation["kind"] == "load" and owned[0]["function"] == "main"
     else:
         assert ran.text(owned[0]) == "torch.ones(3)"
     assert len(ran.traces) == 1 + workers

@@ -38,7 +38,7 @@ def following(candidate: CandidateResult) -> Iterator[Patch]:
     yield patch_of(fixed, fixed + 1)
 
 
-def test_every_use_is_mended_by_one_change() -> None:
+def test_every_use_is_fixed_by_one_change() -> None:
     found = extend_to_all_uses([attempt(patch_of(0, 1))], following, attempt)
     assert found is not None and found.verdict.outcome == "verified"
     (edit,) = found.patch.edits

@@ -42,7 +42,7 @@ def test_no_more_runs_at_once_than_there_are_jobs(jobs: int) -> None:
     assert most == [jobs]
 
 
-def test_of_those_that_hold_the_one_with_the_fewest_lame_worlds() -> None:
+def test_of_verified_candidates_the_one_with_the_fewest_failing_worlds() -> None:
     """Without a patch the line fails with two GPUs too; each candidate fixes it in more worlds than the last."""
     fails = {b"none": (TWO, THREE), b"two": (THREE,), b"all": ()}
 

@@ -72,12 +72,12 @@ def test_tensors_of_different_calls_have_fixes_of_their_own() -> None:
     assert len(combine_fixes([repair(1, "x"), repair(2, "y", source=7)], diff)) == 2
 
 
-def test_what_one_function_made_has_one_fix_whichever_rules_mend_its_parts() -> None:
+def test_what_one_function_made_has_one_fix_whichever_rules_fix_its_parts() -> None:
     (whole,) = combine_fixes([repair(1, "x"), repair(2, "y", rule="placement/half-moved-expression")], diff)
     assert whole.fix is not None and whole.fix.patch.rule == RULE
 
 
-def test_what_a_constructor_made_stays_apart_where_other_rules_mend_it() -> None:
+def test_what_a_constructor_made_stays_apart_where_other_rules_fix_it() -> None:
     def in_constructor(part: Repair) -> Repair:
         (operand,) = part.failure.operands
         (event,) = operand.history

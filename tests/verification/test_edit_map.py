@@ -25,7 +25,7 @@ def at(
     return SourceLocation(named["path"], line, named["function"], end or line, column, end_column, owned=True)
 
 
-BIRTH = Event("factory", "aten::zeros", "cpu", (at(1),))
+CREATION = Event("factory", "aten::zeros", "cpu", (at(1),))
 CUT = Event("view", "aten::select", "cpu", (at(2),))
 
 
@@ -41,12 +41,12 @@ def same(before: Failure, after: Failure) -> bool:
 
 def test_two_tensors_cut_from_one_are_two() -> None:
     other = replace(CUT, places=(at(2, 9, 14),))
-    assert same(fails(BIRTH, CUT), fails(BIRTH, CUT))
-    assert not same(fails(BIRTH, CUT), fails(BIRTH, other))
-    assert not same(fails(BIRTH, CUT), fails(BIRTH)), "it never came that far"
-    assert same(fails(BIRTH), fails(BIRTH, CUT)), "what was made of it is it"
+    assert same(fails(CREATION, CUT), fails(CREATION, CUT))
+    assert not same(fails(CREATION, CUT), fails(CREATION, other))
+    assert not same(fails(CREATION, CUT), fails(CREATION)), "it never came that far"
+    assert same(fails(CREATION), fails(CREATION, CUT)), "what was made of it is it"
     for op in ("aten::slice", "aten::abs", "aten::view"):
-        assert not same(fails(BIRTH, CUT), fails(BIRTH, replace(CUT, op=op)))
+        assert not same(fails(CREATION, CUT), fails(CREATION, replace(CUT, op=op)))
 
 
 @pytest.mark.parametrize(
@@ -65,39 +65,41 @@ def test_two_tensors_cut_from_one_are_two() -> None:
     ],
 )
 def test_what_the_failing_expression_does_to_it_is_no_part_of_its_way(inner: SourceLocation, counts: bool) -> None:
-    assert same(fails(BIRTH, Event("op", "aten::to", "cpu", (inner,))), fails(BIRTH)) is not counts
+    assert same(fails(CREATION, Event("op", "aten::to", "cpu", (inner,))), fails(CREATION)) is not counts
 
 
 def test_an_expression_of_several_lines() -> None:
     whole = at(3, 4, 2, 5)
     for inner, counts in ((at(4, 0, 50), False), (at(5, 0, 2), False), (at(5, 0, 3), True), (at(3, 5, 9, 6), True)):
-        before = fails(BIRTH, Event("op", "aten::to", "cpu", (inner,)), place=whole)
-        assert same(before, fails(BIRTH)) is not counts
+        before = fails(CREATION, Event("op", "aten::to", "cpu", (inner,)), place=whole)
+        assert same(before, fails(CREATION)) is not counts
     unknown = replace(whole, column=None)
-    assert not same(fails(BIRTH, replace(CUT, places=(at(4),)), place=unknown), fails(BIRTH))
+    assert not same(fails(CREATION, replace(CUT, places=(at(4),)), place=unknown), fails(CREATION))
 
 
-def test_the_birth_itself_always_counts() -> None:
-    born_there = replace(BIRTH, places=(at(3, 5, 9),))
-    assert same(fails(born_there), fails(born_there))
-    assert not same(fails(born_there), fails(BIRTH))
+def test_the_creation_itself_always_counts() -> None:
+    created_there = replace(CREATION, places=(at(3, 5, 9),))
+    assert same(fails(created_there), fails(created_there))
+    assert not same(fails(created_there), fails(CREATION))
 
 
 def test_a_device_and_a_place_are_the_same_or_not() -> None:
-    before = fails(BIRTH, device="cuda:1")
+    before = fails(CREATION, device="cuda:1")
     for device in ("cuda:0", "cuda:2", "cpu"):
-        assert not same(before, fails(BIRTH, device=device))
+        assert not same(before, fails(CREATION, device=device))
     for place in (at(1, 9), at(1, 1), at(2), at(1, function="g"), at(1, function="e"), at(1, path="a.py")):
-        assert not same(fails(BIRTH), fails(replace(BIRTH, places=(place,))))
+        assert not same(fails(CREATION), fails(replace(CREATION, places=(place,))))
     for place in (at(1, None), at(1, None, None)):
-        assert same(fails(BIRTH), fails(replace(BIRTH, places=(place,))))
-        assert same(fails(replace(BIRTH, places=(place,))), fails(BIRTH))
+        assert same(fails(CREATION), fails(replace(CREATION, places=(place,))))
+        assert same(fails(replace(CREATION, places=(place,))), fails(CREATION))
 
 
 def test_a_step_without_a_place_is_one_without_a_place() -> None:
     lost = replace(CUT, places=())
-    assert same(fails(BIRTH, lost), fails(BIRTH, lost))
-    assert not same(fails(BIRTH, lost), fails(BIRTH, CUT)) and not same(fails(BIRTH, CUT), fails(BIRTH, lost))
+    assert same(fails(CREATION, lost), fails(CREATION, lost))
+    assert not same(fails(CREATION, lost), fails(CREATION, CUT)) and not same(
+        fails(CREATION, CUT), fails(CREATION, lost)
+    )
 
 
 MANY = b"pass\n" * 300 + b"x = 1\n" + b"pass\n" * 300
@@ -132,10 +134,10 @@ def test_a_large_file_takes_little_work() -> None:
 def test_what_came_back_through_an_edited_line_is_another_cause() -> None:
     edit = Edit("m.py", 2, b"a\nb\nc\nd\n", b"a\nb2\nc\nd\n")
     there, back = Event("move", "aten::to", "cuda:0", (at(2),)), Event("move", "aten::to", "cpu", (at(3),))
-    before = fails(BIRTH)
+    before = fails(CREATION)
 
     def is_one(*history: Event) -> bool:
-        return has_same_root_cause(before, before.operands[1], fails(BIRTH, *history, place=at(4, 0, 20)), [edit])
+        return has_same_root_cause(before, before.operands[1], fails(CREATION, *history, place=at(4, 0, 20)), [edit])
 
     assert is_one() and is_one(back) and is_one(replace(there, places=(at(3),)), back)
     assert not is_one(there, back), "the edit moved it, and the program moved it back"
@@ -145,10 +147,10 @@ def test_what_came_back_through_an_edited_line_is_another_cause() -> None:
 
 def test_a_way_ends_before_the_failing_expression_alone() -> None:
     inside = Event("op", "aten::to", "cpu", (at(3, 5, 9),))
-    assert same(fails(BIRTH, CUT, inside), fails(BIRTH, CUT)) and same(
-        fails(BIRTH, CUT, inside, inside), fails(BIRTH, CUT)
+    assert same(fails(CREATION, CUT, inside), fails(CREATION, CUT)) and same(
+        fails(CREATION, CUT, inside, inside), fails(CREATION, CUT)
     )
-    assert not same(fails(BIRTH, CUT, inside), fails(BIRTH))
+    assert not same(fails(CREATION, CUT, inside), fails(CREATION))
 
 
 @pytest.mark.parametrize(("line", "before"), [(2, 2), (3, 3), (4, 4), (5, 4), (6, 4), (7, 5)])
@@ -166,10 +168,10 @@ def test_two_places_on_one_edited_line_stay_two() -> None:
     assert location_before(inside, [edit]).column is None
     apart = Edit("m.py", 1, old, b"a = zeros(3)\nb = zeros(3)\n")
     assert location_before(at(1, 4, 12), [apart]).column is None, "one line became two"
-    births = [replace(BIRTH, places=(replace(at(1), column=column),)) for column in (7, 17)]
-    before, after = fails(births[0]), fails(replace(BIRTH, places=(second,)))
+    creations = [replace(CREATION, places=(replace(at(1), column=column),)) for column in (7, 17)]
+    before, after = fails(creations[0]), fails(replace(CREATION, places=(second,)))
     assert not has_same_root_cause(before, before.operands[1], after, [edit])
-    again = fails(replace(BIRTH, places=(first,)))
+    again = fails(replace(CREATION, places=(first,)))
     assert has_same_root_cause(before, before.operands[1], again, [edit])
 
 

@@ -9,8 +9,9 @@ import pytest
 from sample_report import failure, patch
 
 from devfix.model import Edit, ModuleOwner, NameRef, Operand
+from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code
-from devfix.verification.objections.collect import Objection, objections
+from devfix.verification.objections.collect import objections
 
 NET = """import torch
 
@@ -37,7 +38,7 @@ def positions(n, like):
         KNOWN[n] = torch.arange(n)
     return KNOWN[n]
 """
-AT_BIRTH = ("torch.arange(n)", "torch.arange(n, device=like.device)")
+AT_CREATION = ("torch.arange(n)", "torch.arange(n, device=like.device)")
 
 
 def found(
@@ -178,11 +179,12 @@ def test_a_weight_that_a_layer_may_not_have() -> None:
 
 
 def test_a_value_that_is_kept_on_the_device_of_one_call() -> None:
-    assert strengths(CACHE, AT_BIRTH) == ["strong"]
+    assert strengths(CACHE, AT_CREATION) == ["strong"]
     assert (
-        found(CACHE.replace("[n]", "[n, like.device]").replace("n not in", "(n, like.device) not in"), AT_BIRTH) == []
+        found(CACHE.replace("[n]", "[n, like.device]").replace("n not in", "(n, like.device) not in"), AT_CREATION)
+        == []
     )
-    assert found(CACHE.replace("KNOWN[n] = ", "made = "), AT_BIRTH) == []
+    assert found(CACHE.replace("KNOWN[n] = ", "made = "), AT_CREATION) == []
 
 
 def test_files_that_cannot_be_read_say_nothing() -> None:
@@ -226,9 +228,9 @@ def test_calls_of_a_method_are_those_on_objects_of_its_class() -> None:
 
 def test_memory_that_is_shared_with_other_processes_stays_on_the_host() -> None:
     shared = "import torch\ndef main(device):\n    done = torch.zeros(3)\n    done.share_memory_()\n    return done\n"
-    at_birth = ("torch.zeros(3)", "torch.zeros(3, device=device)")
-    assert strengths(shared, at_birth) == ["strong"]
-    assert found(shared.replace("done.share_memory_()", "print(done)"), at_birth) == []
+    at_creation = ("torch.zeros(3)", "torch.zeros(3, device=device)")
+    assert strengths(shared, at_creation) == ["strong"]
+    assert found(shared.replace("done.share_memory_()", "print(done)"), at_creation) == []
 
 
 SETTER = NET + "\n    def tune(self, value):\n        self.scale = 1 / value\n"

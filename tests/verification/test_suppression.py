@@ -90,7 +90,7 @@ FIRST = failure(3, 1, 10)
 WRONG = FIRST.operands[1]
 
 
-def test_one_cause_is_one_birth_on_one_device() -> None:
+def test_one_cause_is_one_creation_on_one_device() -> None:
     assert has_same_root_cause(FIRST, WRONG, failure(4, 1, 11), [])
     assert not has_same_root_cause(FIRST, WRONG, failure(4, 2, 11), [])
     elsewhere = replace(WRONG, device="cuda:1")
@@ -98,7 +98,7 @@ def test_one_cause_is_one_birth_on_one_device() -> None:
     assert not has_same_root_cause(FIRST, WRONG, replace(failure(4, 1, 11), operands=(Operand("x", "cpu"),)), [])
 
 
-def test_without_a_birth_one_place_is_one_cause() -> None:
+def test_without_a_creation_one_place_is_one_cause() -> None:
     for wrong in (None, Operand("other", "cpu")):
         assert has_same_root_cause(FIRST, wrong, failure(3, 2, 11), [])
         assert not has_same_root_cause(FIRST, wrong, failure(4, 1, 11), [])

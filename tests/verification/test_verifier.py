@@ -106,7 +106,7 @@ def test_keeps_one_that_gets_to_a_failure_with_another_cause() -> None:
     assert choose(program, b"a = make(d)\nb = other()\nuse(a)\nuse(b)\n")[0] is not None
 
 
-def test_rejects_one_whose_next_failure_is_mended_by_one_that_holds() -> None:
+def test_rejects_one_whose_next_failure_is_fixed_by_one_that_holds() -> None:
     def program(world: World, data: bytes) -> Run:
         return make_run(world, failure(4, 2, 11) if world == HOME and data == b"moves" else None)
 
@@ -115,7 +115,7 @@ def test_rejects_one_whose_next_failure_is_mended_by_one_that_holds() -> None:
     assert rejected[0] == ("same-failure", "it only moves the crash to m.py:4: same cause, the fix kept fixes both")
 
 
-def test_tells_two_equal_births_apart_after_lines_have_shifted() -> None:
+def test_distinguishes_two_equal_creations_after_lines_have_shifted() -> None:
     def program(world: World, data: bytes) -> Run:
         return make_run(world, failure(5, 3, 11) if world.kind != "cpu" else None)
 

@@ -75,11 +75,11 @@ def test_what_is_caught_is_known_by_the_tensor() -> None:
     given = make_check(lambda world: replace(make_run(world), handled=(failure(4, 1, 11),)))
     assert verdict(given) == ("broken", caught)
     assert verdict(make_check(lambda world: replace(make_run(world), handled=(failure(4, 2, 11),)))) == ("verified", "")
-    for born, outcome in ((1, "broken"), (2, "progressed")):
+    for created, outcome in ((1, "broken"), (2, "progressed")):
 
-        def fails(world: World, born: int = born) -> Run:
+        def fails(world: World, created: int = created) -> Run:
             return replace(
-                make_run(world, failure(4, 2, 11) if world == HOME else None), handled=(failure(4, born, 11),)
+                make_run(world, failure(4, 2, 11) if world == HOME else None), handled=(failure(4, created, 11),)
             )
 
         assert verdict(make_check(fails))[0] == outcome

@@ -1,4 +1,4 @@
-"""Ask in the terminal what becomes of verified fixes."""
+"""Ask in the terminal what to do with verified fixes."""
 
 from __future__ import annotations
 

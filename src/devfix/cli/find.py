@@ -21,7 +21,6 @@ from devfix.cli.formats import ReportFormat
 from devfix.cli.installing import InstallOption, TorchOption, local_folder, python_of
 from devfix.cli.local import Local
 from devfix.cli.repair import Python
-from devfix.environments.needed import NEEDED_BY_TESTS
 from devfix.errors import UserError
 from devfix.model import SilentKind, WorldChoice
 
@@ -156,6 +155,7 @@ def find(
     from devfix.cli.find_output import write_found
     from devfix.cli.find_repair import RepairPlan, Repairs, repair_causes
     from devfix.cli.listing import lines_here
+    from devfix.environments.needed import NEEDED_BY_TESTS
     from devfix.find import FindOptions
     from devfix.find import find as search
     from devfix.find.report import find_record
@@ -237,12 +237,12 @@ class _Lines:
         """Nothing is left to do."""
 
     def step(self, text: str) -> None:
-        """Tell a step."""
+        """Report a step."""
         self._last = time.monotonic()
         self._console.print(f"devfix: {text}", highlight=False, markup=False, soft_wrap=True)
 
     def show(self, title: str, told: TestResults) -> None:
-        """Tell how far a step is."""
+        """Report how far a step is."""
         if time.monotonic() - self._last > _LINES and told.collected:
             found = _findings(told)
             self.step(f"{title}: {len(told.results)} of {told.collected} tests, {found} with a finding")

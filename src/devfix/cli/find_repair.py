@@ -37,7 +37,7 @@ class RepairPlan:
 
 @dataclass
 class Repairs:
-    """What came of causes, by their keys, the report of each repair, and what a user should know besides."""
+    """The results of causes by their keys, the report of each repair, and notes for the user."""
 
     fixes: dict[Key, CauseFixRecord] = field(default_factory=dict)
     reports: list[Report] = field(default_factory=list)
@@ -98,7 +98,7 @@ def command_for(cause: Cause) -> str:
 
 
 def _fix(report: Report, before: str) -> CauseFixRecord:
-    """Return what came of a repair; where the fixes of the branch `before` leave nothing to repair, they hold."""
+    """Return the result of a repair; where the fixes of the branch `before` leave nothing to repair, they hold."""
     fixes = [repair.fix for repair in report.repairs if repair.fix]
     if not fixes and before and report.outcome == "clean":
         return CauseFixRecord(diff="", verdict="verified", branch=before, commit=report.commit)

@@ -1,4 +1,4 @@
-"""What `devfix test` prints: the cases of rules, once or whenever a rule is saved."""
+"""Print the results of `devfix test`: the cases of rules, once or whenever a rule is saved."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@ from devfix.cli.local import Local
 from devfix.cli.resource_options import FileSize, InSandbox, Memory, OutputLimit, Processes
 from devfix.cli.taking import ApplyOption, CandidateOption, TakeOption, answers, asks
 from devfix.cli.until import ForOption, RequestOption, StepsOption, UntilLineOption, UntilOption, until_from
-from devfix.environments.needed import NEEDED, NEEDED_BY_NOTEBOOKS
 from devfix.errors import UserError
 from devfix.model import Outcome, Report, Taking, WorldChoice
 from devfix.report.render.plain import one_line
@@ -175,6 +174,7 @@ def repair(
     from devfix.cli.decide import Question
     from devfix.cli.listing import lines_of
     from devfix.cli.screen import progress
+    from devfix.environments.needed import NEEDED, NEEDED_BY_NOTEBOOKS
     from devfix.pipeline.options import TIMEOUT
     from devfix.pipeline.resource_options import ResourceOptions
     from devfix.report.record import record

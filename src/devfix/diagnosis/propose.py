@@ -84,7 +84,7 @@ def _changes(
 def _invalid(change: object) -> str:
     """Return what is wrong with a value that a rule yielded; "" if it is a valid change."""
     if not isinstance(change, Change):
-        return f"{type(change).__name__}, which is no Change"
+        return f"{type(change).__name__}, expected a Change"
     if not isinstance(change.title, str) or not change.title or not isinstance(change.safety, Safety):
         return f"a Change whose title is {change.title!r} and whose safety is {change.safety!r}"
     if (

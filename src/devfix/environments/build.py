@@ -125,7 +125,7 @@ def clear_environments() -> int:
 
 @dataclass(frozen=True)
 class _Installed:
-    """What is said of the projects of an environment, which is written into it."""
+    """Facts about the projects of an environment, which are written into it."""
 
     notes: tuple[str, ...] = ()
     needs_build: bool = False

@@ -38,7 +38,7 @@ _WITHOUT_MEANING = ("pip", "python", "cudatoolkit", "pytorch-cuda", "pytorch-mut
 
 @dataclass
 class CondaEnvironment:
-    """What an environment.yml asks for; `python` is a specifier such as "==3.10.*", or ""."""
+    """The requirements of an environment.yml; `python` is a specifier such as "==3.10.*", or ""."""
 
     requirements: list[DeclaredRequirement] = field(default_factory=list)
     lines: RequirementLines = field(default_factory=RequirementLines)

@@ -1,4 +1,4 @@
-"""What a repository declares of its environment, and in which order its files count."""
+"""Read the declared environment of a repository, from its files in the order in which they count."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONDA = ("environment.yml", "environment.yaml", "conda.yml", "conda.yaml", "env.
 
 @dataclass
 class Declaration:
-    """What a folder declares.
+    """The environment that a folder declares.
 
     `main` has to be installed. The `optional` parts are what its tests need, and what other files add; the last is the
     first to be left out where they cannot be resolved together. `sources` are files that uv reads itself, `pins` the

@@ -1,4 +1,4 @@
-"""What uv.lock and poetry.lock pin: a release, or a commit, for each package."""
+"""Read the pins of uv.lock and poetry.lock: a release, or a commit, for each package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What devfix needs in an environment besides what a repository declares: many a README says "install torch first"."""
+"""The packages that devfix needs in an environment even if the repository does not declare them, as many omit torch."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ PROJECT = "pyproject.toml"
 
 @dataclass
 class ProjectDeclaration:
-    """What [project] and [dependency-groups] declare.
+    """The declarations of [project] and [dependency-groups].
 
     `from_files` has the lines of the requirement files that stand for its dependencies, `is_dynamic`: they are computed
     elsewhere.

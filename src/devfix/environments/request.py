@@ -1,4 +1,4 @@
-"""What a caller asks of an environment."""
+"""A request for an environment."""
 
 from __future__ import annotations
 

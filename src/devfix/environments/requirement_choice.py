@@ -1,4 +1,4 @@
-"""Which requirement files of a folder count, by their names."""
+"""Choose the requirement files of a folder that count, by their names."""
 
 from __future__ import annotations
 

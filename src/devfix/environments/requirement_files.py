@@ -25,7 +25,7 @@ _DIRECT = re.compile(r"@\s*(file:\S+)")
 
 @dataclass
 class RequirementLines:
-    """What the lines of a requirement file say, those of the included files among them.
+    """The contents of a requirement file and of the files that it includes.
 
     `options` are those for indexes, `notes` say what was left out, `unreadable` are lines in no known form.
     """
@@ -45,42 +45,89 @@ def read_requirements(folder: Path, name: str) -> RequirementLines:
 
 def read_requirement_texts(folder: Path, name: str, lines: Iterable[tuple[int, str]]) -> RequirementLines:
     """Return what numbered lines of a file below `folder` say, in the format of requirement files."""
-    found, path = RequirementLines(), (folder / name).resolve()
-    _read(folder.resolve(), path, lines, found, False, {path})
-    if found.unreadable:
-        count, first = len(found.unreadable), found.unreadable[0]
-        lines_are = "a line is no requirement" if count == 1 else f"{count} lines are no requirements"
-        found.notes.append(f"{first.place}: {lines_are} and left out: {hide_credentials(first.text)}")
-    return found
+    path, reader = (folder / name).resolve(), _Reader(folder.resolve())
+    reader.read(path, lines)
+    return reader.result()
 
 
-def _read(
-    folder: Path,
-    path: Path,
-    lines: Iterable[tuple[int, str]],
-    found: RequirementLines,
-    constrains: bool,
-    seen: set[Path],
-) -> None:
-    shown = _shown(path, folder)
-    for number, line in lines:
-        option = _OPTION.fullmatch(line) if line.startswith("-") else None
-        if option is None:
-            _add(_PER_REQUIREMENT.sub("", line), folder, path, shown, number, found, constrains)
-            continue
-        word, value = _INDEX.get(option[1], option[1]), option[2].strip().strip("\"'")
-        if word in _INCLUDES:
-            inner = (path.parent / value).resolve()
-            if not inner.is_file():
-                found.notes.append(f"{shown}:{number} includes {value}, which is not there")
-            elif inner not in seen:
-                seen.add(inner)
-                inside = _logical_lines(read_text(inner))
-                _read(folder, inner, inside, found, constrains or _INCLUDES[word] == "-c", seen)
-        elif word in ("-e", "--editable"):
-            _add(value, folder, path, shown, number, found, constrains)
-        elif word in _INDEXES:
-            _add_index(word, value, path, shown, number, found)
+class _Reader:
+    """Reads requirement files of a project's folder, each once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._found = RequirementLines()
+        self._seen: set[Path] = set()
+
+    def result(self) -> RequirementLines:
+        """Return what was read, with one note for all lines in no known form."""
+        if unreadable := self._found.unreadable:
+            count, first = len(unreadable), unreadable[0]
+            lines_are = "a line is not a requirement" if count == 1 else f"{count} lines are not requirements"
+            self._note(f"{first.place}: {lines_are} and left out: {hide_credentials(first.text)}")
+        return self._found
+
+    def read(self, path: Path, lines: Iterable[tuple[int, str]], constrains: bool = False) -> None:
+        """Read the numbered lines of a file, whose requirements are constraints if `constrains`."""
+        self._seen.add(path)
+        for number, line in lines:
+            place = f"{_display_path(path, self._folder)}:{number}"
+            option = _OPTION.fullmatch(line) if line.startswith("-") else None
+            if option is None:
+                self._add(_PER_REQUIREMENT.sub("", line), path, number, constrains)
+                continue
+            word, value = _INDEX.get(option[1], option[1]), option[2].strip().strip("\"'")
+            if word in _INCLUDES:
+                inner = (path.parent / value).resolve()
+                if not inner.is_file():
+                    self._note(f"{place} includes {value}, which is not there")
+                elif inner not in self._seen:
+                    self.read(inner, _logical_lines(read_text(inner)), constrains or _INCLUDES[word] == "-c")
+            elif word in ("-e", "--editable"):
+                self._add(value, path, number, constrains)
+            elif word in _INDEXES:
+                self._add_index(word, value, path, place)
+
+    def _note(self, text: str) -> None:
+        self._found.notes.append(text)
+
+    def _add(self, text: str, path: Path, number: int, constrains: bool) -> None:
+        shown = _display_path(path, self._folder)
+        place = f"{shown}:{number}"
+        if (address := _ADDRESS_IN.search(text)) and has_credential(address[0]):
+            what = name_in(text) if "@" in text.partition("://")[0] else "a package"
+            self._note(f"{place} names {what} at an address with a credential, which is not sent: it is left out")
+            return
+        if direct := _DIRECT.search(text):
+            # `pip freeze` in an environment of conda names files of the machine on which conda built the package.
+            if not Path(unquote(urlsplit(direct[1]).path)).exists():
+                self._note(f"{place} names a file of another machine ({direct[1]}): any release is taken")
+                text = name_in(text)
+        elif not _ADDRESS.match(text) and _is_path(text):
+            local, bracket, extras = text.partition("[")
+            target = (path.parent / local.strip()).resolve()
+            if target == self._folder:
+                return
+            if not target.exists():
+                self._note(f"{place} asks for {local.strip()}, which is not there")
+                return
+            text = f"{target}{bracket}{extras}"
+        else:
+            text = _OPEN_ENDED.sub(r"\1", text)
+        requirement = DeclaredRequirement(text, shown, number)
+        if requirement.parsed is None and not text.startswith("/") and not _ADDRESS.match(text):
+            self._found.unreadable.append(requirement)
+            return
+        (self._found.constraints if constrains else self._found.requirements).append(requirement)
+
+    def _add_index(self, word: str, value: str, path: Path, place: str) -> None:
+        parts = urlsplit(value)
+        if has_credential(value):
+            host = parts.hostname or "an index"
+            self._note(f"{place} names {host} with a credential, which is not sent: it is left out")
+            return
+        if value and not parts.scheme:  # a folder of wheels
+            value = str((path.parent / value).resolve())
+        self._found.options.append(f"{word} {value}".strip())
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -96,51 +143,8 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         first, kept = 0, ""
 
 
-def _add(
-    text: str, folder: Path, path: Path, shown: str, number: int, found: RequirementLines, constrains: bool
-) -> None:
-    if (address := _ADDRESS_IN.search(text)) and has_credential(address[0]):
-        what = name_in(text) if "@" in text.partition("://")[0] else "a package"
-        found.notes.append(
-            f"{shown}:{number} names {what} at an address with a credential, which is not sent: it is left out"
-        )
-        return
-    if direct := _DIRECT.search(text):
-        # `pip freeze` in an environment of conda names files of the machine on which conda built the package.
-        if not Path(unquote(urlsplit(direct[1]).path)).exists():
-            found.notes.append(f"{shown}:{number} names a file of another machine ({direct[1]}): any release is taken")
-            text = name_in(text)
-    elif not _ADDRESS.match(text) and _is_path(text):
-        local, bracket, extras = text.partition("[")
-        target = (path.parent / local.strip()).resolve()
-        if target == folder:
-            return
-        if not target.exists():
-            found.notes.append(f"{shown}:{number} asks for {local.strip()}, which is not there")
-            return
-        text = f"{target}{bracket}{extras}"
-    else:
-        text = _OPEN_ENDED.sub(r"\1", text)
-    requirement = DeclaredRequirement(text, shown, number)
-    if requirement.parsed is None and not text.startswith("/") and not _ADDRESS.match(text):
-        found.unreadable.append(requirement)
-        return
-    (found.constraints if constrains else found.requirements).append(requirement)
-
-
 def _is_path(text: str) -> bool:
     return text.startswith((".", "/", "~")) or ("/" in text.partition(";")[0] and "@" not in text)
-
-
-def _add_index(word: str, value: str, path: Path, shown: str, number: int, found: RequirementLines) -> None:
-    parts = urlsplit(value)
-    if has_credential(value):
-        host = parts.hostname or "an index"
-        found.notes.append(f"{shown}:{number} names {host} with a credential, which is not sent: it is left out")
-        return
-    if value and not parts.scheme:  # a folder of wheels
-        value = str((path.parent / value).resolve())
-    found.options.append(f"{word} {value}".strip())
 
 
 def has_credential(address: str) -> bool:
@@ -151,5 +155,5 @@ def has_credential(address: str) -> bool:
     return bool(parts.username or parts.password) or "$" in parts.netloc
 
 
-def _shown(path: Path, folder: Path) -> str:
+def _display_path(path: Path, folder: Path) -> str:
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)

@@ -19,7 +19,7 @@ _COMPILES = frozenset(
 
 @dataclass
 class SetupDeclaration:
-    """What a setup file declares.
+    """The declarations of a setup file.
 
     `is_dynamic`: it computes its requirements. `compiles`: it builds extensions.
     """

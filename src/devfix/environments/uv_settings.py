@@ -19,7 +19,7 @@ _ADDRESS = re.compile(r"https?://\S+")
 
 @dataclass
 class UvSettings:
-    """What holds for a folder: `name` is that of its project, `sources` and `members` go by normalized names.
+    """The settings for a folder: `name` is that of its project, `sources` and `members` go by normalized names.
 
     A source is one of the folder itself or, where it has none of that name, of its workspace; `indexes` are asked for
     every package, `named_indexes` for those whose source is one.

@@ -1,4 +1,4 @@
-"""What a declaration asks for if nothing is built: the lines that wheels can meet, and the projects beside them.
+"""Reduce a declaration to what needs no build: the lines that wheels can meet, and the projects beside them.
 
 uv builds editable projects in spite of `--no-build`, and a table `tool.uv` can name them, so that no file and no
 folder of the repository is given to uv: its lines are read here, those of the projects that it names among them.

@@ -1,4 +1,4 @@
-"""What a finding is known by in a baseline: lines move, so the function and the rule stand for the place."""
+"""Identify findings in a baseline: lines move, so the function and the rule stand for the place."""
 
 from __future__ import annotations
 

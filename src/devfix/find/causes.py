@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.find.records import Cause, Confidence, Evidence
+from devfix.find.records import Cause, Evidence
 from devfix.find.results import Served, SilentFinding
 from devfix.find.suites import SuiteKind
 from devfix.model import Diagnosis, Failure, Operand, SilentKind, SourceLocation
 from devfix.registry import Rule
-from devfix.report.find_types import CauseKind
+from devfix.report.find_types import CauseKind, Confidence
 from devfix.sdk import Sources
 
 RAISES: CauseKind = "raises"
@@ -30,7 +30,7 @@ def explained(failure: Failure, rules: Sequence[Rule], sources: Sources) -> tupl
 
 @dataclass(frozen=True)
 class Seen:
-    """A test, how it runs, the GPU on which its inputs lay, and whether it ran on another one before."""
+    """A test, how it runs, the GPU on which its inputs were, and whether it ran on another one before."""
 
     test: str
     suite: SuiteKind
@@ -129,19 +129,19 @@ def confirmed_silent(
     """Return a silent cause with what its first test has shown alone, in a strict run, and the failure of that."""
     came = [each for each in again if (each.path, each.line) == _place(cause.place)]
     if not came:
-        return replace(cause, confirmed=False, confidence=Confidence.low)
-    cause = replace(cause, confirmed=True, confidence=Confidence.medium)
+        return replace(cause, confirmed=False, confidence="low")
+    cause = replace(cause, confirmed=True, confidence="medium")
     return cause if failure is None else replace(cause, rule=_rule(diagnoses), failure=failure, diagnoses=diagnoses)
 
 
 def confirmed(cause: Cause, again: Failure | None, is_test: IsTest) -> Cause:
-    """Return a cause with what came of its first test, run alone: None where that passed."""
+    """Return a cause with the result of its first test, run alone; None if that passed."""
     first = cause.failure
     is_same = again is not None and first is not None and again.kind == first.kind
     is_same = is_same and again is not None and _place(_failing(again, is_test)) == _place(cause.failing)
     if not is_same:
-        return replace(cause, confirmed=False, confidence=Confidence.low)
-    confidence = Confidence.high if cause.rule else Confidence.medium
+        return replace(cause, confirmed=False, confidence="low")
+    confidence: Confidence = "high" if cause.rule else "medium"
     return replace(cause, confirmed=True, confidence=confidence)
 
 
@@ -158,16 +158,16 @@ def _failing(failure: Failure, is_test: IsTest) -> SourceLocation:
 def _origin(failure: Failure, best: Diagnosis | None, is_test: IsTest) -> SourceLocation | None:
     """Return where the operand that is wrong was made; without a rule, the one that the code under test made."""
     if best is not None and best.finding.operand < len(failure.operands):
-        made = _made(failure.operands[best.finding.operand])
+        made = _creation_place(failure.operands[best.finding.operand])
         if made is not None and not is_test(made):
             return made
     for operand in failure.operands:
-        made = _made(operand)
+        made = _creation_place(operand)
         if made is not None and made.owned and not is_test(made) and operand.device == "cpu":
             return made
     return None
 
 
-def _made(operand: Operand) -> SourceLocation | None:
+def _creation_place(operand: Operand) -> SourceLocation | None:
     event = operand.creation
     return (event.owned_place or (event.places[0] if event.places else None)) if event is not None else None

@@ -1,4 +1,4 @@
-"""What the run on the CPU says of a suite: why nothing of it, or less than there is, can be lifted."""
+"""Read the control run of a suite on the CPU: why nothing of it, or less than there is, can be lifted."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ BUDGET, TIMEOUT = 3600.0, 120.0  # seconds for everything, and for one test
 
 @dataclass(frozen=True)
 class FindOptions:
-    """What the caller asked for; `budget` counts seconds for all, `timeout` for one test, `known` is the baseline.
+    """The options of a search; `budget` counts seconds for all, `timeout` for one test, `known` is the baseline.
 
     `silent` asks for what fails nowhere, too, of these kinds. Inputs lie on GPUs of the kind `device`: on one, and on
     the second of two if `gpus` is 2.

@@ -1,4 +1,4 @@
-"""Run a suite once in a world, its tests lifted where there is a GPU, and read what came of it."""
+"""Run a suite once in a world, its tests lifted where there is a GPU, and read the results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Shown = Callable[[str, TestResults], None]
 
 @dataclass(frozen=True)
 class PassOptions:
-    """What holds for each run: which tests, for how long each and all, in how many processes."""
+    """The settings of each run: its tests, their time limits, and the number of processes."""
 
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class PassOptions:
 
 @dataclass
 class PassResult:
-    """What came of a run: its tests, the failures by the test that they failed, and how it ended."""
+    """The result of a run: its tests, the failures by the test that they failed, and how it ended."""
 
     tests: TestResults
     failures: dict[str, Failure] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class PassResult:
 
     @property
     def is_cut(self) -> bool:
-        """Whether its time was over before all tests had run."""
+        """True if its time was over before all tests had run."""
         return self.run is not None and self.run.outcome is Outcome.TIMEOUT
 
 

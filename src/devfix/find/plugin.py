@@ -1,4 +1,4 @@
-"""How pytest's plugin comes into the interpreter of the tests, which need not have devfix."""
+"""Provide pytest's plugin to the interpreter of the tests, which need not have devfix."""
 
 from __future__ import annotations
 

@@ -1,39 +1,30 @@
-"""What comes of a search for bugs: causes, each with the tests that reach it, and how many tests did what."""
+"""The result of a search for bugs: causes, each with the tests that reach it, and counts of tests."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from types import MappingProxyType
 
 from devfix.find.suites import SuiteKind
 from devfix.model import Diagnosis, Failure, SourceLocation
-from devfix.report.find_types import CauseKind
+from devfix.report.find_types import CauseKind, Confidence
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What shows a silent finding: the function that test code has called, and the attribute that keeps the tensor."""
+    """The evidence of a silent finding: the function that test code called, and the attribute that keeps the tensor."""
 
     call: str
     entered: SourceLocation
     attribute: str = ""
 
 
-class Confidence(str, Enum):
-    """How sure it is that users meet a finding."""
-
-    high = "high"  # it came again alone, and a rule explains it
-    medium = "medium"  # it came again alone
-    low = "low"  # it was seen once
-
-
 @dataclass(frozen=True)
 class Cause:
     """One bug: where the stray tensor comes from, where the code under test failed by it, and which rule explains it.
 
-    `tests` reach it, the first of them is the one that was run again alone; `devices` are those on which inputs lay.
+    `tests` reach it, the first of them is the one that was run again alone; `devices` are those of the inputs.
     `suite` is how the first runs. A silent finding has `evidence`, and its `failure` is that of a strict run.
     `is_twice`: its tests show it where they run on two GPUs, one after the other.
     """
@@ -48,19 +39,19 @@ class Cause:
     tests: tuple[str, ...]
     devices: tuple[str, ...]
     confirmed: bool = False
-    confidence: Confidence = Confidence.low
+    confidence: Confidence = "low"
     evidence: Evidence | None = None
     suite: SuiteKind = SuiteKind.tests
     is_twice: bool = False
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing fails by it in a run as people run their tests."""
+        """True if nothing fails by it in a run as people run their tests."""
         return self.evidence is not None
 
     @property
     def is_seen_on_one(self) -> bool:
-        """Whether its tests show it in a world with one GPU."""
+        """True if its tests show it in a world with one GPU."""
         return any(device.endswith(":0") for device in self.devices)
 
     @property
@@ -79,7 +70,7 @@ class Cause:
 
     @property
     def key(self) -> tuple[str, str, int, str]:
-        """What two causes share that are one."""
+        """The identity of a cause: two with the same key are one."""
         return (self.kind, self.place.path, self.place.line, self.rule)
 
 

@@ -15,7 +15,7 @@ Fixes = Mapping[tuple[str, str, int, str], CauseFixRecord]
 def find_record(report: FindReport, lines: Lines, fixes: Fixes | None = None) -> FindRecord:
     """Return the record of a search; `lines` gives the source lines that it quotes.
 
-    `fixes` has what came of the causes that were repaired.
+    `fixes` has the results of the causes that were repaired.
     """
     return FindRecord(
         root=report.root,
@@ -48,7 +48,7 @@ def _cause(cause: Cause, lines: Lines, fixes: Fixes) -> CauseRecord:
         failing=LineRecord(path=cause.failing.path, line=cause.failing.line),
         rule=cause.rule,
         title=cause.title,
-        confidence=cause.confidence.value,
+        confidence=cause.confidence,
         confirmed=cause.confirmed,
         tests=tuple(cause.tests),
         devices=tuple(cause.devices),

@@ -1,4 +1,4 @@
-"""What pytest's plugin has written of a run -> what came of each test."""
+"""Read the results of tests, which pytest's plugin has written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORSE = ("passed", "skipped", "other", "failed", "artefact", "finding")  # the 
 
 @dataclass(frozen=True)
 class SilentFinding:
-    """What a test that passes has shown: `path` is absolute; `call` is the function that the test has called.
+    """A silent finding of a test that passes: `path` is absolute; `call` is the function that the test has called.
 
     The tensors on the GPU went in at `entered`. `attribute` keeps the tensor that has not moved.
     """
@@ -31,7 +31,7 @@ class SilentFinding:
 
 @dataclass(frozen=True)
 class Served:
-    """Where the tensor was made by which a cache has failed a test."""
+    """The location that created the tensor by which a cache failed a test."""
 
     path: str
     line: int

@@ -151,7 +151,7 @@ class Search:
             self.causes[number - 1] = again
 
     def _again(self, number: int, cause: Cause) -> Cause | None:
-        """Return a cause with what came of its first test alone; None where the budget has cut that short."""
+        """Return a cause with the result of its first test alone; None if the budget did not suffice."""
         suite = next(suite for each, suite in self.found if each.key == cause.key)
         world = self.worlds[0] if cause.is_seen_on_one else self.worlds[-1]
         title = f"running finding {number} of {len(self.causes)} alone"
@@ -190,7 +190,7 @@ class Search:
             _add(self.processor_seconds, name, _used_by_children() - used)
 
     def report(self, repository: Repository, known: Known) -> FindReport:
-        """Tell what was found."""
+        """Report what was found."""
         lifted, control = self.lifted, self.control
         reasons = lifted.reasons
         passed = frozenset(control.of("passed"))

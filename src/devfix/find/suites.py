@@ -1,4 +1,4 @@
-"""What a repository has that can be lifted: its tests, the examples in its docstrings, its scripts in `examples/`."""
+"""List what can be lifted in a repository: tests, examples in docstrings, scripts in `examples/`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ACTING = (ast.Expr, ast.If, ast.For, ast.While, ast.With, ast.Try)  # statement
 
 
 class SuiteKind(str, Enum):
-    """What a run is made of; the value is what people call it."""
+    """A kind of suite; the value is its name for users."""
 
     tests = "tests"
     examples = "examples"  # of docstrings
@@ -49,7 +49,7 @@ class Suite:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name for users."""
         return self.kind.value
 
 
@@ -58,7 +58,7 @@ def suites(
 ) -> list[Suite]:
     """Return the runs for the files of a repository below a folder ("" for all), tests first.
 
-    `select` are globs of tests: what lies in no folder that one of them names is not even collected. Raises UserError
+    `select` are globs of tests: what is in no folder that one of them names is not even collected. Raises UserError
     where there is nothing that could be run.
     """
     places = _places(tracked, select) or ([below] if below else [])
@@ -103,13 +103,13 @@ def _is_below(path: str, place: str) -> bool:
 
 
 def is_test_file(path: str) -> bool:
-    """Say whether a file is test code, by its name and those of its folders; a doctest is, and a script."""
+    """Return whether a file is test code, by its name and those of its folders; a doctest is, and a script."""
     is_named = _TEST.search(path) or _TEST_FOLDER.search(path) or path.rpartition("/")[2] == "conftest.py"
     return bool(is_named) or path.startswith("<doctest ") or _SCRIPTS.match(path) is not None
 
 
 def may_keep_tensors(tracked: Sequence[str], content: Callable[[str], bytes]) -> bool:
-    """Say whether the code under test has modules, or looks as if it kept something else from one call to the next."""
+    """Return whether the code under test has modules, or seems to keep something else from one call to the next."""
     paths = (path for path in tracked if path.endswith(".py") and not is_test_file(path))
     return any(_TORCH in text and _KEEPS.search(text) for text in map(content, paths))
 
@@ -124,7 +124,7 @@ def _has_examples(path: str, content: Callable[[str], bytes]) -> bool:
 
 
 def _is_script(path: str, content: Callable[[str], bytes]) -> bool:
-    """Whether a file in `examples/` does something when it is run, and has to do with torch."""
+    """Return whether a file in `examples/` does something when it is run, and has to do with torch."""
     if not _SCRIPTS.match(path) or not path.endswith(".py") or _TEST.search(path):
         return False
     if PurePosixPath(path).name in ("__init__.py", "conftest.py", "setup.py") or _TORCH not in (text := content(path)):

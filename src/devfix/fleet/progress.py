@@ -1,4 +1,4 @@
-"""What a run of a fleet tells while it runs."""
+"""The interface to the progress of a fleet."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ class FleetProgress(Protocol):
     """Receives the progress of a run; each job of `jobs` is started at least once, and ends once."""
 
     def say(self, text: str) -> None:
-        """Tell a step before or after the jobs, such as "starting Ray"."""
+        """Report a step before or after the jobs, such as "starting Ray"."""
 
     def plan(self, jobs: Sequence[Job], earlier: int, workers: float, dashboard: str) -> None:
-        """Tell the jobs to run, how many had a result before, for how many cores, and where Ray's dashboard is."""
+        """Report the jobs to run, how many had a result before, for how many cores, and where Ray's dashboard is."""
 
     def start(self, job: Job) -> None:
-        """Tell that a job was handed to Ray."""
+        """Report that a job was handed to Ray."""
 
     def end(self, record: JobRecord) -> None:
-        """Tell how a job ended."""
+        """Report how a job ended."""

@@ -7,14 +7,14 @@ from enum import Enum
 
 
 class Mode(str, Enum):
-    """What a job does with its repository: the command of devfix that it runs."""
+    """The command of devfix that a job runs."""
 
     REPAIR = "repair"
     FIND = "find"
 
 
 class JobOutcome(str, Enum):
-    """How a job ended. Every job of a plan ends in one of these, or is still to be run."""
+    """The outcome of a job. Every job of a plan ends in one of these, or is still to be run."""
 
     REPAIRED = "repaired"  # every failure has a verified fix
     PARTIAL = "partial"  # verified fixes, and a failure that remains
@@ -34,12 +34,12 @@ class JobOutcome(str, Enum):
 
     @property
     def is_passing(self) -> bool:
-        """Whether the cause may be gone the next time, so that another run of the fleet tries the job again."""
+        """True if the cause may be gone the next time, so that another run of the fleet tries the job again."""
         return self in (JobOutcome.CLONE_FAILED, JobOutcome.LOST, JobOutcome.INTERNAL_ERROR)
 
     @property
     def is_failure(self) -> bool:
-        """Whether the job says nothing about the devices of the program."""
+        """True if the job says nothing about the devices of the program."""
         return self in _FAILURES
 
 
@@ -71,7 +71,7 @@ class JobLimits:
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done with one commit of a repository.
+    """The work to do with one commit of a repository.
 
     `key` is a digest of what decides the result, that is of the other fields without `repository` and `ref`, and of the
     version of devfix: it names the result, so that a job that has one is not run again. `repository` is the name that
@@ -119,7 +119,7 @@ class FindingRecord:
 
 @dataclass(frozen=True)
 class JobRecord:
-    """How a job ended; `findings` are kept beside it.
+    """The result of a job; its findings are stored beside it.
 
     `reason` is one line for a person. `seconds` is the wall time, of which the steps took `clone_seconds`,
     `environment_seconds` and `run_seconds`; `memory` is the peak of its processes in bytes, 0 where unknown. `attempts`

@@ -14,19 +14,19 @@ from devfix.fleet.results import ResultStore
 
 @dataclass(frozen=True)
 class FleetRun:
-    """How a run of a fleet ended: the outcomes of all jobs of its plan, and how many of them were run this time."""
+    """The result of a run of a fleet: the outcomes of all jobs of its plan, and how many of them were run this time."""
 
     outcomes: Mapping[str, JobOutcome]
     ran: int
 
     @property
     def counts(self) -> Mapping[JobOutcome, int]:
-        """How many jobs ended in each outcome, the most first."""
+        """The number of jobs by outcome, the most frequent first."""
         return dict(Counter(self.outcomes.values()).most_common())
 
     @property
     def is_well(self) -> bool:
-        """Whether nothing remains to be done: every program runs clean, or is repaired."""
+        """True if nothing remains to be done: every program runs clean, or is repaired."""
         return all(each in (JobOutcome.REPAIRED, JobOutcome.CLEAN) for each in self.outcomes.values())
 
 

@@ -15,6 +15,8 @@ VerdictOutcome = Literal[
     "verified", "progressed", "same-failure", "regressed", "behaviour-changed", "broken", "superseded"
 ]
 
+RuleAnswer = Literal["blamed", "declined", "failed"]
+
 
 class Safety(str, Enum):
     """The safety of a change, safest first."""
@@ -108,7 +110,7 @@ class RuleDecision:
     """
 
     rule: str
-    answer: Literal["blamed", "declined", "failed"]
+    answer: RuleAnswer
     reason: str = ""
     confidence: Confidence | None = None
     precedence: str = ""

@@ -15,6 +15,7 @@ from devfix.model.until import Until
 from devfix.model.world import GpusNeeded, World
 
 ReportOutcome = Literal["repaired", "clean", "partial", "unrepaired", "dependency-fault", "error"]
+Comparison = Literal["as before", "better", "worse", "not fixed"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class OtherRun:
     world: str
     before: str
     after: str
-    comparison: Literal["as before", "better", "worse", "not fixed"]
+    comparison: Comparison
 
 
 @dataclass(frozen=True)

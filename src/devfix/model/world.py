@@ -19,7 +19,7 @@ class DeviceType(str, Enum):
 
     @property
     def most(self) -> int:
-        """How many of them a machine can have, at most."""
+        """The largest number of them that a machine can have."""
         return 1 if self is DeviceType.MPS else MOST
 
 

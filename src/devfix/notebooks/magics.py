@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 _MARK = "  # [IPython] "
 _MASKED = re.compile(r"^(?P<indent>[ \t]*)(?:pass|(?:[\w.\[\], *]+ = )None|#)  # \[IPython\] (?P<line>.*)$", re.DOTALL)
-# What stands where a statement begins.
+# The beginning of a statement.
 _ESCAPED = re.compile(r"\s*(%{1,2}[A-Za-z]|!|\?{1,2}\w)")
 _HELP = re.compile(r"\s*%{0,2}[\w.*]+\?{1,2}\s*(#.*)?$")
 _ASSIGNED = re.compile(r"\s*(?P<names>[\w.\[\], *]+?)\s*=\s*(?:!|%[A-Za-z])")
-# Cell magics that run what stands below them as Python, in the namespace of the notebook.
+# Cell magics that run the code below them as Python, in the namespace of the notebook.
 _PYTHON = frozenset({"capture", "prun", "time", "timeit"})
 _CELL_MAGIC = re.compile(r"%%([A-Za-z_]\w*)")
 _TOKEN = re.compile(
@@ -60,7 +60,7 @@ def unmasked(line: str) -> str:
 
 
 def is_masked(line: str) -> bool:
-    """Return whether a line of a script stands for one that is no Python."""
+    """Return whether a line of a script stands for one that is not Python."""
     return _MASKED.match(line) is not None
 
 

@@ -111,7 +111,7 @@ class Notebook:
 def split_script(script: bytes) -> Iterator[tuple[int, str]]:
     """Yield the number and the code of each cell of a script, without the line feed at its end.
 
-    What stands above the first separator is that of cell 0, which no notebook has.
+    The text above the first separator is that of cell 0, which no notebook has.
     """
     number, lines = 0, list[str]()
     for line in script.decode("utf-8", "surrogatepass").split("\n")[:-1]:

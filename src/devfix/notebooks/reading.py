@@ -1,4 +1,4 @@
-"""The text of a notebook's JSON: where the source of each cell stands, and how lines of it are replaced.
+"""The text of a notebook's JSON: where the source of each cell is, and how lines of it are replaced.
 
 Every byte outside of a replaced line stays as it is: outputs, metadata, indentation, escapes, the end of the file.
 """
@@ -32,7 +32,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Source:
-    """The source of a cell: where it stands in the file, its lines, and what is between them in a list."""
+    """The source of a cell: where it is in the file, its lines, and what is between them in a list."""
 
     start: int
     stop: int
@@ -87,7 +87,7 @@ def code_cells(text: str) -> tuple[list[Cell], dict[str, Any]]:
     except (ValueError, IndexError, RecursionError) as error:
         raise NotebookError(f"it is not valid JSON ({error})") from error
     if not isinstance(data, dict) or not isinstance(data.get("cells"), list):
-        raise NotebookError("it is no notebook of format 4; convert it: jupyter nbconvert --to notebook --inplace")
+        raise NotebookError("it is not a notebook of format 4; convert it: jupyter nbconvert --to notebook --inplace")
     cells = []
     for number, (cell, source) in enumerate(zip(data["cells"], spans, strict=True), 1):
         if isinstance(cell, dict) and cell.get("cell_type") == "code" and source is not None:
@@ -123,7 +123,7 @@ def _source(text: str, start: int) -> Source:
     for item in _items(text, start):
         value, end = _DECODER.raw_decode(text, item)
         if not isinstance(value, str):
-            raise ValueError("a line of a cell's source is no text")
+            raise ValueError("a line of a cell's source is not text")
         gaps.append(text[last:item])
         pieces.append(Piece(value, text[item:end]))
         last = end
@@ -145,7 +145,7 @@ def _split(text: str) -> list[str]:
 def _members(text: str, start: int) -> Iterator[tuple[str, int]]:
     """Yield each key of an object with the place of its value."""
     if text[start] != "{":
-        raise ValueError("it is no object")
+        raise ValueError("it is not an object")
     at = _skip(text, start + 1)
     while text[at] != "}":
         key, at = _DECODER.raw_decode(text, at)

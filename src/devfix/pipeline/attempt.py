@@ -22,8 +22,9 @@ from devfix.registry import Rule
 from devfix.sdk import Sources
 from devfix.sdk.trace.sites import locations_without_scope
 from devfix.verification.candidate import CandidateResult, mark_superseded, reject
+from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code
-from devfix.verification.objections.collect import Objection, objections
+from devfix.verification.objections.collect import objections
 from devfix.verification.verifier import CANDIDATES, Verifier
 
 MOMENT, MOST = 2.0, 200  # limits of the list of untried candidates: seconds, and how many

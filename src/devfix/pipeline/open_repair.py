@@ -166,7 +166,7 @@ class OpenRepair:
         session.notes.add(*(f"{failure}; to repair that too: --include-handled" for failure in final.caught[:3]))
         if final.logged is not None:
             loop.repairs.append(Repair(final.logged, (), None))
-        foreign = (
+        fault = (
             find_dependency_fault(session, final, loop.rules, options.find_working_version) if loop.is_stuck else None
         )
         with session.timed("doubt"):
@@ -178,7 +178,7 @@ class OpenRepair:
             count = f"{len(loop.fixes)} fix{'es' if len(loop.fixes) > 1 else ''}"
             session.notes.add(f"nothing is kept, since a failure remains; --partial keeps the {count} proven before it")
         return Report(
-            outcome=_outcome(loop, final, foreign is not None, options.partial),
+            outcome=_outcome(loop, final, fault is not None, options.partial),
             world=final.world,
             command=session.command_text,
             root=str(session.repository.root),
@@ -187,7 +187,7 @@ class OpenRepair:
             diff=session.diff(),
             notes=tuple(session.notes),
             last_run=final,
-            dependency_fault=foreign,
+            dependency_fault=fault,
             subfolder=session.target.subfolder,
             until=session.target.until,
             gpus_needed=session.gpus_needed,
@@ -199,10 +199,10 @@ class OpenRepair:
 _EDITED = " (edited)"
 
 
-def _outcome(loop: Search, final: Run, is_foreign: bool, partial: bool) -> ReportOutcome:
+def _outcome(loop: Search, final: Run, is_in_dependency: bool, partial: bool) -> ReportOutcome:
     if loop.is_stuck and loop.fixes and partial:
         return "partial"
-    if is_foreign:
+    if is_in_dependency:
         return "dependency-fault"
     if final.outcome is Outcome.CLEAN:
         if final.logged is not None:

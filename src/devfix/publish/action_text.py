@@ -1,4 +1,4 @@
-"""What was done with pull requests, as a line of text and as Markdown."""
+"""Describe what was done with pull requests, as a line of text and as Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pull request is given once, when it is opened: labels, reviewers, assignees, a milestone."""
+"""Attributes that a pull request gets once, when it is opened: labels, reviewers, assignees, a milestone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only some forges can do."""
+"""Interfaces to what only some forges can do."""
 
 from __future__ import annotations
 

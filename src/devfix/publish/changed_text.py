@@ -31,7 +31,7 @@ def objection(before: bytes, after: bytes) -> str:
         names = ", ".join(f"U+{ord(character):04X}" for character in sorted(added))
         return f"it adds characters that are not shown ({names})"
     if _parses(before) and not _parses(after):
-        return "with it the file is no valid Python"
+        return "with it the file is not valid Python"
     return ""
 
 

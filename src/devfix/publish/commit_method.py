@@ -1,4 +1,4 @@
-"""How commits get to the repository."""
+"""Ways of getting commits to the repository."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long to wait before a request is sent again, after a rate limit or an error of a server or network."""
+"""Decide how long to wait before a request is sent again, after a rate limit or an error of a server or network."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def add_settings(parser: pytest.Parser) -> None:
     group.addoption(
         _LIFT_STRICT_AT, dest="devfix_lift_strict_at", metavar="PLACE", action="append", default=[], help=text
     )
-    text = "with --lift: write what came of each test into this folder, for programs"
+    text = "with --lift: write the result of each test into this folder, for programs"
     group.addoption(_LIFT_RECORD, dest="devfix_lift_record", metavar="FOLDER", default=None, help=text)
     text = "write a report of the device failures: HTML, or JSON where the name ends in .json"
     group.addoption(_REPORT, dest="devfix_report", metavar="FILE", default=None, help=text)

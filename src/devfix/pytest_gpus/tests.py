@@ -38,7 +38,7 @@ class Tests:
         if session is None:
             return None
         count = f"{session.gpus or 'no'} {session.kind + ' ' if session.gpus else ''}GPU{'s'[session.gpus == 1 :]}"
-        lifted = f"; what tests make lies on {session.device}:{session.lifted_to}" if session.lift else ""
+        lifted = f"; what tests create is on {session.device}:{session.lifted_to}" if session.lift else ""
         device = "" if session.device == "cuda" or not session.gpus else f" ({session.device})"
         return f"devfix: a world with {count}{device}{lifted}"
 
@@ -66,7 +66,7 @@ class Tests:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
-        """Tell what a fixture sets for several tests from what a test leaves behind."""
+        """Distinguish what a fixture sets for several tests from what a test leaves behind."""
         if fixturedef.scope == "function":
             yield
             return

@@ -50,7 +50,7 @@ class SuiteWorld:
     """The world of this process; `root` is the folder whose files are the suite's own.
 
     `session` is the world in which all tests run that ask for none themselves, None where that is the plain process.
-    `lift` tells which files are test code, for a lifted run.
+    `lift` says which files are test code, for a lifted run.
     """
 
     def __init__(self, root: Path) -> None:

@@ -81,7 +81,7 @@ def _local(paths: Iterable[Path], troubles: Notes) -> Iterator[Rule]:
     for path in paths:
         troubles.add(*(f"{page}: the page of a rule without its module, {page.stem}.py" for page in orphans(path)))
         deep = (file for file in too_deep(path) if file.parent not in paths)
-        troubles.add(*(f"{file}: lies too deep to be read: name its folder" for file in deep))
+        troubles.add(*(f"{file}: in too deep a folder: name that folder" for file in deep))
     for file in (file for path in paths for file in rule_files(path)):
         try:
             yield rule_at(file)

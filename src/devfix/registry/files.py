@@ -23,15 +23,17 @@ def rule_files(path: Path) -> list[Path]:
         found = beside(path)
         if found is not None and path.suffix == ".md":
             return [found]
-        raise UserError(f"{path}: no rule's module lies there ({path.with_suffix('.py').name} is missing)")
+        raise UserError(f"{path}: there is no module of a rule there ({path.with_suffix('.py').name} is missing)")
     if not path.is_dir():
         raise UserError(f"{path}: no such folder, module or page of rules")
     files = files_in(path) + [file for folder in sorted(path.iterdir()) if folder.is_dir() for file in _in_pack(folder)]
     if not files:
         deeper = next(iter(too_deep(path)), None)
         if deeper is not None:
-            raise UserError(f"{path}: no rule's module lies here or one folder below; name the folder {deeper.parent}")
-        raise UserError(f"{path}: no rule's module lies in this folder or one folder below it")
+            raise UserError(
+                f"{path}: there is no module of a rule here or one folder below; name the folder {deeper.parent}"
+            )
+        raise UserError(f"{path}: there is no module of a rule in this folder or one folder below it")
     return sorted(files)
 
 
@@ -59,7 +61,7 @@ def beside(page: Path) -> Path | None:
 def only_file(file: Path) -> Path:
     """Return the TOML file of a rule. Raises RuleError if a module of the same name lies beside it."""
     if file.with_suffix(".py").is_file():
-        raise RuleError(f"{file}: {file.stem}.py lies beside it: a rule is a module or a TOML file, remove one")
+        raise RuleError(f"{file}: {file.stem}.py is beside it: a rule is a module or a TOML file, remove one")
     return file
 
 

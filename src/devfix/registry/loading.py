@@ -37,7 +37,7 @@ def pack_rules(point: EntryPoint, troubles: Notes) -> Iterator[Rule]:
         pack = import_safely(point.load, f"pack {point.name!r} ({point.value}, from {origin})")
         folders = list(getattr(pack, "__path__", ()))
         if not folders:
-            raise RuleError(f"pack {point.name!r} ({point.value}, from {origin}): is no package of rules")
+            raise RuleError(f"pack {point.name!r} ({point.value}, from {origin}): is not a package of rules")
     except RuleError as error:
         troubles.add(str(error))
         return

@@ -36,7 +36,7 @@ def troubles_of(rules: Sequence[Rule]) -> list[str]:
     """Return what is wrong with the declared precedence, one line each: unknown ids, and circles."""
     every = {rule.id: rule for rule in rules}
     found = [
-        f"rule {rule.id} supersedes {name!r}, which is no rule: that counts for nothing"
+        f"rule {rule.id} supersedes {name!r}, which is not a rule: that is ignored"
         for rule in rules
         for name in rule.supersedes
         if name not in every

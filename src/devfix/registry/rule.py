@@ -94,7 +94,7 @@ def rule_from(module: ModuleType, pack: str, origin: str) -> Rule:
     implementation = _implementation(module, path)
     title = (module.__doc__ or "").strip().split("\n")[0].strip()
     if not title:
-        raise RuleError(f"{path}: is no rule, it lacks a docstring, which is its title")
+        raise RuleError(f"{path}: is not a rule, it lacks a docstring, which is its title")
     if hasattr(module, "Options"):
         check_options(module.Options, path)
     name = module.__name__.rpartition(".")[2].replace("_", "-")
@@ -108,10 +108,10 @@ def _implementation(module: ModuleType, path: Path) -> sdk.Rule:
     classes = [each for each in own if issubclass(each, sdk.Rule)]
     if len(classes) != 1:
         found = f"has {len(classes)}: {', '.join(each.__name__ for each in classes)}" if classes else "has none"
-        raise RuleError(f"{path}: is no rule, it needs one class derived from devfix.sdk.Rule, and {found}")
+        raise RuleError(f"{path}: is not a rule, it needs one class derived from devfix.sdk.Rule, and {found}")
     lacking = sorted(getattr(classes[0], "__abstractmethods__", ()))
     if lacking:
-        raise RuleError(f"{path}: is no rule, {classes[0].__name__} lacks {', '.join(lacking)}")
+        raise RuleError(f"{path}: is not a rule, {classes[0].__name__} lacks {', '.join(lacking)}")
     try:
         return classes[0]()
     except Exception as error:

@@ -10,6 +10,7 @@ from msgspec import Meta
 from devfix.report.failure_types import Count, FailureRecord, Line
 
 CauseKind = Literal["raises", "result-on-host", "not-moved", "stale-cache"]
+# How likely users meet a finding: high if it came again alone and a rule explains it, medium if it came again alone.
 Confidence = Literal["high", "medium", "low"]
 Tests = Annotated[tuple[str, ...], Meta(min_length=1)]
 
@@ -46,7 +47,7 @@ class EvidenceRecord:
 
     call: Annotated[str, Meta(description="the function of the code under test that test code has called")]
     entered: Annotated[LineRecord, Meta(description="where that function is: there the tensors on the GPU went in")]
-    created: Annotated[LineRecord, Meta(description="where the tensor was created that lies elsewhere")]
+    created: Annotated[LineRecord, Meta(description="where the misplaced tensor was created")]
     attribute: Annotated[str, Meta(description="the class and the attribute of a tensor that did not move")]
 
 

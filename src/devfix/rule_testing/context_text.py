@@ -1,4 +1,4 @@
-"""What a rule is given, as text: `devfix trace`."""
+"""The context of a rule as text: `devfix trace`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule is given for a failure, as records: operands with their sites, frames with their scopes."""
+"""The context of a rule for a failure, as records: operands with their sites, frames with their scopes."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class FrameView:
 
 @dataclass(frozen=True)
 class ContextView:
-    """What a rule is given: `frames` outermost first, then the places of which a second run recorded the scopes."""
+    """The context of a rule: `frames` outermost first, then the places of which a second run recorded the scopes."""
 
     program: str
     kind: str

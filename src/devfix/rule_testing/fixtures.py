@@ -1,4 +1,4 @@
-"""What authors of rules need in unit tests: the failure of a program that is a string, its sources, and a context.
+"""Fixtures for unit tests of rules: the failure of a program that is a string, its sources, and a context.
 
 >>> from devfix.rule_testing.fixtures import context_from
 >>> ctx = context_from("import torch\\nprint(torch.ones(2, device='cuda') + torch.ones(2))\\n")

@@ -60,7 +60,7 @@ def lint(paths: Sequence[Path]) -> list[LintFinding]:
             found.append(LintFinding(path, 0, str(error).partition(": ")[2]))
             continue
         found += [
-            LintFinding(file, 0, "lies too deep: rules are read in a folder and one below it")
+            LintFinding(file, 0, "too deep a folder: rules are read in a folder and one below it")
             for file in too_deep(path)
             if file not in files
         ]

@@ -25,7 +25,7 @@ class Judgement:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if nothing is wrong."""
         return not self.troubles and not any(result.troubles for result in self.results)
 
 

@@ -11,7 +11,7 @@ from devfix.rule_testing.proposal import Proposal, files_after
 
 @dataclass(frozen=True)
 class Preview:
-    """What a rule proposes for a case; `proposal` is None if the program does not fail: `ending` says how it ends."""
+    """The proposal of a rule for a case; `proposal` is None if the program does not fail: `ending` says how it ends."""
 
     case: Case
     proposal: Proposal | None

@@ -1,4 +1,4 @@
-"""What a rule says about the failure of a case, before any of its changes is run."""
+"""A rule's answer to the failure of a case, before any of its changes is run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Proposal:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What an author should know beside what is wrong."""
+        """Remarks for the author, beside what is wrong."""
         if all(each.reason != BEYOND for each in self.rejected):
             return ()
         return (f"a repair takes the first {CHANGES_A_RULE} changes of a rule: this one yields more",)

@@ -30,7 +30,7 @@ class BlockUpdate:
 
     @property
     def overwrites(self) -> bool:
-        """Whether something on the page is replaced."""
+        """True if something on the page is replaced."""
         return any(line.strip() for line in self.old)
 
     @property

@@ -37,7 +37,7 @@ def summed(
     results = [result for judgement in judgements for result in judgement.results]
     failed = sum(bool(result.troubles) for result in results)
     pages = sum(bool(judgement.troubles) for judgement in judgements)
-    counted = ((failed, "failed"), (pages, "pages not in order"), (broken, "modules that are no rule"))
+    counted = ((failed, "failed"), (pages, "pages not in order"), (broken, "modules that are not rules"))
     bad = ", ".join(f"{number} {what}" for number, what in counted if number)
     made, replayed = runs or (0, 0)
     told = f"; {made} runs made, {replayed} replayed" if runs and replayed else ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+Strength = Literal["strong", "weak"]
+
 
 @dataclass(frozen=True)
 class Objection:
@@ -14,6 +16,6 @@ class Objection:
     elsewhere; a patch that accepts both would be valid.
     """
 
-    strength: Literal["strong", "weak"]
+    strength: Strength
     reason: str
     numbers: str = ""

@@ -93,10 +93,10 @@ class Verifier:
                     tried = len(candidates)
                     self.report_progress(tried + 1, tried + len(batch), tried + left, batch[0].title)
                 left -= len(batch)
-                trials = [pool.submit(self.run_on_failing_world, patch, blamed[patch.rule]) for patch in batch]
+                runs = [pool.submit(self.run_on_failing_world, patch, blamed[patch.rule]) for patch in batch]
                 if not candidates and self.jobs > 1:  # a core is free: is the failure flaky?
                     self._control = pool.submit(self.run, self.before.world, self.files, False, NO_COUNTS)
-                for candidate in (trial.result() for trial in trials):
+                for candidate in (run.result() for run in runs):
                     if candidate.verdict.outcome == "verified" and not (held and is_not_better_than(candidate, held)):
                         candidate = self._reviewed(self.verify_on_all_worlds(candidate, pool))
                     elif candidate.verdict.outcome == "verified":

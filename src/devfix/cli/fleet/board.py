@@ -40,7 +40,7 @@ def fleet_progress() -> Iterator[FleetProgress]:
 
 
 class FleetCounts:
-    """What has happened so far in a run; the time left is that of the jobs that ended, for each that has not."""
+    """The progress of a run; the time left is estimated from the jobs that have ended."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """Count nothing yet; `now` is the clock."""

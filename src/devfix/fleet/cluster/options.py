@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How jobs are run: `at_once` of them at most (None: as many as the cluster can run), and `retries` of each.
+    """Options of a run: `at_once` of them at most (None: as many as the cluster can run), and `retries` of each.
 
     A job is tried again if its node or its worker dies. `version` is that of devfix.
     """

@@ -1,4 +1,4 @@
-"""What Ray runs on the nodes."""
+"""The tasks that Ray runs on the nodes."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from devfix.fleet.jobs.ending import Ended
@@ -12,6 +13,8 @@ from devfix.report.render.plain import one_line
 
 SIZE = 20_000_000  # bytes; as much as `devfix publish` reads
 ENTRIES = 500
+DEPTH = 4  # folders in folders
+TOO_MANY = "it has more files than a job writes"
 
 
 def read_artifact(folder: Path) -> tuple[tuple[str, bytes], ...]:
@@ -19,12 +22,16 @@ def read_artifact(folder: Path) -> tuple[tuple[str, bytes], ...]:
 
     Links, special files, and more than a job writes are refused: Raises Ended.
     """
-    files: list[tuple[str, bytes]] = []
-    _read(folder, "", files)
-    return tuple(sorted(files))
+    files: dict[str, bytes] = {}
+    for path, name in _entries(folder, ""):
+        if len(files) >= ENTRIES:
+            raise _refused(TOO_MANY)
+        files[name] = _content(path, name, SIZE - sum(map(len, files.values())))
+    return tuple(sorted(files.items()))
 
 
-def _read(folder: Path, below: str, files: list[tuple[str, bytes]]) -> None:
+def _entries(folder: Path, below: str) -> Iterator[tuple[str, str]]:
+    """Yield the paths of the files of a folder, each with its name in the artifact."""
     try:
         status = folder.lstat()
     except FileNotFoundError:
@@ -34,13 +41,12 @@ def _read(folder: Path, below: str, files: list[tuple[str, bytes]]) -> None:
     with os.scandir(folder) as entries:
         for entry in entries:
             name = f"{below}{entry.name}"
-            if len(files) >= ENTRIES or name.count("/") > 4:
-                raise _refused("it has more files than a job writes")
+            if name.count("/") > DEPTH:
+                raise _refused(TOO_MANY)
             if entry.is_dir(follow_symlinks=False):
-                _read(Path(entry.path), f"{name}/", files)
+                yield from _entries(Path(entry.path), f"{name}/")
             elif entry.is_file(follow_symlinks=False):
-                left = SIZE - sum(len(content) for _, content in files)
-                files.append((name, _content(entry.path, name, left)))
+                yield entry.path, name
             else:
                 raise _refused(f"{name} is not a regular file")
 

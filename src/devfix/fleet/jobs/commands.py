@@ -44,7 +44,7 @@ class Commands:
 
     @property
     def seconds_left(self) -> float:
-        """What is left of the job's time."""
+        """The rest of the job's time."""
         return max(0.1, self.deadline - time.monotonic())
 
     def environment(self) -> Interpreter:

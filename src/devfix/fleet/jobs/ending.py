@@ -1,4 +1,4 @@
-"""How a job ends before its result is known: a limit, or a step that failed."""
+"""End a job before its result is known: at a limit, or by a step that failed."""
 
 from __future__ import annotations
 

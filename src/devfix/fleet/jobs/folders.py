@@ -31,7 +31,7 @@ class JobFolder:
 
     @property
     def artifact(self) -> Path:
-        """What the command of the job writes."""
+        """The folder that the command of the job writes."""
         return self.files / "artifact"
 
     @property
@@ -66,7 +66,7 @@ class NodeFolders:
         """Create a folder for a job with the repository at an address, and remove it at the end.
 
         It has the same path the next time, so that environments, which know where the sources of their project are,
-        serve again. Its lock, which lies where the job cannot write, shows whether its worker is alive; folders of
+        serve again. Its lock, which is where the job cannot write, shows whether its worker is alive; folders of
         killed jobs are removed first.
         """
         self.sweep()

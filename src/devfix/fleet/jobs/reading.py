@@ -27,7 +27,7 @@ _OUTCOMES = {
 
 @dataclass(frozen=True)
 class Reading:
-    """What a job found: its outcome and the reason in one line, its findings, and how many fixes there are."""
+    """The findings of a job: its outcome and the reason in one line, its findings, and how many fixes there are."""
 
     outcome: JobOutcome
     reason: str

@@ -22,7 +22,7 @@ _CHECKOUT = {"": JobOutcome.CLONE_FAILED, "time": JobOutcome.TIMED_OUT, "disk": 
 
 @dataclass
 class _Steps:
-    """What is known of a job so far."""
+    """The state of a job that runs."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     python: Interpreter | None = None

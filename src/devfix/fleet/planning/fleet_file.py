@@ -63,7 +63,7 @@ LIFTED = (WorldChoice.SIMULATED, WorldChoice.MPS, WorldChoice.XPU)  # the worlds
 
 @dataclass(frozen=True)
 class Settings:
-    """What is done with a repository; None and () stand for keys that are not set.
+    """Settings for a repository; None and () stand for keys that are not set.
 
     `memory` and `disk` count gigabytes, `time` seconds. `python` is an interpreter of the nodes, in place of an
     environment of the repository's own.

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import httpx
 
-from devfix.fleet.planning.owners import Listed, Owner
+from devfix.fleet.planning.owner import Listed, Owner
 from devfix.publish.forgejo.answers import Requests, asking, list_of
 from devfix.publish.patience import Patience
 

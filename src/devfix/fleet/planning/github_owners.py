@@ -7,7 +7,7 @@ from typing import Any
 
 from githubkit.exception import RequestFailed
 
-from devfix.fleet.planning.owners import Listed, Owner
+from devfix.fleet.planning.owner import Listed, Owner
 from devfix.publish.github.address import address
 from devfix.publish.github.answers import asking, list_of
 from devfix.publish.github.connection import PAGE, Connection

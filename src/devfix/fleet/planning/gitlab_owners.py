@@ -9,7 +9,7 @@ from gitlab import Gitlab
 from gitlab.exceptions import GitlabGetError
 
 from devfix.errors import UserError
-from devfix.fleet.planning.owners import Listed, Owner
+from devfix.fleet.planning.owner import Listed, Owner
 from devfix.publish.gitlab.answers import asking
 from devfix.publish.gitlab.session import PatientSession
 from devfix.publish.patience import Patience

@@ -3,39 +3,15 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from devfix.errors import UserError
 from devfix.fleet.planning.fleet_file import Repository
+from devfix.fleet.planning.owner import Listed, Owner, is_local, read_owner
 from devfix.publish.connection import token_for
 from devfix.publish.forge_kind import ForgeKind
-
-# Tokens are sent to these, and to hosts for which fleet.toml names the forge: to no host that only sounds like one.
-_KNOWN = {"github.com": ForgeKind.github, "gitlab.com": ForgeKind.gitlab, "codeberg.org": ForgeKind.forgejo}
-_OWNER = re.compile(r"(?:(https?)://)?([\w.:-]+)/([\w./-]+?)/\*")
-
-
-class Owner(NamedTuple):
-    """An owner on a forge: the address of the forge's server, that of its API ("" for the usual one), and the name."""
-
-    kind: ForgeKind
-    server: str
-    api: str
-    name: str
-
-
-class Listed(NamedTuple):
-    """A repository of an owner: its name without the owner, what git clones, and its default branch."""
-
-    name: str
-    address: str
-    branch: str
-    is_archived: bool
-    is_fork: bool
 
 
 def list_owner(
@@ -45,9 +21,9 @@ def list_owner(
 
     Raises UserError if the forge refuses, or the entry selects none. `notify` is called before waiting for the forge.
     """
-    owner = _owner(entry)
+    owner = read_owner(entry)
     token = token_for(f"{owner.server}/{owner.name}/x", owner.kind, environment)
-    if token and urlsplit(owner.api or owner.server).scheme == "http" and not _is_local(owner.api or owner.server):
+    if token and urlsplit(owner.api or owner.server).scheme == "http" and not is_local(owner.api or owner.server):
         raise UserError(f"{entry.where}: over http the token could be read on the way; use https")
     try:
         found = sorted(_clients()[owner.kind](owner, token, notify))
@@ -62,39 +38,12 @@ def list_owner(
         yield replace(entry, owner="", forge=owner.kind.name, address=each.address, ref=each.branch)
 
 
-def token_of(entry: Repository, environment: Mapping[str, str]) -> str | None:
-    """Return the token with which the refs of a repository may be read; None for a path, and over plain http."""
-    if not entry.address.startswith("https://") and not _is_local(entry.address):
-        return None
-    kind = _kind(entry, entry.address)
-    return token_for(entry.address, kind, environment) if kind else None
-
-
-def _kind(entry: Repository, address: str) -> ForgeKind | None:
-    return ForgeKind[entry.forge] if entry.forge else _KNOWN.get(urlsplit(address).hostname or "")
-
-
 def _is_selected(entry: Repository, each: Listed) -> bool:
     if (each.is_archived and not entry.archived) or (each.is_fork and not entry.forks):
         return False
     if entry.include and not any(fnmatch.fnmatchcase(each.name, pattern) for pattern in entry.include):
         return False
     return not any(fnmatch.fnmatchcase(each.name, pattern) for pattern in entry.exclude)
-
-
-def _owner(entry: Repository) -> Owner:
-    found = _OWNER.fullmatch(entry.owner)
-    if found is None:
-        raise UserError(f"{entry.where}: key 'owner' must be like \"github.com/owner/*\", not {entry.owner!r}")
-    server = f"{found[1] or 'https'}://{found[2]}"
-    kind = _kind(entry, server)
-    if kind is None:
-        raise UserError(f'{entry.where}: say which forge {found[2]} is: forge = "gitlab" (or github, forgejo, gitea)')
-    return Owner(kind, server, entry.api.rstrip("/"), found[3])
-
-
-def _is_local(address: str) -> bool:
-    return urlsplit(address).hostname in ("127.0.0.1", "localhost", "::1")
 
 
 def _clients() -> Mapping[ForgeKind, Callable[[Owner, str | None, Callable[[str], None]], Iterator[Listed]]]:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from devfix.errors import UserError
 from devfix.fleet.planning.fleet_file import FleetFile, Repository, Settings
-from devfix.fleet.planning.owners import list_owner, token_of
+from devfix.fleet.planning.owner import token_of
+from devfix.fleet.planning.owners import list_owner
 from devfix.fleet.records import Job, JobLimits, Mode
 from devfix.workspace import hide_user, is_address, resolve
 

@@ -1,4 +1,4 @@
-"""The folder of results: what lies in it, how it is recognized, and how one run at a time is let in to write."""
+"""The folder of results: its contents, how it is recognized, and how one run at a time is let in to write."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Layout:
 
     @property
     def incoming(self) -> Path:
-        """What is being written: a folder named KEY is complete, everything else is what a killed run has left."""
+        """The folder for unfinished writes: a folder named KEY is complete, the rest was left by a killed run."""
         return self.folder / "incoming"
 
     @property
     def publications(self) -> Path:
-        """What was published, a line of JSON for each step."""
+        """The file of what was published, a line of JSON for each step."""
         return self.folder / "published.jsonl"
 
     def single(self, key: str) -> Path:

@@ -1,4 +1,4 @@
-"""What was published of a fleet: a line of JSON for each step, so that a later run goes on where this one ended."""
+"""Record what was published of a fleet: a line of JSON for each step, so that a later run continues after this one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from devfix.decoding import convert
 
 
 class Publication(str, Enum):
-    """What became of a pull request, or of a report."""
+    """The state of a pull request, or of a report."""
 
     STEP = "step"  # of a pull request: `action` says which
     DONE = "done"  # the report is published
@@ -31,8 +31,8 @@ _OPEN = {*_OPENED, "updated", "unchanged"}
 class PublicationRecord:
     """One line: a step of a pull request, or what became of a report.
 
-    `part` is the folder of the report in the artifact, "" for the artifact itself; `stored` tells two results of a job
-    apart. `at` is in seconds since the epoch.
+    `part` is the folder of the report in the artifact, "" for the artifact itself; two results of a job differ in
+    `stored`. `at` is in seconds since the epoch.
     """
 
     kind: Publication

@@ -1,4 +1,4 @@
-"""What changes in IPython's shell: names of code, tracebacks, `%run` of notebooks, commands that install packages."""
+"""Changes to IPython's shell: names of code, tracebacks, `%run` of notebooks, commands that install packages."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", default=[], metavar="OPERATOR", help="record these operators alone")
     options = parser.parse_args()
     if not options.snippets.is_dir():
-        parser.error(f"{options.snippets} is no folder: run this at the top of the repository, or say --snippets")
+        parser.error(f"{options.snippets} is not a folder: run this at the top of the repository, or say --snippets")
     if options.task == "compare":
         truth = json.loads(options.recording.read_text(encoding="utf-8"))
         given = (options.snippets, truth["samples"], truth["only"], truth.get("device", kinds.CUDA.name))

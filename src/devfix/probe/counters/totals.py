@@ -99,7 +99,7 @@ def _is_work(func: Any) -> bool:
         return True
     if not any("Tensor" in str(each.type) for each in func._schema.returns):
         return False  # it is only a query
-    made = operators.source_argument(func) in (operators.BORN, operators.REBORN)
+    made = operators.source_argument(func) in (operators.CREATED, operators.RECREATED)
     return not made and not operators.keeps_identity(func) and operators.base_name(func) not in _LEFT_OUT
 
 

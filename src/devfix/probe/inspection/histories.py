@@ -22,9 +22,9 @@ def history(value: Any) -> list[dict[str, Any]]:
     known = records.of(value)
     if known is None:
         return []
-    last, birth, move, _ = known
+    last, creation, move, _ = known
     events = {event[MOMENT]: event for event in _chain(last)}
-    for event in (birth, move):
+    for event in (creation, move):
         if event is not None:
             events.setdefault(event[MOMENT], event)
     device = _device(value)
@@ -34,8 +34,8 @@ def history(value: Any) -> list[dict[str, Any]]:
         described.append(_describe_event(event, event[DEVICE] or device))
         device = event[FROM] or device
     described.reverse()
-    if birth is not None and birth[DEVICE] and described:
-        described[0]["device"] = birth[DEVICE]
+    if creation is not None and creation[DEVICE] and described:
+        described[0]["device"] = creation[DEVICE]
     return [event for event in described if event["kind"] != "unknown" or len(described) == 1]
 
 

@@ -1,1 +1,1 @@
-"""A lifted run: what test code makes lies on a GPU, as if its author had put it there. Nothing of a test is edited."""
+"""A lifted run: what test code creates is on a GPU, as if its author had put it there. Nothing of a test is edited."""

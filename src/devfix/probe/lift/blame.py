@@ -1,4 +1,4 @@
-"""Who is to blame for a failure of a lifted run: the code under test, or the lift itself."""
+"""Attribute a failure of a lifted run: to the code under test, or to the lift itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def blame(failure: Json, exception: BaseException | None) -> tuple[str, str]:
     """Return whether a failure is a finding or an artefact of the lift, and why.
 
     It is a finding where the code under test raised it, of tensors that this code has made or kept itself. What the
-    test handed over on the host it would have moved first.
+    test passed on the host it would have moved first.
     """
     whose = [_whose(frame) for frame in failure["frames"]]
     raising = _raising(whose)
@@ -36,7 +36,7 @@ def blame(failure: Json, exception: BaseException | None) -> tuple[str, str]:
     if Whose.TEST not in whose[:raising]:
         return FINDING, _RAISED
     if name := marks.handed_over(exception):
-        return ARTEFACT, f"the test hands over {name}, which lies on the host"
+        return ARTEFACT, f"the test passes {name}, which is on the host"
     return FINDING, _RAISED
 
 
@@ -49,7 +49,7 @@ def _blame_dtype(failure: Json, exception: BaseException | None, is_in_code: boo
         return ARTEFACT, "the test asks for a dtype that the GPU lacks"
     if is_in_code:
         name = marks.handed_over(exception)
-        return (ARTEFACT, f"the test hands over {name}, which lies on the host") if name else (FINDING, _RAISED)
+        return (ARTEFACT, f"the test passes {name}, which is on the host") if name else (FINDING, _RAISED)
     if marks.moves_module(exception) and any(_is_made_by_code(each) for each in failure["operands"]):
         return FINDING, "a module holds a tensor of a dtype that the GPU lacks"
     return ARTEFACT, "the test makes a tensor of a dtype that the GPU lacks"

@@ -1,6 +1,6 @@
-"""Where test code calls the code under test, and which tensors of the host were made in the call that is under way.
+"""Find where test code calls the code under test, and which host tensors the running call created.
 
-What an earlier call has returned on the host, and the test hands over with tensors on the GPU, its author would have
+What an earlier call has returned on the host, and the test passes with tensors on the GPU, its author would have
 moved: that is no bug of the code under test.
 """
 
@@ -23,12 +23,12 @@ from . import devices, modules
 from .whose import Whose, kind_of
 
 _DEPTH, _ITEMS = 4, 2000
-_MOST = 100_000  # births that are noted of one test
+_MOST = 100_000  # creations that are noted of one test
 Token = tuple[int, int, int]
 
 
 class Given(Enum):
-    """Where the tensors lay that a call was given."""
+    """The devices of the tensors that a call was given."""
 
     NOTHING = "no tensor"
     GPU = "GPUs alone"
@@ -45,8 +45,8 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Birth:
-    """Where the code under test has made a tensor of the host, in which call of test code, and what that was given.
+class Creation:
+    """The place where the code under test created a host tensor, the call of test code around it, and its arguments.
 
     `could_say` is whether the call has a `device` that the test has left out.
     """
@@ -61,25 +61,27 @@ class Birth:
     could_say: bool = False
 
 
-_births: dict[int, Birth] = {}  # by the moment
+_creations: dict[int, Creation] = {}  # by the moment
 
 
 def note(made: Any, frame: FrameType) -> None:
     """Note in which call of test code the code under test has made a tensor of the host."""
-    if isinstance(made, torch.Tensor) and made.device.type == "cpu" and len(_births) < _MOST:
-        moment, call = records.birth_moment(made), boundary(frame)
+    if isinstance(made, torch.Tensor) and made.device.type == "cpu" and len(_creations) < _MOST:
+        moment, call = records.creation_moment(made), boundary(frame)
         if moment is not None and call is not None:
             while kind_of(frame.f_code) != Whose.CODE and frame.f_back is not None:
                 frame = frame.f_back
             code = frame.f_code
             place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
-            _births[moment] = Birth(token(call), *place, called(call), *_given(call), _leaves_device_out(call))
+            _creations[moment] = Creation(
+                token(call), *place, called(call), *_place_of_arguments(call), _leaves_device_out(call)
+            )
 
 
-def birth_of(tensor: Any) -> Birth | None:
-    """Return what was noted of the birth of a tensor, or of the one that it derives from."""
-    moment = records.birth_moment(tensor)
-    return None if moment is None else _births.get(moment)
+def creation_of(tensor: Any) -> Creation | None:
+    """Return what was noted of the creation of a tensor, or of the one that it derives from."""
+    moment = records.creation_moment(tensor)
+    return None if moment is None else _creations.get(moment)
 
 
 def called(frame: FrameType) -> Call:
@@ -88,7 +90,7 @@ def called(frame: FrameType) -> Call:
     return Call(code.co_name, os.path.realpath(code.co_filename), code.co_firstlineno)
 
 
-def _given(call: FrameType) -> tuple[Given, Any]:
+def _place_of_arguments(call: FrameType) -> tuple[Given, Any]:
     """Say where the tensors lie among the arguments of a call, those in lists and of modules included."""
     found: list[torch.Tensor] = []
     for name in parameters(call.f_code):
@@ -104,12 +106,12 @@ def _given(call: FrameType) -> tuple[Given, Any]:
 
 def peer_of(tensor: Any) -> Any | None:
     """Return a tensor on the GPU that was given to the call in which one of the host was made."""
-    birth = birth_of(tensor)
-    return birth.peer() if birth is not None and birth.peer is not None else None
+    creation = creation_of(tensor)
+    return creation.peer() if creation is not None and creation.peer is not None else None
 
 
 def _leaves_device_out(call: FrameType) -> bool:
-    """Whether a call has a parameter `device` that says nothing, or the host."""
+    """Return whether a call has a parameter `device` that says nothing, or the host."""
     return "device" in parameters(call.f_code) and str(call.f_locals.get("device")) in ("None", "cpu")
 
 
@@ -121,7 +123,7 @@ def parameters(code: CodeType) -> tuple[str, ...]:
 
 def forget() -> None:
     """Forget the calls of a test that has ended."""
-    _births.clear()
+    _creations.clear()
 
 
 def boundary(frame: FrameType | None) -> FrameType | None:
@@ -137,7 +139,7 @@ def boundary(frame: FrameType | None) -> FrameType | None:
 
 
 def token(call: FrameType) -> Token:
-    """What tells a call of test code from the others of its frame."""
+    """Return what identifies a call of test code among the others of its frame."""
     outer = call.f_back
     while outer is not None and kind_of(outer.f_code) != Whose.TEST:
         outer = outer.f_back
@@ -145,18 +147,18 @@ def token(call: FrameType) -> Token:
 
 
 def handed_over(frame: FrameType | None, args: Any) -> str:
-    """Return what the test calls a tensor of the host among `args` that it has handed over, "" where there is none.
+    """Return what the test calls a tensor of the host among `args` that it has passed, "" where there is none.
 
-    One that the call itself has made may lie on the host because another one does that was handed over. One that an
-    earlier call has made lies there because the test told that call no device, where it takes one.
+    One that the call itself has made may be on the host because another one is that was passed. One that an
+    earlier call has made is there because the test told that call no device, where it takes one.
     """
     call = boundary(frame)
     strays = [each for each in tree_leaves(args) if isinstance(each, torch.Tensor) and each.device.type == "cpu"]
     if call is None:
         return ""
     for stray in strays:
-        moment = records.birth_moment(stray)
-        known = None if moment is None else _births.get(moment)
+        moment = records.creation_moment(stray)
+        known = None if moment is None else _creations.get(moment)
         if known is not None and known.token == token(call):
             if name := _result_of_earlier(call):
                 return name
@@ -174,17 +176,17 @@ def _result_of_earlier(call: FrameType) -> str:
     for name in parameters(call.f_code):
         value = call.f_locals.get(name)
         if isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.dim() > 0:
-            known = birth_of(value)
+            known = creation_of(value)
             if known is not None and known.token != token(call):
                 return name
     return ""
 
 
 def gives(call: FrameType, moment: int) -> bool:
-    """Say whether the arguments of a call hold the tensor of that birth on any device, those of modules included."""
+    """Return whether the arguments of a call hold the tensor of that creation on any device, or in a module."""
     found = tree_leaves([call.f_locals.get(name) for name in parameters(call.f_code)])
     held = (tensor for each in found if isinstance(each, torch.nn.Module) for tensor in modules.tensors_of(each))
-    return any(records.birth_moment(each) == moment for each in (*found, *held) if isinstance(each, torch.Tensor))
+    return any(records.creation_moment(each) == moment for each in (*found, *held) if isinstance(each, torch.Tensor))
 
 
 def made_at(spots: Any) -> tuple[str, int, str] | None:
@@ -198,19 +200,19 @@ def made_at(spots: Any) -> tuple[str, int, str] | None:
 
 
 def _holds(value: Any, moment: int, depth: int, left: list[int]) -> bool:
-    """Whether a value that its author would have moved as a whole holds the tensor of that birth."""
+    """Return whether a value that its author would have moved as a whole holds the tensor of that creation."""
     left[0] -= 1
     if left[0] < 0 or depth < 0 or value is None:
         return False
     if isinstance(value, torch.Tensor):
-        return value.device.type == "cpu" and records.birth_moment(value) == moment
+        return value.device.type == "cpu" and records.creation_moment(value) == moment
     if isinstance(value, (list, tuple, set, frozenset)):
         return any(_holds(item, moment, depth, left) for item in value)
     if isinstance(value, dict):
         return any(_holds(item, moment, depth, left) for item in value.values())
     if isinstance(value, torch.nn.Module):
         held = modules.tensors_of(value) if not modules.was_moved(value) else []
-        return any(records.birth_moment(each) == moment for each in held)
+        return any(records.creation_moment(each) == moment for each in held)
     if isinstance(value, type) or not (hasattr(type(value), "to") or hasattr(type(value), "cuda")):
         return False
     inside = getattr(value, "__dict__", None)
@@ -218,7 +220,7 @@ def _holds(value: Any, moment: int, depth: int, left: list[int]) -> bool:
 
 
 def _holds_below(held: dict[str, Any], moment: int, depth: int, left: list[int]) -> bool:
-    """Whether an object with a `.to` of its own holds it, in itself or in plain objects that it stores its data in."""
+    """Return whether an object with a `.to` of its own holds it, itself or in plain objects with its data."""
     for item in list(held.values()):
         inner = getattr(item, "__dict__", None)
         is_plain = not isinstance(item, (torch.Tensor, torch.nn.Module, type))

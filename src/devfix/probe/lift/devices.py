@@ -24,17 +24,17 @@ def target() -> torch.device:
 
 
 def is_on_gpu(tensor: torch.Tensor) -> bool:
-    """Say whether a tensor lies on a GPU of the world, which has those of one kind."""
+    """Return whether a tensor is on a GPU of the world, which has those of one kind."""
     return tensor.device.type == target().type
 
 
 def is_lacking(dtype: torch.dtype) -> bool:
-    """Say whether the GPUs of the world have no tensors of a dtype."""
+    """Return whether the GPUs of the world have no tensors of a dtype."""
     return dtype in kinds.now().absent_dtypes
 
 
 def has_own_default() -> bool:
-    """Say whether somebody has set a default device, or works in the context of one: he chooses himself."""
+    """Return whether somebody has set a default device, or works in the context of one: he chooses himself."""
     for place in range(torch._C._len_torch_function_stack()):
         if isinstance(torch._C._get_function_stack_at(place), DeviceContext):
             return True

@@ -13,12 +13,12 @@ from .whose import Whose, kind_of
 
 
 def is_default() -> bool:
-    """Say whether the default dtype is one that the GPU lacks."""
+    """Return whether the default dtype is one that the GPU lacks."""
     return devices.is_lacking(torch.get_default_dtype())
 
 
 def asked_for(frame: FrameType | None) -> bool:
-    """Say whether a call of test code was given such a dtype, or an object that runs in it keeps one."""
+    """Return whether a call of test code was given such a dtype, or an object that runs in it keeps one."""
     if is_default():
         return True
     call = boundaries.boundary(frame)

@@ -30,7 +30,7 @@ _FREQUENCIES = ("fftfreq", "rfftfreq")
 _LEGACY = ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
 
 
-def _made(original: Any) -> Any:
+def _make_on_gpu(original: Any) -> Any:
     """Let a factory make what test code asks for on the device, where it names none."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -121,14 +121,14 @@ def _constructor(original: Any) -> Any:
 def install() -> None:
     """Patch the factories; undone when the world is left."""
     for name in (*_NEW, *_SPARSE):
-        wrap(torch, name, _made)
+        wrap(torch, name, _make_on_gpu)
     for name in _READ:
         wrap(torch, name, _read)
     for name in _FREQUENCIES:
-        wrap(torch.fft, name, _made)
+        wrap(torch.fft, name, _make_on_gpu)
     for name, function in inspect.getmembers(torch.signal.windows, inspect.isfunction):
         if "device" in inspect.signature(function).parameters:
-            wrap(torch.signal.windows, name, _made)
+            wrap(torch.signal.windows, name, _make_on_gpu)
     for kind in _LEGACY:
         name = f"{kind}Tensor"
         original = getattr(torch, name)

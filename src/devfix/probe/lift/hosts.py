@@ -1,4 +1,4 @@
-"""What test code takes to the host is copied, as its author would: arrays, comparisons, batches of loaders."""
+"""Copy what test code takes to the host, as its author would: arrays, comparisons, batches of loaders."""
 
 from __future__ import annotations
 

@@ -45,54 +45,54 @@ class Kept:
 
 
 def methods(frame: FrameType | None, moment: int) -> Kept | None:
-    """Return what keeps the tensor of that birth among the modules whose methods are running for test code."""
+    """Return what keeps the tensor of that creation among the modules whose methods are running for test code."""
     if moment > _Newest.moment:
         return None
     while frame is not None and (kind := kind_of(frame.f_code)) != Whose.TEST:
         if kind == Whose.CODE and frame.f_code.co_argcount:
             owner = frame.f_locals.get(frame.f_code.co_varnames[0])
-            if is_a(owner, Module) and (found := _kept(owner, moment)):
+            if is_a(owner, Module) and (found := _find_kept(owner, moment)):
                 return found
         frame = frame.f_back
     return None
 
 
 def anywhere(moment: int) -> Kept | None:
-    """Return what keeps the tensor of that birth among all modules that have moved."""
+    """Return what keeps the tensor of that creation among all modules that have moved."""
     if moment > _Newest.moment:
         return None
     modules = (module for reference, _ in list(_arrived.values()) if (module := reference()) is not None)
-    return next((found for each in itertools.islice(modules, _MODULES) if (found := _kept(each, moment))), None)
+    return next((found for each in itertools.islice(modules, _MODULES) if (found := _find_kept(each, moment))), None)
 
 
 def attribute_of(module: Any, moments: set[int], device: torch.device) -> str:
-    """Return the attribute with which a module keeps one of the tensors of some births on a device; "" for none."""
+    """Return the attribute with which a module keeps one of the tensors of some creations on a device; "" for none."""
     for name, value in list(instance_dict(module).items()):
-        if name not in _INTERNALS and any(moment in moments for moment, _ in _born(value, _DEPTH, device)):
+        if name not in _INTERNALS and any(moment in moments for moment, _ in _with_moments(value, _DEPTH, device)):
             return name
     return ""
 
 
-def _kept(module: Any, moment: int) -> Kept | None:
+def _find_kept(module: Any, moment: int) -> Kept | None:
     reference, arrived = _arrived.get(id(module), (None, 0))
     if reference is None or reference() is not module or moment > arrived:
         return None
     for name, value in list(instance_dict(module).items()):
-        tensors = () if name in _INTERNALS else _born(value, _DEPTH)
-        if (tensor := next((each for born, each in tensors if born == moment), None)) is not None:
+        tensors = () if name in _INTERNALS else _with_moments(value, _DEPTH)
+        if (tensor := next((each for created, each in tensors if created == moment), None)) is not None:
             return Kept(type(module).__name__, name, tensor, arrived)
     return None
 
 
-def _born(value: Any, depth: int, device: torch.device = _HOST) -> Iterator[tuple[int, torch.Tensor]]:
-    """Yield the tensors on a device in what an attribute holds, each with the moment of its birth."""
+def _with_moments(value: Any, depth: int, device: torch.device = _HOST) -> Iterator[tuple[int, torch.Tensor]]:
+    """Yield the tensors on a device in what an attribute holds, each with the moment of its creation."""
     if is_a(value, torch.Tensor):
-        moment = records.birth_moment(value) if value.device == device else None
+        moment = records.creation_moment(value) if value.device == device else None
         if moment is not None:
             yield moment, value
     elif depth:
         for item in itertools.islice(_items(value), _ITEMS):
-            yield from _born(item, depth - 1, device)
+            yield from _with_moments(item, depth - 1, device)
 
 
 def _items(value: Any) -> Iterable[Any]:

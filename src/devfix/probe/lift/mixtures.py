@@ -21,7 +21,7 @@ _MIXED = frozenset({"device-mismatch", "index-device", "input-weight-type", "rec
 
 
 class Smoothed:
-    """How many operators were run again."""
+    """The number of operators that were run again."""
 
     count = 0
 

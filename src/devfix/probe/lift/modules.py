@@ -48,7 +48,7 @@ def _constructor() -> Any:
 
 
 def is_made_by_test(frame: FrameType | None) -> bool:
-    """Say whether a constructor is called by test code; the class's own way to it, and torch's, are passed over."""
+    """Return whether a constructor is called by test code; the class's own way to it, and torch's, are passed over."""
     while frame is not None and frame.f_code.co_name in ("__new__", "__call__") and kind_of(frame.f_code) == Whose.CODE:
         frame = frame.f_back
     if frame is None or "__new__" in frame.f_code.co_names:
@@ -97,7 +97,7 @@ def _unpickled(cls: type) -> Any:
 
 
 def move(module: Any) -> None:
-    """Move a module as its author would, once; what lies on a device already, or on none, stays."""
+    """Move a module as its author would, once; what is on a device already, or on none, stays."""
     if was_moved(module):
         return
     _moved[id(module)] = weakref.ref(module, _forgetting(_moved, id(module)))
@@ -157,7 +157,7 @@ def _withdraw() -> None:
 
 
 def was_moved(module: Any) -> bool:
-    """Say whether a module was moved for test code."""
+    """Return whether a module was moved for test code."""
     return id(module) in _moved
 
 
@@ -167,5 +167,5 @@ def tensors_of(module: Any) -> list[Any]:
 
 
 def is_on() -> bool:
-    """Say whether modules of test code are moved now."""
+    """Return whether modules of test code are moved now."""
     return _Installed.now

@@ -23,7 +23,7 @@ class _Plain:
 
 
 def _building(original: Any) -> Any:
-    """Have each class that can be moved tell when test code constructs one of its objects."""
+    """Have each class that can be moved report when test code constructs one of its objects."""
 
     def __build_class__(*args: Any, **kwargs: Any) -> Any:
         built = original(*args, **kwargs)
@@ -35,7 +35,7 @@ def _building(original: Any) -> Any:
 
 
 def _is_movable(built: Any) -> bool:
-    """Whether a class has a method of its own to move its objects, and makes them as `object` does."""
+    """Return whether a class has a method of its own to move its objects, and makes them as `object` does."""
     if not isinstance(built, type) or issubclass(built, _OTHERS) or built.__new__ is not object.__new__:
         return False
     return any(callable(vars(built).get(name)) for name in _NAMES)

@@ -1,4 +1,4 @@
-"""What a lifted test shows without failing: tensors that a user would expect on another device.
+"""Silent findings of a lifted test: tensors that a user would expect on another device.
 
 Results that the code under test leaves on the host although it was given tensors on a GPU alone, tensors that a module
 keeps where `.to` does not see them, and those that a cache serves. They are noted where somebody meets them: test code,
@@ -28,14 +28,14 @@ _found: dict[tuple[Any, ...], dict[str, Any]] = {}
 
 
 class _Mode:
-    """Whether a finding fails the test, and which: those of these places (path, and line or function), or all."""
+    """The findings that fail the test: those of these places (path, and line or function), or all."""
 
     strict = False
     places: tuple[tuple[str, str], ...] = ()
 
 
 def is_strict() -> bool:
-    """Say whether a test fails by what is found."""
+    """Return whether a test fails by what is found."""
     return _Mode.strict
 
 
@@ -54,15 +54,15 @@ def _look(value: torch.Tensor, is_read: bool) -> bool:
         return note(STALE_CACHE, (path, line, function), boundaries.Call(function, path, line), "")
     if value.device.type != "cpu":
         return False
-    moment = records.birth_moment(value)
+    moment = records.creation_moment(value)
     holder = kept.anywhere(moment) if moment is not None else None
     if holder is not None:
         # A test may look at the attribute itself; what was computed of it since came from a method.
         return (not is_read or _last(value) > holder.arrived) and _note_kept(value, holder, None)
-    birth = boundaries.birth_of(value)
-    if birth is None or birth.given != boundaries.Given.GPU:
+    creation = boundaries.creation_of(value)
+    if creation is None or creation.given != boundaries.Given.GPU:
         return False
-    return note(RESULT_ON_HOST, (birth.path, birth.line, birth.function), birth.call, "")
+    return note(RESULT_ON_HOST, (creation.path, creation.line, creation.function), creation.call, "")
 
 
 def _met(args: Any, kwargs: Any) -> None:
@@ -75,7 +75,7 @@ def _met(args: Any, kwargs: Any) -> None:
         fails = look(values)
     elif whose == Whose.CODE:
         for value in _of_host(values):
-            moment = records.birth_moment(value)
+            moment = records.creation_moment(value)
             holder = kept.methods(frame, moment) if moment is not None else None
             if holder is not None:
                 call = boundaries.boundary(frame)
@@ -95,8 +95,8 @@ def _last(value: Any) -> int:
 
 
 def _note_kept(value: Any, holder: kept.Kept, call: boundaries.Call | None) -> bool:
-    birth = records.of(value)[records.BIRTH]  # type: ignore[index]
-    place = boundaries.made_at(birth[records.SPOTS])
+    creation = records.of(value)[records.CREATION]  # type: ignore[index]
+    place = boundaries.made_at(creation[records.SPOTS])
     if place is None:
         return False
     call = call or boundaries.Call(holder.module, place[0], place[1])
@@ -131,13 +131,13 @@ def fail(name: str, value: Any) -> None:
 
 def _source(value: Any) -> Any:
     """Return the tensor of a module from which a value was computed, or the value: that one has an owner to repair."""
-    moment = records.birth_moment(value)
+    moment = records.creation_moment(value)
     holder = kept.anywhere(moment) if moment is not None else None
     return value if holder is None else holder.tensor
 
 
 def is_looked_at(value: Any) -> bool:
-    """Say whether a tensor may be one that lies where test code does not expect it."""
+    """Return whether a tensor may be one that is where test code does not expect it."""
     return not devices.is_on_gpu(value) or stale.is_wanted()
 
 

@@ -1,7 +1,7 @@
 """Caches that serve the tensors of one device to a call whose inputs lie on another.
 
 Test code runs first with its tensors on another GPU than the one they lie on otherwise (a warm-up), then as always.
-What the code under test made during a warm-up and still has lies on the other GPU: a cache that does not ask for the
+What the code under test made during a warm-up and still has is on the other GPU: a cache that does not ask for the
 device. Modules are warmed up before test code first calls them, too (first_calls.py).
 """
 
@@ -28,14 +28,14 @@ warmed: set[int] = set()  # modules of the test at hand
 
 
 class _Phase:
-    """Whether tests are warmed up in this process, and whether one is at the moment."""
+    """The state of warm-ups in this process: whether tests have one, and whether one runs."""
 
     wanted = False
     index = 0  # of the GPU on which the tensors lie otherwise
 
 
 def is_wanted() -> bool:
-    """Say whether tests are warmed up in this process."""
+    """Return whether tests are warmed up in this process."""
     return _Phase.wanted
 
 
@@ -66,31 +66,31 @@ def served(frame: FrameType | None, values: Any) -> dict[str, Any] | None:
     call = boundaries.boundary(frame)
     for value, moment in _left(values):
         if not _is_of_suite(call, moment):
-            place = boundaries.made_at(records.of(value)[records.BIRTH][records.SPOTS])  # type: ignore[index]
+            place = boundaries.made_at(records.of(value)[records.CREATION][records.SPOTS])  # type: ignore[index]
             if place is not None:
                 return {"path": place[0], "line": place[1], "function": place[2]}
     return None
 
 
 def is_kept_by_suite(frame: FrameType | None, values: Any) -> bool:
-    """Say whether one of some tensors is what a warm-up has left to test code."""
+    """Return whether one of some tensors is what a warm-up has left to test code."""
     call = boundaries.boundary(frame)
     return any(_is_of_suite(call, moment) for _, moment in _left(values))
 
 
 def _left(values: Any) -> Iterator[tuple[torch.Tensor, int]]:
-    """Yield the tensors that a warm-up has left on its GPU, each with the moment of its birth."""
+    """Yield the tensors that a warm-up has left on its GPU, each with the moment of its creation."""
     if not _begun or devices.target().index == OTHER:
         return
     for value in tree_leaves(values):
         if isinstance(value, torch.Tensor) and devices.is_on_gpu(value) and value.device != devices.target():
-            moment = records.birth_moment(value)
+            moment = records.creation_moment(value)
             if moment is not None and _is_of_warm_up(moment):
                 yield value, moment
 
 
 def _is_of_suite(call: FrameType | None, moment: int) -> bool:
-    """Say whether test code hands over the tensor of that birth, or keeps it itself: its author would have moved it."""
+    """Return whether test code passes or keeps the tensor of that creation: its author would have moved it."""
     return (call is not None and boundaries.gives(call, moment)) or suite_state.keeps(moment)
 
 

@@ -1,4 +1,4 @@
-"""What test code itself keeps between two tests: globals, attributes of its classes, and caches of its functions.
+"""Find what test code itself keeps between two tests: globals, attributes of its classes, and caches of its functions.
 
 That is no cache of the code under test: a second run would not have it, in a process of its own.
 """
@@ -26,12 +26,12 @@ _CACHED = type(functools.lru_cache(lambda: None))
 
 
 def keeps(moment: int) -> bool:
-    """Say whether test code keeps the tensor of that birth, alone or with a module or container that holds it."""
+    """Return whether test code keeps the tensor of that creation, alone or with a module or container that holds it."""
     mine, others = _modules()
     imported = {id(value) for module in others for value in list(vars(module).values()) if _is_container(value)}
     values = (value for module in mine for value in list(vars(module).values()) if id(value) not in imported)
     tensors = (tensor for value in values for tensor in _tensors(value, _DEPTH))
-    return any(records.birth_moment(each) == moment for each in itertools.islice(tensors, _ITEMS))
+    return any(records.creation_moment(each) == moment for each in itertools.islice(tensors, _ITEMS))
 
 
 def _modules() -> tuple[list[ModuleType], list[ModuleType]]:

@@ -1,7 +1,7 @@
 """Whose file a frame runs: that of a test, of the code under test, of a tool, of torch, or of the probe.
 
 Test code is what the order says: files by name (`test_*.py`), whole folders, and globs. A tool is what stands between a
-test and the code that it means to call: the standard library, pytest, NumPy and its like.
+test and the code that it means to call: the standard library, pytest, NumPy and similar libraries.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _PLUGIN = os.path.join(os.path.dirname(_PROBE.rstrip(os.sep)), "pytest_gpus") + 
 
 
 def is_test_file(path: str) -> bool:
-    """Say whether a file is test code, by what the order says."""
+    """Return whether a file is test code, by what the order says."""
     if any(path.startswith(folder) for folder in _order.folders) and not _installed(path):
         return True
     if any(fnmatch(path, glob) for glob in _order.files):
@@ -97,7 +97,7 @@ def is_test_file(path: str) -> bool:
 
 
 def _installed(path: str) -> bool:
-    """Say whether a file lies in an environment that itself lies below the folder of the suite."""
+    """Return whether a file is in an environment below the folder of the suite."""
     rest = path[len(_order.root) :] if _order.root and path.startswith(_order.root) else path
     return any(part in _PACKAGES for part in rest.split(os.sep)[:-1])
 
@@ -142,5 +142,5 @@ def asks(depth: int) -> Whose:
 
 
 def works_for_test(depth: int) -> bool:
-    """Say whether the caller works for test code."""
+    """Return whether the caller works for test code."""
     return asks(depth + 1) == Whose.TEST

@@ -35,7 +35,7 @@ def become(request: dict[str, Any], out: int, err: int, paths: Sequence[str]) ->
     entries = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     entries = list(dict.fromkeys(os.path.abspath(path) for path in entries))
     sys.path[:] = entries + [path for path in sys.path if path not in paths and path not in entries]
-    _begin_anew()
+    _begin_again()
     _enter_probe()
     path = os.path.join(os.getcwd(), script)
     if not os.environ.get("PYTHONSAFEPATH"):
@@ -50,7 +50,7 @@ def _take_streams(out: int, err: int) -> None:
         os.close(descriptor)
 
 
-def _begin_anew() -> None:
+def _begin_again() -> None:
     """Reset what a process remembers from its start: the working folder, and randomly seeded generators."""
     process = sys.modules.get("multiprocessing.process")
     if process is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ..simulation import hooks, operators
-from ..simulation.operators import REBORN, REDRAWN
+from ..simulation.operators import RECREATED, REDRAWN
 from . import transfers
 from .places import nearest, outward
 from .records import KEEP, LAST, MOVE, History, Record, drop, moments, of, shortened, table, unknown
@@ -17,13 +17,13 @@ _roles: dict[int, int] = {}
 _held: list[Any] = []
 
 
-def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
+def created(result: Any, func: Any, args: Any, kwargs: Any) -> None:
     """Record that an operator created `result`, from the argument that its schema implies, or from nothing."""
     kind = type(result)
     if kind is tuple or kind is list:
         for item in result:
             if item is not None:
-                born(item, func, args, kwargs)
+                created(item, func, args, kwargs)
         return
     role = _roles.get(id(func))
     if role is None:
@@ -34,7 +34,7 @@ def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
             read(source, func)
         return
     # In place, or `out=`: the tensor stays where it was created, unless it was filled with random numbers.
-    known = of(result) if role != REBORN else None
+    known = of(result) if role != RECREATED else None
     if known is not None and (role != REDRAWN or known[MOVE] is not None or kind is torch.nn.Parameter):
         return
     if type(source) is list or type(source) is tuple:
@@ -62,29 +62,29 @@ def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
 
 def derived(result: Any, func: Any, source: Any) -> None:
     """Do the same as `on_created`, faster, for a new simulated tensor that was just created from another one."""
-    last, birth, move, copy = source._devfix_record or of(source) or unknown(source)  # type: ignore[misc]
+    last, creation, move, copy = source._devfix_record or of(source) or unknown(source)  # type: ignore[misc]
     depth = last[5] + 1
     if depth > 12:
         last, depth = shortened(last), KEEP
-    result._devfix_record = ((func, nearest(2), None, None, last, depth, next(moments)), birth, move, copy)
+    result._devfix_record = ((func, nearest(2), None, None, last, depth, next(moments)), creation, move, copy)
 
 
 def derived_on_host(result: Any, func: Any, source: Any) -> None:
     """Do the same as `derived`, for tensors on the host."""
     known = table.get(id(source))
     history = known.history if known is not None and known() is source else of(source) or unknown(source)
-    last, birth, move, copy = history  # type: ignore[misc]
+    last, creation, move, copy = history  # type: ignore[misc]
     depth = last[5] + 1
     if depth > 12:
         last, depth = shortened(last), KEEP
     record = Record(result, drop)
     record.key = key = id(result)
-    record.history = ((func, nearest(2), None, None, last, depth, next(moments)), birth, move, copy)
+    record.history = ((func, nearest(2), None, None, last, depth, next(moments)), creation, move, copy)
     table[key] = record
 
 
-hooks.fast_on_created[born] = derived
-hooks.fast_on_created_cpu[born] = derived_on_host
+hooks.fast_on_created[created] = derived
+hooks.fast_on_created_cpu[created] = derived_on_host
 
 
 def read(tensor: Any, func: Any) -> None:

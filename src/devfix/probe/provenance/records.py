@@ -25,7 +25,7 @@ from ..simulation.patching import undo_with
 Event = tuple[Any, ...]
 WHAT, SPOTS, DEVICE, FROM, PREVIOUS, DEPTH, MOMENT = range(7)
 History = tuple[Any, ...]
-LAST, BIRTH, MOVE, COPY = range(4)
+LAST, CREATION, MOVE, COPY = range(4)
 KEEP = 4  # minimum number of steps that a record keeps; it may share three times as many with its sources
 moments = itertools.count(1)
 moving = threading.local()  # `together` while a module moves what it holds
@@ -74,10 +74,10 @@ def of(thing: Any) -> History | None:
     return record.history if record is not None and record() is thing else None
 
 
-def birth_moment(tensor: Any) -> int | None:
-    """Return what tells the birth of a tensor, or of the one that it derives from; None where it was not seen."""
+def creation_moment(tensor: Any) -> int | None:
+    """Return what identifies the creation of a tensor, or of the one that it derives from; None if it was not seen."""
     history = of(tensor)
-    event = history[BIRTH] if history is not None else None
+    event = history[CREATION] if history is not None else None
     return None if event is None else int(event[MOMENT])
 
 

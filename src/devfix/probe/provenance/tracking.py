@@ -10,11 +10,11 @@ import torch
 from ..simulation import operators
 from ..simulation.patching import replace, wrap
 from . import transfers
-from .creations import born, read
+from .creations import created, read
 from .places import outward
 from .records import (
-    BIRTH,
     COPY,
+    CREATION,
     DEPTH,
     DEVICE,
     FROM,
@@ -35,7 +35,7 @@ from .records import (
     unknown,
 )
 
-__all__ = ["adopt", "became", "born", "install", "made", "moved", "moved_together", "read"]
+__all__ = ["adopt", "became", "created", "install", "made", "moved", "moved_together", "read"]
 
 
 def moved(result: Any, source: Any, func: Any) -> None:
@@ -50,7 +50,7 @@ def moved(result: Any, source: Any, func: Any) -> None:
     event = (func, spots, here, there, previous, KEEP, next(moments))
     if origin is not None:
         keep(source, (*origin[:COPY], (*event[:PREVIOUS], None, *event[DEPTH:])))
-    keep(result, (event, _birth_on(there, origin), event, None))
+    keep(result, (event, _creation_on(there, origin), event, None))
 
 
 def became(tensor: Any, value: Any) -> None:
@@ -62,15 +62,15 @@ def became(tensor: Any, value: Any) -> None:
     moved_together([tensor], "torch.Tensor.data", "" if move is None else move[FROM], str(tensor.device))
     new = of(tensor)
     if own is None and other is not None and new is not None:
-        keep(tensor, (new[LAST], other[BIRTH], *new[MOVE:]))
+        keep(tensor, (new[LAST], other[CREATION], *new[MOVE:]))
 
 
 def adopt(tensor: Any, source: Any, what: str) -> None:
     """Record that `tensor` was created from `source` outside of the dispatcher (a Parameter from its data)."""
     origin = of(source)
     last = (what, outward(1), None, None, shortened(origin[LAST]) if origin else None, KEEP, next(moments))
-    birth = origin[BIRTH] if origin else None
-    keep(tensor, (last, birth or last, origin[MOVE] if origin else None, None))
+    creation = origin[CREATION] if origin else None
+    keep(tensor, (last, creation or last, origin[MOVE] if origin else None, None))
 
 
 def made(module: Any) -> None:
@@ -86,13 +86,15 @@ def moved_together(things: list[Any], what: str, there: str, here: str) -> None:
         known = of(thing)
         previous = shortened(known[LAST]) if known is not None else None
         event = (what, spots, here, there, previous, KEEP, next(moments))
-        keep(thing, (event, _birth_on(there, known), event, None))
+        keep(thing, (event, _creation_on(there, known), event, None))
 
 
-def _birth_on(there: str, known: History | None) -> Event | None:
+def _creation_on(there: str, known: History | None) -> Event | None:
     """Return the creation, with the device on which it must have been if the event itself lacks it."""
-    birth = known[BIRTH] if known is not None else None
-    return birth if birth is None or birth[DEVICE] is not None else (*birth[:DEVICE], there, *birth[FROM:])
+    creation = known[CREATION] if known is not None else None
+    if creation is None or creation[DEVICE] is not None:
+        return creation
+    return (*creation[:DEVICE], there, *creation[FROM:])
 
 
 def install() -> None:
@@ -135,7 +137,7 @@ def _install_from_numpy() -> None:
     def make(original: Any) -> Any:
         def from_numpy(array: Any) -> torch.Tensor:
             made: torch.Tensor = original(array)
-            born(made, "torch.from_numpy", (), {})
+            created(made, "torch.from_numpy", (), {})
             return made
 
         return from_numpy

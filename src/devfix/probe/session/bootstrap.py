@@ -70,7 +70,7 @@ def _enter(order: config.ProbeConfig, trace: TraceWriter, endings: FailureRecord
 def _take_slots(endings: FailureRecorder) -> None:
     hooks.failed = endings.failed
     hooks.moved, hooks.on_data_set, hooks.read = tracking.moved, tracking.became, tracking.read
-    hooks.on_created = tracking.born
+    hooks.on_created = tracking.created
     if totals.is_active():
         plain = hooks.on_created
 
@@ -83,7 +83,7 @@ def _take_slots(endings: FailureRecorder) -> None:
     if scope_watch.is_active() or sites.is_active():
         on_created = hooks.on_created
 
-        def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
+        def created(result: Any, func: Any, args: Any, kwargs: Any) -> None:
             on_created(result, func, args, kwargs)
             scope_watch.look()
             sites.ran(result, func, args, kwargs)
@@ -93,7 +93,7 @@ def _take_slots(endings: FailureRecorder) -> None:
             scope_watch.look()
             sites.ran(result, func, (source,))
 
-        hooks.on_created, hooks.moved, hooks.on_completed = born, moved, sites.done
+        hooks.on_created, hooks.moved, hooks.on_completed = created, moved, sites.done
 
 
 def _hook_endings(endings: FailureRecorder) -> None:

@@ -88,7 +88,7 @@ def silent_findings() -> list[dict[str, Any]]:
 
 
 def is_strict() -> bool:
-    """Say whether a test fails by what it shows without failing otherwise."""
+    """Return whether a test fails by what it shows without failing otherwise."""
     return silent.is_strict()
 
 
@@ -98,7 +98,7 @@ def served(exception: BaseException | None) -> dict[str, Any] | None:
 
 
 def warms_up() -> bool:
-    """Say whether each test is to run on another GPU first."""
+    """Return whether each test is to run on another GPU first."""
     return stale.is_wanted()
 
 

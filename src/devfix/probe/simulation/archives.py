@@ -74,7 +74,7 @@ def _rename_device(record: bytes, device: str) -> bytes:
         if (memory.get(argument) if "GET" in name else argument) == "cpu"
     ]
     if not named.issuperset(said):
-        raise NotImplementedError("a script that holds the word 'cpu' cannot be saved while it lies on a simulated GPU")
+        raise NotImplementedError("a script that holds the word 'cpu' cannot be saved while it is on a simulated GPU")
     for at in reversed([at for at in said if "GET" not in steps[at][0]]):
         old, new = (b"X" + len(text).to_bytes(4, "little") + text for text in (b"cpu", device.encode()))
         position = steps[at][2]

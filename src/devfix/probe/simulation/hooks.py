@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def _ignore_birth(result: Any, func: Any, args: Any, kwargs: Any) -> None:
+def _ignore_creation(result: Any, func: Any, args: Any, kwargs: Any) -> None:
     """Do nothing; see `on_created`."""
 
 
@@ -53,21 +53,21 @@ def _leave_failed(error: BaseException, func: Any, args: Any, kwargs: Any) -> An
     return FAILED
 
 
-on_created = _ignore_birth
+on_created = _ignore_creation
 """on_created(result, func, args, kwargs): an operator created `result` (a tensor, or a tuple or list of them).
 
 `func` is the OpOverload, or the qualified name of a function outside the dispatcher ("torch.from_numpy"). It is called
 for plain CPU tensors and for simulated ones, before the caller gets the result; not for results that are not tensors.
 """
 
-fast_on_created: dict[Any, Any] = {_ignore_birth: _ignore_derivation}
+fast_on_created: dict[Any, Any] = {_ignore_creation: _ignore_derivation}
 """Fast path: creation callbacks that only need the source tensor, by the regular callback.
 
 fast_on_created[on_created](result, func, source): an operator created the simulated tensor `result` from `source`, a
 simulated one. It may be called for a composite operator instead of its parts.
 """
 
-fast_on_created_cpu: dict[Any, Any] = {_ignore_birth: _ignore_derivation}
+fast_on_created_cpu: dict[Any, Any] = {_ignore_creation: _ignore_derivation}
 """The same for a new host tensor that was created from a host tensor."""
 
 moved = _ignore_move

@@ -42,7 +42,7 @@ class DeviceKind:
 
     @property
     def is_cuda(self) -> bool:
-        """Whether it is CUDA, the kind that all the rest of a module is written for."""
+        """True if it is CUDA, the kind that all the rest of a module is written for."""
         return self.name == "cuda"
 
 
@@ -79,5 +79,5 @@ def now() -> DeviceKind:
 def use(name: str) -> None:
     """Make a kind that of the world. Raises ValueError for a name that is none."""
     if name not in KINDS:
-        raise ValueError(f"{name!r} is no kind of device: choose one of {', '.join(KINDS)}")
+        raise ValueError(f"{name!r} is not a kind of device: choose one of {', '.join(KINDS)}")
     _now[0] = KINDS[name]

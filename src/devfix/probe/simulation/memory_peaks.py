@@ -31,7 +31,7 @@ def raise_to(gpu: int, figure: int) -> int:
     return most[gpu]
 
 
-def begin_anew(gpu: int) -> None:
+def begin_again(gpu: int) -> None:
     """Reset the peak of a GPU to its current usage."""
     most[gpu] = _now.get(gpu, 0)
 
@@ -49,7 +49,7 @@ def _listen() -> None:
     on_created, on_moved = hooks.on_created, hooks.moved
     shorter, on_host = hooks.fast_on_created.get(on_created), hooks.fast_on_created_cpu.get(on_created)
 
-    def born(result: Any, func: Any, args: Any, kwargs: Any) -> None:
+    def created(result: Any, func: Any, args: Any, kwargs: Any) -> None:
         on_created(result, func, args, kwargs)
         _note_all(result)
 
@@ -58,20 +58,20 @@ def _listen() -> None:
         _note_all(result)
 
     def forget() -> None:
-        if hooks.on_created is born:
+        if hooks.on_created is created:
             hooks.on_created, hooks.moved = on_created, on_moved
-        hooks.fast_on_created.pop(born, None)
-        hooks.fast_on_created_cpu.pop(born, None)
+        hooks.fast_on_created.pop(created, None)
+        hooks.fast_on_created_cpu.pop(created, None)
         _held.clear()
         _now.clear()
         most.clear()
 
-    born._devfix_follows = True  # type: ignore[attr-defined]
+    created._devfix_follows = True  # type: ignore[attr-defined]
     if shorter is not None:
-        hooks.fast_on_created[born] = _deriving(shorter)
+        hooks.fast_on_created[created] = _deriving(shorter)
     if on_host is not None:
-        hooks.fast_on_created_cpu[born] = on_host
-    hooks.on_created, hooks.moved = born, moved
+        hooks.fast_on_created_cpu[created] = on_host
+    hooks.on_created, hooks.moved = created, moved
     undo_with(forget)
 
 

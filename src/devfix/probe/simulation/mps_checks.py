@@ -1,4 +1,4 @@
-"""What MPS's kernels say of tensors that are not on MPS: no generated wrapper checks the devices of their arguments.
+"""Errors of MPS's kernels for tensors that are not on MPS: no generated wrapper checks the devices of their arguments.
 
 Operators on TensorIterator compare devices as CUDA's do (`iterator`). The rest find out as they ask for Metal's memory.
 """

@@ -1,4 +1,4 @@
-"""What MPS's kernels refuse of tensors that are on MPS: dtypes, sizes and flags that other devices take.
+"""Errors of MPS's kernels for tensors that are on MPS: dtypes, sizes and flags that other devices take.
 
 Each entry is read from a function in ATen/native/mps/operations. The errors of LinearAlgebra.mm are also quoted by the
 operator database of PyTorch 2.13 (torch/testing/_internal/opinfo/definitions/linalg.py).

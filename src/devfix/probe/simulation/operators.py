@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-BORN = -1
-REBORN = -2  # created even if the tensor was known: its memory is another, or an outer function is the creator
+CREATED = -1
+RECREATED = -2  # created even if the tensor was known: its memory is another, or an outer function is the creator
 REDRAWN = -3  # filled with random numbers, which counts as its creation
 _LIKE = re.compile(r"(_like|^new_\w+|^lift_fresh|^lift_fresh_copy)$")
 # If the first tensor is not the source: conditions, biases, weights from which rows are selected.
@@ -23,20 +23,20 @@ _KEEPS = re.compile(
 
 
 def source_argument(func: Any) -> int:
-    """Return the position of the argument that a result derives from, or `BORN` if there is none."""
+    """Return the position of the argument that a result derives from, or `CREATED` if there is none."""
     schema = getattr(func, "_schema", None)
     if schema is None:
-        return REBORN
+        return RECREATED
     name = base_name(func)
     if name == "set_":
-        return REBORN
+        return RECREATED
     if _REDRAWN.match(name):
         return REDRAWN
     if _LIKE.search(name):
-        return BORN
+        return CREATED
     tensors = [at for at, argument in enumerate(schema.arguments) if "Tensor" in str(argument.type)]
     if not tensors:
-        return BORN
+        return CREATED
     wanted = _SOURCE.get(name, tensors[0])
     return wanted if wanted in tensors else tensors[0]
 

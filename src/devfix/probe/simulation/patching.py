@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -51,6 +51,14 @@ def replace(owner: Any, name: str, new: Any, *, add: bool = False, shared: bool 
 def undo_with(restore: Callable[[], None], owner: Any = None, name: str = "") -> None:
     """Call `restore` when the world is left; it undoes a change, of `owner.name` if given."""
     _undoing.append((restore, owner, name))
+
+
+def register_kernels(kernels: Mapping[str, Callable[..., Any]], key: str) -> None:
+    """Register kernels of PyTorch's own operators for a dispatch key, until the world is left."""
+    library = torch.library.Library("aten", "IMPL")
+    for name, kernel in kernels.items():
+        library.impl(name, kernel, key)
+    undo_with(library._destroy)  # keeps the library alive, with which its kernels end
 
 
 def replaced() -> list[tuple[Any, str]]:

@@ -17,7 +17,7 @@ def enter(kind: str = "simulated", gpus: int = 1, current: int = 0, device: str 
     devices than a machine can have.
     """
     if kind not in KINDS:
-        raise ValueError(f"{kind!r} is no world: choose one of {', '.join(KINDS)}")
+        raise ValueError(f"{kind!r} is not a world: choose one of {', '.join(KINDS)}")
     if kind == "simulated" and not 0 <= current < max(gpus, 1):
         raise ValueError(f"GPU {current} cannot be current: the world has {gpus}")
     if device not in kinds.KINDS or (kind == "simulated" and gpus > kinds.KINDS[device].most):

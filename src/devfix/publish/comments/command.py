@@ -9,7 +9,7 @@ _FIRST_LINE = re.compile(r"/devfix[ \t]+(\S{1,40})[ \t]*", re.ASCII)
 
 
 class Command(str, Enum):
-    """What a comment can ask for."""
+    """A command in a comment."""
 
     rebase = "rebase"
     ignore = "ignore"

@@ -1,4 +1,4 @@
-"""What the dashboard says of each failure."""
+"""The entries of the dashboard, one for each failure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class EntryState(str, Enum):
-    """What became of the fix of a failure."""
+    """The state of the fix of a failure."""
 
     open = "open"
     left = "left"

@@ -1,4 +1,4 @@
-"""What a command in a comment needs of GitHub: the comment as it is now, what its author may do, and an answer."""
+"""Requests to GitHub for a command in a comment: the comment as it is now, what its author may do, and an answer."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ class GitLabClient(Forge):
         # With merged results, CI_COMMIT_SHA is a commit that is on no branch.
         commit = environment.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or environment.get("CI_COMMIT_SHA", "")
         if not number.isdecimal():
-            raise UserError("this is no pipeline of a merge request; give its number: --pull-request N")
+            raise UserError("this is not a pipeline of a merge request; give its number: --pull-request N")
         return int(number), commit
 
     def safe_body(self, text: str) -> str:

@@ -31,7 +31,7 @@ class RunOrder:
     timeout: float = 0.0
 
     def takes(self, test: str) -> bool:
-        """Say whether a test is to run."""
+        """Return whether a test is to run."""
         if test in self.skip or (self.only and test not in self.only):
             return False
         return (not self.select or _matches(test, self.select)) and not _matches(test, self.exclude)
@@ -49,7 +49,7 @@ def read_order(folder: Path | None) -> RunOrder:
 
 
 def _matches(test: str, globs: Sequence[str]) -> bool:
-    """Say whether a test, its file or a folder of it matches one of some globs."""
+    """Return whether a test, its file or a folder of it matches one of some globs."""
     path = test.partition("::")[0]
     folders = ["/".join(path.split("/")[:end]) for end in range(1, path.count("/") + 1)]
     return any(fnmatch(name, glob.rstrip("/")) for glob in globs for name in (test, path, *folders))

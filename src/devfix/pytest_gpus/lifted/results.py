@@ -64,7 +64,7 @@ class LiftedTests:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Tell which test begins (one that ends the process is known by it), and warm up."""
+        """Report which test begins (one that ends the process is known by it), and warm up."""
         if not hasattr(self._config, "workerinput"):
             self._write({"begins": item.nodeid})
         self._warm_ups.run(item)
@@ -131,18 +131,18 @@ class LiftedTests:
             self._write({**line, **reason, **(told or {})})
 
     def pytest_collectreport(self, report: Any) -> None:
-        """Tell of a module that could not be collected."""
+        """Report a module that could not be collected."""
         if report.failed and not hasattr(self._config, "workerinput"):
             self._write({"test": report.nodeid, "result": "collection", "reason": str(report.longrepr)[-4000:]})
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Tell how many tests there are."""
+        """Report how many tests there are."""
         if not hasattr(self._config, "workerinput"):
             self._write({"collected": len(session.items), "root": str(self._config.rootpath)})
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
-        """Tell how many tests there are, in the process that starts xdist's workers: each of them collects all."""
+        """Report how many tests there are, in the process that starts xdist's workers: each of them collects all."""
         self._write({"collected": len(ids), "root": str(self._config.rootpath)})
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

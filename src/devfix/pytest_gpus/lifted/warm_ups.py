@@ -54,7 +54,7 @@ class WarmUps:
 
 
 def _shares(item: Any) -> bool:
-    """Say whether a test gets a fixture that others get too, which would stay on the first GPU, or asks for a world."""
+    """Return whether a test shares a fixture, which would stay on the first GPU, or asks for a world."""
     known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
     is_shared = any(each.scope != "function" and each.baseid for defined in known.values() for each in defined)
     return is_shared or item.get_closest_marker("gpus") is not None

@@ -18,7 +18,7 @@ WRITES = ("edit", "replace", "insert_before", "insert_after", "set_argument", "r
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with a declaration, and the path of the value: `$.fix[0].replace`."""
+    """A fault of a declaration, and the path of the value: `$.fix[0].replace`."""
 
     path: str
     what: str
@@ -119,7 +119,7 @@ def _templates(path: str, fix: Fix) -> Iterator[Fault]:
 
 
 def _unbound(path: str, fix: Fix, family: Family) -> Iterator[Fault]:
-    known = variables(fix.match) | _given(fix, places_of(fix, family))
+    known = variables(fix.match) | _given_names(fix, places_of(fix, family))
     written = {each for name, text in _said(fix) if name not in ("title", "reason") for each in variables(text)}
     # What a title speaks of is written: there is one change for each device.
     told = (
@@ -134,7 +134,7 @@ def _unbound(path: str, fix: Fix, family: Family) -> Iterator[Fault]:
             yield Fault(f"{path}.{name}", f"`{name}`: the metavariable ${variable} is not bound; {hint}")
 
 
-def _given(fix: Fix, places: tuple[Place, ...]) -> set[str]:
+def _given_names(fix: Fix, places: tuple[Place, ...]) -> set[str]:
     """Return the metavariables that have a value without `match`."""
     given = set() if Place.FILE in places else {"DEVICE"}
     if fix.set_argument:

@@ -1,4 +1,4 @@
-"""Find the line of a TOML document at which a value is, which its parser does not tell."""
+"""Find the line of a TOML document at which a value is, which its parser does not report."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class DeclaredRule(Rule):
 
     @cached_property
     def declaration(self) -> Declaration:
-        """What the file says for the configured options."""
+        """The declaration with the values of the configured options."""
         values = asdict(self.options) if self.options is not None else {}
         return self.document.declaration({name.replace("_", "-"): value for name, value in values.items()})
 

@@ -1,4 +1,4 @@
-"""What the TOML file of a rule may say. The names are those of the SDK: class variables, kinds of sites, edits."""
+"""The types of the TOML file of a rule. The names are those of the SDK: class variables, kinds of sites, edits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Family(str, Enum):
 
 
 class Place(str, Enum):
-    """Where a fix edits: a site in the operand's history, the call that failed, or any file that is involved."""
+    """The place of a fix: a site in the operand's history, the call that failed, or any file that is involved."""
 
     CREATION = "creation"
     RETURNED = "returned"
@@ -71,7 +71,7 @@ class When(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
 
 
 class Fix(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """Where to edit, and what: exactly one of `edit`, `replace`, `insert_…`, `set_argument` and `remove_argument`.
+    """An edit and its place: exactly one of `edit`, `replace`, `insert_…`, `set_argument` and `remove_argument`.
 
     `callee`, `callee_class`, `decorator`, `attribute` and `assigned` restrict the places; `match` is a template of the
     expression there, whose metavariables can be used in what is written. `otherwise`: only if no fix before it changes

@@ -42,7 +42,7 @@ def propose_changes(fix: Fix, at: tuple[Place, ...], ctx: Context) -> Iterator[C
             yield from _rated(fix, spot, _edited(fix, edit, ctx, spot))
         if not edits_of(fix):
             for bound in _bindings(fix, spot):
-                yield from _written(fix, spot, bound)
+                yield from _write(fix, spot, bound)
 
 
 def _rated(fix: Fix, spot: Spot, found: Iterable[Change]) -> Iterator[Change]:
@@ -82,7 +82,7 @@ def _bindings(fix: Fix, spot: Spot) -> Iterator[dict[str, Bound]]:
             yield {**spot.bound, "DEVICE": expression(device)}
 
 
-def _written(fix: Fix, spot: Spot, bound: Mapping[str, Bound]) -> Iterator[Change]:
+def _write(fix: Fix, spot: Spot, bound: Mapping[str, Bound]) -> Iterator[Change]:
     """Yield the change that writes what a fix says in place of an expression, an argument, or beside a statement."""
     file, names = spot.site.file, FileNames(spot.site.file, texts(fix.imports))
     module, new, usual = None, None, ""
@@ -91,7 +91,7 @@ def _written(fix: Fix, spot: Spot, bound: Mapping[str, Bound]) -> Iterator[Chang
         module, usual = file.replaced({spot.node: new}), "Write `$RESULT`"
     elif fix.set_argument or fix.remove_argument:
         call = call_of(spot.site)
-        bound = {**bound, **(_given(fix, call) if call is not None else {})}
+        bound = {**bound, **(_present_argument(fix, call) if call is not None else {})}
         new = _with_arguments(fix, call, bound) if call is not None else None
         module = file.replaced({call: new}) if call is not None and new is not None else None
         usual = f"Pass `{', '.join(fix.set_argument)}`" if fix.set_argument else f"Do not pass `{fix.remove_argument}`"
@@ -120,7 +120,7 @@ def _with_arguments(fix: Fix, call: cst.Call, bound: Mapping[str, Bound]) -> cst
     return call
 
 
-def _given(fix: Fix, call: cst.Call) -> dict[str, Bound]:
+def _present_argument(fix: Fix, call: cst.Call) -> dict[str, Bound]:
     """Return the present value of the argument that a fix sets, if it sets one and the call has it."""
     found = [argument(call, name, fix.position) for name in fix.set_argument]
     return {"ARGUMENT": found[0].value} if len(found) == 1 and found[0] is not None else {}

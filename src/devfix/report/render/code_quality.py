@@ -22,12 +22,12 @@ _SEVERITIES = {"high": "major", "medium": "minor", "low": "info"}
 
 def code_quality(data: ReportRecord) -> str:
     """Return the failures of a repair that have a place in the repository."""
-    return _written(_failures(data))
+    return _to_json(_failures(data))
 
 
 def find_code_quality(data: FindRecord) -> str:
     """Return the findings of a search, more severe the surer they are."""
-    return _written(
+    return _to_json(
         _entry(summary(each), each.rule or each.kind, cause_id(each), each, _SEVERITIES[each.confidence])
         for each in data.findings
     )
@@ -63,7 +63,7 @@ def _entry(words: str, rule: str, known_by: str, place: Located, severity: str) 
     }
 
 
-def _written(entries: Iterable[Mapping[str, Any]]) -> str:
+def _to_json(entries: Iterable[Mapping[str, Any]]) -> str:
     """Return the entries as JSON; GitLab shows one entry for each fingerprint, so that each gets its own."""
     seen: dict[str, int] = {}
     distinct = []

@@ -47,8 +47,8 @@ def _words(failure: FailureRecord, fixes: list[FixRecord]) -> Iterator[str]:
     if failure.at and named_cell(failure.at.path):
         yield one_line(f"at {failure.at.path}:{failure.at.line}", 200)
     for operand in failure.operands:
-        born = operand.creation
-        where = f", created at {born.path}:{born.line}" if born and born.path else ""
+        creation = operand.creation
+        where = f", created at {creation.path}:{creation.line}" if creation and creation.path else ""
         yield one_line(f"{operand.name} is on {operand.device}{where}", 200)
     for fix in fixes:
         yield one_line(f"Fix: {fix.title}. {fix.reason}", 500)

@@ -63,7 +63,7 @@ def _read(text: str, kind: type[Record], command: str) -> Record:
 
 
 def _refuse(constant: str) -> float:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a number of JSON")
 
 
 def schema() -> dict[str, Any]:

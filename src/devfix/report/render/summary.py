@@ -92,15 +92,15 @@ def _failure(data: ReportRecord, index: int, fix: FixRecord | None) -> dict[str,
 
 
 def _tensor(operand: OperandRecord) -> dict[str, Any]:
-    born = operand.creation
-    moves = [move for move in operand.transfers if move != born]
+    created = operand.creation
+    moves = [move for move in operand.transfers if move != created]
     return {
         "name": operand.name,
         "device": operand.device,
         "owner_kind": operand.owner_kind,
-        "born": born,
+        "created": created,
         "kind": " ".join(part for part in (operand.dtype, shape(operand.shape)) if part),
-        "creation": CREATIONS.get(born.kind, born.kind) if born else "not recorded",
+        "creation": CREATIONS.get(created.kind, created.kind) if created else "not recorded",
         "moved": [{"device": move.device, "path": move.path, "line": move.line} for move in moves],
     }
 

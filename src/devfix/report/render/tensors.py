@@ -53,13 +53,13 @@ def _headline(operand: OperandRecord, column: int) -> Text:
 
 
 def _history(operand: OperandRecord) -> Iterator[RenderableType]:
-    born = operand.creation
-    if not born:
+    creation = operand.creation
+    if not creation:
         yield _line("creation not recorded", "")
         return
-    yield from _event(CREATIONS.get(born.kind, born.kind), born)
+    yield from _event(CREATIONS.get(creation.kind, creation.kind), creation)
     for move in operand.transfers:
-        if move != born:
+        if move != creation:
             yield from _event(f"moved to {move.device}", move)
     if not operand.transfers:
         yield _line("never moved", "")

@@ -30,7 +30,7 @@ class Language(str, Enum):
 
 
 class Submission(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is on the page: the program's files, and the rule. `verify`: run the program with each change."""
+    """The contents of the page: the program's files, and the rule. `verify`: run the program with each change."""
 
     files: Mapping[str, str]
     rule: str
@@ -47,7 +47,7 @@ class ShownChange(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """What the page shows; `verified` has what is wrong with the changes, and is None if they were not run."""
+    """The answer to show; `verified` has what is wrong with the changes, and is None if they were not run."""
 
     failure: str
     rule_error: str = ""

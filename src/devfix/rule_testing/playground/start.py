@@ -1,4 +1,4 @@
-"""What the page has at its start: a rule of the catalog with its first failing case, or a small example."""
+"""The contents of the page at its start: a rule of the catalog with its first failing case, or a small example."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 print(Gate(3)(torch.ones(2, 3).to(device)).sum().item())
 """
 EXAMPLE_RULE = """\
-title = "A gate is no module, so nobody moved its values."
+title = "A gate is not a module, so its values were not moved."
 message = "A gate's values were never moved to {peer}."
 
 [[fix]]

@@ -1,4 +1,4 @@
-"""What the runs of cases depend on, beside the program: the interpreter with its packages, devfix, the environment."""
+"""Digest what runs of cases depend on beside the program: the interpreter, its packages, devfix, the environment."""
 
 from __future__ import annotations
 

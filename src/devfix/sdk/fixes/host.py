@@ -22,7 +22,7 @@ def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     Of a list of tensors, each is copied. A tensor without a name is copied after the expression that creates it.
 
     >>> [each.title for each in host_copies(diagnosis, source)]
-    ['Copy `positions` to the host where it is handed over']
+    ['Copy `positions` to the host where it is passed on']
     """
     failure = diagnosis.failure
     place = failure.at
@@ -48,7 +48,7 @@ def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         copied = _each(file, node) if node in lists else move_to(_element(node), HOST)
         module = file.replaced({_element(node): copied})
         text = " ".join(file.code(node).split())
-        found = change(file, module, f"Copy `{text}` to the host where it is handed over")
+        found = change(file, module, f"Copy `{text}` to the host where it is passed on")
         if found:
             yield found
 

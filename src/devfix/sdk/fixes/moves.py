@@ -74,7 +74,7 @@ def _move_similar(
     Similar tensors are on the same device, and are held by the same object or created by the same import.
     """
     statement, operand = file.statement_of(node), blamed_operand(diagnosis)
-    wrong, whole, born = operand.device, text.rpartition(".")[0], _born(operand.history)
+    wrong, whole, creator = operand.device, text.rpartition(".")[0], _creator(operand.history)
     if not isinstance(statement, cst.SimpleStatementLine):
         return None
     names = [
@@ -82,17 +82,17 @@ def _move_similar(
         for each in spot.scope
         if each.kind == "tensor" and each.device == wrong and each.shape and each.expression.rpartition(".")[0] == whole
         # Local names are similar if one import created both; those of a function each have their own reason.
-        if whole or (born == _born(each.history) and _is_import(diagnosis.failure, operand))
+        if whole or (creator == _creator(each.history) and _is_import(diagnosis.failure, operand))
     ]
     others = [found for name in names if name != text for found in occurrences(file, statement, name)]
     if not others:
         return None
     every = [*_other_reads(file, node, text), *others]
     found = move_at(file, node, anchor, every)
-    return found and replace(found, title=f"{found.title}, and its like beside it", safety=Safety.LIKELY)
+    return found and replace(found, title=f"{found.title}, and similar tensors beside it", safety=Safety.LIKELY)
 
 
-def _born(history: Sequence[Event]) -> tuple[str, str] | None:
+def _creator(history: Sequence[Event]) -> tuple[str, str] | None:
     places = history[0].places if history else ()
     return (places[0].path, places[0].function) if places else None
 

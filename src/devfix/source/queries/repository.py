@@ -49,7 +49,7 @@ class Definition:
         return Definition(self.file, inner) if is_method and inner is not None else None
 
     def is_same(self, other: object) -> bool:
-        """Whether both are one definition."""
+        """Return whether both are one definition."""
         return isinstance(other, Definition) and other.node is self.node
 
 

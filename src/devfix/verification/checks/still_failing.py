@@ -1,4 +1,4 @@
-"""Tell whether a fix leaves a failure in a world beside the one that failed."""
+"""Decide whether a fix leaves a failure in a world beside the one that failed."""
 
 from __future__ import annotations
 

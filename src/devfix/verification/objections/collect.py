@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Literal
 
 from devfix.model import Failure, Patch
 from devfix.verification.evidence import Objection
@@ -15,9 +14,6 @@ from devfix.verification.objections.introduced import Introduced, introduced
 from devfix.verification.objections.registered import of_modules
 from devfix.verification.objections.stored_devices import of_stored_values
 
-__all__ = ["Objection", "Strength", "objections"]
-
-Strength = Literal["strong", "weak"]
 Check = Callable[[Introduced, Failure, Code], Iterator[Objection]]
 CHECKS: tuple[Check, ...] = (of_buffers, of_attributes, of_modules, of_calls, of_reads, of_stored_values)
 MOST = 8  # reported for one patch

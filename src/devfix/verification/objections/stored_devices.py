@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from devfix.model import Failure
-from devfix.verification.evidence import Objection
+from devfix.verification.evidence import Objection, Strength
 from devfix.verification.objections.code import Code
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import Function, parameters
@@ -38,8 +38,8 @@ def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator
     if "device" in target or "device" in test:
         return
     problem = f"{what.path}:{statement.lineno}: `{target}` is kept on the device of the first call"
-    strength = "weak" if target.startswith("self.") and "[" not in target else "strong"
-    yield Objection("strong" if strength == "strong" else "weak", f"{problem}, and later ones may be on another")
+    strength: Strength = "weak" if target.startswith("self.") and "[" not in target else "strong"
+    yield Objection(strength, f"{problem}, and later ones may be on another")
 
 
 def _shared(what: Introduced, function: Function) -> Iterator[Objection]:

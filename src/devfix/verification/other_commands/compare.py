@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 from devfix.model import Edit, Failure, Outcome, Run
+from devfix.model.report import Comparison
 from devfix.verification.checks.model_summaries import differs_by_children, registered
 from devfix.verification.checks.stdout import last_line, stdout_differs, without_devices
 from devfix.verification.checks.suppression import fails_at_same_site
 from devfix.verification.edit_map import is_edited
 from devfix.verification.other_commands.endings import ends_alike
-
-Comparison = Literal["as before", "better", "worse", "not fixed"]
 
 
 def compare_runs(

@@ -71,7 +71,7 @@ def read_file(root: Path, path: str) -> bytes | None:
     except OSError as error:
         raise CannotApplyError(f"{path}: {error.strerror}") from error
     if not stat.S_ISREG(mode):
-        raise CannotApplyError(f"{path}: is no regular file in the working tree; take the fix as a branch")
+        raise CannotApplyError(f"{path}: is not a regular file in the working tree; take the fix as a branch")
     try:
         return file.read_bytes()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What a commit changes, for services that create commits from file contents."""
+"""The changes of a commit, for services that create commits from file contents."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Worktree:
         for name, content in on_disk(files, self._shadow.blob).items():
             target = Path(os.path.normpath(self.path / name))
             if os.path.realpath(target) != str(target) or not target.is_relative_to(self.path):
-                raise DevfixError(f"{name}: lies behind a symbolic link, or outside of the repository")
+                raise DevfixError(f"{name}: is behind a symbolic link, or outside of the repository")
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
             # Python would use a cached module of the same second and size instead of this edit.
@@ -49,7 +49,7 @@ class Worktree:
     def reset(self) -> None:
         """Restore every file and remove new ones; recreate the folder if a program damaged it."""
         try:
-            self._mend()
+            self._repair()
         except (OSError, GitError):
             self._build()
 
@@ -68,7 +68,7 @@ class Worktree:
         shutil.copytree(self._shadow.seen, self.path / ".git", symlinks=True)
         shutil.copyfile(self._index, self.path / ".git" / "index")
 
-    def _mend(self) -> None:
+    def _repair(self) -> None:
         found = _survey(self.path)
         changed = [path for path, state in self._made.items() if found.get(path) != state]
         extra = [path for path in found if path not in self._made]

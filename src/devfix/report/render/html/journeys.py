@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from devfix.report.failure_types import EventRecord, FailureRecord, OperandRecord, PlaceRecord
 from devfix.report.render.devices import beginnings
@@ -17,7 +18,7 @@ _ROWS = 40  # lines that copied, the busiest first
 class Stop:
     """A stop of a tensor's journey: what happened, on which device the tensor then was, and where."""
 
-    kind: str  # "created", "moved", "unknown", "failed"
+    kind: Literal["created", "moved", "unknown", "failed"]
     what: str
     device: str
     place: PlaceRecord | None
@@ -45,15 +46,15 @@ class Bar:
 
 def journey(operand: OperandRecord, failure: FailureRecord) -> Iterator[Stop]:
     """Yield the events of an operand, oldest first, up to the failing operator."""
-    born = operand.creation
-    if born is None:
+    creation = operand.creation
+    if creation is None:
         yield Stop("unknown", "creation not recorded", "", None)
     else:
-        yield Stop("created", CREATIONS.get(born.kind, born.kind), born.device, _place(born))
+        yield Stop("created", CREATIONS.get(creation.kind, creation.kind), creation.device, _place(creation))
         for move in operand.transfers:
-            if move != born:
+            if move != creation:
                 yield Stop("moved", "moved to", move.device, _place(move))
-    if born is not None and not operand.transfers:
+    if creation is not None and not operand.transfers:
         yield Stop("unknown", "never moved", operand.device, None)
     reader = f" by {failure.op}" if failure.op else ""
     yield Stop("failed", f"read{reader}: the failure", operand.device, failure.at)

@@ -1,1 +1,1 @@
-"""What the kinds of accelerator have in common (streams, memory, `torch.accelerator`), `torch.mps` and `torch.xpu`."""
+"""Patches common to the kinds of accelerator (streams, memory, `torch.accelerator`), `torch.mps` and `torch.xpu`."""

@@ -68,7 +68,7 @@ def forget() -> None:
 def reset(device: Any = None) -> None:
     """Reset the peak."""
     memory_peaks.follow(_tensors())
-    memory_peaks.begin_anew(_index(device))
+    memory_peaks.begin_again(_index(device))
 
 
 def stats(device: Any = None) -> Any:

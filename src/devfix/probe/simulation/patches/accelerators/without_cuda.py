@@ -14,7 +14,7 @@ def _refuse() -> None:
 
 
 def install() -> None:
-    """Patch what tells that a build has CUDA."""
+    """Patch what shows that a build has CUDA."""
     if torch.version.cuda is None:
         return
     replace(torch.version, "cuda", None)

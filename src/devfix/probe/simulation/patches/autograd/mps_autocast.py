@@ -1,4 +1,4 @@
-"""What autocast casts on MPS: the operators that the AutocastMPS block of ATen/autocast_mode.cpp registers.
+"""The casts of autocast on MPS: the operators that the AutocastMPS block of ATen/autocast_mode.cpp registers.
 
 Unlike those of CUDA and XPU, this list is in no header of the wheel. It is that of 2.13; a name that the installed
 torch lacks is left out.

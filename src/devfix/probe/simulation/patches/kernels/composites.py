@@ -12,7 +12,7 @@ import torch
 import torch.nn.attention
 
 from ... import composite_path, hooks, messages
-from ...patching import overridden, replace, wrap
+from ...patching import overridden, register_kernels, replace, wrap
 from ...tensor import Tensor
 from . import attention, ctc
 
@@ -31,20 +31,10 @@ _SPEAKING = {
 }  # fmt: skip
 
 _func = torch.ops.aten.scaled_dot_product_attention.default
-_libraries: list[Any] = []
 
 
 def _refuse_call(*args: Any, **kwargs: Any) -> Any:
     raise NotImplementedError("a simulated tensor reached the backend below the simulated world")
-
-
-def _keep_whole() -> None:
-    if _libraries:
-        return
-    library = torch.library.Library("aten", "IMPL")
-    for name in _WHOLE:
-        library.impl(name, _refuse_call, "Lazy")
-    _libraries.append(library)
 
 
 def _speaking(original: Any) -> Any:
@@ -117,7 +107,7 @@ def _asks_gradient(mask: Any) -> bool:
 
 def install() -> None:
     """Patch what would otherwise select, or report, a lazy device."""
-    _keep_whole()
+    register_kernels(dict.fromkeys(_WHOLE, _refuse_call), "Lazy")
     ctc.install()
     for owner, names in _SPEAKING.items():
         for name in names:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ... import devices, hooks, kinds
-from ...patching import overridden, replace, wrap
+from ...patching import overridden, register_kernels, replace, wrap
 from ...tensor import Tensor
 
 DTYPES = {
@@ -70,7 +70,6 @@ def _kind_on_host(dtype: torch.dtype) -> Any:
 
 
 _name_of: Any = None
-_libraries: list[Any] = []
 
 
 def _type(original: Any) -> Any:
@@ -108,15 +107,9 @@ def _element(tensor: Any) -> Any:
     return tensor._devfix_held.item()
 
 
-def _read_elements() -> None:
-    if not _libraries:
-        _libraries.append(torch.library.Library("aten", "IMPL"))
-        _libraries[0].impl("_local_scalar_dense", _element, "Lazy")
-
-
 def install() -> None:
     """Patch the legacy names."""
-    _read_elements()
+    register_kernels({"_local_scalar_dense": _element}, "Lazy")
     wrap(Tensor, "type", _type)
     # `all_declared_types` in torch/csrc/utils/tensor_types.cpp gives no kind but CUDA such names.
     owners = ((torch.cuda, torch.strided), (torch.cuda.sparse, torch.sparse_coo))
