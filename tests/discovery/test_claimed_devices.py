@@ -39,3 +39,16 @@ def test_code_that_asks_for_mps_claims_it_and_a_name_or_a_document_does_not() ->
 )
 def test_a_fix_is_verified_where_it_must_hold(home: World, claimed: tuple[DeviceType, ...], names: list[str]) -> None:
     assert [world.name for world in worlds_to_verify(home, 0, claimed)] == names
+
+
+@pytest.mark.parametrize(
+    ("device", "kinds"),
+    [
+        (DeviceType.CUDA, ["real", "cpu", "simulated", "simulated", "simulated mps"]),
+        (DeviceType.MPS, ["real mps", "cpu", "simulated"]),
+        (DeviceType.XPU, ["real xpu", "cpu", "simulated xpu", "simulated xpu", "simulated", "simulated mps"]),
+    ],
+)
+def test_one_real_gpu_stands_for_itself_alone(device: DeviceType, kinds: list[str]) -> None:
+    worlds = worlds_to_verify(World("real", 1, device=device), 1, (DeviceType.MPS,))
+    assert [each.kind + f" {each.device.value}" * (each.device is not DeviceType.CUDA) for each in worlds] == kinds

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+import textwrap
 import venv
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 
 from devfix.discovery import examine, interpreter
 from devfix.errors import UserError
-from devfix.model import World, WorldChoice
+from devfix.model import DeviceType, World, WorldChoice
 from devfix.pipeline.setup import world_for
 
 PYTHON = Path(sys.executable)
@@ -77,16 +79,58 @@ def test_an_interpreter_without_torch_is_one_line(tmp_path: Path) -> None:
         examine(tmp_path / ".venv" / "bin" / "python", tmp_path)
 
 
-def test_a_build_for_intels_gpus_is_known_and_has_no_real_world(tmp_path: Path) -> None:
+REPORTED = {"python": [3, 11, 1], "torch": "2.9.0", "pytest": True, "ipykernel": False}
+
+
+@pytest.mark.parametrize(
+    ("device", "seen", "gpus", "real", "automatic"),
+    [
+        ("cuda", 2, 2, World("real", 2), World("real", 2)),
+        ("mps", 1, 1, World("real", 1, device=DeviceType.MPS), World("simulated", 1)),
+        ("xpu", 2, 2, World("real", 2, device=DeviceType.XPU), World("simulated", 2)),
+        ("mps", 1, 2, None, World("simulated", 2)),
+        ("xpu", 1, 2, None, World("simulated", 2)),
+        ("cuda", 1, 2, None, World("simulated", 2)),
+    ],
+)
+def test_the_real_world_has_the_gpus_that_the_interpreter_sees(
+    tmp_path: Path, device: str, seen: int, gpus: int, real: World | None, automatic: World
+) -> None:
+    facts = json.dumps({**REPORTED, "gpus": seen, "device": device})
     program = tmp_path / "python"
-    facts = '{"python": [3, 11, 1], "torch": "2.9.0", "gpus": 0, "pytest": true, "xpu": true}'
     program.write_text(f"#!/bin/sh\necho 'devfix-interpreter {facts}'\n")
     program.chmod(0o755)
     found = examine(program, tmp_path)
-    assert found.pytest and not found.ipykernel and found.is_for_xpu
-    with pytest.raises(UserError, match=r"--world real: .* only simulates; use --world xpu"):
-        world_for(WorldChoice.REAL, 1, found)
-    assert world_for(WorldChoice.AUTO, 1, found) == World("simulated", 1)
+    assert found.pytest and not found.ipykernel and (found.device, found.gpus) == (DeviceType(device), seen)
+    assert world_for(WorldChoice.AUTO, gpus, found) == automatic
+    assert world_for(WorldChoice.SIMULATED, gpus, found) == World("simulated", gpus)
+    assert world_for(WorldChoice.MPS, 1, found) == World("simulated", 1, device=DeviceType.MPS)
+    if real is None:
+        with pytest.raises(UserError, match=f"--world real: the interpreter sees {seen} GPUs, not {gpus}"):
+            world_for(WorldChoice.REAL, gpus, found)
+    else:
+        assert world_for(WorldChoice.REAL, gpus, found) == real
+
+
+@pytest.mark.parametrize(
+    ("cuda", "mps", "xpu", "device", "gpus"),
+    [(0, True, 0, "mps", 1), (0, False, 2, "xpu", 2), (1, False, 2, "cuda", 1), (0, False, 0, "cuda", 0)],
+)
+def test_an_interpreter_is_asked_for_every_kind_of_gpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cuda: int, mps: bool, xpu: int, device: str, gpus: int
+) -> None:
+    (tmp_path / "torch").mkdir()
+    answers = f"""
+        from types import SimpleNamespace as Module
+        __version__ = "2.9.0"
+        cuda = Module(device_count=lambda: {cuda})
+        backends = Module(mps=Module(is_available=lambda: {mps}))
+        xpu = Module(is_available=lambda: {xpu} > 0, device_count=lambda: {xpu})
+    """
+    (tmp_path / "torch" / "__init__.py").write_text(textwrap.dedent(answers))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = examine(PYTHON, tmp_path)
+    assert (found.device, found.gpus) == (DeviceType(device), gpus)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ def ended(line: int = 4, message: str = "no file", world: object = CPU, exit_cod
 def test_runs_end_alike_by_exception_message_and_place() -> None:
     assert ends_alike(ended(), ended())
     assert ends_alike(ended(message="on cuda:0"), ended(message="on cpu"))
+    assert ends_alike(ended(message="on mps:0"), ended(message="on xpu"))
     assert not ends_alike(ended(message="other"), ended())
     assert not ends_alike(ended(line=5), ended())
     assert not ends_alike(ended(exit_code=2), ended())

@@ -20,6 +20,8 @@ from sample_search import record as find_record
 from sample_suite import suite_record
 
 from devfix.cli import status
+from devfix.model import DeviceType
+from devfix.report.failure_types import WorldRecord
 from devfix.report.render.html.find import find_page
 from devfix.report.render.html.highlight import diff_rows
 from devfix.report.render.html.journeys import bars, module_tree
@@ -112,6 +114,14 @@ def test_a_search_has_every_part() -> None:
         "devfix find --repair",
     ):
         assert "".join(part.split()) in text, part
+
+
+def test_the_worlds_of_a_session_have_the_name_of_their_kind_of_gpu() -> None:
+    record = suite_record()
+    mac = WorldRecord(kind="simulated", gpus=1, device=DeviceType.MPS)
+    first, *others = record.worlds
+    page = suite_page(replace(record, worlds=(replace(first, world=mac), *others)))
+    assert "mps12110noneaskedfor" in joined(page)
 
 
 def test_a_session_of_pytest_has_every_part() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from devfix.model import DeviceType
+from devfix.probe.capture.kinds import kind_of
 from devfix.probe.conformance import snippets
 from devfix.probe.simulation import kinds, world
 
@@ -25,9 +26,7 @@ EXCEPTIONS = {
     },
     "xpu": {
         "sparse.mm.reduce": "no device has a kernel for it",
-        "histogram": "CUDA has no kernel for it",
-        "histogramdd": "CUDA has no kernel for it",
-        "linalg.lstsq": "the drivers of its samples are those of LAPACK, which no GPU has",
+        "histogramdd": "XPU has no kernel for it",
         "nn.functional.linear_cross_entropy": "composite: accumulates half precision otherwise on the CPU",
     },
 }
@@ -75,6 +74,39 @@ def test_operators_give_what_the_cpu_gives_or_are_refused(device: str) -> None:
 def test_all_operators_give_what_the_cpu_gives_or_are_refused(device: str, mode: str) -> None:
     report = compared(device, mode, "1")
     assert report["operators"] >= 600 and report["compared"] >= LEAST[mode]
+
+
+@cache
+def hiding(device: str) -> dict[str, dict[str, Any]]:
+    """What a program sees, in each of several worlds, of a device that the build and its driver have."""
+    done = subprocess.run([sys.executable, str(FOLDER / "hiding.py"), device], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    report: dict[str, dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    return report
+
+
+@pytest.mark.parametrize("name", ["cpu", "simulated", "cpu again"])
+@pytest.mark.parametrize(
+    ("device", "words"), [("mps", "The MPS backend is supported on"), ("xpu", "No XPU devices are")]
+)
+def test_a_real_device_is_hidden_from_the_worlds_without_it(device: str, words: str, name: str) -> None:
+    seen = hiding(device)[name]
+    assert not seen["available"] and seen["count"] == 0
+    assert seen["made"].startswith(f"RuntimeError: {words}") and kind_of(seen["made"]) == "no-device"
+    assert seen["accelerators"] == (name == "simulated") and seen["accelerator"] is (name == "simulated")
+    assert seen["on the host"] == "1.0"
+
+
+@pytest.mark.parametrize("device", OTHERS)
+def test_a_real_device_is_there_in_its_own_world_and_once_worlds_are_left(device: str) -> None:
+    told = hiding(device)
+    assert told["left"]["available"] and told["left"]["count"] == told["plain"]["count"] > 0
+    assert told["its own, simulated"]["made"] == f"tensor([1.], device='{device}:0')"
+    if device == "mps":
+        assert told["real"] == {**told["plain"], "kind": "mps"}
+    else:  # it is made the current device, which only a build for it can do
+        assert "_xpu_init" in told["real"]["refused"]
+    assert told["real"]["kind"] == device
 
 
 def test_the_engine_and_the_probe_know_the_same_kinds() -> None:

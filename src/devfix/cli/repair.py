@@ -36,8 +36,8 @@ WorldOption = Annotated[
     WorldChoice,
     typer.Option(
         metavar="auto|real|simulated|cpu|mps|xpu",
-        help="Devices of the program: auto (real GPUs if available, otherwise simulated), real, simulated, cpu (no "
-        "GPU), mps (a Mac's, simulated) or xpu (Intel's, simulated).",
+        help="Devices of the program: auto (real GPUs of CUDA if available, otherwise simulated), real (of "
+        "whatever kind), simulated, cpu (no GPU), mps (a Mac's, simulated) or xpu (Intel's, simulated).",
     ),
 ]
 Python = Annotated[

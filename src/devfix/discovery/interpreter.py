@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from devfix.errors import UserError
+from devfix.model import DeviceType
 from devfix.process import child_environment, run
 
 OLDEST_TORCH = (2, 6)
 OLDEST_PYTHON = (3, 10)
 
 # Importing torch takes seconds. Its version and build are in a small file; torch itself is only imported to count the
-# GPUs, if the build supports them and the machine has a driver.
+# GPUs, if the build supports them and the machine has a driver: that of Apple's GPU is part of macOS.
 _EXAMINE = """
 import sys
 sys.path[:] = [path for path in sys.path if path]  # no file of the current folder may shadow a module
@@ -36,17 +37,23 @@ if spec is not None and spec.origin:
             exec(file.read(), {"__name__": "version"}, names)
     except OSError:
         pass
-    build = names.get("cuda") or names.get("hip")
-    facts["xpu"] = bool(names.get("xpu"))
-    drivers = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
+    is_for_gpus = names.get("cuda") or names.get("hip") or names.get("xpu")
+    drivers = ("/dev/dri", "/dev/dxg") if names.get("xpu") else ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
+    has_driver = os.name == "nt" or any(map(os.path.exists, drivers))
     facts["torch"] = str(names.get("__version__", ""))
-    if not facts["torch"] or build and (os.name == "nt" or any(map(os.path.exists, drivers))):
+    if not facts["torch"] or sys.platform == "darwin" or is_for_gpus and has_driver:
         try:
             import torch
         except Exception as error:
             facts["trouble"] = f"{type(error).__name__}: {error}"
         else:
-            facts["torch"], facts["gpus"] = torch.__version__, torch.cuda.device_count()
+            counts = {
+                "cuda": torch.cuda.device_count(),
+                "mps": int(torch.backends.mps.is_available()),
+                "xpu": torch.xpu.device_count() if torch.xpu.is_available() else 0,
+            }
+            facts["torch"] = torch.__version__
+            facts["device"], facts["gpus"] = next((each for each in counts.items() if each[1]), ("cuda", 0))
 print("devfix-interpreter", json.dumps(facts))
 """
 
@@ -55,7 +62,7 @@ print("devfix-interpreter", json.dumps(facts))
 class Interpreter:
     """An interpreter that can run the program: its path, the versions of Python and torch, the real GPUs it sees.
 
-    `pytest`, `ipykernel`: whether that is installed. `is_for_xpu`: its torch is a build for Intel's GPUs.
+    `device` is their kind; `pytest`, `ipykernel`: whether that is installed.
     """
 
     path: Path
@@ -64,7 +71,7 @@ class Interpreter:
     gpus: int
     pytest: bool = False
     ipykernel: bool = False
-    is_for_xpu: bool = False
+    device: DeviceType = DeviceType.CUDA
 
 
 def interpreter(root: Path, asked: str | None = None, written_in: Path | None = None) -> Path:
@@ -124,8 +131,15 @@ def examine(python: Path, cwd: Path) -> Interpreter:
         )
     if _numbers(data["torch"]) < OLDEST_TORCH:
         raise UserError(f"{python} has torch {data['torch']}; devfix needs 2.6 or newer")
-    has = [data.get(name) is True for name in ("pytest", "ipykernel", "xpu")]
-    return Interpreter(python, tuple(data["python"]), data["torch"], data["gpus"], *has)
+    return Interpreter(
+        python,
+        tuple(data["python"]),
+        data["torch"],
+        data["gpus"],
+        pytest=data.get("pytest") is True,
+        ipykernel=data.get("ipykernel") is True,
+        device=DeviceType(data.get("device", "cuda")),
+    )
 
 
 _BINARIES = ("bin/python", "Scripts/python.exe")

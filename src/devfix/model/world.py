@@ -29,9 +29,10 @@ def is_on_gpu(device: str) -> bool:
 
 
 class WorldChoice(str, Enum):
-    """The selected world; "auto" uses real GPUs if there are any, otherwise simulated ones.
+    """The selected world; "auto" uses real GPUs of CUDA if there are any, otherwise simulated ones.
 
-    "mps" and "xpu" are machines with another accelerator than CUDA's, simulated.
+    "real" are those that the interpreter sees, of whatever kind; "mps" and "xpu" are machines with another accelerator
+    than CUDA's, simulated.
     """
 
     AUTO = "auto"
@@ -43,7 +44,7 @@ class WorldChoice(str, Enum):
 
     @property
     def device(self) -> DeviceType:
-        """The kind of accelerator that this world has, if it has one."""
+        """The kind of accelerator that the choice names; CUDA, where it names none."""
         return DeviceType(self.value) if self in (WorldChoice.MPS, WorldChoice.XPU) else DeviceType.CUDA
 
 

@@ -161,25 +161,24 @@ def _explain_unprotected(borrowed: Sequence[Path]) -> str:
 
 
 def world_for(choice: WorldChoice, gpus: int, python: Interpreter) -> World:
-    """Return the selected world, given the real GPUs that an interpreter sees."""
-    seen = python.gpus
+    """Return the selected world, given the real GPUs that an interpreter sees.
+
+    "auto" takes those of CUDA alone: most programs are written for CUDA (docs/adr/0025-one-table-of-accelerators.md).
+    """
     if choice is WorldChoice.CPU:
         return World("cpu")
     if choice.device is not DeviceType.CUDA:
         if gpus > choice.device.most:
             raise UserError(f"--world {choice.value}: such a machine has one GPU; leave out --gpus {gpus}")
         return World("simulated", gpus, device=choice.device)
-    if choice is WorldChoice.SIMULATED or (choice is WorldChoice.AUTO and seen < gpus):
+    has_cuda = python.device is DeviceType.CUDA and python.gpus >= gpus
+    if choice is WorldChoice.SIMULATED or (choice is WorldChoice.AUTO and not has_cuda):
         return World("simulated", gpus)
-    if not seen and python.is_for_xpu:
+    if python.gpus < gpus:
         raise UserError(
-            "--world real: the interpreter's torch is for Intel's GPUs, which devfix only simulates; use --world xpu"
+            f"--world real: the interpreter sees {python.gpus} GPUs, not {gpus}; use --world simulated or --python"
         )
-    if seen < gpus:
-        raise UserError(
-            f"--world real: the interpreter sees {seen} GPUs, not {gpus}; use --world simulated or --python"
-        )
-    return World("real", gpus)
+    return World("real", gpus, device=python.device)
 
 
 def _is_plain_script(target: Target) -> bool:

@@ -72,7 +72,7 @@ def repair_command(node: str, given: Sequence[str], wanted: Wanted) -> str:
     inner = shlex.join(["pytest", *(["--lift"] if wanted.lift else []), *given, node])
     # Quotes in quotes are hard to read, and nothing in the others means anything to a shell but these four.
     outer = f'"{inner}"' if "'" in inner and not set('"$`\\!') & set(inner) else shlex.quote(inner)
-    device = "" if wanted.device == "cuda" else f" --world {wanted.device}"
+    device = "" if wanted.device == "cuda" else f" --world {'real' if wanted.kind == 'real' else wanted.device}"
     return f"devfix repair --run {outer}{device}" + (f" --gpus {wanted.gpus}" if wanted.gpus > 1 else "")
 
 

@@ -82,7 +82,7 @@ def add(parser: pytest.Parser, taken: frozenset[str]) -> None:
             _WORLD,
             "devfix_world",
             "auto|real|simulated|mps|xpu",
-            "which GPUs (default: real ones where there are enough; mps and xpu: simulated ones of that kind)",
+            "which GPUs (default: real ones of CUDA where there are enough; mps and xpu: simulated ones of that kind)",
         ),
     ):
         if free := _free(names, taken):

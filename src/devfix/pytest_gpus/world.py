@@ -7,11 +7,15 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from devfix.pytest_gpus.probe_bridge import Entrance
+
+if TYPE_CHECKING:
+    from devfix.discovery import Interpreter
 
 KINDS = ("auto", "real", "simulated", "mps", "xpu")
 _DEVICES = ("mps", "xpu")  # worlds named by another kind of device than CUDA
@@ -60,7 +64,7 @@ class SuiteWorld:
         self.traces = Path()
         self._entrance = Entrance()
         self._now: Wanted | None = None
-        self._real: int | None = None
+        self._interpreter: Interpreter | None = None
         self._order: dict[str, Any] = {}
         if not self._entrance.own:  # a worker or a child of one, or a suite under repair: it is in a world already
             told = self._order = json.loads(os.environ["DEVFIX_PROBE"])
@@ -125,26 +129,36 @@ class SuiteWorld:
                 shutil.rmtree(self.traces, ignore_errors=True)
 
     def _settle(self, wanted: Wanted) -> Wanted:
-        if wanted.kind in _DEVICES:
-            wanted = replace(wanted, kind="simulated", device=wanted.kind)
-        elif wanted.kind == "auto" and self.session is not None and self.session.kind == "simulated":
-            wanted = replace(wanted, kind="simulated", device=self.session.device)
-        if wanted.device == "mps" and wanted.gpus > 1:
-            raise TooFew(f"{wanted.gpus} GPUs were asked for, and a machine with mps has one")
-        if not wanted.gpus:
-            return replace(wanted, kind="cpu")
-        if wanted.kind == "simulated":
-            return wanted
-        enough = self._real_gpus() >= wanted.gpus
-        if wanted.kind == "real" and not enough:
-            raise TooFew(f"{wanted.gpus} real GPUs were asked for, and this machine has {self._real_gpus()}")
-        return replace(wanted, kind="real" if enough else "simulated")
+        return settle(wanted, self.session, self._seen)
 
-    def _real_gpus(self) -> int:
-        if self._real is None:
-            self._real = 0
-            if any(map(os.path.exists, _DRIVERS)):
-                from devfix.discovery import examine
+    def _seen(self) -> Interpreter:
+        if self._interpreter is None:
+            from devfix.discovery import examine
 
-                self._real = examine(Path(sys.executable), self.root).gpus
-        return self._real
+            self._interpreter = examine(Path(sys.executable), self.root)
+        return self._interpreter
+
+
+def settle(wanted: Wanted, session: Wanted | None, seen: Callable[[], Interpreter]) -> Wanted:
+    """Return which world is entered for one that is asked for, in a session's; TooFew where none can be.
+
+    `seen` examines the interpreter of the tests, which is only asked where there can be real GPUs.
+    """
+    if wanted.kind in _DEVICES:
+        wanted = replace(wanted, kind="simulated", device=wanted.kind)
+    elif wanted.kind == "auto" and session is not None and session.gpus:
+        wanted = replace(wanted, kind="simulated" if session.kind == "simulated" else "auto", device=session.device)
+    elif wanted.kind == "real":
+        wanted = replace(wanted, device=seen().device.value)
+    if wanted.device == "mps" and wanted.gpus > 1:
+        raise TooFew(f"{wanted.gpus} GPUs were asked for, and a machine with mps has one")
+    if not wanted.gpus:
+        return replace(wanted, kind="cpu")
+    if wanted.kind == "simulated":
+        return wanted
+    if wanted.kind == "auto" and wanted.device == "cuda" and not any(map(os.path.exists, _DRIVERS)):
+        return replace(wanted, kind="simulated")
+    enough = seen().device.value == wanted.device and seen().gpus >= wanted.gpus
+    if wanted.kind == "real" and not enough:
+        raise TooFew(f"{wanted.gpus} real GPUs were asked for, and this machine has {seen().gpus}")
+    return replace(wanted, kind="real" if enough else "simulated")

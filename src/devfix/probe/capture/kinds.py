@@ -59,6 +59,7 @@ _KINDS = [
         "no-device",
         r"Torch not compiled with (CUDA|XPU) enabled|PyTorch is not linked with support for|"
         r"not compiled with MPS enabled|Found no NVIDIA driver|No CUDA GPUs are available|"
+        r"The MPS backend is supported on [Mm]acOS|No XPU devices are available|"
         r"not linked with support for cuda|Cannot access accelerator device|CUDA driver version is insufficient|"
         r"no CUDA-capable device|module 'torch\._C' has no attribute '_cuda_|Tried to instantiate dummy base class",
     ),

@@ -42,7 +42,9 @@ def weights() -> Any:
     """
     if not _weights:
         with _disable_current_modes():
-            _weights.append(torch.arange(MOST, dtype=torch.float64).mul_(0.7548776662466927).frac_().add_(0.5))
+            _weights.append(
+                torch.arange(MOST, dtype=torch.float64, device="cpu").mul_(0.7548776662466927).frac_().add_(0.5)
+            )
     return _weights[0]
 
 
@@ -51,7 +53,7 @@ def weigh(value: Any) -> Values | None:
     try:
         with _disable_current_modes(), torch.no_grad():
             if isinstance(value, (bool, int, float)):
-                value = torch.tensor([float(value)], dtype=torch.float64)
+                value = torch.tensor([float(value)], dtype=torch.float64, device="cpu")
             if value.layout is not torch.strided or value.device.type == "meta":
                 return None
             held = getattr(value, "_devfix_held", None)
@@ -72,7 +74,7 @@ def _some(tensor: Any) -> Any:
     if size <= MOST:
         return tensor.reshape(-1)
     step = -(-size // MOST)
-    first = torch.arange(0, size, step)
+    first = torch.arange(0, size, step, device="cpu")
     # Not always the first of a part, which may be a column of a table.
     inside = ((weights()[: len(first)] - 0.5) * step).to(torch.int64)
     at = (first + inside).clamp_(max=size - 1).to(tensor.device)

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from ..simulation import devices as simulated
-from ..simulation import kinds
+from ..simulation import kinds, real_accelerator
 from .instances import is_instance, property_device
 from .members import Device, Module, instance_dict, is_a, is_container, is_open, members
 
@@ -106,7 +106,7 @@ def _index(expression: str, value: Any) -> str:
         return ""
     if simulated.installed():
         return "index" if simulated.used() and value < simulated.count() else ""
-    return "index" if torch.cuda.is_initialized() and value < torch.cuda.device_count() else ""
+    return "index" if real_accelerator.is_in_use() and value < real_accelerator.count() else ""
 
 
 @lru_cache(maxsize=256)

@@ -9,7 +9,7 @@ import torch
 
 from ..capture import failure
 from ..lift import blame, boundaries, marks, mixtures, silent, stale
-from ..simulation import devices, randomness
+from ..simulation import devices, randomness, real_accelerator
 from ..simulation.patches.accelerators import memory
 from . import bootstrap
 
@@ -23,9 +23,9 @@ def state() -> State:
     if devices.count():
         state["current"] = devices.current()
         state.update((f"stream {gpu}", one.get_state()) for gpu, one in enumerate(randomness.defaults))
-    elif torch.cuda.is_initialized():
-        state["current"] = torch.cuda.current_device()
-        state.update((f"stream {gpu}", one.get_state()) for gpu, one in enumerate(torch.cuda.default_generators))
+    elif real_accelerator.is_in_use():
+        state["current"] = real_accelerator.current()
+        state.update((f"stream {gpu}", one.get_state()) for gpu, one in enumerate(real_accelerator.generators()))
     return state
 
 
@@ -48,13 +48,12 @@ def restore(state: State, current: int) -> None:
         devices.forget_threads()
         devices.make_current(state.get("current", current))
         memory.forget()
-    elif torch.cuda.is_initialized():
-        torch.cuda.set_device(state.get("current", current))
-        for gpu in range(torch.cuda.device_count()):
-            torch.cuda.reset_peak_memory_stats(gpu)
+    elif real_accelerator.is_in_use():
+        real_accelerator.make_current(state.get("current", current))
+        real_accelerator.forget_peaks()
     else:
         return
-    for gpu, stream in enumerate(randomness.defaults if simulated else torch.cuda.default_generators):
+    for gpu, stream in enumerate(randomness.defaults if simulated else real_accelerator.generators()):
         if f"stream {gpu}" in state:
             stream.set_state(state[f"stream {gpu}"])
         else:

@@ -1,4 +1,7 @@
-"""Factorizations whose `driver` names a library: LAPACK on the CPU, cuSOLVER and MAGMA on CUDA."""
+"""Factorizations whose `driver` names a library: LAPACK on the CPU, cuSOLVER and MAGMA on CUDA.
+
+XPU runs them on the CPU: `fallback_list` in src/ATen/native/xpu/XPUFallback.cpp of torch-xpu-ops.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import Any
 
 import torch
 
-from . import hooks, mismatch
+from . import hooks, kinds, mismatch
 from .plans import special
 from .unwrapping import MIXED, rewrap, unwrap_all
 
@@ -21,7 +24,7 @@ def decompose(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if gpu == MIXED:
         return mismatch.judge(plan, func, args, kwargs, cells)
     driver = keywords.get("driver")
-    if gpu is not None and gpu >= 0 and driver is not None:
+    if gpu is not None and gpu >= 0 and driver is not None and not _is_xpu():
         if driver not in _DRIVERS:
             raise RuntimeError(f"torch.linalg.svd: unknown svd driver {driver} in svd_cusolver computation. {_PAGE}")
         keywords["driver"] = None
@@ -30,11 +33,11 @@ def decompose(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 @special("linalg_lstsq")
 def solve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Solve least squares; on a GPU only with `gels`, which returns neither rank nor singular values."""
+    """Solve least squares; on CUDA only with `gels`, which returns neither rank nor singular values."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu == MIXED:
         return mismatch.judge(plan, func, args, kwargs, cells)
-    if gpu is None or gpu < 0:
+    if gpu is None or gpu < 0 or _is_xpu():
         return _place(plan, plan.op(*cells, **keywords), func, args, kwargs, gpu)
     if keywords.get("driver") not in (None, "gels"):
         # The checks of shapes and dtypes come before the one of the driver.
@@ -47,6 +50,10 @@ def solve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         solution, residuals, rank, values = plan.op(*cells, **{**keywords, "driver": "gelsy"})
         result = (solution, residuals, rank.new_empty(0), values)
     return _place(plan, result, func, args, kwargs, gpu)
+
+
+def _is_xpu() -> bool:
+    return kinds.now() is kinds.XPU
 
 
 def _place(plan: Any, result: Any, func: Any, args: Any, kwargs: Any, gpu: int | None) -> Any:

@@ -81,7 +81,18 @@ def out_of_memory(text: str) -> RuntimeError:
 
 
 def no_kernel(operator: str, backend: str = "") -> NotImplementedError:
-    """Return the error for an operator that the device does not support, without its list of backends."""
+    """Return the error for an operator that the device does not support, without its list of backends.
+
+    XPU's is of `xpu_lazy_registration_or_error_fallback` in src/ATen/native/xpu/XPUFallback.cpp of torch-xpu-ops.
+    """
+    if not backend and kinds.now() is kinds.XPU:
+        ask = "Please open a feature on https://github.com/intel/torch-xpu-ops/issues."
+        way = "You can set the environment variable `PYTORCH_ENABLE_XPU_FALLBACK=1` to use the CPU implementation as a"
+        return NotImplementedError(
+            f"The operator '{operator}' is not currently implemented for the XPU device. {ask} {way} fallback for XPU "
+            "unimplemented operators. WARNING: this will bring unexpected performance compared with running natively "
+            "on XPU."
+        )
     backend = backend or kinds.now().key
     text = f"Could not run '{operator}' with arguments from the '{backend}' backend. This could be because the operator"
     return NotImplementedError(

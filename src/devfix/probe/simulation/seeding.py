@@ -13,11 +13,11 @@ from typing import Any
 
 import torch
 
-from . import patching, randomness
+from . import kinds, patching, randomness, real_accelerator
 from .late_imports import when_imported
 
 _NUMPY = "numpy.random"
-_NO_SEED = 2**32  # CUDA draws its initial seeds from 53 bits; those of users are smaller
+_NO_SEED = 2**32  # GPUs draw their initial seeds from 53 bits or more; those of users are smaller
 
 _unseeded: set[str] = set()
 _draws: dict[int, bool] = {}
@@ -101,9 +101,9 @@ def _is_seeded_on_device(values: tuple[Any, ...]) -> bool:
     gpu = getattr(tensor, "_devfix_gpu", -1)
     if 0 <= gpu < len(randomness.defaults):
         return bool(randomness.defaults[gpu].initial_seed() != _first_seed)
-    if tensor.device.type != "cuda":
+    if tensor.device.type != kinds.now().name:
         return False
-    generators = torch.cuda.default_generators
+    generators = real_accelerator.generators()
     index = tensor.device.index or 0
     return index < len(generators) and generators[index].initial_seed() < _NO_SEED
 

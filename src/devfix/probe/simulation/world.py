@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from . import devices, dispatch, kinds, modes, patching, plans, randomness, real_gpus, tensor
+from . import devices, kinds, modes, patching, plans, randomness, real_accelerator, real_gpus, tensor
 from .patches import install
+from .patches.accelerators import hidden
 
 KINDS = ("cpu", "real", "simulated")
 
@@ -32,13 +33,15 @@ def enter(kind: str = "simulated", gpus: int = 1, current: int = 0, device: str 
             plans.forget_all()
         devices.install(gpus if kind == "simulated" else 0, current, device)
         tensor.install()
+        if kind != "real":
+            hidden.install(device if kind == "simulated" else "")
         if kind == "simulated":
             randomness.install()
             install.simulated()
         install.everywhere()
-    if kind == "real" and device == "cuda" and torch.cuda.is_available():
-        torch.cuda.set_device(current)
-    modes.world[:] = [dispatch.World()]  # type: ignore[no-untyped-call]
+    if kind == "real" and real_accelerator.is_available():
+        real_accelerator.make_current(current)
+    modes.world[:] = [hidden.mode()]
     modes.join_world()
 
 

@@ -9,7 +9,7 @@ from devfix.model import Edit, Outcome, Run
 from devfix.verification.checks.stdout import last_line
 from devfix.verification.edit_map import location_before
 
-_DEVICE = re.compile(r"\b(cuda|cpu)(:\d+)?\b")
+_DEVICE = re.compile(r"\b(cuda|mps|xpu|cpu)(:\d+)?\b")
 
 
 def ends_alike(run: Run, before: Run, edits: Iterable[Edit] = ()) -> bool:

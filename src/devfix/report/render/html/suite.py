@@ -50,4 +50,4 @@ def _matrix(worlds: tuple[SuiteWorldRecord, ...]) -> Iterator[tuple[str, list[tu
 
 
 def _name(data: WorldRecord) -> str:
-    return World(data.kind, data.gpus, data.current).name
+    return World(data.kind, data.gpus, data.current, data.device).name
