@@ -107,10 +107,12 @@ def _texts(diagnosis: Diagnosis, spot: FixSite, wanted: str) -> Iterator[tuple[f
             yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * attribute_depth(text), text
         elif binding.kind == "tensor" and binding.device == wanted:
             # A weight always exists; a bias may be None elsewhere.
-            parameter = binding.type.endswith("Parameter") * (1.2 if BIAS.search(text) else 1.0)
+            bias = 0.2 * bool(BIAS.search(text))
+            parameter = binding.type.endswith("Parameter") * (1.0 + bias)
             # A name is clearer than an element: `frames` before `packed[2]`. With two GPUs, the peer's device is right
             # in every call, another tensor's only in this one.
-            far = 0.2 * attribute_depth(text) if two and text in named else 0.5 * attribute_depth(text) + parameter
+            is_peer = two and text in named
+            far = 0.2 * attribute_depth(text) + bias if is_peer else 0.5 * attribute_depth(text) + parameter
             yield (2.0 if text in named else 3.0) + far, f"{text}.device"
         elif binding.kind == "module" and binding.device == wanted and _has_parameters(spot, text):
             yield 6.0 + 0.5 * attribute_depth(text), f"next({text}.parameters()).device"
