@@ -6,9 +6,10 @@ from devfix.sdk import Change, Confidence, Context, OperandRule, first_is_safe
 
 
 class BatchNotMoved(OperandRule):
-    """Moves everything that one statement unpacks, or one container holds, by one edit, as early as possible."""
+    """Moves what one statement unpacks, or one container or object holds, by one edit, as early as possible."""
 
     confidence = Confidence.INDIRECT
+    supersedes = ("placement/input-not-moved",)  # one edit for all, before one for each
     message = "{name} is on {device}, as what came with it, and was never moved, while it meets a tensor on {peer}."
 
     def matches(self, ctx: Context) -> bool:

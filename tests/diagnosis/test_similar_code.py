@@ -60,6 +60,18 @@ def test_shows_nothing_where_a_name_of_the_new_line_is_not_bound() -> None:
     assert "f.py" not in copies
 
 
+def test_functions_of_other_libraries_with_the_name_of_a_factory_are_left_alone() -> None:
+    others = "    steps = [torch.ones(n) for each in range(n)], np.zeros(n), zeros(n)\n"
+    imports = "import numpy as np\nimport torch\nfrom torch import zeros\n"
+    before = BEFORE.replace("import torch\n", imports).replace("    steps = torch.zeros(n)\n", others)
+    after = before.replace(LINE, LINE.replace("(1))", "(1), device=x.device)"), 1)
+    lines = [line for _, line in changed(patch_of(before, after), {"m.py": after})]
+    line = others.strip()
+    assert line.replace("torch.ones(n)", "torch.ones(n, device=x.device)") in lines
+    assert line.replace(", zeros(n)", ", zeros(n, device=x.device)") in lines
+    assert not [each for each in lines if "range(n, " in each or "np.zeros(n, " in each]
+
+
 def test_shows_nothing_after_a_line_that_was_only_inserted() -> None:
     after = BEFORE.replace(LINE, "    x = x.to(torch.float32)\n" + LINE, 1)
     assert changed(patch_of(BEFORE, after), {"m.py": after, "copy.py": COPY}) == []

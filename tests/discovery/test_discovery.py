@@ -208,6 +208,25 @@ def test_readme_commands_with_blanks_to_fill_in_are_left_out(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("uv run train.py --fast", "python train.py --fast"),
+        ("$ SEED=1 uv run python train.py", "SEED=1 python train.py"),
+        ("poetry run python -m train", "python -m train"),
+        ("uv run --extra gpu train.py", ""),
+        ("echo uv run train.py", ""),
+    ],
+)
+def test_what_a_tool_runs_in_the_environment_is_run_by_the_interpreter(tmp_path: Path, line: str, command: str) -> None:
+    files = {"train.py": "import torch\n", "README.md": f"Train it:\n\n    {line}\n"}
+    if command:
+        assert shown(discover(tmp_path, write(tmp_path, files), None, PYTHON)) == [command]
+    else:
+        with pytest.raises(UserError, match="no command found"):
+            discover(tmp_path, write(tmp_path, files), None, PYTHON)
+
+
+@pytest.mark.parametrize(
     ("name", "text"),
     [
         ("pyproject.toml", "[project\n"),

@@ -92,7 +92,9 @@ def test_a_module_of_the_repository_is_not_taken_for_an_installed_one(tmp_path: 
         discover(tmp_path, tracked, None, python)
 
 
-@pytest.mark.parametrize("name", ["lightning", "torch_geometric", "transformers", "botorch", "timm"])
+@pytest.mark.parametrize(
+    "name", ["lightning", "lightning_fabric", "torch_geometric", "transformers", "botorch", "timm", "optimum"]
+)
 def test_a_known_library_that_is_not_installed_still_shows_the_script(tmp_path: Path, python: Path, name: str) -> None:
     tracked = write(tmp_path, {"run.py": f"import {name}\n" + GUARD})
     assert shown(discover(tmp_path, tracked, None, python)) == ["python run.py"]

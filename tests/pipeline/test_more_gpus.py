@@ -55,6 +55,15 @@ def work(rank, processes):
 if __name__ == "__main__":
     mp.start_processes(work, args=(3,), nprocs=3, start_method="fork")
 """
+LISTED = """\
+import os
+
+os.environ["CUDA_VISIBLE_DEVICES"] = "2"
+import torch
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+print(torch.ones(2, device=device).sum().item())
+"""
 
 REASON = "it uses cuda:1 at main.py:9"
 
@@ -82,7 +91,7 @@ def test_the_number_that_a_person_gives_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("program", "gpus"), [(OWN_CHECK, 3), (RANKS, 3)])
+@pytest.mark.parametrize(("program", "gpus"), [(OWN_CHECK, 3), (RANKS, 3), (LISTED, 3)])
 def test_other_ways_of_asking_for_gpus(tmp_path: Path, program: str, gpus: int) -> None:
     report, _ = repaired(make_repository(tmp_path / "program", {"main.py": program}), world="simulated")
     assert (report.outcome, report.world.gpus) == ("clean", gpus)

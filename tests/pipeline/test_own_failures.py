@@ -36,6 +36,19 @@ def test_runs_end_alike_by_exception_message_and_place() -> None:
     assert ends_alike(ended(line=3), ended(line=2), patch(moved.after).edits)
 
 
+@pytest.mark.parametrize(
+    ("there", "here"),
+    [
+        ("found invalid values:\ntensor([nan, 1.], device='cuda:0')", "found invalid values:\ntensor([nan, 1.])"),
+        ("no loader for mps:0", "no loader for cpu"),
+        ("no rule for <main.Net object at 0x7f01>", "no rule for <main.Net object at 0x7fa2>"),
+    ],
+)
+def test_what_differs_from_device_to_device_or_run_to_run_does_not_count(there: str, here: str) -> None:
+    assert ends_alike(ended(message=there), ended(message=here))
+    assert not ends_alike(ended(message=there), ended(message=here.replace("no", "one").replace("1.", "2.")))
+
+
 def test_runs_that_exit_without_an_exception_end_alike_by_their_last_words() -> None:
     exits = replace(ended(), failure=None)
     assert ends_alike(exits, exits) and not ends_alike(exits, ended())

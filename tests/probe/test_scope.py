@@ -67,12 +67,12 @@ def test_objects_dataclasses_dicts_and_lists(scope: Any) -> None:
                 self.config = Config("cuda", Config("cpu"))
                 self.slotted = Slotted(); self.slotted.weight = torch.ones(2)
                 self.model = torch.nn.ModuleDict({{"a": torch.nn.Linear(1, 1)}})
-            def run(self, args, user, pair):
+            def run(self, args, user, row):
                 optimizer = torch.optim.SGD(self.model.parameters())
                 {FAIL}
-        Pair = collections.namedtuple("Pair", "first second")
+        Row = collections.namedtuple("Row", "first second third fourth fifth")
         Trainer().run(argparse.Namespace(device="cuda:0"), collections.UserDict(x=torch.ones(1)),
-                      Pair(torch.ones(1), "text"))
+                      Row(torch.ones(1), "text", 3, None, torch.ones(1)))
         """
     )
     assert told == {
@@ -85,7 +85,8 @@ def test_objects_dataclasses_dicts_and_lists(scope: Any) -> None:
         'self.model["a"]': ("module", "cpu"),
         "args.device": ("string", "cuda:0"),
         'user["x"]': ("tensor", "cpu"),
-        "pair.first": ("tensor", "cpu"),
+        "row.first": ("tensor", "cpu"),
+        "row.fifth": ("tensor", "cpu"),
         "optimizer": ("optimizer", "cpu"),
         **dict.fromkeys(("self", "self.config", "args"), ("object", "")),  # they say where they are
         "self.slotted": ("instance", ""),

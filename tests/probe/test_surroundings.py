@@ -14,6 +14,7 @@ from verdict_programs import PROGRAM, project
 import devfix
 from devfix.discovery import examine
 from devfix.execution.search_path import with_interpreter
+from devfix.probe.simulation.visible_devices import needed
 
 PYTHON = Path(sys.executable)
 PRINTS = "import os, torch\n{before}\nprint(os.environ.get('CUDA_VISIBLE_DEVICES'), torch.cuda.device_count())\n"
@@ -54,6 +55,23 @@ def test_the_program_sets_which_gpus_it_sees(value: str, gpus: int, seen: int, t
     assert ran.done.stdout == f"{seen} {seen > 0} {seen}\n{made}\n", ran.done.stderr
     told = [trouble for trouble in ran.trace["internal_errors"] if "CUDA_VISIBLE_DEVICES" in trouble]
     assert bool(told) == (seen != gpus)
+
+
+@pytest.mark.parametrize(
+    ("value", "gpus", "count"),
+    [
+        (None, 1, 0),
+        ("", 1, 0),
+        ("0", 1, 0),
+        ("3", 1, 4),
+        ("1, 2", 2, 3),
+        ("2,-1,5", 2, 3),
+        ("-1", 1, 0),
+        ("GPU-1", 1, 0),
+    ],
+)
+def test_how_many_gpus_a_machine_must_have_for_the_variable(value: str | None, gpus: int, count: int) -> None:
+    assert needed(value, gpus) == count
 
 
 def test_it_may_set_them_until_cuda_starts(tmp_path: Path) -> None:

@@ -87,6 +87,15 @@ def test_a_folder_that_is_none_is_refused_before_anything_runs(
     assert "--output" in capsys.readouterr().err
 
 
+def test_an_address_without_a_repository_is_told(
+    history: History, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report, nothing = history.artifact(tmp_path / "report.json", FIRST), tmp_path / "nothing"
+    assert status(["publish", str(report), "--dry-run", "--format", "patch", "--remote", nothing.as_uri()]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"devfix: {nothing.as_uri()}: not reached (") and said.count("\n") == 1
+
+
 def test_publishing_needs_neither_torch_nor_a_checkout(history: History, tmp_path: Path) -> None:
     report = history.artifact(tmp_path / "report.json", FIRST)
     code = (
@@ -107,4 +116,6 @@ def test_publishing_needs_neither_torch_nor_a_checkout(history: History, tmp_pat
     empty.mkdir()
     done = subprocess.run(command, cwd=empty, capture_output=True, text=True)
     assert done.stdout.split()[-2:] == ["False", "False"], done.stderr
+    assert "http://127.0.0.1:9/ada/model: not reached (unable to access" in done.stderr, "and no internal error"
+    assert done.stderr.endswith("check the address and the network\n")
     assert shutil.which("git") is not None

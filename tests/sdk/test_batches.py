@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from mismatch_factory import after, meeting, spot_at, tensor
 
+from devfix.model import ScopeVariable
 from devfix.sdk.fixes.batches import move_batch
 
 UNPACKED = """def f(x, replay, device):
@@ -14,8 +15,10 @@ UNPACKED = """def f(x, replay, device):
 """
 
 
-def moved(code: str, failing: str, *names: str, expression: str = "mask") -> list[str]:
-    scope = [tensor(name) for name in names]
+def moved(
+    code: str, failing: str, *names: str, expression: str = "mask", objects: tuple[ScopeVariable, ...] = ()
+) -> list[str]:
+    scope = [*(tensor(name) for name in names), *objects]
     diagnosis, source = meeting(code, failing, expression, scope)
     spot = spot_at(diagnosis, expression)
     changes = list(move_batch(diagnosis, spot, source))
@@ -83,3 +86,67 @@ def test_a_container_that_came_as_an_argument_is_left_to_who_made_it() -> None:
 def test_a_container_of_which_some_lie_elsewhere_is_left_alone() -> None:
     code = "def f(x, make):\n    batch = make()\n    y = x + batch[0]\n    return y * batch[1]\n"
     assert moved(code, "x + batch[0]", expression="batch[0]") == []
+
+
+FIELDS = """def f(x, make):
+    batch = make()
+    y = x + batch.mask
+    return y * batch.other
+"""
+BATCH = (ScopeVariable("batch", "instance", "", "Batch"),)
+
+
+def with_fields(code: str, *names: str, objects: tuple[ScopeVariable, ...] = BATCH) -> list[str]:
+    return moved(code, "x + batch.mask", *names, expression="batch.mask", objects=objects)
+
+
+def test_the_fields_of_an_object() -> None:
+    found = with_fields(FIELDS, "batch.other", "batch.unused")
+    lines = "    batch.mask = batch.mask.to(x.device)\n    batch.other = batch.other.to(x.device)\n"
+    assert found[0] == FIELDS.replace("    y = x", lines + "    y = x")
+
+
+def test_all_fields_of_an_object_that_is_passed_on_too() -> None:
+    found = with_fields(FIELDS.replace("y * batch.other", "loss(y, batch)"), "batch.other")
+    assert "    batch.other = batch.other.to(x.device)\n" in found[0]
+
+
+def test_an_object_whose_class_has_a_move_of_its_own() -> None:
+    code = "class Batch:\n    def to(self, device):\n        return self\n\n\n" + FIELDS
+    found = with_fields(code, "batch.other")
+    assert found[0] == code.replace("    y = x", "    batch = batch.to(x.device)\n    y = x")
+
+
+def test_the_fields_of_a_named_tuple() -> None:
+    found = with_fields(FIELDS, "batch.other", objects=())
+    moves = [
+        "batch._make(each.to(x.device) for each in batch)",
+        "batch._replace(mask=batch.mask.to(x.device), other=batch.other.to(x.device))",
+    ]
+    assert found[:2] == [FIELDS.replace("    y = x", f"    batch = {move}\n    y = x") for move in moves]
+
+
+def test_an_object_that_a_loop_yields_is_moved_in_each_turn() -> None:
+    code = "def f(x, loader):\n    for batch in loader:\n        y = x + batch.mask\n        z = y * batch.other\n"
+    found = with_fields(code, "batch.other")
+    assert "in loader:\n        batch.mask = batch.mask.to(x.device)\n        batch.other = " in found[0]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        FIELDS.replace("make", "batch", 1).replace("    batch = make()\n", ""),
+        FIELDS.replace("batch.other", "batch.other.to(x.device)"),
+        FIELDS.replace("batch.other", "batch.other.tolist()"),
+        FIELDS.replace(" * batch.other", ""),
+        "import batch\n\n\n" + FIELDS.replace("    batch = make()\n", ""),
+    ],
+    ids=["parameter", "moved alone", "read on the host", "one field alone", "imported"],
+)
+def test_fields_that_are_left_alone(code: str) -> None:
+    assert with_fields(code, "batch.other") == []
+
+
+@pytest.mark.parametrize("kind", ["module", "optimizer"])
+def test_modules_are_no_batches(kind: str) -> None:
+    assert with_fields(FIELDS, "batch.other", objects=(ScopeVariable("batch", kind, "cpu", "Net"),)) == []  # type: ignore[arg-type]

@@ -80,3 +80,23 @@ def test_what_is_bound_in_a_function(name: str, bound: bool) -> None:
 def test_what_is_local(name: str, local: bool) -> None:
     function = definition(main(BINDERS), "f")
     assert is_local(function, name) is local  # type: ignore[arg-type]
+
+
+GUARDED = """def f(x):
+    return x + 1
+
+
+if __name__ == "__main__":
+    device = pick()
+    f(device)
+"""
+
+
+def test_a_name_of_the_main_guard_is_for_the_main_guard() -> None:
+    file = main(GUARDED)
+    inside, call = file.find(file.module, "x + 1")[0], file.find(file.module, "f(device)")[0]
+    assert [is_bound(file, node, "device") for node in (inside, call)] == [False, True]
+    used = main(GUARDED.replace("x + 1", "x.to(device) + 1"))
+    assert is_bound(used, used.find(used.module, "x.to(device) + 1")[0], "device"), "the function relies on it already"
+    either = main(GUARDED.replace("if __name__", "device = None\nif __name__"))
+    assert is_bound(either, either.find(either.module, "x + 1")[0], "device")

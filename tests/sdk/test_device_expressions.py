@@ -196,6 +196,10 @@ def test_where_two_gpus_meet_an_unindexed_name_says_too_little() -> None:
         "self.a.weight.device",
         "y.device",
     ]
+    biased = replace(met[0], names=(NameRef(0, "self.a.bias"), NameRef(0, "self.a.weight")))
+    linear = replace(two, failure=replace(two.failure, operands=(biased, operands[1])))
+    layer = replace(inside, place=place(file.module.code, "x + mask"), scope=(parameter("self.a.bias"), weight))
+    assert device_expressions(linear, layer, file) == ["self.a.weight.device", "self.a.bias.device"]
     third = Operand("third", "cuda:0", shape=(3,), names=(NameRef(0, "y"),))
     both = replace(two, failure=replace(two.failure, operands=(*operands, third)))
     assert device_expressions(both, spot, file) == ["x.device", "y.device", "w.device"]

@@ -106,15 +106,23 @@ def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
             continue
         value = file.code(device.value)
         kin = FACTORIES if last_name(added.func) in FACTORIES else {last_name(added.func)}
+        library = _library(file, added)  # Python has a `range` too, and NumPy a `zeros`
         for call in calls:
             function = file.function_of(call)
             root = NAME.findall(value)[0]
             if last_name(call.func) not in kin or argument(call, "device") or function is None or _follows(file, call):
                 continue
+            if _library(file, call) != library:
+                continue
             if is_local(function, root) and is_bound(file, call, root):
                 found = file.edit(file.replaced({call: add_keyword(call, "device", value)}))
                 if found:
                     yield found
+
+
+def _library(file: File, call: cst.Call) -> str:
+    """Return the first part of the full name of what is called: "torch", or "" of what the file itself defines."""
+    return file.qualified_name(call.func).partition(".")[0]
 
 
 def _follows(file: File, call: cst.Call) -> bool:

@@ -15,7 +15,8 @@ _KNOWN = re.compile(
     r"\w*torch\w*|(pytorch_)?lightning|transformers|diffusers|accelerate|timm|peft|trl|deepspeed|fairseq2?|"
     r"sentence_transformers|kornia|fastai|monai|ignite|mmcv|mmengine|mmdet|mmseg|detectron2|ultralytics|"
     r"open_clip|clip|bitsandbytes|xformers|flash_attn|vllm|unsloth|e3nn|dgl|speechbrain|espnet2?|flair|"
-    r"sb3_contrib|stable_baselines3|tianshou|pyro|captum|catalyst|poutyne|allennlp|nemo|apex|triton|whisper"
+    r"sb3_contrib|stable_baselines3|tianshou|pyro|captum|catalyst|poutyne|allennlp|nemo|apex|triton|whisper|"
+    r"lightning_fabric|optimum|setfit|skorch|easyocr|segment_anything|sam2|mamba_ssm|litgpt|lightly|opacus|lpips|bertopic"
 )
 _NAMES = 500  # at most so many per query
 _SECONDS = 120.0

@@ -15,6 +15,8 @@ from devfix.discovery.project import Project
 from devfix.errors import UserError
 
 _COMMAND = re.compile(r"\s*(?:[$%>#]\s+)?((?:[A-Za-z_]\w*=\S*\s+)*(?:python3?|torchrun|accelerate|pytest)\s.*)")
+# Tools that run a command in the project's environment; devfix has chosen an interpreter already.
+_IN_ENVIRONMENT = re.compile(r"\b(?:uv|poetry|pdm|pipenv|rye|pixi)\s+run\s+(?=(?P<script>\S+\.py\b)?)")
 # Placeholders, and shell syntax.
 _PLACEHOLDER = re.compile(r"[<>{}|;&$`]|\.\.\.|…|\[|path/to|your[-_ ]", re.IGNORECASE)
 
@@ -42,7 +44,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _words(line: str) -> list[str]:
-    match = _COMMAND.match(line)
+    match = _COMMAND.match(_IN_ENVIRONMENT.sub(lambda tool: "python " if tool["script"] else "", line, count=1))
     if not match or _PLACEHOLDER.search(match[1]):
         return []
     try:

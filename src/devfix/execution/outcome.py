@@ -56,6 +56,7 @@ def read_run(
         failure=failure if outcome in (Outcome.FAILED, Outcome.OTHER) else None,
         handled=handled,
         logged=logged,
+        gpus_listed=max((trace.asked.listed for trace in traces), default=0),
         gpus_asked=_count_missing_gpus(world, traces, failure if outcome is Outcome.FAILED else None),
         transfers=_sum(traces),
         operator_counts=_visits(traces),
@@ -118,10 +119,10 @@ def _failure(traces: list[Trace]) -> tuple[Failure | None, bool]:
 def _count_missing_gpus(world: World, traces: list[Trace], failure: Failure | None) -> int:
     """Return how many GPUs the program needs if the world has fewer, else 0.
 
-    A GPU index that does not exist counts if the program failed by it; processes of NCCL always count. For real GPUs
-    the index is not recorded: one more than there are is assumed.
+    A GPU index that does not exist counts if the program failed by it; processes of NCCL always count, and so does what
+    `CUDA_VISIBLE_DEVICES` names. For real GPUs the index is not recorded: one more than there are is assumed.
     """
-    asked = max((trace.asked.processes for trace in traces), default=0)
+    asked = max((max(trace.asked.processes, trace.asked.listed) for trace in traces), default=0)
     if failure is not None and failure.kind == "invalid-ordinal" and world.kind != "cpu":
         asked = max(asked, world.gpus + 1, *(trace.asked.ordinals for trace in traces))
     return asked if asked > world.gpus else 0

@@ -111,8 +111,9 @@ class Run:
     `handled` are the device failures that a program caught before it ended well, and `logged` the first of them whose
     message it printed. `unobserved` says which processes used torch without a probe, and why. `unseeded` names the
     generators ("torch", "random", "numpy") from which it drew before seeding them. `gpus_asked` is how many GPUs the
-    program asked for if the world has fewer, else 0. `ended` says what a program had done that devfix ended, as was
-    requested: it is clean if nothing failed until then. `obstacle` is what the program lacks on this machine, if known.
+    program asked for if the world has fewer, else 0; `gpus_listed` of them by `CUDA_VISIBLE_DEVICES`. `ended` says what
+    a program had done that devfix ended, as was requested: it is clean if nothing failed until then. `obstacle` is what
+    the program lacks on this machine, if known.
     """
 
     world: World
@@ -136,6 +137,7 @@ class Run:
     unobserved: tuple[str, ...] = ()
     unseeded: tuple[str, ...] = ()
     gpus_asked: int = 0
+    gpus_listed: int = 0
     obstacle: Obstacle | None = None
     ended: str = ""
 

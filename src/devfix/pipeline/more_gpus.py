@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from devfix.model import DeviceType, GpusNeeded, Outcome, Run, World
 from devfix.pipeline.session import Session
+from devfix.report.render.gpus import listed_reason
 from devfix.verification.checks.stdout import last_line
 
 MOST = 8  # GPUs given without --gpus: those of one common machine
@@ -92,6 +93,8 @@ def _because(run: Run) -> str:
     if failure is not None and failure.kind == "invalid-ordinal":
         where = f" at {failure.at.shown}" if failure.at else ""
         return f"it uses {run.world.device.value}:{max(run.gpus_asked - 1, run.world.gpus)}{where}"
+    if reason := listed_reason(run):
+        return reason
     if run.gpus_asked:
         library = "NCCL" if run.world.device is DeviceType.CUDA else "XCCL"
         return f"it starts {run.gpus_asked} processes that {library} joins, each of which needs a GPU of its own"

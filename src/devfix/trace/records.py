@@ -19,10 +19,14 @@ class Process:
 
 @dataclass(frozen=True)
 class GpusAsked:
-    """The numbers of GPUs that a program requested beyond those of its world: by index, and by processes of NCCL."""
+    """The numbers of GPUs that a program requested beyond those of its world.
+
+    By index, by processes of NCCL, and in `CUDA_VISIBLE_DEVICES`.
+    """
 
     ordinals: int = 0
     processes: int = 0
+    listed: int = 0
 
 
 @dataclass(frozen=True)

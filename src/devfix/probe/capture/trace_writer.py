@@ -97,10 +97,10 @@ class TraceWriter:
         if seen == there or self.order.kind != "simulated":
             return []
         value = os.environ.get(visible_devices.NAME, "")
+        more = "; --gpus gives it more" if devices.requested()["listed"] else ""
         return [
             f"the program sets {visible_devices.NAME} to {value!r} and so sees "
-            f"{seen} of the {there} GPUs of this world; "
-            "--gpus gives it more"
+            f"{seen} of the {there} GPUs of this world{more}"
         ]
 
     def _failure(self) -> Json | None:

@@ -20,6 +20,7 @@ Module = torch.nn.Module
 Device = type(torch.device("cpu"))  # a simulated world replaces torch.device
 Members = Iterator[tuple[str, Any]]
 _LIST_ITEMS = 4
+_FIELDS = 12  # of a named tuple
 _DICT_ITEMS = 64
 _PLAIN = (type(None), bool, int, float, complex, bytes, types.FunctionType, types.BuiltinFunctionType, range)
 
@@ -137,7 +138,7 @@ def _class_attributes(expression: str, kind: type, own: dict[str, Any]) -> Membe
 def _items(expression: str, value: Any) -> Members:
     fields = type(value).__dict__.get("_fields")
     size = (tuple if is_a(value, tuple) else list).__len__(value)
-    for at in range(min(size, _LIST_ITEMS)):
+    for at in range(min(size, _FIELDS if type(fields) is tuple else _LIST_ITEMS)):
         item = tuple.__getitem__(value, at) if is_a(value, tuple) else list.__getitem__(value, at)
         named = type(fields) is tuple and at < len(fields)
         yield f"{expression}.{fields[at]}" if named and fields else f"{expression}[{at}]", item

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from . import kinds, messages
-from .visible_devices import NAME, visible
+from .visible_devices import NAME, needed, visible
 
 SHOWN: list[torch.device] = []  # those that the process sees, as Python names them
 LAZY: list[torch.device] = []
@@ -35,7 +35,7 @@ def install(gpus: int, current: int, kind: str = "cuda") -> None:
     LAZY.clear()
     _current.index = current
     _Use.begun = _Use.forbidden = _Use.is_settled = False
-    _Asked.ordinals = _Asked.processes = 0
+    _Asked.ordinals = _Asked.processes = _Asked.listed = 0
     _Use.installed = gpus
     _look()
 
@@ -43,7 +43,9 @@ def install(gpus: int, current: int, kind: str = "cuda") -> None:
 def _look() -> None:
     """Read `CUDA_VISIBLE_DEVICES` again: the program may set it until CUDA is initialized."""
     kind = kinds.now()
-    seen = len(visible(os.environ.get(NAME) if kind.is_cuda else None, _Use.installed))
+    text = os.environ.get(NAME) if kind.is_cuda else None
+    _Asked.listed = needed(text, _Use.installed)
+    seen = len(visible(text, _Use.installed))
     if seen != len(SHOWN):
         SHOWN[:] = [torch.device(kind.name, index) for index in range(seen)]
         LAZY[:] = [torch.device("lazy", index) for index in range(seen)]
@@ -100,6 +102,7 @@ def checked(index: int) -> int:
 class _Asked:
     ordinals = 0
     processes = 0
+    listed = 0
 
 
 def _local_processes() -> int:
@@ -115,11 +118,11 @@ def need_one_each(processes: int) -> None:
 
 
 def requested() -> dict[str, int]:
-    """Return how many GPUs the program requested beyond the existing ones: by index, and by its processes.
+    """Return how many GPUs the program requested beyond the existing ones.
 
-    Each is 0 if it requested no more than there are.
+    By index, by its processes, and in `CUDA_VISIBLE_DEVICES`; each is 0 if it requested no more than there are.
     """
-    return {"ordinals": _Asked.ordinals, "processes": _Asked.processes}
+    return {"ordinals": _Asked.ordinals, "processes": _Asked.processes, "listed": _Asked.listed}
 
 
 class _Use:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 NAME = "CUDA_VISIBLE_DEVICES"
 
@@ -29,6 +30,13 @@ def visible(text: str | None, gpus: int) -> list[int]:
             return []
         seen.append(index)
     return seen
+
+
+def needed(text: str | None, gpus: int) -> int:
+    """Return how many GPUs a machine must have to have all that `text` names by number; 0 if `gpus` are enough."""
+    listed = takewhile(re.compile(r"\s*\d{1,3}\s*").fullmatch, (text or "").split(","))
+    numbers = [int(entry) for entry in listed]
+    return max(numbers) + 1 if numbers and max(numbers) >= gpus else 0
 
 
 def _index(entry: str, gpus: int) -> int | None:

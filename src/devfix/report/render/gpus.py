@@ -17,9 +17,16 @@ def gpus_of_run(run: Run) -> GpusNeededRecord | None:
     if not run.gpus_asked:
         return None
     at = run.failure.at if run.failure and run.failure.kind == "invalid-ordinal" else None
-    where = f"it uses {run.world.device.value}:{run.gpus_asked - 1} at {at.shown}" if at else ""
+    where = f"it uses {run.world.device.value}:{run.gpus_asked - 1} at {at.shown}" if at else listed_reason(run)
     reason = where or f"its {run.gpus_asked} processes need a GPU each"
     return GpusNeededRecord(given=run.world.gpus, needed=run.gpus_asked, reason=reason, met=False)
+
+
+def listed_reason(run: Run) -> str:
+    """Return the reason for which a program needs more GPUs if it names them in the environment, else ""."""
+    if not run.gpus_listed or run.gpus_listed < run.gpus_asked:
+        return ""
+    return f"it sets CUDA_VISIBLE_DEVICES, in which is GPU {run.gpus_listed - 1}"
 
 
 def gpus_sentence(needed: GpusNeededRecord) -> str:

@@ -1,4 +1,4 @@
-"""Move tensors that belong together: those that one statement unpacks, or one container holds."""
+"""Move tensors that belong together: those that one statement unpacks, or one container or object holds."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from devfix.model import Diagnosis, Safety, ScopeVariable
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.call_result import occurrences
 from devfix.sdk.fixes.device_expressions import device_expressions, is_bound
+from devfix.sdk.fixes.fields import ALONE, move_fields
 from devfix.sdk.trace.operands import blamed_operand
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources
-from devfix.source.edits.expressions import MOVES
 from devfix.source.edits.statements import insert_after, insert_before
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.reading import assignments, is_read, parameters
 
 ELEMENT = re.compile(r"(\w+(?:\.\w+)*)\[[^\[\]]+\]")
-ALONE = (*MOVES, "numpy", "tolist", "item", "pin_memory")
 SINGLE = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 
 
 def move_batch(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
     """Yield changes that move a tensor and those it was unpacked from or is stored with, by one edit.
 
-    After `states, actions = replay.sample(4)` both are moved, for `batch["ids"]` all of `batch`. Such a change moves
-    more than the tensor that failed: it is `joint`, and rejected if one of the others is then missing on the host.
+    After `states, actions = replay.sample(4)` both are moved, for `batch["ids"]` all of `batch`, for `batch.ids` its
+    fields. Such a change moves more than the tensor that failed: it is `joint`, and rejected if one of the others is
+    then missing on the host.
 
     >>> list(move_batch(diagnosis, fix_sites(diagnosis)[-1], source))
     []
@@ -43,6 +43,8 @@ def move_batch(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator
             yield from _unpacked(diagnosis, spot, file, root, text)
         elif (match := ELEMENT.fullmatch(text)) is not None:
             yield from _held(diagnosis, spot, file, root, match[1])
+        else:
+            yield from move_fields(diagnosis, spot, source, text)
 
 
 def _unpacked(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, name: str) -> Iterator[Change]:

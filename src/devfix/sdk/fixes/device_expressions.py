@@ -107,10 +107,12 @@ def _texts(diagnosis: Diagnosis, spot: FixSite, wanted: str) -> Iterator[tuple[f
             yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * attribute_depth(text), text
         elif binding.kind == "tensor" and binding.device == wanted:
             # A weight always exists; a bias may be None elsewhere.
-            parameter = binding.type.endswith("Parameter") * (1.2 if BIAS.search(text) else 1.0)
+            bias = 0.2 * bool(BIAS.search(text))
+            parameter = binding.type.endswith("Parameter") * (1.0 + bias)
             # A name is clearer than an element: `frames` before `packed[2]`. With two GPUs, the peer's device is right
             # in every call, another tensor's only in this one.
-            far = 0.2 * attribute_depth(text) if two and text in named else 0.5 * attribute_depth(text) + parameter
+            is_peer = two and text in named
+            far = 0.2 * attribute_depth(text) + bias if is_peer else 0.5 * attribute_depth(text) + parameter
             yield (2.0 if text in named else 3.0) + far, f"{text}.device"
         elif binding.kind == "module" and binding.device == wanted and _has_parameters(spot, text):
             yield 6.0 + 0.5 * attribute_depth(text), f"next({text}.parameters()).device"
@@ -150,10 +152,27 @@ def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:
     if not lines:
         # A name that the file does not bind comes from a star import, or is injected.
         given = function is not None and not file.binds_anywhere(name)
-        return name == "self" or given or (bool(file.bindings_of(node, name)) and _is_deferred(file, node))
+        return name == "self" or given or (_is_deferred(file, node) and _is_global(file, node, name))
     # The target of a loop or `with` is bound on the statement's own line; everything else must be bound earlier.
     statement = file.statement_of(node)
     return statement is not None and min(lines) < file.line_of(statement)
+
+
+def _is_global(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Return whether a name that a function may read is bound wherever the file is imported.
+
+    What is bound under `if __name__ == "__main__"` alone is not, unless the function reads it already.
+    """
+    bindings, function = file.bindings_of(node, name), file.function_of(node)
+    if function is not None and _is_known(file, function, name):
+        return bool(bindings)
+    return any(not any(map(_is_main_guard, file.ancestors(binding))) for _, binding in bindings)
+
+
+def _is_main_guard(node: cst.CSTNode) -> bool:
+    test = node.test if isinstance(node, cst.If) else None
+    sides = (test.left, *(each.comparator for each in test.comparisons)) if isinstance(test, cst.Comparison) else ()
+    return any(isinstance(each, cst.Name) and each.value == "__name__" for each in sides)
 
 
 def _is_deferred(file: File, node: cst.CSTNode) -> bool:

@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterable
 
 from devfix.model import Edit, Outcome, Run
-from devfix.verification.checks.stdout import last_line
+from devfix.verification.checks.stdout import last_line, without_devices
 from devfix.verification.edit_map import location_before
 
-_DEVICE = re.compile(r"\b(cuda|mps|xpu|cpu)(:\d+)?\b")
+_ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")  # of an object, which differs from run to run
 
 
 def ends_alike(run: Run, before: Run, edits: Iterable[Edit] = ()) -> bool:
     """Return whether a run ends as the one before some edits: by the same exception at the same place or exit code.
 
-    Only runs that fail for a reason unrelated to devices are compared. Device names in their messages may differ.
+    Only runs that fail for a reason unrelated to devices are compared. Devices and addresses in their messages may
+    differ: torch's distributions, for one, show the tensor that they refuse.
     """
     if run.outcome is not Outcome.OTHER or before.outcome is not Outcome.OTHER or run.exit_code != before.exit_code:
         return False
@@ -32,7 +33,7 @@ def ends_alike(run: Run, before: Run, edits: Iterable[Edit] = ()) -> bool:
 
 def _output(run: Run) -> str:
     message = run.failure.message if run.failure is not None else last_line(run)
-    return _DEVICE.sub("device", message)
+    return _ADDRESS.sub("0x", without_devices(message))
 
 
 def ends_as(run: Run, known: Run) -> bool:

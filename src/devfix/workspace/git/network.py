@@ -19,9 +19,20 @@ _PASSING = re.compile(
     r"returned error: (?:429|5\d\d)|HTTP (?:429|5\d\d)|Could not resolve host|Connection (?:reset|refused|timed out)|"
     r"early EOF|unexpected disconnect|the remote end hung up|Operation too slow|TLS|GnuTLS|Failed to connect"
 )
+_ABSENT = re.compile(r"repository '[^']*' not found|does not appear to be a git repository")
 _REFUSED = re.compile(
     r"returned error: 40[13]|HTTP 40[13]|Authentication failed|could not read Username|Permission denied"
 )
+
+
+class UnreachableError(GitError, UserError):
+    """There is no repository at an address, or no way to it."""
+
+    def __init__(self, error: GitError, address: str) -> None:
+        """Report it in one line."""
+        fatal = [line.partition("fatal: ")[2] for line in str(error).splitlines() if "fatal: " in line]
+        self.line = fatal[0] if fatal else error.line
+        self.args = (f"{address}: not reached ({self.line}); check the address and the network",)
 
 
 def settings(address: str, token: str | None) -> dict[str, str]:
@@ -58,7 +69,8 @@ def settings(address: str, token: str | None) -> dict[str, str]:
 def patiently(call: Callable[[], Result], address: str, advice: str) -> Result:
     """Call git, with retries if the server or the network fails.
 
-    Raises GitError, or UserError with the advice if access is denied.
+    Raises GitError, which is a UserError too if there is no way to the address or nothing there, or UserError with the
+    advice if access is denied.
     """
     for wait in (*WAITS, None):
         try:
@@ -66,7 +78,10 @@ def patiently(call: Callable[[], Result], address: str, advice: str) -> Result:
         except GitError as error:
             if _REFUSED.search(str(error)):
                 raise UserError(f"{address}: refused ({error.line}); {advice}") from error
-            if wait is None or not _PASSING.search(str(error)):
+            is_passing = _PASSING.search(str(error)) is not None
+            if _ABSENT.search(str(error)) or (is_passing and wait is None):
+                raise UnreachableError(error, address) from error
+            if wait is None or not is_passing:
                 raise
             time.sleep(wait)
     raise AssertionError("unreachable")

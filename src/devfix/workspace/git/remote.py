@@ -14,7 +14,7 @@ from devfix.process.tempdirs import scratch_folder
 from devfix.workspace.git.command import Git, GitError
 from devfix.workspace.git.file_changes import CommitChanges, file_changes
 from devfix.workspace.git.identity import as_author, find_person
-from devfix.workspace.git.network import patiently, settings
+from devfix.workspace.git.network import UnreachableError, patiently, settings
 from devfix.workspace.git.objects import BareRepo
 from devfix.workspace.git.signature import is_sealed, sealed, unsealed
 from devfix.workspace.git.trees import write_tree
@@ -72,6 +72,8 @@ class Remote:
         wanted = f"+refs/heads/{branch}:refs/devfix/base"
         try:
             self._fetch(self._git, f"--depth={DEPTH}", wanted)
+        except UnreachableError:
+            raise
         except GitError as error:
             raise UserError(f"{self.address}: no branch {branch} ({error.line}); name another with --base") from error
         if self._has("refs/devfix/base", commit, self._git):
@@ -88,6 +90,8 @@ class Remote:
         """Fetch a commit and those before it, from whichever branch. Raises UserError if the remote has none such."""
         try:
             self._fetch(self._git, f"--depth={DEPTH}", f"+{commit}:refs/devfix/base")
+        except UnreachableError:
+            raise
         except GitError as error:
             raise UserError(
                 f"{self.address}: no commit {commit} ({error.line}); name a --remote that has it"
