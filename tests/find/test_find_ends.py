@@ -122,7 +122,7 @@ def test_a_confirmation_that_the_budget_cuts_short_says_nothing_of_the_finding(t
         search.budget -= search.left - 1.0
         search.confirm()
     (cause,) = search.causes
-    assert (cause.confirmed, cause.confidence.value) == (False, "low")
+    assert (cause.confirmed, cause.confidence) == (False, "low")
     assert list(search.notes) == ["the budget was over before every finding was run alone; --budget gives more"]
 
 
