@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from devfix.errors import UserError
-from devfix.find.suites import is_test_file, suites
+from devfix.find.suites import SuiteKind, is_test_file, suites
 
 FILES = {
     "src/lib/one.py": b'"""\n>>> import torch\n"""\n',
@@ -62,3 +62,19 @@ def test_what_is_not_selected_is_not_collected() -> None:
 def test_nothing_to_lift_is_said() -> None:
     with pytest.raises(UserError, match="has no tests, no docstring examples and no scripts"):
         suites(["src/lib/two.py"], FILES.__getitem__, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        ("import torch\nfrom lib import Net\nnet = Net(4)\nlogits = net(torch.ones(4))\n", True),
+        ("import torch\nfrom lib import Net\nfirst, rest = Net.load(), 2\nout = first.encoder[0](rest)\n", True),
+        ("import torch\nclass Net(torch.nn.Module):\n    pass\nnet = Net()\n", True),
+        ("import torch\ndevice = torch.device('cuda')\nSIZES = tuple(range(3))\ndef run():\n    return 1\n", False),
+        ("import torch\nfrom lib import Net\nnet = Net(4)\n", False),
+    ],
+)
+def test_a_script_may_end_in_assignments(text: str, runs: bool) -> None:
+    files = {"examples/readme.py": text.encode(), "tests/test_one.py": b""}
+    kinds = [suite.kind for suite in suites(list(files), files.__getitem__, "")]
+    assert (SuiteKind.scripts in kinds) is runs

@@ -133,7 +133,31 @@ def _is_script(path: str, content: Callable[[str], bytes]) -> bool:
         body = ast.parse(text).body
     except (SyntaxError, ValueError):
         return False
-    return any(isinstance(each, _ACTING) and not _is_text(each) for each in body)
+    return any(isinstance(each, _ACTING) and not _is_text(each) for each in body) or _assigns_results(body)
+
+
+def _assigns_results(body: Sequence[ast.stmt]) -> bool:
+    """Return whether an assignment calls what the file itself has made, as in `model = Net(4)`, then `y = model(x)`.
+
+    A README's examples often end so. A module of definitions and constants (`device = torch.device("cuda")`) does not.
+    """
+    made: set[str] = set()
+    for statement in body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            made.add(statement.name)
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            if any(isinstance(each, ast.Call) and _first_name(each.func) in made for each in ast.walk(statement)):
+                return True
+            names = (each for each in ast.walk(statement) if isinstance(each, ast.Name))
+            made |= {each.id for each in names if isinstance(each.ctx, ast.Store)}
+    return False
+
+
+def _first_name(function: ast.expr) -> str:
+    """Return the name that a called expression begins with, such as "model" of `model.encoder(x)`, or ""."""
+    while isinstance(function, (ast.Attribute, ast.Call, ast.Subscript)):
+        function = function.func if isinstance(function, ast.Call) else function.value
+    return function.id if isinstance(function, ast.Name) else ""
 
 
 def _is_text(statement: ast.stmt) -> bool:
