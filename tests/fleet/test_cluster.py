@@ -102,6 +102,37 @@ def test_an_interrupted_run_leaves_nothing_behind(
     cluster.kill(node)
 
 
+def test_a_head_node_that_fails_to_start_a_process_for_the_driver_is_asked_again(
+    cluster: NodeCluster, tmp_path: Path
+) -> None:
+    node = cluster.add()
+    file = fleet_file(tmp_path, [program_job(tmp_path / "fails", FAILS)])
+    before = set(_client_servers(cluster))
+    run = driver(cluster, file, address=cluster.remote)
+    until(run, lambda: set(_client_servers(cluster)) - before)
+    killed = set(_client_servers(cluster)) - before
+    for process in killed:
+        os.kill(process, signal.SIGKILL)
+    text = said(run)
+    assert run.returncode == 1 and records(tmp_path)["fails"].outcome is JobOutcome.PROGRAM_FAILED, text
+    assert killed
+    cluster.kill(node)
+
+
+def _client_servers(cluster: NodeCluster) -> list[int]:
+    """Return the processes that Ray's proxy has started, or is starting, for drivers on other machines."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            try:
+                words = (process / "cmdline").read_text().split("\0")
+                if "--mode=specific-server" in words and any(each.endswith(cluster.address) for each in words):
+                    found.append(int(process.name))
+            except OSError:
+                continue
+    return found
+
+
 def _ended(folder: Path) -> bool:
     results = folder / "fleet-results"
     return (results / "devfix-fleet.json").exists() and bool(ResultStore.open(results).ended())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,11 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Ray would kill the supervisor of a job before that can end the job's processes, when it cancels a task.
 _WORKERS = {"env_vars": {"RAY_kill_child_processes_on_worker_exit": "false"}}
 _ANSWER = 120.0  # seconds for a node to answer
+# The proxy of ray:// starts a process for each driver, on a port that it has found free. On a busy head node that
+# process can lose its port to another one, or start too late (Ray's proxier.py); the next try gets another one.
+_START_FAILED = "Initialization failure from server"
+_STARTS = 4
+_PAUSE = 2.0  # seconds before the next try
 
 
 @dataclass(frozen=True)
@@ -87,8 +93,7 @@ def connected(address: str, is_own: bool) -> Iterator[Cluster]:
     """Connect this process to the cluster at an address until the end of the block. Raises UserError if it cannot."""
     signals = _Signals()
     try:
-        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
-        found = ray.init(address, runtime_env=_WORKERS, **quiet)
+        found = _init(address)
     except (ConnectionError, RayError, RuntimeError, ValueError, TimeoutError) as error:
         raise UserError(f"Ray at {address} does not answer: {one_line(str(error), 200)}") from error
     finally:
@@ -104,6 +109,20 @@ def connected(address: str, is_own: bool) -> Iterator[Cluster]:
     finally:
         ray.shutdown()
         signals.forget()
+
+
+def _init(address: str) -> Any:
+    """Connect to Ray and return its context, with further tries where the head node fails to start a process."""
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
+    for left in reversed(range(_STARTS)):
+        try:
+            return ray.init(address, runtime_env=_WORKERS, **quiet)
+        except ConnectionError as error:
+            if _START_FAILED not in str(error) or not left:
+                raise
+            ray.shutdown()
+            time.sleep(_PAUSE)
+    raise AssertionError("the last try returns or raises")
 
 
 class _Signals:
