@@ -79,7 +79,7 @@ def _ask_for_float32(site: CallSite) -> Iterator[Change]:
     named = {node: cst.Attribute(node.value, cst.Name("float32")) for node in _named(site)}
     if named:
         title = f"Make `{site.name}` give float32: MPS has no float64"
-        yield from site.replace(dict[cst.CSTNode, cst.CSTNode](named), title, Safety.LIKELY)
+        yield from site.replace(named, title, Safety.LIKELY)
     elif site.name == "double" and site.receiver is not None:
         yield from site.change_to(call_method(site.receiver, "float"), "Cast to float32: MPS has no float64")
     elif site.name in WITH_DTYPE and site.argument("dtype") is None and not _has_dtype(site):

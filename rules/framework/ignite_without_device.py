@@ -52,7 +52,9 @@ def _convert(site: Site, batch: str) -> Iterator[Change]:
     body = site.function.body.body if site.function and isinstance(site.function.body, cst.IndentedBlock) else ()
     first = next((each for each in body if site.file.find(each, batch)), None)
     name = imported_name(site.file, "ignite.utils.convert_tensor") or "convert_tensor"
-    for device in _names(site) if first is not None else ():
+    if first is None:
+        return
+    for device in _names(site):
         module = insert_before(site.file, first, [f"{batch} = {name}({batch}, device={device})"])
         if module is not None and name == "convert_tensor":
             module = with_import(module, "ignite.utils", name)

@@ -105,7 +105,9 @@ def _prepare(ctx: Context, frame: int, loader: str) -> Iterator[Change]:
         if is_above and is_same and file.line_of(last) < file.line_of(statement):
             yield from rewrite(file, _with_loader(file, statement, loader), title)
     around = file.statement_of(last)
-    for name in names if around is not None and not file.loops_around(last) else ():
+    if around is None or file.loops_around(last):
+        return
+    for name in names:
         if is_bound(file, last, name):
             yield from rewrite(file, insert_after(file, around, [f"{loader} = {name}.prepare({loader})"]), title)
 

@@ -24,7 +24,9 @@ class TimestepsOnHost(OperandRule):
         """Name the device in the innermost call."""
         for place in _places(ctx)[:1]:
             site = ctx.call_at(place, "set_timesteps")
-            for device in site.device_expressions() if site is not None and not site.argument("device", 1) else ():
+            if site is None or site.argument("device", 1):
+                continue
+            for device in site.device_expressions():
                 yield from site.add_keyword("device", device, f"Set the timesteps on `{device}`")
         for use in ctx.uses():
             yield from use.move_argument()

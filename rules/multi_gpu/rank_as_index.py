@@ -44,7 +44,9 @@ def _ranks(file: File, root: cst.CSTNode) -> Iterator[cst.BaseExpression]:
 
 def _indices(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
     """Yield the arguments of a call that are GPU indices, or lists of such indices."""
-    for each in node.args if isinstance(node, cst.Call) else ():
+    if not isinstance(node, cst.Call):
+        return
+    for each in node.args:
         if last_name(node.func) in PLACING or (each.keyword is not None and each.keyword.value in KEYWORDS):
             yield from (
                 [item.value for item in each.value.elements] if isinstance(each.value, cst.List) else [each.value]
