@@ -34,7 +34,7 @@ demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs
 fleet-demo: $(READY) ## Repair 20 programs of the corpus as 20 repositories of a fleet on this machine, and open the report
 	@$(BIN)/python benchmarks/fleet_demo.py
 
-test: lint ## Check style, types and layers, and run what guards daily work: six minutes
+test: lint ## Check style, types and layers, and run what guards daily work: two minutes and a half
 	@$(BIN)/python -m pytest --quiet -n 2 -m "not slow and not exhaustive"
 
 test-all: test test-slow ## The same, and the tests that start many programs: forty minutes

@@ -53,6 +53,7 @@ def test_wrong_usage_is_one_line_and_exit_2(
     assert told.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_no_repository_is_wrong_usage(tmp_path: Path) -> None:
     done = devfix("repair", str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
@@ -60,6 +61,7 @@ def test_no_repository_is_wrong_usage(tmp_path: Path) -> None:
     assert "git init" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [["--format", "json"], ["--format=json"]])
 def test_wrong_usage_with_json_is_one_object_too(tmp_path: Path, form: list[str]) -> None:
     done = devfix("repair", str(tmp_path), "--run", "python a.py", *form)
@@ -69,6 +71,7 @@ def test_wrong_usage_with_json_is_one_object_too(tmp_path: Path, form: list[str]
     assert data.error.log == ""
 
 
+@pytest.mark.slow
 def test_a_program_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
     make_repository(tmp_path, {"a.py": "import torch\n"})
     done = devfix("repair", str(tmp_path), "--run", "no-such-program --fast")
@@ -119,6 +122,7 @@ def test_help_costs_no_heavy_import() -> None:
     assert done.stdout.endswith("[]\n")
 
 
+@pytest.mark.slow
 def test_a_repair_begins_without_the_parts_of_libcst_that_few_fixes_need() -> None:
     heavy = "{'libcst.codemod', 'libcst.matchers', 'torch'}"
     words = f"import sys, devfix.pipeline; print(sorted({heavy} & set(sys.modules)))"

@@ -108,6 +108,7 @@ def test_wrong_usage_is_one_line(
     assert words in last and "secret" not in last
 
 
+@pytest.mark.slow
 def test_an_address_becomes_a_clone_in_the_current_folder(
     index: PackageIndex,
     hosted: str,

@@ -113,6 +113,7 @@ def test_without_a_terminal_a_short_repair_is_quiet(
     assert (read(told.out).outcome, told.err) == ("clean", "")
 
 
+@pytest.mark.slow
 def test_an_interpreter_without_torch_is_wrong_usage(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "program", {"main.py": MOVED})
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True)

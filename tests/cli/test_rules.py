@@ -125,6 +125,7 @@ def test_on_a_terminal_an_update_asks(tmp_path: Path, answer: str, word: str) ->
     assert (module.with_suffix(".md").read_text("utf-8") == page()) is (answer == "y")
 
 
+@pytest.mark.slow
 def test_some_cases_are_run_and_changes_are_shown_without_running_them(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -40,6 +40,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return out
 
 
+@pytest.mark.slow
 def test_a_programs_operands_sites_and_scopes_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     lines = said(capsys, "train.py").splitlines()
     assert lines[:2] == ["train.py", "device-mismatch at scaling.py:2, operator aten::add, thread MainThread"]
@@ -65,6 +66,7 @@ def test_a_programs_operands_sites_and_scopes_are_shown(capsys: pytest.CaptureFi
     ]
 
 
+@pytest.mark.slow
 def test_the_same_is_one_json_object_with_the_syntax_trees(capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(said(capsys, "train.py", "--format", "json"))
     assert data["schema"] == "devfix-context/1"
@@ -83,6 +85,7 @@ def test_the_same_is_one_json_object_with_the_syntax_trees(capsys: pytest.Captur
     assert (variable["kind"], variable["device"], variable["type"]) == ("device", "cuda", "torch.device")
 
 
+@pytest.mark.slow
 def test_a_case_is_found_by_its_rule_and_by_its_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     write_rule(tmp_path / "rules", text=page())
     out = said(capsys, "rules")
@@ -94,6 +97,7 @@ def test_a_case_is_found_by_its_rule_and_by_its_name(capsys: pytest.CaptureFixtu
     assert tree[0] == "on purpose" and "      func: Attribute" in tree and "placed on purpose" in "\n".join(tree)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

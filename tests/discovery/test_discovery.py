@@ -101,6 +101,7 @@ def test_a_command_that_cannot_be_run_is_one_line(tmp_path: Path, asked: str, wo
 # What is found
 
 
+@pytest.mark.slow
 def test_kinds_come_cheapest_first_and_each_command_once(tmp_path: Path) -> None:
     tracked = write(
         tmp_path,

@@ -155,6 +155,7 @@ def test_what_cannot_be_built_when_it_is_installed_is_left_out_too(index: Packag
     assert "no compiler" in line and line.endswith("requirements.txt:2 asks for late")
 
 
+@pytest.mark.slow
 def test_the_tests_of_a_project_are_given_up_before_the_project(index: PackageIndex, tmp_path: Path) -> None:
     for version in ("1.0", "2.0"):
         index.add("leaf", version)
@@ -169,6 +170,7 @@ def test_the_tests_of_a_project_are_given_up_before_the_project(index: PackageIn
     assert "pyproject.toml:6 asks for leaf>=2" in note
 
 
+@pytest.mark.slow
 def test_a_lock_says_which_release_is_taken(index: PackageIndex, tmp_path: Path) -> None:
     for version in ("1.0", "2.0", "3.0"):
         index.add("leaf", version)
@@ -218,6 +220,7 @@ def test_a_package_that_is_asked_for_besides(index: PackageIndex, tmp_path: Path
         again(tmp_path / "program")
 
 
+@pytest.mark.slow
 def test_an_interpreter_that_is_not_there_is_one_line(index: PackageIndex, tmp_path: Path) -> None:
     project = '[project]\nname = "program"\nversion = "1"\nrequires-python = ">=3.99"\ndependencies = ["leaf"]\n'
     with pytest.raises(UserError, match=r"pyproject.toml asks for Python >=3.99.*no such interpreter is installed"):

@@ -53,6 +53,7 @@ def ask(environment: Environment, code: str) -> str:
     return subprocess.check_output([environment.python, "-c", code], text=True, cwd="/").strip()
 
 
+@pytest.mark.slow
 def test_what_has_no_wheel_is_left_out_with_the_line_that_asks_for_it(
     index: PackageIndex, tmp_path: Path, marks: Marks
 ) -> None:
@@ -77,6 +78,7 @@ def test_what_has_no_wheel_is_left_out_with_the_line_that_asks_for_it(
     assert with_builds.python != environment.python and not with_builds.needs_build
 
 
+@pytest.mark.slow
 def test_a_project_of_static_metadata_is_installed_by_it(index: PackageIndex, tmp_path: Path, marks: Marks) -> None:
     index.add("leaf")
     project = HEAD + (
@@ -118,6 +120,7 @@ DYNAMIC = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "version"),
     [
@@ -251,6 +254,7 @@ def test_a_pinned_release_without_a_wheel_is_replaced(index: PackageIndex, tmp_p
     assert not marks.seen()
 
 
+@pytest.mark.slow
 def test_wheels_that_ask_for_sources(index: PackageIndex, tmp_path: Path, marks: Marks) -> None:
     """The metadata of a package names addresses, too."""
     index.add("leaf")

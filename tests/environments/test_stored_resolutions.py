@@ -44,6 +44,7 @@ def test_no_index_is_asked_again(
     assert not build(program).reused and index.requests
 
 
+@pytest.mark.slow
 def test_it_is_asked_with_refresh_and_after_a_day(program: Path, index: PackageIndex, tmp_path: Path) -> None:
     index.add("leaf", "2.0")
     (stored,) = (tmp_path / "cache" / "devfix" / "resolutions").iterdir()
@@ -106,6 +107,7 @@ def test_another_request_is_another_resolution(
     assert index.requests
 
 
+@pytest.mark.slow
 def test_what_is_said_of_it_is_said_again(index: PackageIndex, tmp_path: Path) -> None:
     index.add("leaf", "2.0")
     index.add_source("sources", "1.0", {"setup.py": ""})
@@ -134,6 +136,7 @@ def test_an_answer_that_did_not_come_is_asked_for_again(
         assert index.requests
 
 
+@pytest.mark.slow
 def test_local_projects_are_read_each_time(index: PackageIndex, tmp_path: Path) -> None:
     index.add("leaf")
     inner = '[project]\nname = "inner"\nversion = "1"\ndependencies = []\n'

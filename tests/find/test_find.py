@@ -113,6 +113,7 @@ def test_a_repository_is_searched(tmp_path: Path) -> None:
     assert again.returncode == 0 and "no new findings, 1 known: 3 tests" in again.stdout, again.stdout + again.stderr
 
 
+@pytest.mark.slow
 def test_a_suite_that_cannot_run_says_why(tmp_path: Path) -> None:
     broken, lacking = "raise OSError('no such library: libx.so')\n", "import nowhere_to_be\n"
     failing = "def test_fails():\n    assert not 'as on the CPU'\n"
@@ -125,12 +126,14 @@ def test_a_suite_that_cannot_run_says_why(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_repository_without_tests_says_what_to_run(tmp_path: Path) -> None:
     done = find(repository(tmp_path, main="import torch\n"))
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("devfix: this repository has no tests, no docstring examples")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -44,6 +44,7 @@ def lifted(folder: Path, order: dict[str, object], *arguments: str) -> Path:
     return record
 
 
+@pytest.mark.slow
 def test_an_endless_test_ends(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(ENDLESS)
     told = read_results(lifted(tmp_path, {"timeout": 0.5}))
@@ -52,6 +53,7 @@ def test_an_endless_test_ends(tmp_path: Path) -> None:
     assert "longer than 0.5 seconds" in told.reasons["test_it.py::test_endless"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("order", "ran"),
     [

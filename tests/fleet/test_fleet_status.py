@@ -92,6 +92,7 @@ def test_the_text_has_every_count_and_nothing_that_drives_a_terminal(
     assert "[red]{{7*7}}\\x1b[2J\\u202e" in "".join(text.split()) and not {"\x1b", "\u202e"} & set(text)
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_the_same_words(tmp_path: Path) -> None:
     write(tmp_path)
     code, shown = in_terminal(["fleet", "status", str(tmp_path)], tmp_path, [], {"TERM": "xterm", "COLUMNS": "100"})
@@ -148,6 +149,7 @@ def test_help_imports_nothing_of_the_extra() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "package"), [("status", "duckdb"), ("report", "pyarrow"), ("report", "duckdb"), ("publish", "pyarrow")]
 )

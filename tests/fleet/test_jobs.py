@@ -61,6 +61,7 @@ def test_a_repaired_program(tmp_path: Path) -> None:
     assert any(name.startswith("patches/0001") for name in files)
 
 
+@pytest.mark.slow
 def test_a_clone_that_fails(tmp_path: Path) -> None:
     job = program_job(tmp_path / "program", "1\n", sandbox=False)
     found, reason = outcome(replace(job, address=str(tmp_path / "gone")), tmp_path / "node")

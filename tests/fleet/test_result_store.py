@@ -240,6 +240,7 @@ for kind in range(3):
 """
 
 
+@pytest.mark.slow
 def test_killed_at_any_step(tmp_path: Path) -> None:
     """A result with an artifact, one without in its place, one that fills a batch: the old or the new one is there."""
     helpers = str(Path(__file__).parents[1] / "helpers")
@@ -249,6 +250,7 @@ def test_killed_at_any_step(tmp_path: Path) -> None:
     assert len(steps) == 3 and min(steps.values()) > 10, steps
 
 
+@pytest.mark.slow
 def test_reading_beside_a_run(tmp_path: Path) -> None:
     """Nothing that was there is missed while results move into batches."""
     written = ResultStore.create(tmp_path)

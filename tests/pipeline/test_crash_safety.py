@@ -89,6 +89,7 @@ def test_the_repository_changes_under_it(scene: Scene) -> None:
     assert git(scene.root, "rev-parse", f"{branch}^") == start, "the fix stands on the commit that was judged"
 
 
+@pytest.mark.slow
 def test_the_repository_vanishes_under_it(scene: Scene) -> None:
     began = scene.start(str(uuid.uuid4()))
     until(lambda: list(scene.scratch.rglob("main.py")))  # the worktree in which the program runs

@@ -76,6 +76,7 @@ def test_asking_whether_torch_is_there_does_not_keep_the_probe_out(tmp_path: Pat
     assert run_program(tmp_path, source, gpus=2).done.stdout == "2\n"
 
 
+@pytest.mark.slow
 def test_a_run_says_it_too(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(PLAIN)
     shell = f"env -u PYTHONPATH {sys.executable} main.py"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from probe_programs import run_program
 
 from devfix.execution.prefork import PreforkServer
@@ -20,6 +21,7 @@ with torch.inference_mode():
 """
 
 
+@pytest.mark.slow
 def test_moves_are_counted_and_views_taken_in_inference_mode(tmp_path: Path, warm: PreforkServer) -> None:
     ran = run_program(tmp_path, PROGRAM, warm=warm)
     assert ran.done.stdout == "False True [3.0, 4.0, 5.0] True\n6.0\n", ran.done.stderr

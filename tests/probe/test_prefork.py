@@ -8,8 +8,8 @@ import signal
 import socket
 import sys
 import textwrap
-import threading
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,7 @@ def both(warm: PreforkServer, folder: Path, source: str, *arguments: str, **more
     return warm.run(Path("script.py"), arguments, folder, surroundings, HANGS), fresh
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [
@@ -131,18 +132,12 @@ def test_a_simulated_world_is_the_childs_alone(warm: PreforkServer, tmp_path: Pa
 
 def test_several_at_once(warm: PreforkServer, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("import sys, time\ntime.sleep(0.3)\nprint(sys.argv[1])\n")
-    said: dict[int, str] = {}
 
-    def one(number: int) -> None:
-        done = warm.run(Path("script.py"), [str(number)], tmp_path, child_environment(), HANGS)
-        said[number] = done.stdout.strip()
+    def one(number: int) -> str:
+        return warm.run(Path("script.py"), [str(number)], tmp_path, child_environment(), HANGS).stdout.strip()
 
-    threads = [threading.Thread(target=one, args=(number,)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert said == {number: str(number) for number in range(6)}
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(one, range(6))) == [str(number) for number in range(6)]
 
 
 def _living(mark: str) -> list[str]:
@@ -157,6 +152,7 @@ def _living(mark: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 def test_the_time_limit_ends_everything_that_was_started(warm: PreforkServer, tmp_path: Path) -> None:
     mark = f"mark-{uuid.uuid4()}"
@@ -210,6 +206,7 @@ def test_what_an_interpreter_reads_at_its_start_cannot_change(warm: PreforkServe
         warm.run(Path("script.py"), [], tmp_path, {**child_environment(), "PYTHONHASHSEED": "3"}, HANGS)
 
 
+@pytest.mark.slow
 def test_an_interpreter_that_cannot_serve(tmp_path: Path) -> None:
     warm = PreforkServer(PYTHON, child_environment(), ("torch", "no_such_module_anywhere"))
     with pytest.raises(PreforkError, match="no_such_module_anywhere"):
@@ -221,6 +218,7 @@ def test_an_interpreter_that_cannot_serve(tmp_path: Path) -> None:
     nowhere.close()
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_is_told(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("import os, signal\nos.kill(os.getpgid(os.getppid()), signal.SIGKILL)\n")
     (tmp_path / "fine.py").write_text("print(1)\n")
@@ -253,6 +251,7 @@ def test_a_server_that_is_killed_with_a_request_unread_is_told() -> None:
     warm.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 def test_close_ends_the_server(tmp_path: Path) -> None:
     mark = f"MARK_{uuid.uuid4().hex}"
@@ -284,6 +283,7 @@ def test_where_the_code_of_a_branch_fails_its_parent_serves(warm: PreforkServer,
     branch.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 def test_branches_end_with_their_server(tmp_path: Path) -> None:
     mark = f"MARK_{uuid.uuid4().hex}"

@@ -74,6 +74,7 @@ def test_how_many_gpus_a_machine_must_have_for_the_variable(value: str | None, g
     assert needed(value, gpus) == count
 
 
+@pytest.mark.slow
 def test_it_may_set_them_until_cuda_starts(tmp_path: Path) -> None:
     source = """
         import os, torch
@@ -108,6 +109,7 @@ def test_the_variable_is_the_users_or_not_set(
     assert report.last_run is not None and report.last_run.stdout == f"{seen}\n", report.last_run
 
 
+@pytest.mark.slow
 def test_real_gpus_are_hidden_from_the_driver_and_not_from_the_program(tmp_path: Path) -> None:
     source = """
         import ctypes, importlib, os, subprocess, sys, torch
@@ -155,6 +157,7 @@ def test_what_python_writes_in_other_encodings_is_read(monkeypatch: pytest.Monke
     assert examine(PYTHON, Path("/")).torch
 
 
+@pytest.mark.slow
 def test_a_package_of_the_probes_old_name_is_the_programs_own(tmp_path: Path) -> None:
     source = (
         "import torch\nimport devfix_probe\nprint(devfix_probe.MINE)\ntorch.zeros(1, device='cuda') + torch.ones(2)\n"
@@ -179,6 +182,7 @@ def test_a_sitecustomize_on_a_relative_path_is_run_in_every_run(
     assert report.outcome == "repaired", (report.notes, report.last_run)
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_late_makes_no_folder_again(tmp_path: Path) -> None:
     source = """
         import json, os, shutil, torch

@@ -63,6 +63,7 @@ def test_a_program_that_ends_first_has_not_been_ended(tmp_path: Path) -> None:
     assert (done.ended, done.exit_code) == ("", 3)
 
 
+@pytest.mark.slow
 def test_without_the_text_the_time_limit_ends_it(tmp_path: Path) -> None:
     done = ran(LOOP, Until(line="never"), tmp_path, timeout=1.0)
     assert done.ended == "" and done.timed_out

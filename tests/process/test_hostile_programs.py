@@ -105,6 +105,7 @@ sys.exit(1)
 """
 
 
+@pytest.mark.slow
 def test_a_forged_failure_leads_to_no_edit(tmp_path: Path) -> None:
     victim = tmp_path / "victim.py"
     victim.write_text("import torch\n\ny = torch.arange(3)\n")

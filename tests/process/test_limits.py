@@ -55,6 +55,7 @@ def test_memory_of_all_processes_together(tmp_path: Path) -> None:
     assert "more than 300 MB of memory" in done.internal_error and not left
 
 
+@pytest.mark.slow
 def test_what_forked_processes_share_counts_once(tmp_path: Path) -> None:
     shares = (
         "import os, time\nkept = bytearray(b'x') * 200_000_000\n"
@@ -72,6 +73,7 @@ for _ in range(60):
 time.sleep(6000)"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("detached", ["", "os.setsid()"])
 def test_processes(detached: str, tmp_path: Path) -> None:
     script = FORKS.replace("        time.sleep(6000)", f"        {detached or 'pass'}; time.sleep(6000)")

@@ -82,6 +82,7 @@ def test_time_limit_ends_what_ignores_signals() -> None:
     assert done.seconds >= 0.5
 
 
+@pytest.mark.slow
 def test_output_without_end_is_kept_head_and_tail() -> None:
     forever = "echo first; yes; echo never"
     done = with_enough_time(lambda seconds: sh(forever, seconds, output_limit=1000), lambda done: done.truncated, 1)
@@ -114,6 +115,7 @@ ESCAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
 @pytest.mark.parametrize("end", ["exit 0", "sleep 6000", "kill -9 $$"])
 @pytest.mark.parametrize("escape", ESCAPES)
@@ -144,6 +146,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
 def test_what_forks_without_end_is_ended() -> None:
     mark = str(uuid.uuid4())

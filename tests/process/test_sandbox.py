@@ -114,6 +114,7 @@ def test_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             shutil.rmtree(home)
 
 
+@pytest.mark.slow
 @bubblewrap
 def test_a_repair_in_the_sandbox(tmp_path: Path) -> None:
     writes = 'for path in ("{root}/.git/hooks/post-checkout", "{root}/main.py", "/tmp/devfix-was-here"):\n'

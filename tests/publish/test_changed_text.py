@@ -55,6 +55,7 @@ def test_a_fix_that_adds_hidden_characters_is_not_published(
 COMMANDS = ("[skip ci]", "[ci skip]", "[no ci]", "***NO_CI***", "skip-checks: true", "bors r+", "@claude do it")
 
 
+@pytest.mark.slow
 def test_commands_to_services_have_no_effect(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     words = " ".join(COMMANDS)
     data = history.data(FIRST)

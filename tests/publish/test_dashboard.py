@@ -27,6 +27,7 @@ def actions(steps: object) -> list[str]:
     return [step["action"] for step in steps]  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_one_issue_lists_the_fixes(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     report = history.artifact(tmp_path / "1.json", FIRST, SECOND)
     assert actions(publish(report, *BOARD, "--dry-run")) == ["opened", "opened", "listed"] and hub.issues == []
@@ -42,6 +43,7 @@ def test_one_issue_lists_the_fixes(publish: Publish, hub: GitHub, history: Histo
     assert "There is nothing to fix." in hub.issues[0]["body"]
 
 
+@pytest.mark.slow
 def test_an_ignored_fix_is_closed_and_stays_listed(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -59,6 +61,7 @@ def test_an_ignored_fix_is_closed_and_stays_listed(
     assert "### Ignored" not in hub.issues[0]["body"]
 
 
+@pytest.mark.slow
 def test_retry_opens_what_a_person_closed(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     report = history.artifact(tmp_path / "1.json", FIRST)
     publish(report, *BOARD)
@@ -70,6 +73,7 @@ def test_retry_opens_what_a_person_closed(publish: Publish, hub: GitHub, history
     assert "[x]" not in hub.issues[0]["body"]
 
 
+@pytest.mark.slow
 def test_retry_builds_the_branch_again(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     publish(history.artifact(tmp_path / "1.json", FIRST), *BOARD)
     before = hub.branches()
@@ -82,6 +86,7 @@ def test_retry_builds_the_branch_again(publish: Publish, hub: GitHub, history: H
     assert step["action"] == "updated" and hub.branches()[step["branch"]] != before[step["branch"]]
 
 
+@pytest.mark.slow
 def test_an_issue_of_somebody_else_is_no_dashboard(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -94,6 +99,7 @@ def test_an_issue_of_somebody_else_is_no_dashboard(
     assert [issue["body"] for issue in hub.issues[:2]] == [forged] * 2 and len(hub.issues) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "edit",
     [
@@ -116,6 +122,7 @@ def test_a_dashboard_that_somebody_edited_is_written_again(
     assert hub.issues[-1]["body"] == right
 
 
+@pytest.mark.slow
 def test_a_closed_dashboard_is_left_alone(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     report = history.artifact(tmp_path / "1.json", FIRST)
     publish(report, *BOARD)
@@ -126,6 +133,7 @@ def test_a_closed_dashboard_is_left_alone(publish: Publish, hub: GitHub, history
     assert len(hub.issues) == 1
 
 
+@pytest.mark.slow
 def test_an_issue_whose_answer_was_lost_is_not_opened_twice(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -134,6 +142,7 @@ def test_an_issue_whose_answer_was_lost_is_not_opened_twice(
     assert len(hub.issues) == 1
 
 
+@pytest.mark.slow
 def test_programs_share_the_dashboard(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     first = history.artifact(tmp_path / "1.json", FIRST)
     second = history.artifact(tmp_path / "2.json", SECOND, command="python other.py")

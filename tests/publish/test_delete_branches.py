@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from calling import Publish
 from git_repositories import git, write
 from github_server import GitHub
@@ -12,6 +13,7 @@ from programs import FIRST, SECOND, History
 DELETE = "--delete-branches"
 
 
+@pytest.mark.slow
 def test_the_branch_goes_when_the_failure_is_gone(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -26,6 +28,7 @@ def test_the_branch_goes_when_the_failure_is_gone(
     assert (step["action"], step["number"]) == ("opened", 2)
 
 
+@pytest.mark.slow
 def test_the_branch_of_a_merged_one_goes_at_the_next_run(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -38,6 +41,7 @@ def test_the_branch_of_a_merged_one_goes_at_the_next_run(
     assert [step["action"] for step in steps] == ["unchanged", "deleted"] and len(hub.branches()) == 2
 
 
+@pytest.mark.slow
 def test_what_a_person_closed_can_be_reopened(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     publish(history.artifact(tmp_path / "1.json", FIRST))
     hub.shown(hub.pulls[0])

@@ -86,6 +86,7 @@ def kinds(steps: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
     return [(each["repository"], each["kind"], each["action"]) for each in steps]
 
 
+@pytest.mark.slow
 def test_each_repository_gets_its_pull_request_once(fleet: Fleet, publish: Publish) -> None:
     fleet.add_repairs()
     steps = publish("--draft", "--label", "devfix")
@@ -102,6 +103,7 @@ def test_each_repository_gets_its_pull_request_once(fleet: Fleet, publish: Publi
     assert TOKEN.encode() not in stored
 
 
+@pytest.mark.slow
 def test_a_dry_run_changes_nothing(fleet: Fleet, publish: Publish, capsys: pytest.CaptureFixture[str]) -> None:
     fleet.add_repairs()
     before = sorted(path.name for path in fleet.results.iterdir())
@@ -115,6 +117,7 @@ def test_a_dry_run_changes_nothing(fleet: Fleet, publish: Publish, capsys: pytes
     assert "ada/model-0: would be opened devfix/" in text and "left for a later run: 2 of the reports: 1 pull" in text
 
 
+@pytest.mark.slow
 def test_what_one_refuses_does_not_stop_the_others(fleet: Fleet, publish: Publish) -> None:
     """An artifact that leaves its repository, one about another commit; a later run tries them again."""
     fleet.add_repairs()
@@ -139,6 +142,7 @@ def test_the_address_is_that_of_the_plan(fleet: Fleet, publish: Publish) -> None
     assert step["repository"] == "ada/model-0" and fleet.open_pulls() == [1, 0, 0]
 
 
+@pytest.mark.slow
 def test_a_cap_holds_over_the_whole_fleet(fleet: Fleet, publish: Publish) -> None:
     fleet.add(0, {"report.json": fleet.histories[0].data(FIRST)})
     publish("--max-open", "2")
@@ -153,6 +157,7 @@ def test_a_cap_holds_over_the_whole_fleet(fleet: Fleet, publish: Publish) -> Non
     assert fleet.open_pulls() == [0, 1, 1]
 
 
+@pytest.mark.slow
 def test_a_cap_ends_within_a_search(fleet: Fleet, publish: Publish) -> None:
     """Each report of a search has a pull request of its own, and closes none of the others."""
     history = fleet.histories[0]
@@ -171,6 +176,7 @@ def test_a_cap_ends_within_a_search(fleet: Fleet, publish: Publish) -> None:
     assert publish() == []
 
 
+@pytest.mark.slow
 def test_it_goes_on_where_it_was_killed(fleet: Fleet, publish: Publish) -> None:
     """The pull request is open, and half a line tells so."""
     fleet.add_repairs()
@@ -184,6 +190,7 @@ def test_it_goes_on_where_it_was_killed(fleet: Fleet, publish: Publish) -> None:
     assert len(PublicationLog(file).records) == 2 + 4
 
 
+@pytest.mark.slow
 def test_what_is_fixed_is_closed(fleet: Fleet, publish: Publish) -> None:
     fleet.add(0, {"report.json": fleet.histories[0].data(FIRST)})
     publish()
@@ -194,6 +201,7 @@ def test_what_is_fixed_is_closed(fleet: Fleet, publish: Publish) -> None:
     assert publish() == []
 
 
+@pytest.mark.slow
 def test_no_more_are_opened_in_an_hour(fleet: Fleet) -> None:
     """The clock and the sleep are given: an hour passes when it is waited for, also for those of an earlier run."""
     fleet.add_repairs()

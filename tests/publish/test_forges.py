@@ -37,6 +37,7 @@ def test_a_failure_becomes_one_branch_and_one_pull_request(
     assert step["action"] == "unchanged" and forge.writes() == []
 
 
+@pytest.mark.slow
 def test_it_is_updated_at_a_later_commit_and_by_a_better_fix(
     there: Publish, forge: Server, history: History, tmp_path: Path
 ) -> None:
@@ -52,6 +53,7 @@ def test_it_is_updated_at_a_later_commit_and_by_a_better_fix(
     assert 'device="cuda"' in git(forge.bare, "show", f"{step['branch']}:train.py")
 
 
+@pytest.mark.slow
 def test_it_is_closed_when_the_failure_is_gone_and_comes_back_with_it(
     there: Publish, forge: Server, history: History, tmp_path: Path
 ) -> None:
@@ -69,6 +71,7 @@ def test_it_is_closed_when_the_failure_is_gone_and_comes_back_with_it(
     assert (step["action"], step["number"]) == ("opened", 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("branch_is_deleted", [False, True])
 def test_what_a_person_closed_stays_closed(
     there: Publish, forge: Server, history: History, tmp_path: Path, branch_is_deleted: bool
@@ -84,6 +87,7 @@ def test_what_a_person_closed_stays_closed(
     assert forge.writes() == []
 
 
+@pytest.mark.slow
 def test_after_a_merge_a_failure_that_is_back_gets_a_new_one(
     there: Publish, forge: Server, history: History, tmp_path: Path
 ) -> None:
@@ -94,6 +98,7 @@ def test_after_a_merge_a_failure_that_is_back_gets_a_new_one(
     assert (step["action"], step["number"]) == ("opened", 2)
 
 
+@pytest.mark.slow
 def test_another_base_has_pull_requests_of_its_own(
     there: Publish, forge: Server, history: History, tmp_path: Path
 ) -> None:
@@ -106,6 +111,7 @@ def test_another_base_has_pull_requests_of_its_own(
     assert [pull["state"] for pull in forge.pulls] == ["closed", "open"]
 
 
+@pytest.mark.slow
 def test_a_label_that_cannot_be_created_is_a_note(
     there: Publish, forge: Server, history: History, tmp_path: Path
 ) -> None:
@@ -116,6 +122,7 @@ def test_a_label_that_cannot_be_created_is_a_note(
     assert [step["action"] for step in there(report, "--label", "devfix")] == ["unchanged"]
 
 
+@pytest.mark.slow
 def test_it_is_given_its_labels_people_and_milestone_once(
     there: Publish, forge: Server, history: History, tmp_path: Path
 ) -> None:
@@ -133,6 +140,7 @@ def test_it_is_given_its_labels_people_and_milestone_once(
     assert forge.writes() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "why"),
     [
@@ -151,6 +159,7 @@ def test_what_the_forge_refuses_is_a_note(
     assert [step["action"] for step in there(report, *option)] == ["unchanged"]
 
 
+@pytest.mark.slow
 def test_a_draft_stays_one_and_keeps_the_title_of_a_person(
     there: Publish, forge: Server, history: History, tmp_path: Path
 ) -> None:
@@ -164,6 +173,7 @@ def test_a_draft_stays_one_and_keeps_the_title_of_a_person(
     assert forge.pulls[0]["title"] == drafted.partition("fix: ")[0] + "Mine"
 
 
+@pytest.mark.slow
 def test_no_more_are_open_than_may_be(there: Publish, forge: Server, history: History, tmp_path: Path) -> None:
     report = history.artifact(tmp_path / "1.json", FIRST, SECOND)
     actions = [step["action"] for step in there(report, "--per-fix", "--max-open", "1")]
@@ -233,6 +243,7 @@ def test_a_fork_cannot_pose_as_one_of_ours(there: Publish, forge: Server, histor
     assert (step["action"], step["number"]) == ("opened", 2)
 
 
+@pytest.mark.slow
 def test_more_than_a_hundred_are_seen(there: Publish, forge: Server, history: History, tmp_path: Path) -> None:
     there(history.artifact(tmp_path / "1.json", FIRST))
     for number in range(120):

@@ -48,6 +48,7 @@ def test_the_server_executes_quick_actions(gitlab: GitLab) -> None:
     assert gitlab.executed == ["approve", "approve"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ACTIONS)
 def test_no_line_of_a_text_is_executed(
     there: Publish, gitlab: GitLab, history: History, tmp_path: Path, action: str
@@ -107,6 +108,7 @@ def test_what_gitlab_says_is_one_line(there: Publish, gitlab: GitLab, history: H
     assert "GitLab refused to list merge requests (404: 404 Project Not Found); the token needs the scope `api`" in said
 
 
+@pytest.mark.slow
 def test_the_answer_may_be_nonsense(there: Publish, gitlab: GitLab, history: History, tmp_path: Path) -> None:
     gitlab.add("feature", "x", "")
     gitlab.pulls[0]["title"] = None

@@ -124,6 +124,7 @@ def test_an_ordinary_message_stays_as_it_is() -> None:
     assert mail_safe(message) == message
 
 
+@pytest.mark.slow
 def test_again_it_replaces_its_own_files_and_no_others(
     here: Path, history: History, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

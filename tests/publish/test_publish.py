@@ -42,6 +42,7 @@ def test_publishing_again_changes_nothing(publish: Publish, hub: GitHub, history
     assert hub.writes() == []
 
 
+@pytest.mark.slow
 def test_it_is_found_again_at_a_later_commit(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     publish(history.artifact(tmp_path / "1.json", FIRST))
     before = hub.branches()
@@ -55,6 +56,7 @@ def test_it_is_found_again_at_a_later_commit(publish: Publish, hub: GitHub, hist
     assert after == before  # the same change: nobody's checks are started again
 
 
+@pytest.mark.slow
 def test_a_better_fix_goes_to_the_same_branch(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     publish(history.artifact(tmp_path / "1.json", FIRST))
     better = (*FIRST[:4], b"torch.ones(2)", b'torch.ones(2, device="cuda")')
@@ -65,6 +67,7 @@ def test_a_better_fix_goes_to_the_same_branch(publish: Publish, hub: GitHub, his
     assert len(git(hub.bare, "log", "--format=%h", f"main..{step['branch']}").splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_it_is_closed_when_the_failure_is_gone_and_opened_again_when_it_is_back(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -79,6 +82,7 @@ def test_it_is_closed_when_the_failure_is_gone_and_opened_again_when_it_is_back(
     assert len(hub.pulls) == 1
 
 
+@pytest.mark.slow
 def test_what_was_closed_as_gone_and_has_no_branch_any_more_comes_back_as_a_new_one(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -89,6 +93,7 @@ def test_what_was_closed_as_gone_and_has_no_branch_any_more_comes_back_as_a_new_
     assert (step["action"], step["number"]) == ("opened", 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("branch_is_deleted", [False, True])
 def test_what_a_person_closed_stays_closed(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path, branch_is_deleted: bool
@@ -105,6 +110,7 @@ def test_what_a_person_closed_stays_closed(
     assert hub.writes() == []
 
 
+@pytest.mark.slow
 def test_a_person_may_close_what_devfix_had_closed_and_they_opened(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -115,6 +121,7 @@ def test_a_person_may_close_what_devfix_had_closed_and_they_opened(
     assert step["action"] == "left"
 
 
+@pytest.mark.slow
 def test_after_a_merge_a_failure_that_is_back_gets_a_new_pull_request(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -125,6 +132,7 @@ def test_after_a_merge_a_failure_that_is_back_gets_a_new_pull_request(
     assert (step["action"], step["number"]) == ("opened", 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["on top", "amended", "reworded"])
 def test_a_branch_with_commits_of_a_person_is_theirs(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path, how: str
@@ -151,6 +159,7 @@ def test_a_branch_with_commits_of_a_person_is_theirs(
     assert (step["action"], hub.pulls[0]["state"]) == ("left", "open")
 
 
+@pytest.mark.slow
 def test_words_that_people_put_into_the_body_stay(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -167,6 +176,7 @@ def test_words_that_people_put_into_the_body_stay(
     assert hub.pulls[0]["body"].startswith("My own words.\n<!--")
 
 
+@pytest.mark.slow
 def test_a_pull_request_for_each_fix(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     report = history.artifact(tmp_path / "1.json", FIRST, SECOND)
     first, second = publish(report, "--per-fix")
@@ -187,6 +197,7 @@ def test_fixes_that_need_each_other_share_a_pull_request(
     assert len(git(hub.bare, "log", "--format=%h", f"main..{step['branch']}").splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_fixes_that_go_into_one_pull_request_close_the_other(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -201,6 +212,7 @@ def test_the_second_bug_is_where_the_test_says() -> None:
     assert MODEL.count(SECOND[4]) == 1 and TRAIN.count(FIRST[4]) == 1
 
 
+@pytest.mark.slow
 def test_another_base_has_pull_requests_of_its_own(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -218,6 +230,7 @@ def test_another_base_has_pull_requests_of_its_own(
     assert step["action"] == "left" and "has this branch, with the base release/1.x" in step["why"]
 
 
+@pytest.mark.slow
 def test_a_chosen_branch_is_closed_when_the_failure_is_gone(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -226,6 +239,7 @@ def test_a_chosen_branch_is_closed_when_the_failure_is_gone(
     assert (step["action"], step["branch"], hub.pulls[0]["state"]) == ("closed", "gpu-fixes", "closed")
 
 
+@pytest.mark.slow
 def test_a_command_that_was_edited_continues_its_pull_request(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -240,6 +254,7 @@ def test_a_command_that_was_edited_continues_its_pull_request(
     assert (step["action"], hub.pulls[0]["state"]) == ("closed", "closed")
 
 
+@pytest.mark.slow
 def test_a_label_that_cannot_be_created_is_a_note(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -252,6 +267,7 @@ def test_a_label_that_cannot_be_created_is_a_note(
     assert step["action"] == "unchanged"
 
 
+@pytest.mark.slow
 def test_a_title_follows_the_fix_until_a_person_writes_another(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -263,6 +279,7 @@ def test_a_title_follows_the_fix_until_a_person_writes_another(
     assert hub.pulls[0]["title"] == "Mine"
 
 
+@pytest.mark.slow
 def test_more_than_a_hundred_pull_requests_are_seen(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:

@@ -26,6 +26,7 @@ max-open = 1
 """
 
 
+@pytest.mark.slow
 def test_a_new_pull_request_is_given_its_people_once(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -40,6 +41,7 @@ def test_a_new_pull_request_is_given_its_people_once(
     assert hub.writes() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "why"),
     [
@@ -57,6 +59,7 @@ def test_what_github_refuses_is_a_note(
     assert [step["action"] for step in publish(report, *option)] == ["unchanged"]
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_is_completed_by_the_next(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -67,6 +70,7 @@ def test_an_interrupted_run_is_completed_by_the_next(
     assert hub.pulls[0]["assignees"] == ["ada"]
 
 
+@pytest.mark.slow
 def test_no_more_pull_requests_are_open_than_may_be(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -80,6 +84,7 @@ def test_no_more_pull_requests_are_open_than_may_be(
     assert publish(report, "--per-fix", "--max-open", "1")[0]["action"] == "opened"
 
 
+@pytest.mark.slow
 def test_the_repository_has_settings_which_options_override(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:

@@ -59,6 +59,7 @@ def test_a_commit_that_the_base_does_not_have_is_refused(
     assert set(hub.branches()) == {"main"}
 
 
+@pytest.mark.slow
 def test_an_old_commit_of_a_long_history_is_found(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -71,6 +72,7 @@ def test_an_old_commit_of_a_long_history_is_found(
     assert git(hub.bare, "rev-parse", f"{step['branch']}~1") == old
 
 
+@pytest.mark.slow
 def test_another_program_with_the_same_failure_leaves_the_pull_request_to_the_first(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -81,6 +83,7 @@ def test_another_program_with_the_same_failure_leaves_the_pull_request_to_the_fi
     assert hub.pulls[0]["state"] == "open"
 
 
+@pytest.mark.slow
 def test_a_fork_cannot_pose_as_a_pull_request_of_ours(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -126,6 +129,7 @@ def test_json_lists_no_step_where_there_is_nothing_to_do(publish: Publish, histo
     assert list(publish(history.artifact(tmp_path / "1.json", outcome="clean"))) == []
 
 
+@pytest.mark.slow
 def test_a_comment_is_written_once_and_then_again(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:

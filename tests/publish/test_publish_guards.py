@@ -23,6 +23,7 @@ def guarded(data: dict[str, Any], **tests: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
+@pytest.mark.slow
 def test_each_test_is_a_commit_behind_its_fix(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     report = written(
         tmp_path / "report.json", guarded(history.data(FIRST, SECOND), fix0={"passes_after_fix": 1}, fix1={})

@@ -41,6 +41,7 @@ def pull(publish: Publish, history: History, tmp_path: Path) -> None:
     publish(history.artifact(tmp_path / "1.json", FIRST))
 
 
+@pytest.mark.slow
 def test_ignore_closes_for_good(
     respond: Respond, publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -50,6 +51,7 @@ def test_ignore_closes_for_good(
     assert step["action"] == "left" and "closed by a person" in step["why"]
 
 
+@pytest.mark.slow
 def test_rebase_makes_the_next_run_build_the_branch_again(
     respond: Respond, publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:

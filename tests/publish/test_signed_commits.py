@@ -33,6 +33,7 @@ def signatures_are_demanded(hub: GitHub) -> None:
     hook.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_a_rule_that_demands_signatures_accepts_them(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -49,6 +50,7 @@ def test_a_rule_that_demands_signatures_accepts_them(
     assert git(hub.bare, "show", f"{branch}:train.py") == TRAIN.decode().replace("net(x)", 'net(x.to("cuda"))').strip()
 
 
+@pytest.mark.slow
 def test_the_branch_stays_one_of_devfix(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     report = history.artifact(tmp_path / "1.json", FIRST)
     publish(report, *API)
@@ -63,6 +65,7 @@ def test_the_branch_stays_one_of_devfix(publish: Publish, hub: GitHub, history: 
     assert step["action"] == "closed"
 
 
+@pytest.mark.slow
 def test_commits_of_others_are_never_replaced(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     (step,) = publish(history.artifact(tmp_path / "1.json", FIRST), *API)
     (hub.bare / "hooks" / "pre-receive").unlink()
@@ -88,6 +91,7 @@ def test_a_commit_whose_answer_was_lost_is_not_made_twice(
     assert len(git(hub.bare, "log", "--format=%h", f"main..{step['branch']}").splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_is_completed_by_the_next(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -99,6 +103,7 @@ def test_an_interrupted_run_is_completed_by_the_next(
     assert step["action"] == "opened" and set(hub.branches()) == {"main", step["branch"]}
 
 
+@pytest.mark.slow
 def test_the_mode_of_an_executable_file_is_kept_or_nothing_is_published(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -115,6 +120,7 @@ def test_the_mode_of_an_executable_file_is_kept_or_nothing_is_published(
     assert git(hub.bare, "ls-tree", step["branch"], "train.py").startswith("100755")
 
 
+@pytest.mark.slow
 def test_a_message_that_github_changes_is_not_published(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -123,6 +129,7 @@ def test_a_message_that_github_changes_is_not_published(
     assert hub.pulls == []
 
 
+@pytest.mark.slow
 def test_the_repository_can_ask_for_it(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     (hub.bare / "hooks" / "pre-receive").unlink()
     history.commit({"devfix.toml": b"[publish]\ncommits = 'api'\n"}, "chore: configure", hub.url_with_token)
@@ -130,6 +137,7 @@ def test_the_repository_can_ask_for_it(publish: Publish, hub: GitHub, history: H
     assert git(hub.bare, "log", "-1", "--format=%cn", step["branch"]) == "GitHub"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("staging", ["devfix-staging/", ""])
 def test_a_branch_that_moves_meanwhile_is_not_overwritten(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path, staging: str

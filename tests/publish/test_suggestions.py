@@ -45,6 +45,7 @@ def test_a_fix_becomes_a_suggestion_on_its_lines(
     assert hub.branches() == before
 
 
+@pytest.mark.slow
 def test_a_second_run_writes_nothing_and_another_fix_replaces_the_first(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -63,6 +64,7 @@ def test_a_second_run_writes_nothing_and_another_fix_replaces_the_first(
     assert [step["action"] for step in publish(tmp_path / "2.json", *OPTIONS)] == ["unchanged"]
 
 
+@pytest.mark.slow
 def test_it_is_outdated_once_the_failure_is_gone(
     publish: Publish, hub: GitHub, history: History, tmp_path: Path
 ) -> None:
@@ -100,6 +102,7 @@ def test_a_review_that_was_not_written_is_written(
     assert len(hub.reviews) == 1
 
 
+@pytest.mark.slow
 def test_marks_of_another_user_are_nothing(publish: Publish, hub: GitHub, history: History, tmp_path: Path) -> None:
     report = history.artifact(tmp_path / "1.json", MOVED)
     publish(report, *OPTIONS)

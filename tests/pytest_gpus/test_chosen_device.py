@@ -48,6 +48,7 @@ def test_finding(ones):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gpus", [1, 2])
 def test_tests_that_are_given_a_device_are_given_the_gpu(pytester: pytest.Pytester, gpus: int) -> None:
     pytester.makeini("[pytest]\npythonpath = .\n")
@@ -57,6 +58,7 @@ def test_tests_that_are_given_a_device_are_given_the_gpu(pytester: pytest.Pytest
     output.stdout.fnmatch_lines(["To repair it: devfix repair --run 'pytest --lift *'*", "*library.py:4*test_finding*"])
 
 
+@pytest.mark.slow
 def test_without_a_lift_they_are_left_alone(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         test_given="import pytest\n@pytest.mark.parametrize('device', ['cpu'])\ndef test_it(device):\n"

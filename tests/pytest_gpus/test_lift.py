@@ -255,12 +255,14 @@ def test_what_tests_make_lies_on_the_gpu(pytester: pytest.Pytester) -> None:
     done.stdout.fnmatch_lines(["devfix: a world with 1 simulated GPU; what tests create is on cuda:0"])
 
 
+@pytest.mark.slow
 def test_on_two_gpus_it_lies_on_the_second(pytester: pytest.Pytester) -> None:
     pytest.importorskip("xdist")
     suite(pytester, test_makes=MAKES.replace("{gpu}", "1"))
     run(pytester, "--lift", "--gpus", "2", "--world", "simulated", "-n", "1").assert_outcomes(passed=17)
 
 
+@pytest.mark.slow
 def test_findings_are_told_from_artefacts(pytester: pytest.Pytester) -> None:
     suite(pytester, test_fails=FAILS)
     record = pytester.mkdir("record")
@@ -283,6 +285,7 @@ def test_a_lift_needs_a_gpu(pytester: pytest.Pytester) -> None:
     done.stderr.fnmatch_lines(["*--lift --gpus 0: a lifted run puts tensors on a GPU*"])
 
 
+@pytest.mark.slow
 def test_which_files_are_test_code_can_be_set(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nlift_tests = tools/inputs.py\npythonpath = tools\n")
     folder = pytester.mkdir("tools")

@@ -194,6 +194,7 @@ def shown(result: dict[str, object]) -> list[tuple[str, str, str]]:
     return [(each["kind"], each["function"], each["attribute"]) for each in found]
 
 
+@pytest.mark.slow
 def test_what_does_not_move_and_what_stays_on_the_host(pytester: pytest.Pytester) -> None:
     told = results(pytester)
     assert {each["result"] for each in told.values()} == {"passed"}
@@ -211,6 +212,7 @@ def test_what_does_not_move_and_what_stays_on_the_host(pytester: pytest.Pytester
     assert lines[found["entered"]["line"] - 1] == "def clamped(x):"
 
 
+@pytest.mark.slow
 def test_a_cache_serves_another_device(pytester: pytest.Pytester) -> None:
     told = results(pytester, "--gpus", "2", "--lift-twice")
     of_caches = {name: found for name, each in told.items() for found in shown(each) if found[0] == "stale-cache"}
@@ -222,6 +224,7 @@ def test_a_cache_serves_another_device(pytester: pytest.Pytester) -> None:
     assert {each["result"] for each in told.values()} == {"passed", "finding", "artefact"}
 
 
+@pytest.mark.slow
 def test_a_strict_run_fails_by_what_is_silent(pytester: pytest.Pytester) -> None:
     told = results(pytester, "--lift-strict")
     assert {name for name, each in told.items() if each["result"] != "passed"} == {
@@ -229,6 +232,7 @@ def test_a_strict_run_fails_by_what_is_silent(pytester: pytest.Pytester) -> None
     }
 
 
+@pytest.mark.slow
 def test_a_strict_failure_names_the_tensor_that_the_module_keeps(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\npythonpath = .\n")
     pytester.makepyfile(
@@ -248,6 +252,7 @@ def test_a_strict_failure_names_the_tensor_that_the_module_keeps(pytester: pytes
     done.stdout.fnmatch_lines(['*pool.gates?"a"?.weight*cpu*parameter of a module*'])
 
 
+@pytest.mark.slow
 def test_a_strict_run_fails_by_one_place(pytester: pytest.Pytester) -> None:
     line = next(at for at, text in enumerate(LIBRARY.strip().splitlines(), 1) if "self.heads = " in text)
     told = results(pytester, f"--lift-strict-at=library.py:{line}", "--lift-strict-at=library.py:clamped")
@@ -258,6 +263,7 @@ def test_a_strict_run_fails_by_one_place(pytester: pytest.Pytester) -> None:
     }
 
 
+@pytest.mark.slow
 def test_scripts_run_as_tests(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\npythonpath = .\n")
     pytester.makepyfile(library="import torch\ndef shifted(x):\n    return x + torch.ones(len(x))\n")

@@ -209,6 +209,7 @@ def test_a_conftest_found_later_keeps_its_option(pytester: pytest.Pytester, opti
     run(pytester, *options).assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words"),
     [

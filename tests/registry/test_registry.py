@@ -287,6 +287,7 @@ def test_a_signal_during_an_import_ends_the_command(tmp_path: Path) -> None:
         assert process.wait() == 128 + signal.SIGTERM, said
 
 
+@pytest.mark.slow
 def test_a_signal_ends_the_command_while_an_import_is_printing(tmp_path: Path) -> None:
     """Python's finalization aborts if a thread holds standard error: this one does, until its output is read."""
     write_rule(tmp_path, rule=RULE + "\nimport time\nprint('importing\\n' + 'x' * 1_000_000)\ntime.sleep(600)\n")

@@ -36,6 +36,7 @@ def bench() -> Iterator[Bench]:
         yield bench
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", PAGES)
 def test_the_page_holds(file: Path, bench: Bench) -> None:
     (judgement,) = judge([rule_for_page(file.with_suffix(".md"))], bench)

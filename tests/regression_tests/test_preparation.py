@@ -76,6 +76,7 @@ def test_pytest_and_its_plugins_are_imported(folder: Path, prepared: PreforkServ
     assert prepared.run(Path("asks.py"), [], folder, child_environment(), HANGS).stdout == "set()\n"
 
 
+@pytest.mark.slow
 def test_nothing_is_prepared_where_a_plugin_is_the_programs_own(folder: Path, given: dict[str, str]) -> None:
     """Its module would be the one without the fix in every run."""
     told = folder / "own-1.dist-info"

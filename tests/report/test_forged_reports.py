@@ -6,6 +6,7 @@ import json
 import os
 from typing import Any
 
+import pytest
 from forged_json import forged
 from hypothesis import HealthCheck, example, given, settings
 
@@ -24,6 +25,7 @@ KILLED = {"seconds": 1.0, "outcome": "killed by a signal", "signal": "\x1b", "ex
 UNOBSERVED = {"seconds": 1.0, "outcome": "not observed", "signal": "", "exit_code": 0, "internal_errors": ["\x1b"]}
 
 
+@pytest.mark.slow
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(forged(ReportRecord))
 @example({"command": "", "outcome": "unrepaired", "commit": "", "world": None, "last_run": KILLED})
@@ -36,6 +38,7 @@ def test_a_report_of_the_right_types_is_shown_in_every_format(data: dict[str, An
         assert not set(shown) & UNSAFE
 
 
+@pytest.mark.slow
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(forged(ReportRecord), forged(ReportRecord))
 def test_a_report_with_a_part_of_another_type_is_read_or_refused(data: dict[str, Any], other: dict[str, Any]) -> None:

@@ -39,6 +39,7 @@ def test_a_right_page_has_no_trouble(bench: Bench, tmp_path: Path) -> None:
     assert [result.case.name for result in found.results] == ["left behind", "on purpose"]
 
 
+@pytest.mark.slow
 def test_another_failure_than_the_page_tells(bench: Bench, tmp_path: Path) -> None:
     wrong = repaired(failure="device-mismatch at main.py:7\nRuntimeError: …")
     ((what, shown),) = troubles(bench, tmp_path, page(wrong, left_alone()))
@@ -46,6 +47,7 @@ def test_another_failure_than_the_page_tells(bench: Bench, tmp_path: Path) -> No
     assert "device-mismatch at main.py:6" in shown
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_fail_on_a_device(bench: Bench, tmp_path: Path) -> None:
     clean, broken = repaired(before=AFTER), repaired(before="raise KeyError('ids')\n")
     ((what, shown),) = troubles(bench, tmp_path, page(clean, left_alone()))
@@ -55,6 +57,7 @@ def test_a_program_that_does_not_fail_on_a_device(bench: Bench, tmp_path: Path) 
     assert "KeyError: 'ids'" in shown
 
 
+@pytest.mark.slow
 def test_a_first_change_that_is_not_after_shows_the_difference(bench: Bench, tmp_path: Path) -> None:
     other = repaired(after=BEFORE.replace("bias = torch.zeros(3)", "bias = torch.zeros(3, device=device)"))
     ((what, shown),) = troubles(bench, tmp_path, page(other, left_alone()))
@@ -63,6 +66,7 @@ def test_a_first_change_that_is_not_after_shows_the_difference(bench: Bench, tmp
     assert "+print((weight + bias.to(device)).tolist())" in shown
 
 
+@pytest.mark.slow
 def test_a_change_that_is_not_python_is_one_line(bench: Bench, tmp_path: Path) -> None:
     rule = RULE.replace("yield from site.move_argument()", "yield from _wrong(site.file.data)")
     rule = rule.replace("import Change,", "import Change, Edit, Safety,")
@@ -78,6 +82,7 @@ def _wrong(before):
     assert [words for words, _ in rest] == ["is not repaired: `propose` yields no change"]
 
 
+@pytest.mark.slow
 def test_what_a_rule_prints_and_raises_is_shown_with_its_case(bench: Bench, tmp_path: Path) -> None:
     rule = RULE.replace(
         "        for each in ctx", "        print(len(ctx.failure.operands), 'operands')\n        for each in ctx"
@@ -94,6 +99,7 @@ def test_what_a_rule_prints_and_raises_is_shown_with_its_case(bench: Bench, tmp_
     assert "raised KeyError: 'creation' at " in trouble.what
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
@@ -114,6 +120,7 @@ def test_why_a_program_was_left_alone_is_told(bench: Bench, tmp_path: Path, old:
     assert f"  ok    on purpose  (left alone: {why})" in written_judgement(found).splitlines()
 
 
+@pytest.mark.slow
 def test_a_case_that_prints_other_numbers_each_time_is_noted(bench: Bench, tmp_path: Path) -> None:
     drawn = {name: text.replace("torch.ones(3)", "torch.rand(3)") for name, text in (("b", BEFORE), ("a", AFTER))}
     found = judged(bench, tmp_path, page(repaired(drawn["b"], after=drawn["a"]), left_alone()))
@@ -126,6 +133,7 @@ def test_a_case_that_prints_other_numbers_each_time_is_noted(bench: Bench, tmp_p
     assert judged(bench, tmp_path / "seeded", page(case, left_alone())).results[0].remarks == ()
 
 
+@pytest.mark.slow
 def test_a_rule_that_yields_more_changes_than_are_taken_is_noted(bench: Bench, tmp_path: Path) -> None:
     rule = RULE.replace("yield from site.move_argument()", "yield from list(site.move_argument()) * 17")
     (remark,) = judged(bench, tmp_path, page(), rule).results[0].remarks
@@ -148,6 +156,7 @@ def _wrong(site):
     ]
 
 
+@pytest.mark.slow
 def test_a_later_change_that_only_moves_the_crash(bench: Bench, tmp_path: Path) -> None:
     before = BEFORE + "print((weight * bias).tolist())\n"
     after = before.replace("print((weight +", "bias = bias.to(device)\nprint((weight +", 1)
@@ -161,6 +170,7 @@ def test_a_later_change_that_only_moves_the_crash(bench: Bench, tmp_path: Path) 
     assert troubles(bench, tmp_path / "guesses", page(repaired(before, after=after), left_alone()), unsure) == []
 
 
+@pytest.mark.slow
 def test_what_must_be_left_alone_and_is_not(bench: Bench, tmp_path: Path) -> None:
     rule = RULE.replace(' and not each.moved_to("cpu"):', ":")
     ((what, shown),) = troubles(bench, tmp_path, page(), rule)

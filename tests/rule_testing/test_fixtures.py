@@ -18,6 +18,7 @@ LIBRARY = "import torch\n\n\ndef add(weight):\n    return weight + torch.zeros(3
 PROGRAM = "import torch\nimport adding\n\nprint(adding.add(torch.ones(3).cuda()))\n"
 
 
+@pytest.mark.slow
 def test_a_program_gives_a_context_with_the_suspect_in_view() -> None:
     ctx = context_from(BEFORE)
     assert (ctx.name, ctx.operand.device, ctx.target_device) == ("`bias`", "cpu", "cuda:0")
@@ -26,6 +27,7 @@ def test_a_program_gives_a_context_with_the_suspect_in_view() -> None:
     assert change.edits[0].after.decode() == AFTER
 
 
+@pytest.mark.slow
 def test_a_program_may_have_several_files_and_gpus() -> None:
     files = {"main.py": PROGRAM, "adding.py": LIBRARY}
     failure = failure_from(files, gpus=2, current=1)
@@ -36,6 +38,7 @@ def test_a_program_may_have_several_files_and_gpus() -> None:
     assert [file.path for file in sources.containing("import torch")] == ["adding.py", "main.py"]
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_fail_is_an_error_that_says_how_it_ends() -> None:
     with pytest.raises(UserError, match="does not fail on a device: clean in the world cuda x1"):
         failure_from("import torch\n")

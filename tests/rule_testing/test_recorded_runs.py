@@ -63,6 +63,7 @@ def _away(before):
 """
 
 
+@pytest.mark.slow
 def test_a_program_without_a_seed_is_run_each_time(tested: Tested) -> None:
     """Two runs of it differ by chance: what one of them did says nothing certain about the next."""
     text = page(repaired(), left_alone(before=DRAWN.replace("(3)\n", "(3).to(device).cpu()\n", 1)))
@@ -102,6 +103,7 @@ def rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write_rule(tmp_path, text=page(left_alone(), repaired(before=AFTER)))
 
 
+@pytest.mark.slow
 def test_the_command_records_unless_it_is_told_not_to(rule: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def last(*options: str) -> str:
         status(["test", str(rule), *options])
@@ -114,6 +116,7 @@ def test_the_command_records_unless_it_is_told_not_to(rule: Path, capsys: pytest
     assert "replayed" not in last("--clear-cache", "--no-cache") and not Path("cache/devfix/runs").exists()
 
 
+@pytest.mark.slow
 def test_the_pytest_plugin_runs_everything(rule: Path, pytester: pytest.Pytester) -> None:
     """It is what continuous integration runs."""
     for _ in range(2):
@@ -122,6 +125,7 @@ def test_the_pytest_plugin_runs_everything(rule: Path, pytester: pytest.Pytester
     assert not Path("cache").exists()
 
 
+@pytest.mark.slow
 def test_a_program_that_prints_what_cannot_be_recorded_is_run_again(tested: Tested) -> None:
     strange = repaired(before="import sys\nsys.stdout.reconfigure(errors='surrogatepass')\nprint('\\ud800')\n")
     assert tested(page(strange))[0] == tested(page(strange))[0]

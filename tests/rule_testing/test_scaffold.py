@@ -93,6 +93,7 @@ def test_a_failing_program_becomes_the_first_case(capsys: pytest.CaptureFixture[
     assert other.after is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "what"),
     [

@@ -49,6 +49,7 @@ def processes(judgement: Judgement) -> set[int]:
     return {int(word) for result in judgement.results for word in result.output.split()}
 
 
+@pytest.mark.slow
 def test_results_are_those_of_one_process(tested: Tested) -> None:
     alone, made, _ = tested(TELLING, fewest=100)
     assert alone.passed and made and processes(alone) == {os.getpid()}
@@ -59,6 +60,7 @@ def test_results_are_those_of_one_process(tested: Tested) -> None:
         assert replace(one, output="") == replace(other, output="")
 
 
+@pytest.mark.slow
 def test_what_is_not_recorded_is_run(tested: Tested) -> None:
     first, made, _ = tested(TELLING)
     assert first.passed and made and processes(first) == {os.getpid()}
@@ -68,6 +70,7 @@ def test_what_is_not_recorded_is_run(tested: Tested) -> None:
     assert os.getpid() in processes(later) and len(processes(later)) > 1
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_loses_no_case(tested: Tested) -> None:
     killed = KILLED.replace("PARENT", str(os.getpid()))
     assert tested(killed, fewest=100)[0].passed

@@ -54,6 +54,7 @@ def test_what_is_on_the_page_is_replaced_only_with_consent(bench: Bench, tmp_pat
     assert block("python after", AFTER) in module.with_suffix(".md").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_update_leaves_out_the_words_in_which_builds_of_torch_differ(bench: Bench, tmp_path: Path) -> None:
     empty = repaired("import torch\n\nprint(torch.ones(2, device='cuda'))\n", failure="")
     module = write_rule(tmp_path, text=page(empty.replace("\n\n", "\n\nWorld: cpu\n\n", 1), left_alone()))

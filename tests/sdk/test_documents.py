@@ -82,10 +82,12 @@ def test_the_reference_is_made_from_the_docstrings() -> None:
     assert page == fill(page), HINT
 
 
+@pytest.mark.slow
 def test_the_index_is_made_from_the_pages() -> None:
     assert RULES.read_text("utf-8") == index(), HINT
 
 
+@pytest.mark.slow
 def test_the_script_tells_drift() -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "rules_and_sdk.py"), "--check"], capture_output=True, text=True

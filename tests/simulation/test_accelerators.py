@@ -85,6 +85,7 @@ def hiding(device: str) -> dict[str, dict[str, Any]]:
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cpu", "simulated", "cpu again"])
 @pytest.mark.parametrize(
     ("device", "words"), [("mps", "The MPS backend is supported on"), ("xpu", "No XPU devices are")]
@@ -97,6 +98,7 @@ def test_a_real_device_is_hidden_from_the_worlds_without_it(device: str, words: 
     assert seen["on the host"] == "1.0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", OTHERS)
 def test_a_real_device_is_there_in_its_own_world_and_once_worlds_are_left(device: str) -> None:
     told = hiding(device)

@@ -84,6 +84,7 @@ def test_other_kinds_are_recorded_and_compared_likewise(tmp_path: Path, device: 
     assert done.returncode == 1 and f"{device}:0 alone: add, sample 0, torch.float32" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["mps", "xpu"])
 def test_says_that_there_is_no_gpu_of_that_kind(tmp_path: Path, device: str) -> None:
     if truth.real_gpus(device):
@@ -102,6 +103,7 @@ def test_tells_a_changed_row() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_says_that_there_is_no_gpu(tmp_path: Path) -> None:
     done = run("record", str(tmp_path / "real.json"))

@@ -25,5 +25,6 @@ def test_all_constructors_take_all_arguments_by_keyword() -> None:
     assert outcome()["wrong"] == {}
 
 
+@pytest.mark.slow
 def test_every_operator_that_makes_a_tensor_on_a_device_is_tried() -> None:
     assert outcome()["missing"] == []

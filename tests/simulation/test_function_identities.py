@@ -26,12 +26,14 @@ def test_handlers_hear_of_what_torch_shows() -> None:
     assert outcome()["wrong"] == {}
 
 
+@pytest.mark.slow
 def test_every_replaced_function_is_tried() -> None:
     # PyTorch itself tells no handler of `set_`.
     assert set(outcome()["untried"]) <= {"torch.Tensor.set_"}
     assert outcome()["tried"] > 1000 and outcome()["changed"] > 200
 
 
+@pytest.mark.slow
 def test_a_world_that_is_entered_again_shows_the_same_functions() -> None:
     assert outcome()["other"] == []
 

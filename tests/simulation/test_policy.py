@@ -77,6 +77,7 @@ def generated() -> dict[str, tuple[bool, str, bool]]:
     return found
 
 
+@pytest.mark.slow
 def test_agrees_with_the_generator() -> None:
     entries = policy.entries()
     wrong = {}
@@ -90,6 +91,7 @@ def test_agrees_with_the_generator() -> None:
     assert len(set(generated()) & set(entries)) > 1000
 
 
+@pytest.mark.slow
 def test_names_only_wrappers_that_there_are() -> None:
     missing = set(generated()) - set(policy.entries())
     named = {name for name, entry in policy.entries().items() if entry.has("CUDA") and name not in generated()}

@@ -95,6 +95,7 @@ def test_a_trace_of_any_json_is_read_or_refused(trace: dict[str, Any]) -> None:
     assert len(found) + len(trouble) == 1
 
 
+@pytest.mark.slow
 @often
 @given(forged(Trace))
 def test_a_forged_trace_gives_honest_records(trace: dict[str, Any]) -> None:

@@ -183,6 +183,7 @@ def test_methods_are_called_on_what_is_constructed_by_super_and_by_self(reposito
     ]
 
 
+@pytest.mark.slow
 def test_subclasses_in_other_files_are_known_and_their_constructor_is_the_inherited_one() -> None:
     files = {
         "base.py": "class Base:\n    def __init__(self, width): ...\n",

@@ -62,6 +62,7 @@ def test_holders_of_a_layer_in_a_list_have_the_layer_as_root(operands: Any) -> N
     assert roots(weight) == [("model.heads[0]", "model.heads[0]"), ("self.heads[0]", "self.heads[0]")]
 
 
+@pytest.mark.slow
 def test_a_copy_that_was_dropped_is_told(operands: Any) -> None:
     found = operands("import torch\nx = torch.ones(2)\ny = torch.ones(2).cuda()\nx.to('cuda')\nprint(x + y)\n")
     told = {each["argument"]: each["copy"] for each in found}
