@@ -8,7 +8,7 @@ from devfix.find.records import Cause, Evidence, FindReport
 from devfix.find.report import find_record
 from devfix.model import Failure, Frame, Operand, SourceLocation
 from devfix.report.find_types import FindRecord
-from devfix.report.render.source_lines import no_lines
+from devfix.report.source_lines import no_lines
 
 MADE, FAILING = (SourceLocation("lib/a.py", line, "shifted", owned=True) for line in (5, 6))
 FAILURE = Failure(

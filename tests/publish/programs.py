@@ -29,7 +29,7 @@ from devfix.model import (
 )
 from devfix.report.record import record
 from devfix.report.render.json import dump
-from devfix.report.render.source_lines import line_of
+from devfix.report.source_lines import line_of
 from devfix.report.types import ReportRecord
 
 TRAIN = (

@@ -10,8 +10,7 @@ from calling import Publish
 from github_server import Fault, GitHub
 from programs import FIRST, SECOND, History
 
-from devfix.publish.action_text import summarize
-from devfix.publish.publisher import PublishAction
+from devfix.publish.action import PublishAction, summarize
 
 PEOPLE = ("--reviewer", "grace", "--reviewer", "example/compilers", "--assignee", "ada", "--milestone", "1.0")
 SETTINGS = b"""

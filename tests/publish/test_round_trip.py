@@ -13,7 +13,7 @@ from github_server import TOKEN, github
 
 from devfix.cli import status
 from devfix.model import VerdictOutcome
-from devfix.report.render.fix import OUTCOMES
+from devfix.report.record import OUTCOMES
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))

@@ -10,8 +10,8 @@ import pytest
 from sample_report import HOSTILE, lines, report, run
 
 from devfix.model import Outcome, Report, World
+from devfix.report.plain import one_line, plain, short_path, tail
 from devfix.report.record import failed, record
-from devfix.report.render.plain import one_line, plain, short_path, tail
 from devfix.report.render.text import text
 from devfix.report.types import ReportRecord
 

@@ -72,7 +72,7 @@ def lint_rules(
     Reported are imports of torch, use of files, processes and the network, pages without a rule, rules without a page,
     two rules of one id, and rules that lie too deep. Exit code 1 if there is any.
     """
-    from devfix.report.render.plain import one_line
+    from devfix.report.plain import one_line
     from devfix.rule_testing.lint import lint
 
     found = lint(paths or [Path("rules")])

@@ -9,7 +9,7 @@ import typer
 
 from devfix.errors import UserError
 from devfix.model import Edit, Report, Taking
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 if TYPE_CHECKING:
     from devfix.cli.screen import ShownProgress

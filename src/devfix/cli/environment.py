@@ -11,7 +11,7 @@ import typer
 
 from devfix.cli.installing import TorchOption, install, local_folder
 from devfix.cli.repair import Format, FormatOption
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 if TYPE_CHECKING:
     from devfix.environments import Environment

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from pathlib import Path
 
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 
 def complaint(message: str, arguments: Sequence[str], log: str = "") -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from devfix.errors import UserError
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 if TYPE_CHECKING:
     from devfix.environments import Environment

@@ -23,7 +23,7 @@ def judge_cases(
     started: Callable[[Sequence[Started]], None] | None = None,
 ) -> bool:
     """Print the results of the rules' cases, and how long they took; return whether all is well."""
-    from devfix.report.render.plain import plain
+    from devfix.report.plain import plain
     from devfix.rule_testing.page_check import judge
     from devfix.rule_testing.writing import judged, summed
 
@@ -42,7 +42,7 @@ def judge_cases(
 def watch_cases(watched: Watched, bench: Bench, select: Select | None) -> None:
     """Print the results of each rule that is saved, until the process is interrupted."""
     from devfix.registry import Catalog
-    from devfix.report.render.plain import plain
+    from devfix.report.plain import plain
     from devfix.rule_testing.watching import early, saves
 
     bench.warm_up()

@@ -11,7 +11,7 @@ from devfix.model import Report
 from devfix.notebooks.magics import unmasked
 from devfix.notebooks.notebook import Notebook, is_notebook
 from devfix.notebooks.reading import NotebookError
-from devfix.report.render.source_lines import Lines, line_of, no_lines
+from devfix.report.source_lines import Lines, line_of, no_lines
 from devfix.workspace import Repository
 
 _LONGEST = 10_000_000  # bytes of the largest file that is read for one line

@@ -16,10 +16,10 @@ from devfix.cli.publishing import publishing
 from devfix.errors import UserError
 from devfix.publish.commit_method import CommitMethod
 from devfix.publish.forge_kind import ForgeKind
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 if TYPE_CHECKING:
-    from devfix.publish.publisher import PublishAction
+    from devfix.publish.action import PublishAction
     from devfix.publish.request import Request
 
 
@@ -189,7 +189,7 @@ def publish(
     with publishing():
         done = list(_carried_out(request, output, folder or Path("devfix-patches")))
     if summary is not None:
-        from devfix.publish.action_text import summarize
+        from devfix.publish.action import summarize
 
         _append(summary, summarize(done))
     if output is StepFormat.json:
@@ -207,7 +207,7 @@ def publish(
 def _carried_out(request: Request, output: StepFormat, folder: Path) -> Iterator[PublishAction]:
     """Carry out the request, and yield each step when it is done and shown."""
     from devfix.cli.pages import page_of
-    from devfix.publish.action_text import describe
+    from devfix.publish.action import describe
     from devfix.publish.patch import write_patches
     from devfix.publish.request import publish as steps
 

@@ -19,7 +19,7 @@ from devfix.cli.taking import ApplyOption, CandidateOption, TakeOption, answers,
 from devfix.cli.until import ForOption, RequestOption, StepsOption, UntilLineOption, UntilOption, until_from
 from devfix.errors import UserError
 from devfix.model import Outcome, Report, Taking, WorldChoice
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 
 class Format(str, Enum):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 EPILOG = """Commands of comments, each in the first line of a comment:
 
@@ -41,7 +41,7 @@ def respond(
     from devfix.cli.publishing import publishing
 
     with publishing():
-        from devfix.publish.action_text import describe
+        from devfix.publish.action import describe
         from devfix.publish.comments.answer import answer
         from devfix.publish.request import Request
 

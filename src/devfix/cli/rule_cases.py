@@ -117,7 +117,7 @@ def _recorded(interpreter: Path, no_cache: bool, clear_cache: bool) -> RecordedR
 
 def _preview(found: Catalog, bench: Bench, select: Select | None) -> int:
     """Print what the rules propose; return 1 if a rule is in error."""
-    from devfix.report.render.plain import plain
+    from devfix.report.plain import plain
     from devfix.rule_testing.page import PageError, read_page
 
     troubles = list(found.troubles)
@@ -139,7 +139,7 @@ def _preview(found: Catalog, bench: Bench, select: Select | None) -> int:
 
 
 def _update(rule: Rule, bench: Bench, overwrite: bool) -> None:
-    from devfix.report.render.plain import plain
+    from devfix.report.plain import plain
     from devfix.rule_testing.updating import update_page
 
     page = os.path.relpath(rule.page)

@@ -21,7 +21,7 @@ def rules(local: Local = None, output: FormatOption = Format.text) -> int:
 
     Rules that cannot be loaded are reported on standard error.
     """
-    from devfix.report.render.plain import one_line
+    from devfix.report.plain import one_line
 
     catalog = _catalog(local)
     records = [_record(rule) for rule in catalog.rules]
@@ -46,7 +46,7 @@ def explain(
     from rich.markdown import Markdown
 
     from devfix.cli.screen import size_and_color
-    from devfix.report.render.plain import plain
+    from devfix.report.plain import plain
     from devfix.rule_testing.page import read_page
 
     found = _catalog(local).find(rule)
@@ -91,7 +91,7 @@ def _print_table(records: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     from devfix.cli.screen import size_and_color
-    from devfix.report.render.plain import one_line
+    from devfix.report.plain import one_line
 
     width, color = size_and_color()
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))

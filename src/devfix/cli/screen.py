@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from devfix.progress import Progress, duration
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 WIDTH = 100  # columns of a report that is not printed to a terminal
 # Without a terminal, nothing is printed for so many seconds; then a line after each interval, which doubles.

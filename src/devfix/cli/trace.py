@@ -57,7 +57,7 @@ def trace(
     import msgspec
 
     from devfix.errors import UserError
-    from devfix.report.render.plain import plain
+    from devfix.report.plain import plain
     from devfix.rule_testing.context_text import context_text
     from devfix.rule_testing.context_view import view_of
     from devfix.rule_testing.format import format_ending

@@ -21,7 +21,7 @@ def undo(
     The files get the contents that they had before `devfix repair --apply`. If one of them has changed since, nothing
     is done. Repeat it to take back what was applied before.
     """
-    from devfix.report.render.plain import one_line
+    from devfix.report.plain import one_line
     from devfix.workspace import Repository
     from devfix.workspace.applied.undo import undo_last
 

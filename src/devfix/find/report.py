@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from devfix.find.records import Cause, FindReport
+from devfix.report.failure_record import failure_record
 from devfix.report.find_types import CauseFixRecord, CauseRecord, EvidenceRecord, FindRecord, LineRecord, ReasonRecord
-from devfix.report.render.failure import failure_record
-from devfix.report.render.source_lines import Lines
+from devfix.report.source_lines import Lines
 
 Fixes = Mapping[tuple[str, str, int, str], CauseFixRecord]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from devfix.model import DeviceType, GpusNeeded, Outcome, Run, World
 from devfix.pipeline.session import Session
-from devfix.report.render.gpus import listed_reason
+from devfix.report.gpus_needed import listed_reason
 from devfix.verification.checks.stdout import last_line
 
 MOST = 8  # GPUs given without --gpus: those of one common machine

@@ -13,8 +13,8 @@ from devfix.errors import UserError
 from devfix.publish.guards import tests_of
 from devfix.publish.paths import explain_forbidden
 from devfix.report.hunks import Hunk, parse
+from devfix.report.plain import one_line
 from devfix.report.render.json import read
-from devfix.report.render.plain import one_line
 from devfix.report.types import FixRecord, ReportRecord
 
 REPORT = "report.json"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from devfix.publish.pull import Pull
-from devfix.publish.suggestions.diff_lines import DiffLines
-from devfix.publish.suggestions.placing import Suggestion
+
+DiffLines = Mapping[str, Sequence[range]]
+"""The lines of the new version that each hunk of a file's diff shows, by the file's path."""
 
 
 class Issue(NamedTuple):
@@ -46,6 +48,20 @@ class LineComment(NamedTuple):
     id: int
     body: str
     is_current: bool
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """Lines `first` to `last` of the file in the pull request, their text, and the text that replaces them.
+
+    Both texts end with a line feed, whether the file does or not; `text` is empty where lines are deleted.
+    """
+
+    path: str
+    first: int
+    last: int
+    old: str
+    text: str
 
 
 class Reviews(Protocol):

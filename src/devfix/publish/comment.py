@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from devfix.publish import secrets
+from devfix.publish.action import PublishAction
 from devfix.publish.forge import Forge
 from devfix.publish.marker import break_delimiters
-from devfix.publish.publisher import PublishAction
 from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.fingerprint import program_id
 from devfix.report.types import ReportRecord

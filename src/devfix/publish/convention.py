@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from devfix.report.plain import one_line
 from devfix.report.render.markdown import unlinked
-from devfix.report.render.plain import one_line
 
 LENGTH = 72
 _MERGE = re.compile(r"Merge |Revert |Bump |\[pre-commit")

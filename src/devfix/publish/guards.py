@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from devfix.errors import UserError
 from devfix.publish.changed_text import objection
 from devfix.publish.paths import explain_forbidden
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 from devfix.report.types import FixRecord
 
 _NAME = re.compile(r"test_devices_\w{1,100}\.py|devices_\w{1,100}_test\.py", re.ASCII)

@@ -7,8 +7,15 @@ from dataclasses import dataclass, field
 
 from devfix.publish.attributes import Attributes
 from devfix.publish.commit_method import CommitMethod
-from devfix.publish.dashboard.entries import Choices
 from devfix.workspace import Actor
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The failures, by their keys, that a person has chosen in the dashboard to retry or to ignore."""
+
+    retry: frozenset[str] = frozenset()
+    ignore: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

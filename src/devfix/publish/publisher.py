@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 
 from devfix.publish import secrets
+from devfix.publish.action import PublishAction
 from devfix.publish.artifact import Artifact
 from devfix.publish.attributes import set_attributes
 from devfix.publish.commit_method import CommitMethod
@@ -21,23 +22,6 @@ from devfix.report.fingerprint import failure_id, program_id
 from devfix.workspace import Remote
 
 BRANCHES = 100  # at most so many branches of devfix are examined for closed pull requests: each costs a request
-
-
-@dataclass(frozen=True)
-class PublishAction:
-    """The action taken on one pull request, with its reason.
-
-    `action` is opened, updated, reopened, unchanged, closed, deleted (its branch) or left; or commented, suggested,
-    listed (in the dashboard, whose number it is), or the command of a comment. Without a pull request, `number` is 0,
-    `url` "".
-    """
-
-    action: str
-    branch: str
-    number: int = 0
-    url: str = ""
-    title: str = ""
-    why: str = ""
 
 
 class Publisher:

@@ -10,9 +10,9 @@ from markupsafe import Markup
 
 from devfix.publish.convention import title
 from devfix.publish.proposal import Proposal
+from devfix.report.plain import one_line
 from devfix.report.render import templating
 from devfix.report.render.markdown import code, unlinked
-from devfix.report.render.plain import one_line
 from devfix.report.render.summary import reproduce, shorten, view
 from devfix.report.types import FixRecord, ReportRecord
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from devfix.config import PublishConfig, decode_config, parse_table
 from devfix.errors import UserError
+from devfix.publish.action import PublishAction
 from devfix.publish.artifact import Artifact, open_artifact
 from devfix.publish.attributes import Attributes
 from devfix.publish.comment import comment
@@ -20,7 +21,7 @@ from devfix.publish.forge import Forge
 from devfix.publish.forge_kind import ForgeKind
 from devfix.publish.proposal import Proposal, proposals
 from devfix.publish.publish_options import PublishOptions
-from devfix.publish.publisher import PublishAction, Publisher
+from devfix.publish.publisher import Publisher
 from devfix.publish.pull_request_text import Page, PullRequestText
 from devfix.publish.suggestions.review import SuggestionReview
 from devfix.workspace import Remote, remote_address

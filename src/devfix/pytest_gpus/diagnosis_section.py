@@ -50,7 +50,7 @@ def diagnosis(failure: Failure, root: Path, folder: Path) -> str:
     """Return the diagnosis of a failure as text, with paths relative to the folder in which pytest was started."""
     from rich.console import Group
 
-    from devfix.report.render.failure import failure_record, seen_from
+    from devfix.report.failure_record import failure_record, seen_from
     from devfix.report.render.text import diagnosis as parts
     from devfix.report.render.text import render_text
 
@@ -78,7 +78,7 @@ def repair_command(node: str, given: Sequence[str], wanted: Wanted) -> str:
 
 def lines(root: Path) -> Lines:
     """Return what gives the lines of the suite's files."""
-    from devfix.report.render.source_lines import line_of
+    from devfix.report.source_lines import line_of
 
     def line(path: str, number: int) -> str:
         try:

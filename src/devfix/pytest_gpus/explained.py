@@ -18,7 +18,7 @@ from devfix.pytest_gpus.diagnosis_section import lines
 from devfix.registry import Catalog, collect
 from devfix.registry.selection import rules_for
 from devfix.report.diff import format_diff, split_cells
-from devfix.report.render.failure import failure_record
+from devfix.report.failure_record import failure_record
 from devfix.report.suite_types import ProposedChangeRecord
 from devfix.report.types import EditRecord
 from devfix.sdk import Sources

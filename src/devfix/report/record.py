@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from devfix.model import DependencyFault, Edit, Fix, Others, Patch, Repair, Report, RuleDecision, Run
+from devfix.model import DependencyFault, Edit, Fix, Others, Patch, RegressionTest, Repair, Report, RuleDecision, Run
+from devfix.model.patch import VerdictOutcome
 from devfix.report.diff import format_diff, split_cells
+from devfix.report.failure_record import failure_record, place_members, world_record
 from devfix.report.failure_types import PlaceRecord
-from devfix.report.render.devices import map_record
-from devfix.report.render.failure import failure_record, place_members, world_record
-from devfix.report.render.fix import OUTCOMES
-from devfix.report.render.gpus import gpus_record, gpus_sentence
-from devfix.report.render.regression_test import test_record
-from devfix.report.render.source_lines import Lines, after, no_lines
+from devfix.report.gpus_needed import gpus_record, gpus_sentence
+from devfix.report.source_lines import Lines, after, no_lines
 from devfix.report.types import (
+    BeforeAfter,
     CopiesRecord,
     DependencyFaultRecord,
     DeviceMapRecord,
@@ -21,16 +20,30 @@ from devfix.report.types import (
     ErrorRecord,
     FixRecord,
     LeftOutRecord,
+    ModuleRecord,
     NotKeptRecord,
     OthersRecord,
+    RegressionTestRecord,
     RemainingFailureRecord,
     ReportRecord,
     RuleRecord,
     RunRecord,
+    TransferRecord,
     VerdictRecord,
 )
 
 TAIL = 8000  # characters of a program's output that a report keeps: enough for any traceback a person reads
+
+OUTCOMES: Mapping[VerdictOutcome, str] = {
+    "verified": "verified",
+    "progressed": "reached a different failure",
+    "same-failure": "the same failure occurred again",
+    "regressed": "a world that passed before fails with it",
+    "behaviour-changed": "changed what the program prints or computes",
+    "broken": "broke the program",
+    "superseded": "verified, but another candidate was kept",
+}
+"""The outcomes of candidates, in words."""
 
 
 def record(report: Report, lines: Lines = no_lines) -> ReportRecord:
@@ -76,6 +89,19 @@ def failed(command: str, message: str, log: str = "") -> ReportRecord:
     """Return the record of a repair that could not be done: wrong usage, or a fault of devfix with its `log` file."""
     error = ErrorRecord(message=message, log=log)
     return ReportRecord(outcome="error", world=None, command=command, commit="", error=error)
+
+
+def map_record(run: Run, lines: Lines) -> DeviceMapRecord:
+    """Return the device map of a run; `lines` gives the source as for a report's record."""
+    modules = (
+        ModuleRecord(expression=each.expression, type=each.type, device=each.device, tensors=dict(each.tensors))
+        for each in run.modules
+    )
+    transfers = (
+        TransferRecord(**place_members(each.place, lines), direction=each.direction, count=each.count, bytes=each.bytes)
+        for each in run.transfers
+    )
+    return DeviceMapRecord(modules=tuple(modules), transfers=tuple(transfers))
 
 
 def _maps(report: Report, lines: Lines) -> Iterator[DeviceMapRecord]:
@@ -153,9 +179,20 @@ def _fix(index: int, fix: Fix, repair: Repair) -> FixRecord:
             reason=verdict.reason,
             objections=verdict.objections,
         ),
-        regression_test=test_record(test) if test else None,
+        regression_test=_test(test) if test else None,
         no_test_reason=repair.no_test_reason if fix is repair.fix and test is None else "",
         similar_sites=_edits(fix.similar_sites),
+    )
+
+
+def _test(test: RegressionTest) -> RegressionTestRecord:
+    """Return the part of a fix's record about the test of a fix."""
+    return RegressionTestRecord(
+        path=test.path,
+        text=test.text,
+        exercises=test.exercises,
+        passes_after_fix=test.passes_after_fix,
+        worlds={name: BeforeAfter(before=before, after=after) for name, (before, after) in test.worlds.items()},
     )
 
 

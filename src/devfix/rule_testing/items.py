@@ -12,7 +12,7 @@ import pytest
 
 from devfix.errors import DevfixError
 from devfix.registry import Rule
-from devfix.report.render.plain import plain
+from devfix.report.plain import plain
 from devfix.rule_testing.case import Case
 from devfix.rule_testing.page import read_page
 from devfix.rule_testing.page_check import page_troubles

@@ -41,7 +41,7 @@ from devfix.sdk.trace.placement import last_placement
 from devfix.sdk.trace.returns import class_of, methods_called, return_values
 from devfix.sdk.trace.scopes import binding_at, device_at, device_in, is_spread, named_at, on_device, scope_of
 from devfix.sdk.trace.sites import FixSite
-from devfix.source import File, Sources, last_name
+from devfix.source import File, Sources, code, last_name
 from devfix.source.edits.buffers import register_as_buffer
 from devfix.source.edits.device_arguments import (
     device_argument,
@@ -55,7 +55,6 @@ from devfix.source.edits.expressions import (
     add_keyword,
     argument,
     call_method,
-    code,
     expression,
     is_move,
     move_to,

@@ -9,6 +9,17 @@ import libcst as cst
 
 from devfix.notebooks.notebook import cell_name, is_notebook, split_script
 
+_NOWHERE = cst.Module([])  # provides the default style for nodes that are in no file
+
+
+def code(node: cst.CSTNode) -> str:
+    """Return the text of a node that is in no file; `File.code` returns that of one in a file.
+
+    >>> code(cst.Name("device"))
+    'device'
+    """
+    return _NOWHERE.code_for_node(node)
+
 
 def normalised(code: str) -> str:
     """Code without the spaces that do not matter for comparing two expressions."""

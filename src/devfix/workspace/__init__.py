@@ -7,7 +7,7 @@ from devfix.workspace.git.file_changes import CommitChanges, FileChange
 from devfix.workspace.git.identity import Actor
 from devfix.workspace.git.references import resolve
 from devfix.workspace.git.remote import Remote, person, remote_address, repository_address
-from devfix.workspace.git.repository import Repository
+from devfix.workspace.repository import Repository
 from devfix.workspace.worktrees.pool import Worktrees
 from devfix.workspace.worktrees.worktree import Worktree
 

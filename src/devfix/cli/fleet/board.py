@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from devfix.progress import duration
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 if TYPE_CHECKING:
     from devfix.fleet.progress import FleetProgress

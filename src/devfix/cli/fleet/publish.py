@@ -13,7 +13,7 @@ from devfix.cli.fleet.extra import ResultsArgument, fleet_extra
 from devfix.cli.fleet.status import StatusFormat
 from devfix.cli.publishing import publishing
 from devfix.publish.forge_kind import ForgeKind
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 if TYPE_CHECKING:
     from devfix.fleet.results.publications import PublicationRecord

@@ -15,7 +15,7 @@ import typer
 
 from devfix.cli.fleet.extra import fleet_extra
 from devfix.fleet.records import JobOutcome
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 if TYPE_CHECKING:
     from devfix.fleet.planning import Plan

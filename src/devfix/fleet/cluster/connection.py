@@ -19,7 +19,7 @@ from ray.exceptions import RayError
 from devfix.errors import UserError
 from devfix.fleet.cluster.tasks import on, sweep_node, version_on_node
 from devfix.fleet.records import Job
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Ray would kill the supervisor of a job before that can end the job's processes, when it cancels a task.

@@ -15,7 +15,7 @@ from pathlib import Path
 from devfix.errors import UserError
 from devfix.process import BoundedOutput, SupervisedProcess, child_environment
 from devfix.process.tempdirs import scratch_folder, temporary_folder
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 _LOOK = 0.1  # seconds between two looks whether Ray has started
 _LONGEST = 40  # bytes of a folder's path, so that those of sockets in it have at most 107

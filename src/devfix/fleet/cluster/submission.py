@@ -25,7 +25,7 @@ from devfix.fleet.cluster.options import RunOptions
 from devfix.fleet.cluster.tasks import run_on_node
 from devfix.fleet.progress import FleetProgress
 from devfix.fleet.records import Job, JobOutcome, JobRecord, JobResult
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 _LOOK = 1.0  # seconds of one wait for a result
 _REFRESH = 5.0  # seconds after which the cores of a cluster, which may grow, are counted again

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from devfix.fleet.jobs.ending import Ended
 from devfix.fleet.records import JobOutcome
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 SIZE = 20_000_000  # bytes; as much as `devfix publish` reads
 ENTRIES = 500

@@ -19,7 +19,7 @@ from devfix.fleet.jobs.folders import JobFolder
 from devfix.fleet.jobs.variables import job_variables, node_variables
 from devfix.fleet.records import Job, JobOutcome, Mode
 from devfix.process import Completed, ResourceLimits, Sandbox, interpreter_folders, run
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 GIGABYTE = 1_000_000_000
 _PROCESSES = 1000

@@ -11,8 +11,8 @@ from devfix.fleet.records import FindingRecord, Job, JobOutcome, Mode
 from devfix.model import Outcome
 from devfix.process import Completed
 from devfix.report.find_types import CauseRecord, FindRecord
+from devfix.report.plain import one_line
 from devfix.report.render.json import read, read_search
-from devfix.report.render.plain import one_line
 from devfix.report.types import ReportRecord
 
 _MOST = 200  # findings of one job

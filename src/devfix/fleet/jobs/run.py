@@ -14,7 +14,7 @@ from devfix.fleet.jobs.folders import JobFolder, NodeFolders
 from devfix.fleet.jobs.reading import Reading, read_result
 from devfix.fleet.records import Job, JobOutcome, JobRecord, JobResult
 from devfix.process import why_no_sandbox
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 from devfix.workspace import CheckoutError, check_out_commit
 
 _CHECKOUT = {"": JobOutcome.CLONE_FAILED, "time": JobOutcome.TIMED_OUT, "disk": JobOutcome.OUT_OF_DISK}

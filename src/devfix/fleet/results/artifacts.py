@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 _FILES, _FILE_SIZE, _SIZE = 2_000, 20_000_000, 50_000_000  # a repair writes some ten files of 100,000 bytes
 _DEPTH, _NAME = 4, 200  # parts of a path, bytes of a part

@@ -15,14 +15,14 @@ from devfix.fleet.results.fixes import report_folders
 from devfix.fleet.results.publications import Publication, PublicationLog, PublicationRecord
 from devfix.fleet.results.reading import read_results
 from devfix.fleet.results.store import ResultStore
+from devfix.publish.action import PublishAction
 from devfix.publish.attributes import Attributes
 from devfix.publish.connection import connect, known_forge
 from devfix.publish.forge_kind import ForgeKind
-from devfix.publish.publisher import PublishAction
 from devfix.publish.pull_request_text import Page
 from devfix.publish.request import Request
 from devfix.publish.request import publish as publish_report
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 HOUR = 3600.0
 

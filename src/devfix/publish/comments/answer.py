@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from devfix.publish.action import PublishAction
 from devfix.publish.comments.respond import respond
 from devfix.publish.connection import connect
 from devfix.publish.forge_kind import ForgeKind
 from devfix.publish.github.client import GitHubClient
 from devfix.publish.github.event import event_of
-from devfix.publish.publisher import PublishAction
 from devfix.publish.pull_request_text import Page
 from devfix.publish.request import Request, address_of
 

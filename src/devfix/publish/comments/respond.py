@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from devfix.publish import secrets
+from devfix.publish.action import PublishAction
 from devfix.publish.comments.command import Command, asked_word, command_of
 from devfix.publish.comments.event import CommentEvent, comment_event
 from devfix.publish.github.client import GitHubClient
 from devfix.publish.marker import Marker, replace_text
-from devfix.publish.publisher import PublishAction
 from devfix.publish.pull import Pull
 from devfix.publish.pull_request_text import Page, explanation
 

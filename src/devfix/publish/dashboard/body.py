@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from devfix.publish.dashboard.entries import Choices, Entry, EntryState
+from devfix.publish.dashboard.entries import Entry, EntryState
+from devfix.publish.publish_options import Choices
 from devfix.report.render.markdown import prose
 
 TITLE = "devfix dashboard"

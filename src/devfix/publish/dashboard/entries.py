@@ -28,11 +28,3 @@ class Entry:
     number: int = 0
     state: EntryState = EntryState.open
     reason: str = ""
-
-
-@dataclass(frozen=True)
-class Choices:
-    """The failures, by their keys, that a person has chosen in the dashboard to retry or to ignore."""
-
-    retry: frozenset[str] = frozenset()
-    ignore: frozenset[str] = frozenset()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from devfix.publish import secrets
+from devfix.publish.action import PublishAction
 from devfix.publish.capabilities import Issue, Issues
 from devfix.publish.dashboard.body import MARK, TITLE, choices, entries, write
-from devfix.publish.dashboard.entries import Choices, Entry, EntryState
+from devfix.publish.dashboard.entries import Entry, EntryState
 from devfix.publish.proposal import Proposal
-from devfix.publish.publisher import PublishAction
+from devfix.publish.publish_options import Choices
 from devfix.report.fingerprint import program_id
 from devfix.report.types import ReportRecord
 

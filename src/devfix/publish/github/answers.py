@@ -10,7 +10,7 @@ from githubkit import Response
 from githubkit.exception import GitHubException, RateLimitExceeded, RequestFailed
 
 from devfix.errors import UserError
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 
 @contextmanager

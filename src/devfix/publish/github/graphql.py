@@ -10,7 +10,7 @@ from githubkit.exception import GraphQLFailed
 
 from devfix.errors import UserError
 from devfix.publish.github.answers import asking
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 
 def query(github: GitHub[Any], what: str, text: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from gitlab.exceptions import GitlabError
 from requests import RequestException
 
 from devfix.errors import UserError
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 
 @contextmanager

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d{1,9})(?:,(\d{1,9}))? @@", re.MULTILINE)
-DiffLines = Mapping[str, Sequence[range]]
-"""The lines of the new version that each hunk of a file's diff shows, by the file's path."""
 
 
 def shown_lines(patch: str) -> Iterator[range]:

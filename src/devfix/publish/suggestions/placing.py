@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from devfix.publish.capabilities import DiffLines, Suggestion
 from devfix.publish.suggestions.changes import Change
-from devfix.publish.suggestions.diff_lines import DiffLines, is_shown
+from devfix.publish.suggestions.diff_lines import is_shown
 from devfix.report.render.markdown import without_commands
 
 _LONGEST = 20_000  # characters of a suggestion; GitHub's limit for a comment is 65,536
-
-
-@dataclass(frozen=True)
-class Suggestion:
-    """Lines `first` to `last` of the file in the pull request, their text, and the text that replaces them.
-
-    Both texts end with a line feed, whether the file does or not; `text` is empty where lines are deleted.
-    """
-
-    path: str
-    first: int
-    last: int
-    old: str
-    text: str
 
 
 def place(changes: Iterable[Change], shown: DiffLines) -> Iterator[Change | Suggestion]:

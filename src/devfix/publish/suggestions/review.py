@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from devfix.notebooks.notebook import named_cell
 from devfix.publish import secrets
+from devfix.publish.action import PublishAction
 from devfix.publish.artifact import Artifact
-from devfix.publish.capabilities import Review, Reviews
+from devfix.publish.capabilities import Review, Reviews, Suggestion
 from devfix.publish.proposal import Content, Proposal
 from devfix.publish.publish_options import PublishOptions
-from devfix.publish.publisher import PublishAction
 from devfix.publish.pull import Pull
 from devfix.publish.suggestions import text
 from devfix.publish.suggestions.changes import Change, changes
-from devfix.publish.suggestions.placing import Suggestion, place
+from devfix.publish.suggestions.placing import place
 from devfix.report.fingerprint import program_id
 from devfix.report.types import FixRecord
 

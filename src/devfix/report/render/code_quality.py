@@ -11,9 +11,9 @@ from devfix.notebooks.notebook import named_cell
 from devfix.report.failure_types import FailureRecord
 from devfix.report.find_types import FindRecord
 from devfix.report.fingerprint import failure_id
+from devfix.report.plain import one_line, plain
 from devfix.report.render.find import summary
 from devfix.report.render.find_sarif import cause_id
-from devfix.report.render.plain import one_line, plain
 from devfix.report.render.sarif import Located, rule_of
 from devfix.report.types import ReportRecord
 

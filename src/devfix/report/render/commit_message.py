@@ -8,8 +8,8 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from devfix.model import Failure, Fix, RegressionTest, World
-from devfix.report.render.failure import operand_name
-from devfix.report.render.plain import one_line, plain
+from devfix.report.failure_record import operand_name
+from devfix.report.plain import one_line, plain
 
 SUBJECT = 72  # git log and most forges truncate longer ones
 

@@ -8,8 +8,8 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from devfix.report.plain import plain
 from devfix.report.render.fix import colored_diff
-from devfix.report.render.plain import plain
 from devfix.report.types import DependencyFaultRecord
 
 

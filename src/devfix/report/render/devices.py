@@ -10,26 +10,11 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from devfix.model import Run, is_on_gpu
-from devfix.report.render.failure import place_members
-from devfix.report.render.plain import one_line, plain, short_path
-from devfix.report.render.source_lines import Lines
-from devfix.report.types import DeviceMapRecord, ModuleRecord, RunReport, TransferRecord
+from devfix.model import is_on_gpu
+from devfix.report.plain import one_line, plain, short_path
+from devfix.report.types import ModuleRecord, RunReport, TransferRecord
 
 _ROWS = 40  # lines that copied, the busiest first
-
-
-def map_record(run: Run, lines: Lines) -> DeviceMapRecord:
-    """Return the device map of a run; `lines` gives the source as for a report's record."""
-    modules = (
-        ModuleRecord(expression=each.expression, type=each.type, device=each.device, tensors=dict(each.tensors))
-        for each in run.modules
-    )
-    transfers = (
-        TransferRecord(**place_members(each.place, lines), direction=each.direction, count=each.count, bytes=each.bytes)
-        for each in run.transfers
-    )
-    return DeviceMapRecord(modules=tuple(modules), transfers=tuple(transfers))
 
 
 def device_map(data: RunReport) -> Iterator[RenderableType]:

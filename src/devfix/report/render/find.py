@@ -12,8 +12,8 @@ from rich.text import Text
 
 from devfix.progress import duration
 from devfix.report.find_types import CauseFixRecord, CauseRecord, EvidenceRecord, FindRecord
+from devfix.report.plain import one_line, plain
 from devfix.report.render.github import command
-from devfix.report.render.plain import one_line, plain
 from devfix.report.render.text import diagnosis, render_text
 
 _SHOWN = 5  # tests and other names in a list

@@ -9,8 +9,8 @@ from typing import Any
 
 from devfix import __version__
 from devfix.report.find_types import CauseRecord, FindRecord
+from devfix.report.plain import one_line
 from devfix.report.render.find import summary
-from devfix.report.render.plain import one_line
 from devfix.report.render.sarif import SCHEMA, location, message
 
 Record = Mapping[str, Any]

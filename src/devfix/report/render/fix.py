@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.console import RenderableType
@@ -10,23 +10,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from devfix.model.patch import VerdictOutcome
-from devfix.report.render.plain import one_line, plain
+from devfix.report.plain import one_line, plain
+from devfix.report.record import OUTCOMES
 from devfix.report.types import CopiesRecord, FixRecord, VerdictRecord
 
 _SHOWN = 8  # rejected candidates without --verbose; a search may try dozens
 EQUIVALENT = "superseded"
 ALIVE = "alive"  # how a world begins in which the program was ended as requested, without a failure
-
-OUTCOMES: Mapping[VerdictOutcome, str] = {
-    "verified": "verified",
-    "progressed": "reached a different failure",
-    "same-failure": "the same failure occurred again",
-    "regressed": "a world that passed before fails with it",
-    "behaviour-changed": "changed what the program prints or computes",
-    "broken": "broke the program",
-    "superseded": "verified, but another candidate was kept",
-}
 
 
 def change(fix: FixRecord, with_diff: bool = True) -> Iterator[RenderableType]:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from devfix.progress import duration
 from devfix.report.fleet_types import FleetRecord
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 
 _REASONS = 15  # rows of reasons: the report has all
 STEPS = {"clone": "clone", "environment": "environment", "run": "run", "job": "the whole job"}

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from devfix.notebooks.notebook import named_cell
 from devfix.report.failure_types import FailureRecord, PlaceRecord
+from devfix.report.plain import one_line, plain
 from devfix.report.render.headline import headline
-from devfix.report.render.plain import one_line, plain
 from devfix.report.types import FixRecord, ReportRecord
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from devfix.model import DeviceType, Outcome
 from devfix.report.failure_types import WorldRecord
-from devfix.report.render.plain import one_line, plain
+from devfix.report.plain import one_line, plain
 from devfix.report.types import RemainingFailureRecord, ReportRecord, RunRecord
 
 _STYLES = {"repaired": "bold green", "clean": "bold green", "partial": "bold yellow", "dependency-fault": "bold yellow"}

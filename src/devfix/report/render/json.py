@@ -12,9 +12,9 @@ from devfix.errors import UserError
 from devfix.model import Report
 from devfix.report.find_types import FindRecord
 from devfix.report.fleet_types import FleetRecord
+from devfix.report.plain import one_line
 from devfix.report.record import record
-from devfix.report.render.plain import one_line
-from devfix.report.render.source_lines import Lines, no_lines
+from devfix.report.source_lines import Lines, no_lines
 from devfix.report.suite_types import SuiteRecord
 from devfix.report.types import ReportRecord, RunReport
 

@@ -6,7 +6,7 @@ import re
 
 from markupsafe import Markup
 
-from devfix.report.render.plain import one_line, plain
+from devfix.report.plain import one_line, plain
 
 GAP = "\u200b"  # zero-width space: breaks up what GitHub links after Markdown is rendered, where `\` has no effect
 _ACTIVE = re.compile(r"[\\`*_{}\[\]<>()#+!|~&^]")

@@ -1,4 +1,4 @@
-"""The regression test of a fix: its record, and its lines in a report."""
+"""The regression test of a fix: its lines in a report."""
 
 from __future__ import annotations
 
@@ -8,20 +8,8 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from devfix.model import RegressionTest
-from devfix.report.render.plain import one_line, plain
-from devfix.report.types import BeforeAfter, FixRecord, RegressionTestRecord
-
-
-def test_record(test: RegressionTest) -> RegressionTestRecord:
-    """Return the part of a fix's record about the test if guards a fix."""
-    return RegressionTestRecord(
-        path=test.path,
-        text=test.text,
-        exercises=test.exercises,
-        passes_after_fix=test.passes_after_fix,
-        worlds={name: BeforeAfter(before=before, after=after) for name, (before, after) in test.worlds.items()},
-    )
+from devfix.report.plain import one_line, plain
+from devfix.report.types import FixRecord, RegressionTestRecord
 
 
 def regression_test(fix: FixRecord, whole: bool) -> Iterator[RenderableType]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 from devfix.report.types import ReportRecord, RuleRecord
 
 SAME = "the same change as that of "

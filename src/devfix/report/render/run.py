@@ -10,13 +10,14 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from devfix.model import DeviceType, Run
-from devfix.report.render.devices import device_map, map_record
-from devfix.report.render.failure import failure_record, place_from, seen_from, world_record
-from devfix.report.render.gpus import gpus_of_run, gpus_sentence
+from devfix.report.failure_record import failure_record, place_from, seen_from, world_record
+from devfix.report.gpus_needed import gpus_of_run, gpus_sentence
+from devfix.report.plain import one_line, plain, short_path
+from devfix.report.record import map_record
+from devfix.report.render.devices import device_map
 from devfix.report.render.headline import world
-from devfix.report.render.plain import one_line, plain, short_path
-from devfix.report.render.source_lines import Lines, no_lines
 from devfix.report.render.text import diagnosis, render_text
+from devfix.report.source_lines import Lines, no_lines
 from devfix.report.types import RunReport
 
 

@@ -11,8 +11,8 @@ from devfix import __version__
 from devfix.notebooks.notebook import named_cell
 from devfix.report.fingerprint import failure_id
 from devfix.report.hunks import parse
+from devfix.report.plain import one_line, plain
 from devfix.report.render.headline import headline
-from devfix.report.render.plain import one_line, plain
 from devfix.report.types import EditRecord, FixRecord, ReportRecord
 
 Json = Mapping[str, Any]

@@ -9,9 +9,9 @@ from typing import Any
 
 from devfix.model import DeviceType, World
 from devfix.report.failure_types import OperandRecord
+from devfix.report.plain import tail
 from devfix.report.render.fix import copies, counted_equivalents, equivalents, said
 from devfix.report.render.headline import doubts, headline
-from devfix.report.render.plain import tail
 from devfix.report.render.templating import markdown, render
 from devfix.report.render.tensors import CREATIONS, shape
 from devfix.report.types import FixRecord, ReportRecord

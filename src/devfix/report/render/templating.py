@@ -10,10 +10,10 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from devfix.errors import UserError
+from devfix.report.plain import one_line, plain
 from devfix.report.render.commit_message import wrap_paragraph
 from devfix.report.render.headline import world
 from devfix.report.render.markdown import code, fence, prose
-from devfix.report.render.plain import one_line, plain
 from devfix.report.render.regression_test import describe_worlds
 
 

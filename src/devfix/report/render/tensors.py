@@ -11,7 +11,7 @@ from rich.text import Text
 from devfix.model import is_on_gpu
 from devfix.model.tensors import EventKind
 from devfix.report.failure_types import EventRecord, FailureRecord, OperandRecord
-from devfix.report.render.plain import one_line, plain, short_path
+from devfix.report.plain import one_line, plain, short_path
 
 CREATIONS: Mapping[EventKind, str] = {
     "factory": "created",

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.model import is_on_gpu
-from devfix.source import File, last_name
-from devfix.source.edits.expressions import DTYPE, add_keyword, argument, code, expression
+from devfix.source import File, code, last_name
+from devfix.source.edits.expressions import DTYPE, add_keyword, argument, expression
 from devfix.source.queries.reading import assignments
 
 LITERAL = re.compile(r"(cuda|mps|xpu|cpu)(:\d+)?")

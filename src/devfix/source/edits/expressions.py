@@ -6,22 +6,12 @@ import re
 
 import libcst as cst
 
-from devfix.source import last_name
+from devfix.source import code, last_name
 
 DTYPE = re.compile(r"(^|[._])(dtype|float\d*|bfloat16|half|double|int\d*|uint8|long|short|bool|complex\d*)$")
 MOVES = ("to", "cuda", "cpu")
 SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-_NOWHERE = cst.Module([])  # provides the default style for nodes that are in no file
 ATOMS = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Tuple, cst.List)
-
-
-def code(node: cst.CSTNode) -> str:
-    """Return the text of a node that is in no file; `File.code` returns that of one in a file.
-
-    >>> code(cst.Name("device"))
-    'device'
-    """
-    return _NOWHERE.code_for_node(node)
 
 
 def expression(text: str) -> cst.BaseExpression:

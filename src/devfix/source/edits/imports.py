@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import libcst as cst
 
-from devfix.source.edits.expressions import code
+from devfix.source import code
 from devfix.source.queries.naming import imported, is_import
 
 Whitespace = cst.SimpleWhitespace | cst.ParenthesizedWhitespace

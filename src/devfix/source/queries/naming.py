@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.source import File, last_name
-from devfix.source.edits.expressions import code
+from devfix.source import File, code, last_name
 
 
 def calls(file: File, *names: str, within: cst.CSTNode | None = None) -> Iterator[cst.Call]:

@@ -7,8 +7,7 @@ from itertools import takewhile
 
 import libcst as cst
 
-from devfix.source import File
-from devfix.source.edits.expressions import code
+from devfix.source import File, code
 from devfix.source.queries.loops import assigned_names
 
 TENSOR_ALONE = re.compile(r"""["']?(torch\.)?(\w*Tensor|nn\.Parameter|Parameter)["']?""")

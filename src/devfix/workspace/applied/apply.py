@@ -13,8 +13,8 @@ from pathlib import Path
 from devfix.errors import UserError
 from devfix.workspace.applied.journal import AppliedFile, AppliedRecord, digest, save
 from devfix.workspace.applied.merge import merge
-from devfix.workspace.git.repository import Repository
 from devfix.workspace.notebooks import on_disk
+from devfix.workspace.repository import Repository
 
 
 class CannotApplyError(UserError):

@@ -13,7 +13,7 @@ import msgspec
 
 from devfix.decoding import decode_json
 from devfix.errors import UserError
-from devfix.workspace.git.repository import Repository
+from devfix.workspace.repository import Repository
 
 KEPT = 20  # records; older ones are removed
 _FOLDER = "devfix"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from devfix.errors import UserError
 from devfix.workspace.applied.apply import read_file, remove_folders, restore
 from devfix.workspace.applied.journal import AppliedRecord, last
-from devfix.workspace.git.repository import Repository
+from devfix.workspace.repository import Repository
 
 
 def undo_last(repository: Repository) -> AppliedRecord:

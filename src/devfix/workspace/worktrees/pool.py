@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from devfix.errors import UserError
-from devfix.workspace.git.commits import History
 from devfix.workspace.notebooks import as_cells, on_disk
+from devfix.workspace.worktrees.commits import History
 from devfix.workspace.worktrees.shadow import Origin, Shadow
 from devfix.workspace.worktrees.worktree import Worktree
 

@@ -9,7 +9,7 @@ from pygments import lex
 from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
 
-from devfix.report.render.plain import plain
+from devfix.report.plain import plain
 
 _LONGEST = 100_000  # characters of a diff that is coloured
 _CLASSES = (

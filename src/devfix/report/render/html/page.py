@@ -11,9 +11,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from devfix.model import is_on_gpu
+from devfix.report.plain import one_line, plain, short_path
 from devfix.report.render.devices import size
 from devfix.report.render.html.highlight import diff_rows
-from devfix.report.render.plain import one_line, plain, short_path
 from devfix.report.render.tensors import shape
 
 

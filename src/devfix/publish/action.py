@@ -1,12 +1,29 @@
-"""Describe what was done with pull requests, as a line of text and as Markdown."""
+"""The actions on pull requests, as a record, as a line of text and as Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from devfix.publish.publisher import PublishAction
+from devfix.report.plain import one_line
 from devfix.report.render.markdown import code, prose
-from devfix.report.render.plain import one_line
+
+
+@dataclass(frozen=True)
+class PublishAction:
+    """The action taken on one pull request, with its reason.
+
+    `action` is opened, updated, reopened, unchanged, closed, deleted (its branch) or left; or commented, suggested,
+    listed (in the dashboard, whose number it is), or the command of a comment. Without a pull request, `number` is 0,
+    `url` "".
+    """
+
+    action: str
+    branch: str
+    number: int = 0
+    url: str = ""
+    title: str = ""
+    why: str = ""
 
 
 def describe(step: PublishAction) -> str:

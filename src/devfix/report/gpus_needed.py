@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from devfix.model import GpusNeeded, Run
-from devfix.report.render.plain import one_line
+from devfix.report.plain import one_line
 from devfix.report.types import GpusNeededRecord
 
 

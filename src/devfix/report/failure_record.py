@@ -16,7 +16,7 @@ from devfix.report.failure_types import (
     PlaceRecord,
     WorldRecord,
 )
-from devfix.report.render.source_lines import Lines
+from devfix.report.source_lines import Lines
 
 Place = TypeVar("Place", bound=PlaceRecord)
 
