@@ -160,6 +160,13 @@ def test_trouble_of_our_own_is_not_kept_quiet() -> None:
     assert words.count("trace incomplete: ") == 3
 
 
+def test_a_note_on_a_run_is_no_sign_of_an_incomplete_trace() -> None:
+    last = replace(run(outcome=Outcome.CLEAN), notes=("it sees 1 of 2 GPUs\x07",) * 2)
+    words = shown(replace(EMPTY, last_run=last))
+    assert words.count("note: it sees 1 of 2 GPUs\\x07") == 1
+    assert "trace incomplete" not in words
+
+
 def test_where_nothing_was_changed_the_last_words_say_what_can_be_done() -> None:
     assert "run again with --gpus 2" in shown(EMPTY)
     assert "--gpus" not in shown(replace(EMPTY, world=World("cpu")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from rule_packs import AFTER, BEFORE, RULE, left_alone, page, repaired, write_ru
 from waiting import HANGS
 
 from devfix.cli import status
+from devfix.model import Outcome, Run, World
 from devfix.registry.loading import rule_at
 from devfix.rule_testing.page_check import judge
 from devfix.rule_testing.recording.runs import RecordedRuns
@@ -61,6 +63,15 @@ def _away(before):
     after = before.replace(b"(weight + bias)", b"(weight.cpu() + bias)").replace(b".tolist()", b".sum().item()")
     yield Change("Compute on the host", Safety.SAFE, (Edit("main.py", 6, before, after),))
 """
+
+
+def test_a_note_on_a_program_does_not_keep_its_run_from_being_recorded(tmp_path: Path) -> None:
+    recorded = RecordedRuns(Store(tmp_path), Path(sys.executable))
+    clean = Run(World("cpu"), ("python", "main.py"), Outcome.CLEAN, 0, 1.0)
+    noted = replace(clean, notes=("it sees 1 of 2 GPUs",))
+    recorded.put("a1", noted)
+    recorded.put("b2", replace(clean, internal_errors=("a trace was torn",)))
+    assert (recorded.get("a1"), recorded.get("b2")) == (noted, None)
 
 
 @pytest.mark.slow

@@ -71,10 +71,11 @@ def read_run(
         internal_errors=(
             *unseen,
             *trouble,
-            *(note for trace in traces for note in trace.internal_errors),
+            *(error for trace in traces for error in trace.internal_errors),
             *(f"the server failed: {request}" for request in done.failed_requests),
             *filter(None, [done.internal_error]),
         ),
+        notes=tuple(dict.fromkeys(note for trace in traces for note in trace.notes)),
     )
 
 

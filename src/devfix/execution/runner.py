@@ -198,4 +198,4 @@ def run_here(target: Target, device_map: bool = False) -> Run:
         read, trouble = read_all(traces, target.root, None)
         unseen = find_unobserved(done, traces)
     seen = read_run(target.world, target.command, done, read, trouble, "", unseen)
-    return replace(seen, internal_errors=(*seen.internal_errors, *seen.caught))
+    return replace(seen, notes=(*seen.notes, *seen.caught))

@@ -106,7 +106,8 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the program in one world; errors of devfix itself are in `internal_errors`.
+    """One run of the program in one world; errors of devfix itself are in `internal_errors`,
+    and what the program did that explains a result in `notes`.
 
     `handled` are the device failures that a program caught before it ended well, and `logged` the first of them whose
     message it printed. `unobserved` says which processes used torch without a probe, and why. `unseeded` names the
@@ -130,6 +131,7 @@ class Run:
     torch: str = ""
     signal: str = ""
     internal_errors: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     operator_counts: tuple[OperatorCount, ...] = ()
     operator_totals: tuple[OperatorTotals, ...] = ()
     handled: tuple[Failure, ...] = ()

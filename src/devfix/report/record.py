@@ -242,5 +242,6 @@ def _run(run: Run) -> RunRecord:
         stderr=run.stderr[-TAIL:],
         torch=run.torch,
         internal_errors=run.internal_errors,
+        notes=run.notes,
         ended=run.ended,
     )

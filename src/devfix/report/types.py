@@ -175,6 +175,7 @@ class RunRecord:
     stderr: str = ""
     torch: str = ""
     internal_errors: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     ended: Annotated[
         str, Meta(description="what it had done when it was ended as requested, with --for, --until or --steps-after")
     ] = ""
@@ -282,5 +283,6 @@ class RunReport:
     modules: tuple[ModuleRecord, ...]
     transfers: tuple[TransferRecord, ...]
     internal_errors: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     gpus_needed: GpusNeededRecord | None = None
     obstacle: Obstacle | None = None

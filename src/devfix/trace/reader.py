@@ -55,6 +55,7 @@ def _read(data: bytes, locations: Locations) -> Trace:
         handled=tuple(_completed(each, recipes, locations) for each in trace.handled),
         unseeded=tuple(dict.fromkeys(trace.unseeded)),
         internal_errors=trace.internal_errors[:ERROR_LIMIT],
+        notes=trace.notes[:ERROR_LIMIT],
     )
 
 

@@ -33,7 +33,8 @@ class GpusAsked:
 class Trace:
     """One process's trace; after `read_all`, owned paths are relative to the worktree.
 
-    `blind` says why the world could not be entered, "" if it could.
+    `blind` says why the world could not be entered, "" if it could. `internal_errors` are those of the probe, and
+    `notes` what the program did that explains a result.
     """
 
     schema: Literal["devfix-trace/1"]
@@ -49,3 +50,4 @@ class Trace:
     unseeded: tuple[Literal["torch", "random", "numpy"], ...] = ()
     blind: str = ""
     internal_errors: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()

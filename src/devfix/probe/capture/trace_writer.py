@@ -88,7 +88,8 @@ class TraceWriter:
             "unseeded": self._part(seeding.unseeded_generators),
             "modules": self._part(device_map.export) if self.order.map else [],
             "blind": self.blind,
-            "internal_errors": [*self.trouble, *self._hidden_gpus()],
+            "internal_errors": self.trouble,
+            "notes": self._hidden_gpus(),
         }
 
     def _hidden_gpus(self) -> list[str]:

@@ -36,6 +36,7 @@ def run_record(run: Run, command: str, lines: Lines = no_lines) -> RunReport:
         modules=mapped.modules,
         transfers=mapped.transfers,
         internal_errors=run.internal_errors,
+        notes=run.notes,
         gpus_needed=gpus_of_run(run),
         obstacle=run.obstacle,
     )
@@ -76,4 +77,5 @@ def _parts(data: RunReport, with_map: bool) -> Iterator[RenderableType]:
     if with_map:
         yield Text()
         yield from device_map(data)
-    yield from (Text.assemble(("note: ", "yellow"), plain(note)) for note in data.internal_errors)
+    for note in (*data.internal_errors, *data.notes):
+        yield Text.assemble(("note: ", "yellow"), plain(note))

@@ -73,7 +73,7 @@ def _parts(data: ReportRecord, verbose: bool, undecided: bool) -> Iterator[Rende
         yield Padding(_output(data.last_run), (1, 0, 0, 2))
     if others := data.others:
         yield from _other_commands(others)
-    notes = [*data.notes, *(_internal_errors(data.last_run) if data.last_run else ())]
+    notes = [*data.notes, *(_notes(data.last_run) if data.last_run else ())]
     if notes:
         yield Text()
         yield from (Text.assemble(("note: ", "yellow"), plain(note)) for note in notes)
@@ -81,8 +81,9 @@ def _parts(data: ReportRecord, verbose: bool, undecided: bool) -> Iterator[Rende
         yield from next_steps(data)
 
 
-def _internal_errors(run: RunRecord) -> Iterator[str]:
-    """Yield the errors inside the probe and the runner: each once, three at most."""
+def _notes(run: RunRecord) -> Iterator[str]:
+    """Yield the notes on a run, then the errors inside the probe and the runner: each once, three of each at most."""
+    yield from map(one_line, list(dict.fromkeys(run.notes))[:3])
     for error in list(dict.fromkeys(run.internal_errors))[:3]:
         yield f"trace incomplete: {one_line(error)}"
 
