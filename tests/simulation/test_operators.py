@@ -1,4 +1,4 @@
-"""Every operator of PyTorch's own database gives on a simulated GPU what it gives on the CPU, bit for bit."""
+"""Every operator of PyTorch's own database gives on a simulated GPU the CPU's bits, or is refused as on CUDA."""
 
 import json
 import subprocess
@@ -32,6 +32,42 @@ def test_gives_what_the_cpu_gives(mode: str) -> None:
     unexpected = {name: text for name, text in report["differences"].items() if not excepted(name)}
     assert not unexpected, json.dumps(unexpected, indent=1)
     assert report["operators"] >= 600 and report["compared"] >= LEAST[mode]
+
+
+JUDGING = """
+import json, sys
+from types import SimpleNamespace
+import cuda_refusals, torch
+from devfix.probe.simulation import world
+world.enter("simulated", 2)
+from torch.testing._internal.common_methods_invocations import op_db
+
+def judged(name, dtype, options, text):
+    op = next(each for each in op_db if each.name == name)
+    sample = SimpleNamespace(kwargs=options)
+    return cuda_refusals.expected(op, getattr(torch, dtype), sample, False, f"CPU: ok; GPU: {text}")
+
+print(json.dumps([judged(*case) for case in json.load(sys.stdin)]))
+"""
+LSTSQ = "RuntimeError: torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA"
+NO_KERNEL = "NotImplementedError: \"some_cuda\" not implemented for 'Some'"
+JUDGED = [
+    (("mm", "int64", {}, NO_KERNEL), True),
+    (("mm", "float32", {}, NO_KERNEL), False),
+    (("mm", "int64", {}, "AttributeError: 'NoneType' object has no attribute 'shape'"), False),
+    (("add", "int64", {}, NO_KERNEL), False),
+    (("linalg.lstsq", "float32", {"driver": "gelsd"}, LSTSQ), True),
+    (("linalg.lstsq", "float32", {"driver": "gels"}, LSTSQ), False),
+]
+
+
+@pytest.mark.slow
+def test_expects_the_refusals_of_cuda_alone() -> None:
+    command = [sys.executable, "-c", JUDGING]
+    cases = json.dumps([case for case, _ in JUDGED])
+    done = subprocess.run(command, input=cases, capture_output=True, text=True, cwd=FOLDER)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout) == [expected for _, expected in JUDGED]
 
 
 def test_exceptions_are_few() -> None:
