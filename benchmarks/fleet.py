@@ -111,7 +111,8 @@ def _task() -> object:
     """Return the task that does nothing, in place of the one that runs a job."""
     import ray
 
-    from devfix.fleet.records import JobOutcome, JobRecord, JobResult
+    from devfix.fleet.records import JobRecord, JobResult
+    from devfix.model import JobOutcome
 
     @ray.remote(max_retries=0)
     def nothing(job: Job, version: str, attempts: int) -> JobResult:

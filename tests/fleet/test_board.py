@@ -12,14 +12,14 @@ from fleet_results import finding, job, record
 
 from devfix.cli.fleet.board import FleetLines
 from devfix.fleet.progress import FleetProgress
-from devfix.fleet.records import JobOutcome
+from devfix.model import JobOutcome
 
 RUN = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from fleet_results import finding, job, record
 from devfix.cli.fleet.board import fleet_progress
-from devfix.fleet.records import JobOutcome
+from devfix.model import JobOutcome
 with fleet_progress() as progress:
     progress.say("starting Ray")
     jobs = [job(number) for number in range(4)]

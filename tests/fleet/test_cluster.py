@@ -14,8 +14,9 @@ import waiting
 from fleet_clusters import NodeCluster, program_job
 from fleet_drivers import SANDBOX, TOKEN, driver, records, said
 
-from devfix.fleet.records import Job, JobOutcome
+from devfix.fleet.records import Job
 from devfix.fleet.results import ResultStore
+from devfix.model import JobOutcome
 
 pytestmark = pytest.mark.slow
 FAILS = "raise SystemExit('it has a reason of its own')\n"

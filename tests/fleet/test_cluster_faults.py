@@ -13,7 +13,7 @@ from fleet_drivers import SANDBOX, driver, records, said
 from git_repositories import make_repository
 from package_index import sole_index
 
-from devfix.fleet.records import JobOutcome
+from devfix.model import JobOutcome
 
 pytestmark = pytest.mark.slow
 PROGRAMS = {

@@ -8,8 +8,7 @@ import pytest
 
 from devfix.errors import UserError
 from devfix.fleet.planning import FleetFile, read_fleet_file
-from devfix.fleet.records import Mode
-from devfix.model import WorldChoice
+from devfix.model import JobMode, WorldChoice
 
 ONE = '[[repository]]\naddress = "https://example.org/ada/model"\n'
 
@@ -33,10 +32,10 @@ def test_entries_have_the_defaults_of_the_fleet_and_their_own_settings(tmp_path:
     assert (fleet.results, fleet.retries) == (tmp_path / "out", 5)
     first, second = fleet.repositories
     assert (first.address, first.ref, first.subfolder) == ("https://example.org/ada/model", "v1", "train")
-    assert (first.settings.mode, first.settings.gpus, first.settings.memory) == (Mode.REPAIR, 2, 8)
+    assert (first.settings.mode, first.settings.gpus, first.settings.memory) == (JobMode.REPAIR, 2, 8)
     assert (first.settings.run, first.settings.world) == ("python train.py", WorldChoice.SIMULATED)
     assert second.address == str(tmp_path / "local")
-    assert (second.settings.mode, second.settings.memory, second.settings.network) == (Mode.FIND, 16, True)
+    assert (second.settings.mode, second.settings.memory, second.settings.network) == (JobMode.FIND, 16, True)
 
 
 def test_an_owner_is_an_entry_of_its_own_kind(tmp_path: Path) -> None:

@@ -17,9 +17,10 @@ from json_schemas import closed
 from terminals import in_terminal
 
 from devfix.cli import status
-from devfix.fleet.records import Job, JobOutcome
+from devfix.fleet.records import Job
 from devfix.fleet.results import ResultStore
 from devfix.fleet.results.queries import FleetQueries
+from devfix.model import JobOutcome
 from devfix.report.fleet_types import FailureReasonRecord, FleetRecord, MemoryRecord, RuleCountRecord
 from devfix.report.render.json import fleet_schema
 

@@ -18,7 +18,8 @@ from package_index import sole_index
 from devfix.fleet.jobs import NodeFolders, run_job
 from devfix.fleet.jobs.artifact import read_artifact
 from devfix.fleet.jobs.ending import Ended
-from devfix.fleet.records import Job, JobLimits, JobOutcome, JobResult
+from devfix.fleet.records import Job, JobLimits, JobResult
+from devfix.model import JobOutcome
 from devfix.process import why_no_sandbox
 
 bubblewrap = pytest.mark.skipif(bool(why_no_sandbox()), reason=why_no_sandbox())

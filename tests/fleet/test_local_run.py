@@ -15,8 +15,8 @@ from fleet_clusters import program_job
 from fleet_drivers import SANDBOX, TOKEN
 from living_processes import living
 
-from devfix.fleet.records import JobOutcome
 from devfix.fleet.results import ResultStore
+from devfix.model import JobOutcome
 
 FAILS = "raise SystemExit('it has a reason of its own')\n"
 

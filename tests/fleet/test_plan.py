@@ -12,8 +12,9 @@ from git_repositories import git, make_repository, write
 from devfix.errors import UserError
 from devfix.fleet.planning import Plan, make_plan, read_fleet_file
 from devfix.fleet.planning.plan import key_of
-from devfix.fleet.records import JobLimits, JobOutcome, Mode
+from devfix.fleet.records import JobLimits
 from devfix.fleet.run import jobs_to_run
+from devfix.model import JobMode, JobOutcome
 
 
 def plan(folder: Path, text: str, environment: Mapping[str, str] | None = None) -> Plan:
@@ -55,7 +56,7 @@ def test_tests_are_lifted_to_the_world_of_an_entry(tmp_path: Path) -> None:
     make_repository(tmp_path / "model", {"main.py": "1\n"})
     entry = '[[repository]]\npath = "model"\n'
     (job,) = plan(tmp_path, '[fleet]\nmode = "find"\n' + entry + 'world = "xpu"\ngpus = 1\n').jobs
-    assert (job.mode, job.options) == (Mode.FIND, ("--world", "xpu", "--gpus", "1"))
+    assert (job.mode, job.options) == (JobMode.FIND, ("--world", "xpu", "--gpus", "1"))
     (job,) = plan(tmp_path, '[fleet]\nmode = "find"\n' + entry).jobs
     assert job.options == ()
 

@@ -14,8 +14,10 @@ import pytest
 from fleet_results import finding, job, record, result
 
 from devfix.errors import UserError
-from devfix.fleet.records import JobOutcome, JobRecord, JobResult
+from devfix.fleet.records import FindingRecord, JobRecord, JobResult
 from devfix.fleet.results import ResultStore, store
+from devfix.fleet.results.arrow import record_of, row_of
+from devfix.model import JobOutcome
 
 LONG = 20_000_000
 
@@ -34,6 +36,14 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     artifact = opened.artifact(jobs[0].key)
     assert artifact and (artifact / "summary.md").read_bytes() == b"A summary\n"
     assert opened.artifact(jobs[2].key) is None
+
+
+def test_a_word_outside_of_a_closed_set_is_refused() -> None:
+    of = job(1)
+    rows = [row_of(finding(of, kind=kind)) for kind in ("not-moved", "moved twice")]
+    assert record_of(FindingRecord, rows[0]).kind == "not-moved"
+    with pytest.raises(ValueError, match="moved twice"):
+        record_of(FindingRecord, rows[1])
 
 
 def test_a_new_plan_replaces_the_plan_and_keeps_results(tmp_path: Path) -> None:
@@ -192,6 +202,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from fleet_results import finding, job, result
 from devfix.fleet.results import ResultStore, store
+from devfix.fleet.results.arrow import record_of, row_of
 store._SINGLE = 2
 PREFIXES = ("open", "os.", "shutil.")
 folder = Path(sys.argv[1])

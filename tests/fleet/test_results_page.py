@@ -10,8 +10,8 @@ import duckdb
 import pytest
 from fleet_results import finding, job, result
 
-from devfix.fleet.records import JobOutcome
 from devfix.fleet.results import ResultStore, store
+from devfix.model import JobOutcome
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from devfix.fleet.records import FindingRecord, Job, JobOutcome, JobRecord, JobResult, Mode
+from devfix.fleet.records import FindingRecord, Job, JobRecord, JobResult
+from devfix.model import JobMode, JobOutcome
 
 
 def job(number: int, **changes: Any) -> Job:
@@ -26,7 +27,7 @@ def finding(of: Job, number: int = 1, **changes: Any) -> FindingRecord:
 def record(of: Job, outcome: JobOutcome = JobOutcome.REPAIRED, **changes: Any) -> JobRecord:
     """Return the record of a job."""
     values: dict[str, Any] = {"key": of.key, "repository": of.repository, "address": of.address, "ref": of.ref}
-    values |= {"commit": of.commit, "mode": Mode(of.mode), "devfix": "0.1.0", "outcome": outcome, "began": 1.8e9}
+    values |= {"commit": of.commit, "mode": JobMode(of.mode), "devfix": "0.1.0", "outcome": outcome, "began": 1.8e9}
     values |= {"seconds": 60.0, "clone_seconds": 2.0, "environment_seconds": 18.0, "run_seconds": 40.0}
     return JobRecord(**values | changes)
 

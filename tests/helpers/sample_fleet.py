@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from full_pages import full_report, hostile
 
+from devfix.model import JobMode, JobOutcome
 from devfix.report.fleet_types import (
     FailureReasonRecord,
     FleetRecord,
@@ -23,10 +24,10 @@ def fleet_record() -> FleetRecord:
         pending=2,
         unplanned=3,
         outcomes=(
-            OutcomeCountRecord(outcome="clean", jobs=30),
-            OutcomeCountRecord(outcome="environment failed", jobs=9, is_failure=True),
-            OutcomeCountRecord(outcome="repaired", jobs=6),
-            OutcomeCountRecord(outcome="found", jobs=1),
+            OutcomeCountRecord(outcome=JobOutcome.CLEAN, jobs=30),
+            OutcomeCountRecord(outcome=JobOutcome.ENVIRONMENT_FAILED, jobs=9, is_failure=True),
+            OutcomeCountRecord(outcome=JobOutcome.REPAIRED, jobs=6),
+            OutcomeCountRecord(outcome=JobOutcome.FOUND, jobs=1),
         ),
         findings=12,
         fixed=9,
@@ -35,15 +36,19 @@ def fleet_record() -> FleetRecord:
             RuleCountRecord(rule="", findings=4, fixed=1, repositories=2),
         ),
         repositories=(
-            _repository("ada/model", "repaired", findings=2, fixed=2, seconds=74.0),
-            _repository("grace/segmentation", "partial", findings=3, fixed=1, seconds=310.0, reason="one remains"),
-            _repository("mary/tokens", "found", mode="find", findings=4, seconds=61.0),
-            _repository("emmy/rings", "environment failed", seconds=9.0, reason="no release of torch fits torch<1.9"),
-            _repository("sofia/tops", ""),
+            _repository("ada/model", JobOutcome.REPAIRED, findings=2, fixed=2, seconds=74.0),
+            _repository(
+                "grace/segmentation", JobOutcome.PARTIAL, findings=3, fixed=1, seconds=310.0, reason="one remains"
+            ),
+            _repository("mary/tokens", JobOutcome.FOUND, mode=JobMode.FIND, findings=4, seconds=61.0),
+            _repository(
+                "emmy/rings", JobOutcome.ENVIRONMENT_FAILED, seconds=9.0, reason="no release of torch fits torch<1.9"
+            ),
+            _repository("sofia/tops", None),
         ),
         failures=(
             FailureReasonRecord(
-                outcome="environment failed",
+                outcome=JobOutcome.ENVIRONMENT_FAILED,
                 reason="no release of torch fits torch<1.9",
                 jobs=9,
                 repositories=("emmy/rings", "hedy/hops"),
@@ -65,6 +70,6 @@ def sample_page(evil: bool = False) -> str:
     return fleet_page(data, {keys[0]: RepositoryFixes(report.fixes), keys[1]: RepositoryFixes(problem=problem)})
 
 
-def _repository(name: str, outcome: str, **values: object) -> RepositoryRecord:
-    given = {"mode": "repair", "address": f"https://example.org/{name}"} | values
+def _repository(name: str, outcome: JobOutcome | None, **values: object) -> RepositoryRecord:
+    given = {"mode": JobMode.REPAIR, "address": f"https://example.org/{name}"} | values
     return RepositoryRecord(key=name.replace("/", ""), repository=name, commit="c0ffee" * 7, outcome=outcome, **given)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from devfix.errors import UserError
-from devfix.publish.comments.command import Command, asked_word, command_of
+from devfix.publish.comments.command import COMMANDS, asked_word, command_of
 from devfix.publish.comments.event import CommentEvent, comment_event
 
 EVENT: dict[str, Any] = {
@@ -39,7 +39,7 @@ def test_the_first_line_is_the_command(text: str, word: str) -> None:
 
 
 def test_what_is_no_command_is_none() -> None:
-    assert [command_of(each.value) for each in Command] == list(Command)
+    assert [command_of(each) for each in COMMANDS] == list(COMMANDS)
     assert command_of("merge") is None and command_of("__init__") is None
 
 

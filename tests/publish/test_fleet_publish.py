@@ -17,10 +17,11 @@ from programs import FILES, FIRST, SECOND, History
 
 from devfix.cli import status
 from devfix.cli.pages import page_of
-from devfix.fleet.records import Job, JobOutcome, Mode
+from devfix.fleet.records import Job
 from devfix.fleet.results import ResultStore
 from devfix.fleet.results.publications import Publication, PublicationLog, PublicationRecord
 from devfix.fleet.results.publishing import FleetPublisher, FleetPublishOptions
+from devfix.model import JobMode, JobOutcome
 from devfix.publish.forge_kind import ForgeKind
 
 
@@ -162,7 +163,7 @@ def test_a_cap_ends_within_a_search(fleet: Fleet, publish: Publish) -> None:
     """Each report of a search has a pull request of its own, and closes none of the others."""
     history = fleet.histories[0]
     reports = [history.data(bug, command=f"python -m pytest {n}") for n, bug in enumerate((FIRST, SECOND))]
-    fleet.jobs[0] = replace(fleet.jobs[0], mode=Mode.FIND)
+    fleet.jobs[0] = replace(fleet.jobs[0], mode=JobMode.FIND)
     store = ResultStore.create(fleet.results)
     store.write_plan(fleet.jobs)
     store.close()

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from devfix.fleet.cluster import RunOptions, connect
 from devfix.fleet.progress import FleetProgress
-from devfix.fleet.records import Job, JobOutcome
+from devfix.fleet.records import Job
 from devfix.fleet.results import ResultStore
+from devfix.model import JobOutcome
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ forward slashes; other paths are absolute. Lines count from 1, columns from 0 in
 """
 
 from devfix.model.failure import Argument, Call, Failure, Frame, Recipe
+from devfix.model.job import JobMode, JobOutcome
 from devfix.model.obstacle import Lack, Obstacle
 from devfix.model.patch import (
     Confidence,
@@ -44,6 +45,8 @@ __all__ = [
     "Fix",
     "Frame",
     "GpusNeeded",
+    "JobMode",
+    "JobOutcome",
     "Lack",
     "ModuleOwner",
     "NameRef",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 from devfix.model.failure import Failure
 
@@ -16,6 +16,8 @@ VerdictOutcome = Literal[
 ]
 
 RuleAnswer = Literal["blamed", "declined", "failed"]
+ConfidenceName = Literal["direct", "nearby", "indirect", "remote", "guess"]
+_CONFIDENCE_NAMES: tuple[ConfidenceName, ...] = get_args(ConfidenceName)
 
 
 class Safety(str, Enum):
@@ -41,6 +43,11 @@ class Confidence(IntEnum):
     INDIRECT = 3  # the tensor was never moved, and comes from elsewhere
     REMOTE = 4  # the code that placed it has returned, or is far away
     GUESS = 5  # two tensors met, and one of them has to be moved
+
+    @property
+    def word(self) -> ConfidenceName:
+        """The name, as reports and the files of rules have it."""
+        return _CONFIDENCE_NAMES[self - 1]
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ class Target:
 
 
 Direction = Literal["to-device", "to-host", "between-devices"]
+Generator = Literal["torch", "random", "numpy"]  # of random numbers
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class Run:
 
     `handled` are the device failures that a program caught before it ended well, and `logged` the first of them whose
     message it printed. `unobserved` says which processes used torch without a probe, and why. `unseeded` names the
-    generators ("torch", "random", "numpy") from which it drew before seeding them. `gpus_asked` is how many GPUs the
+    generators from which it drew before seeding them. `gpus_asked` is how many GPUs the
     program asked for if the world has fewer, else 0; `gpus_listed` of them by `CUDA_VISIBLE_DEVICES`. `ended` says what
     a program had done that devfix ended, as was requested: it is clean if nothing failed until then. `obstacle` is what
     the program lacks on this machine, if known.
@@ -137,7 +138,7 @@ class Run:
     handled: tuple[Failure, ...] = ()
     logged: Failure | None = None
     unobserved: tuple[str, ...] = ()
-    unseeded: tuple[str, ...] = ()
+    unseeded: tuple[Generator, ...] = ()
     gpus_asked: int = 0
     gpus_listed: int = 0
     obstacle: Obstacle | None = None

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from devfix.report.plain import one_line
 from devfix.report.render.markdown import code, prose
 
+ActionKind = Literal[
+    "opened",
+    "updated",
+    "reopened",
+    "unchanged",
+    "closed",
+    "deleted",  # its branch
+    "left",
+    "written",  # as a patch
+    "commented",
+    "suggested",
+    "listed",  # in the dashboard, whose number it is
+    "rebase",
+    "ignore",
+    "explain",
+]
+
 
 @dataclass(frozen=True)
 class PublishAction:
-    """The action taken on one pull request, with its reason.
+    """The action taken on one pull request, with its reason. Without a pull request, `number` is 0, `url` ""."""
 
-    `action` is opened, updated, reopened, unchanged, closed, deleted (its branch) or left; or commented, suggested,
-    listed (in the dashboard, whose number it is), or the command of a comment. Without a pull request, `number` is 0,
-    `url` "".
-    """
-
-    action: str
+    action: ActionKind
     branch: str
     number: int = 0
     url: str = ""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 
 from devfix.publish import secrets
-from devfix.publish.action import PublishAction
+from devfix.publish.action import ActionKind, PublishAction
 from devfix.publish.artifact import Artifact
 from devfix.publish.attributes import set_attributes
 from devfix.publish.commit_method import CommitMethod
@@ -121,7 +121,7 @@ class Publisher:
             self._open += 1
         if self._wishes.dry_run:
             return _step("updated", pull, "") if pull else PublishAction("opened", branch, title=title)
-        action = "updated"
+        action: ActionKind = "updated"
         if pull and not pull.is_open:  # before the push: afterwards, GitHub does not reopen it
             if there and self._forge.reopen(pull.number):
                 action = "reopened"
@@ -242,5 +242,5 @@ def _noted(step: PublishAction, note: str) -> PublishAction:
     return replace(step, why="; ".join(filter(None, [step.why, note])))
 
 
-def _step(action: str, pull: Pull, why: str) -> PublishAction:
+def _step(action: ActionKind, pull: Pull, why: str) -> PublishAction:
     return PublishAction(action, pull.branch, pull.number, pull.url, pull.title, why)

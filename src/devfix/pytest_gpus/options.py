@@ -41,13 +41,14 @@ def parse_world(gpus: str | None, world: str | None, lift: bool | None) -> Wante
     """Return the world that the options ask for; None where none is given."""
     if gpus is None and world is None and not lift:
         return None
-    if world is not None and world not in KINDS:
+    kind = next((each for each in KINDS if each == ("auto" if world is None else world)), None)
+    if kind is None:
         raise pytest.UsageError(f"--world {world}: there is no such world; choose auto, real, simulated, mps or xpu")
     if gpus is not None and not (gpus.isascii() and gpus.isdigit() and int(gpus) <= _MOST):
         raise pytest.UsageError(f"--gpus {gpus}: say how many GPUs the tests see, a number from 0 to {_MOST}")
     if lift and gpus == "0":
         raise pytest.UsageError("--lift --gpus 0: a lifted run puts tensors on a GPU; say --gpus 1 or --gpus 2")
-    return Wanted(world or "auto", 1 if gpus is None else int(gpus), lift=bool(lift))
+    return Wanted(kind, 1 if gpus is None else int(gpus), lift=bool(lift))
 
 
 def add_settings(parser: pytest.Parser) -> None:

@@ -10,14 +10,15 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from devfix.pytest_gpus.probe_bridge import Entrance
 
 if TYPE_CHECKING:
     from devfix.discovery import Interpreter
 
-KINDS = ("auto", "real", "simulated", "mps", "xpu")
+Kind = Literal["auto", "real", "simulated", "mps", "xpu", "cpu"]
+KINDS: tuple[Kind, ...] = ("auto", "real", "simulated", "mps", "xpu")
 _DEVICES = ("mps", "xpu")  # worlds named by another kind of device than CUDA
 _DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
 
@@ -33,7 +34,7 @@ class Wanted:
     `device` is the kind of GPUs, "cuda", "mps" or "xpu".
     """
 
-    kind: str
+    kind: Kind
     gpus: int
     current: int = 0
     lift: bool = False

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from devfix.model.patch import VerdictOutcome
+from devfix.model.report import ReportOutcome
 from devfix.report.failure_types import Count, FailureRecord, Line
 
 CauseKind = Literal["raises", "result-on-host", "not-moved", "stale-cache"]
@@ -36,7 +38,7 @@ class CauseFixRecord:
     """The result of repairing a cause; without a branch and a commit, no fix was verified."""
 
     diff: str
-    verdict: str
+    verdict: VerdictOutcome | ReportOutcome
     branch: str
     commit: str
 

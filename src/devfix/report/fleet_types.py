@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from devfix.model import JobMode, JobOutcome
 from devfix.report.failure_types import Count
 
 Seconds = Annotated[float, Meta(description="seconds")]
@@ -17,7 +18,7 @@ Bytes = Annotated[int, Meta(description="bytes")]
 class OutcomeCountRecord:
     """The number of jobs that ended in one way."""
 
-    outcome: str
+    outcome: JobOutcome
     jobs: Count
     is_failure: Annotated[bool, Meta(description="they say nothing about the devices of the program")] = False
 
@@ -40,8 +41,8 @@ class RepositoryRecord:
     repository: str
     address: str
     commit: str
-    mode: str
-    outcome: Annotated[str, Meta(description="empty if the job has not ended")]
+    mode: JobMode
+    outcome: Annotated[JobOutcome | None, Meta(description="null if the job has not ended")]
     reason: str = ""
     findings: Count = 0
     fixed: Count = 0
@@ -52,7 +53,7 @@ class RepositoryRecord:
 class FailureReasonRecord:
     """A reason for which jobs say nothing about devices."""
 
-    outcome: str
+    outcome: JobOutcome
     reason: str
     jobs: Count
     repositories: Annotated[tuple[str, ...], Meta(description="the first five by name")]

@@ -136,7 +136,7 @@ def _rule(failure: int, decision: RuleDecision) -> RuleRecord:
         rule=decision.rule,
         answer=decision.answer,
         reason=decision.reason,
-        confidence=decision.confidence.name.lower() if decision.confidence else "",
+        confidence=decision.confidence.word if decision.confidence else "",
         precedence=decision.precedence,
         no_changes=decision.no_changes,
     )

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from devfix.model import Obstacle, OtherRun, Outcome
-from devfix.model.patch import RuleAnswer, Safety, VerdictOutcome
+from devfix.model.patch import ConfidenceName, RuleAnswer, Safety, VerdictOutcome
 from devfix.model.report import ReportOutcome
 from devfix.model.running import Direction
 from devfix.report.failure_types import Count, FailureRecord, Line, PlaceRecord, WorldRecord
@@ -116,7 +116,7 @@ class RuleRecord:
     rule: str
     answer: RuleAnswer
     reason: Annotated[str, Meta(description="of the finding, or why the rule declined; empty if it did not say")] = ""
-    confidence: Annotated[str, Meta(description="of the finding: direct, nearby, indirect, remote or guess")] = ""
+    confidence: Annotated[ConfidenceName | Literal[""], Meta(description="of the finding")] = ""
     precedence: Annotated[str, Meta(description="why the rule comes after the one before it")] = ""
     no_changes: Annotated[str, Meta(description="why it declined to propose changes, or more of them")] = ""
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from devfix.model import Safety, World
 
 PROGRAM = "main.py"
+Role = Literal["before", "foreign", "failure", "after", "options"]
+ROLES: tuple[Role, ...] = get_args(Role)
 
 
 @dataclass(frozen=True)
 class Block:
     """A fenced block of a case; `start` and `stop` are its lines in the page, including the fences, from 0."""
 
-    role: str
+    role: Role
     language: str
     file: str
     content: str

@@ -31,7 +31,7 @@ class Preview:
 def _proposed(case: Case, proposal: Proposal) -> list[str]:
     lines = list(proposal.notes)
     for diagnosis in proposal.diagnoses:
-        lines.append(f"blamed ({diagnosis.finding.confidence.name.lower()}): {diagnosis.finding.reason}")
+        lines.append(f"blamed ({diagnosis.finding.confidence.word}): {diagnosis.finding.reason}")
     if proposal.why_nothing:
         lines.append(f"left alone: {proposal.why_nothing}")
     for number, patch in enumerate(proposal.patches, 1):

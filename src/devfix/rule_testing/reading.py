@@ -13,14 +13,13 @@ from markdown_it.token import Token
 
 from devfix.errors import UserError
 from devfix.model import DeviceType, World
-from devfix.rule_testing.case import PROGRAM, Block, Case
+from devfix.rule_testing.case import PROGRAM, ROLES, Block, Case, Role
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-ROLES = ("before", "foreign", "failure", "after", "options")
 WORLD = re.compile(r"World: (?:(cpu)|(mps)|(cuda|xpu) x([1-8])(?:, current ([0-7]))?)\.?")
 
 
@@ -31,7 +30,8 @@ class PageError(UserError):
 def read_case(path: Path, name: str, line: int, body: Sequence[Token]) -> Case:
     """Return the case under a heading on a line (from 0), parsed from the tokens below it. Raises PageError."""
     blocks = tuple(_block(path, token) for token in body if token.type == "fence" and token.level == 0)
-    files = {role: _files(path, blocks, role) for role in ("before", "foreign", "after")}
+    sides: tuple[Role, ...] = ("before", "foreign", "after")
+    files = {role: _files(path, blocks, role) for role in sides}
     failures = [block for block in blocks if block.role == "failure"]
     where = f"{path}:{line + 1}: case {name!r}"
     if PROGRAM not in files["before"]:
@@ -56,8 +56,8 @@ def read_case(path: Path, name: str, line: int, body: Sequence[Token]) -> Case:
 def _block(path: Path, token: Token) -> Block:
     words = token.info.split()
     start, stop = token.map or (0, 0)
-    role = words[1] if len(words) > 1 else ""
-    if role not in ROLES or len(words) > 3:
+    role = next((each for each in ROLES if words[1:2] == [each]), None)
+    if role is None or len(words) > 3:
         raise PageError(
             f"{path}:{start + 1}: a block of a case begins ```language role [file]```, roles: {', '.join(ROLES)}"
         )
@@ -67,7 +67,7 @@ def _block(path: Path, token: Token) -> Block:
     return Block(role, words[0], file, token.content, start, stop)
 
 
-def _files(path: Path, blocks: Sequence[Block], role: str) -> dict[str, bytes]:
+def _files(path: Path, blocks: Sequence[Block], role: Role) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for block in blocks:
         if block.role == role:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from devfix.model import Failure, Frame, OperatorCount, OperatorTotals, ScopeVariable, Transfer
+from devfix.model.running import Generator
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Trace:
     modules: tuple[ScopeVariable, ...] = ()
     operator_counts: tuple[OperatorCount, ...] = ()
     operator_totals: tuple[OperatorTotals, ...] = ()
-    unseeded: tuple[Literal["torch", "random", "numpy"], ...] = ()
+    unseeded: tuple[Generator, ...] = ()
     blind: str = ""
     internal_errors: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from devfix.cli.fleet.extra import fleet_extra
-from devfix.fleet.records import JobOutcome
+from devfix.model import JobOutcome
 from devfix.report.plain import one_line
 
 if TYPE_CHECKING:

@@ -24,7 +24,8 @@ from devfix.fleet.cluster.connection import Cluster
 from devfix.fleet.cluster.options import RunOptions
 from devfix.fleet.cluster.tasks import run_on_node
 from devfix.fleet.progress import FleetProgress
-from devfix.fleet.records import Job, JobOutcome, JobRecord, JobResult
+from devfix.fleet.records import Job, JobRecord, JobResult
+from devfix.model import JobOutcome
 from devfix.report.plain import one_line
 
 _LOOK = 1.0  # seconds of one wait for a result

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from devfix.fleet.jobs.ending import Ended
-from devfix.fleet.records import JobOutcome
+from devfix.model import JobOutcome
 from devfix.report.plain import one_line
 
 SIZE = 20_000_000  # bytes; as much as `devfix publish` reads

@@ -17,7 +17,8 @@ from devfix.environments.needed import NEEDED, NEEDED_BY_NOTEBOOKS, NEEDED_BY_TE
 from devfix.fleet.jobs.ending import Ended, ended_by_limit
 from devfix.fleet.jobs.folders import JobFolder
 from devfix.fleet.jobs.variables import job_variables, node_variables
-from devfix.fleet.records import Job, JobOutcome, Mode
+from devfix.fleet.records import Job
+from devfix.model import JobMode, JobOutcome
 from devfix.process import Completed, ResourceLimits, Sandbox, interpreter_folders, run
 from devfix.report.plain import one_line
 
@@ -72,7 +73,7 @@ class Commands:
         job = self.job
         words = [job.mode.value, str(self._program), "--python", str(python.path), "--format", "json"]
         words += ["--output", str(self.folder.artifact), *(("--run", job.run) if job.run else ()), *job.options]
-        if job.mode is Mode.REPAIR:
+        if job.mode is JobMode.REPAIR:
             words += ["--no-sandbox"]  # the job is in one already, or is to run without
         command = self._inside(_devfix(*words), interpreter_folders(python.path), job.network)
         return self._run(command, job_variables(self.folder, job.limits, job.network))
@@ -83,7 +84,7 @@ class Commands:
 
     def _packages(self) -> Iterator[str]:
         notebooks = ".ipynb" in self.job.run
-        needed = NEEDED_BY_TESTS if self.job.mode is Mode.FIND else NEEDED_BY_NOTEBOOKS if notebooks else NEEDED
+        needed = NEEDED_BY_TESTS if self.job.mode is JobMode.FIND else NEEDED_BY_NOTEBOOKS if notebooks else NEEDED
         for each in (*needed, *self.job.packages):
             yield from ("--with", each)
         if self.job.torch:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from devfix.fleet.records import JobLimits, JobOutcome
+from devfix.fleet.records import JobLimits
+from devfix.model import JobOutcome
 from devfix.process import Completed, LimitKind
 
 

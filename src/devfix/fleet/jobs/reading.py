@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from devfix.errors import UserError
 from devfix.fleet.jobs.ending import Ended
-from devfix.fleet.records import FindingRecord, Job, JobOutcome, Mode
-from devfix.model import Outcome
+from devfix.fleet.records import FindingRecord, Job
+from devfix.model import JobMode, JobOutcome, Outcome
 from devfix.process import Completed
-from devfix.report.find_types import CauseRecord, FindRecord
+from devfix.report.find_types import CauseKind, CauseRecord, FindRecord
 from devfix.report.plain import one_line
 from devfix.report.render.json import read, read_search
 from devfix.report.types import ReportRecord
@@ -38,12 +38,12 @@ class Reading:
 
 def read_result(job: Job, files: Mapping[str, bytes], done: Completed) -> Reading:
     """Return what a job found; raise Ended if there is no report, or none that can be read."""
-    name = "find.json" if job.mode is Mode.FIND else "report.json"
+    name = "find.json" if job.mode is JobMode.FIND else "report.json"
     if name not in files:
         raise _without_report(done)
     text = files[name].decode("utf-8", "replace")
     try:
-        if job.mode is Mode.FIND:
+        if job.mode is JobMode.FIND:
             found = read_search(text)
             if found is None:
                 raise Ended(JobOutcome.ARTIFACT_REJECTED, f"{name} is not the report of a search")
@@ -113,7 +113,7 @@ def _of_cause(job: Job, number: int, cause: CauseRecord) -> FindingRecord:
 
 
 def _finding(
-    job: Job, number: int, kind: str, rule: str, title: str, at: tuple[str, int], is_fixed: bool
+    job: Job, number: int, kind: CauseKind, rule: str, title: str, at: tuple[str, int], is_fixed: bool
 ) -> FindingRecord:
     path, rule, title = one_line(at[0], 500), one_line(rule, 100), one_line(title)
     return FindingRecord(job.key, number, job.repository, kind, rule, title, path, at[1], is_fixed)

@@ -12,7 +12,8 @@ from devfix.fleet.jobs.commands import GIGABYTE, Commands, Interpreter
 from devfix.fleet.jobs.ending import Ended
 from devfix.fleet.jobs.folders import JobFolder, NodeFolders
 from devfix.fleet.jobs.reading import Reading, read_result
-from devfix.fleet.records import Job, JobOutcome, JobRecord, JobResult
+from devfix.fleet.records import Job, JobRecord, JobResult
+from devfix.model import JobOutcome
 from devfix.process import why_no_sandbox
 from devfix.report.plain import one_line
 from devfix.workspace import CheckoutError, check_out_commit

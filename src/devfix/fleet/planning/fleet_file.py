@@ -25,16 +25,15 @@ from devfix.config import (
     decode_table,
 )
 from devfix.errors import UserError
-from devfix.fleet.records import Mode
-from devfix.model import WorldChoice
+from devfix.model import JobMode, WorldChoice
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-_MODES = " or ".join(each.value for each in Mode)
-ModeName = Annotated[Mode, Meta(description=_MODES)]
+_MODES = " or ".join(each.value for each in JobMode)
+ModeName = Annotated[JobMode, Meta(description=_MODES)]
 Options = Annotated[tuple[str, ...], Meta(description="a list of options in strings")]
 Cores = Annotated[float, Meta(gt=0, description="a number of cores above 0")]
 Retries = Annotated[int, Meta(ge=0, le=100, description="a number from 0 to 100")]
@@ -209,11 +208,11 @@ def _repository(table: Mapping[str, object], where: str, defaults: Settings, fol
     )
 
 
-def _check(settings: Settings, mode: Mode | None, where: str) -> None:
+def _check(settings: Settings, mode: JobMode | None, where: str) -> None:
     for option in settings.options or ():
         if option.partition("=")[0] in RESERVED:
             raise UserError(f"{where}: key 'options' has {option}, which a job of a fleet decides itself")
-    if mode is Mode.FIND and settings.run is not None:
+    if mode is JobMode.FIND and settings.run is not None:
         raise UserError(f"{where}: key 'run' is for mode = \"repair\"; `devfix find` runs the tests")
     if settings.python is not None and (settings.torch is not None or settings.packages):
         raise UserError(f"{where}: key 'python' names an environment, and 'torch' and 'packages' are for a new one")
@@ -221,7 +220,7 @@ def _check(settings: Settings, mode: Mode | None, where: str) -> None:
 
 def _check_search(settings: Settings, where: str) -> None:
     """Raise UserError if tests cannot be lifted to this world."""
-    if settings.mode is not Mode.FIND:
+    if settings.mode is not JobMode.FIND:
         return
     world = settings.world or WorldChoice.SIMULATED
     if world not in LIFTED:

@@ -13,7 +13,8 @@ from devfix.errors import UserError
 from devfix.fleet.planning.fleet_file import FleetFile, Repository, Settings
 from devfix.fleet.planning.owner import token_of
 from devfix.fleet.planning.owners import list_owner
-from devfix.fleet.records import Job, JobLimits, Mode
+from devfix.fleet.records import Job, JobLimits
+from devfix.model import JobMode
 from devfix.workspace import hide_user, is_address, resolve
 
 AT_ONCE = 16  # calls of `git ls-remote`, which mostly wait for a network
@@ -79,7 +80,7 @@ def _job(entry: Repository, commit: str, devfix: str) -> Job:
         settings.disk or plain.disk,
         settings.time or plain.seconds,
     )
-    mode = settings.mode or Mode.REPAIR
+    mode = settings.mode or JobMode.REPAIR
     job = Job(
         "",
         _name(entry.address),
@@ -88,7 +89,7 @@ def _job(entry: Repository, commit: str, devfix: str) -> Job:
         commit,
         entry.subfolder,
         mode,
-        (settings.run or "") if mode is Mode.REPAIR else "",
+        (settings.run or "") if mode is JobMode.REPAIR else "",
         tuple(_options(settings)),
         settings.packages or (),
         settings.torch or "",

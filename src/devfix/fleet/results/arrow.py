@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from enum import Enum
 from functools import cache
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 
@@ -34,7 +34,7 @@ def _arrow_type(kind: Any) -> pa.DataType:
         return _TYPES[kind]
     if get_origin(kind) is tuple:
         return pa.list_(_arrow_type(get_args(kind)[0]))
-    if isinstance(kind, type) and issubclass(kind, Enum):
+    if get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, Enum)):
         return pa.string()
     return pa.struct(_arrow_fields(kind))
 
@@ -87,6 +87,8 @@ def _read(kind: Any, value: Any) -> Any:
         return tuple(_read(get_args(kind)[0], each) for each in value)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(value)
+    if get_origin(kind) is Literal and value not in get_args(kind):
+        raise ValueError(f"{value!r} is not one of {get_args(kind)}")
     return record_of(kind, value) if isinstance(value, Mapping) else value
 
 

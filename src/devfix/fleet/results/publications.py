@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from devfix.decoding import convert
+from devfix.publish.action import ActionKind
 
 
 class Publication(str, Enum):
@@ -41,7 +43,7 @@ class PublicationRecord:
     address: str
     part: str = ""
     stored: int = 0
-    action: str = ""
+    action: ActionKind | Literal[""] = ""
     branch: str = ""
     number: int = 0
     url: str = ""

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from devfix.errors import UserError
-from devfix.fleet.records import Job, Mode
+from devfix.fleet.records import Job
 from devfix.fleet.results.arrow import STORED
 from devfix.fleet.results.fixes import report_folders
 from devfix.fleet.results.publications import Publication, PublicationLog, PublicationRecord
 from devfix.fleet.results.reading import read_results
 from devfix.fleet.results.store import ResultStore
+from devfix.model import JobMode
 from devfix.publish.action import PublishAction
 from devfix.publish.attributes import Attributes
 from devfix.publish.connection import connect, known_forge
@@ -106,7 +107,7 @@ class FleetPublisher:
     def _request(self, report: _Report) -> Request:
         job, options = report.job, self._options
         # A search has a report for each finding, and each has a command of its own: none continues those of another.
-        source = " ".join(filter(None, ("fleet", job.subfolder, job.run))) if job.mode is Mode.REPAIR else ""
+        source = " ".join(filter(None, ("fleet", job.subfolder, job.run))) if job.mode is JobMode.REPAIR else ""
         return Request(
             report.folder,
             remote=job.address,

@@ -11,10 +11,11 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from devfix.fleet.records import JobOutcome
+from devfix.decoding import convert
 from devfix.fleet.results.arrow import PLAN, row_of, table_of
 from devfix.fleet.results.reading import read_results
 from devfix.fleet.results.store import ResultStore
+from devfix.model import JobOutcome
 from devfix.report.fleet_types import (
     FailureReasonRecord,
     FleetRecord,
@@ -41,7 +42,7 @@ SELECT rule, count(*) AS findings, count(*) FILTER (fixed) AS fixed, count(DISTI
 FROM findings GROUP BY rule ORDER BY findings DESC, rule
 """
 _REPOSITORIES = """
-SELECT plan.key, plan.repository, plan.address, plan.commit, plan.mode, coalesce(outcome, '') AS outcome,
+SELECT plan.key, plan.repository, plan.address, plan.commit, plan.mode, outcome,
        coalesce(reason, '') AS reason, coalesce(len(findings), 0) AS findings,
        coalesce(len(list_filter(findings, lambda each: each.fixed)), 0) AS fixed, coalesce(seconds, 0) AS seconds
 FROM plan LEFT JOIN results USING (key)
@@ -107,29 +108,31 @@ class FleetQueries:
     def outcomes(self) -> tuple[OutcomeCountRecord, ...]:
         """Return how many jobs ended in each way, the most frequent first."""
         rows = self._rows(_OUTCOMES)
-        return tuple(OutcomeCountRecord(**row, is_failure=JobOutcome(row["outcome"]).is_failure) for row in rows)
+        return tuple(
+            convert({**row, "is_failure": JobOutcome(row["outcome"]).is_failure}, OutcomeCountRecord) for row in rows
+        )
 
     def rules(self) -> tuple[RuleCountRecord, ...]:
         """Return the findings by rule, the most frequent first."""
-        return tuple(RuleCountRecord(**row) for row in self._rows(_RULES))
+        return tuple(convert(row, RuleCountRecord) for row in self._rows(_RULES))
 
     def repositories(self) -> tuple[RepositoryRecord, ...]:
         """Return every planned job, those with the most fixes first."""
-        return tuple(RepositoryRecord(**row) for row in self._rows(_REPOSITORIES))
+        return tuple(convert(row, RepositoryRecord) for row in self._rows(_REPOSITORIES))
 
     def failures(self) -> tuple[FailureReasonRecord, ...]:
         """Return why jobs say nothing about devices, the most frequent reason first."""
         outcomes = [each.value for each in JobOutcome if each.is_failure]
         rows = self._rows(_FAILURES, outcomes=outcomes, shown=_SHOWN)
-        return tuple(FailureReasonRecord(**{**row, "repositories": tuple(row["repositories"])}) for row in rows)
+        return tuple(convert(row, FailureReasonRecord) for row in rows)
 
     def seconds(self) -> tuple[StepSecondsRecord, ...]:
         """Return the time of each step."""
-        return tuple(StepSecondsRecord(**row) for row in self._rows(_SECONDS))
+        return tuple(convert(row, StepSecondsRecord) for row in self._rows(_SECONDS))
 
     def memory(self) -> MemoryRecord | None:
         """Return the peak memory of the jobs; None if it is known of none."""
-        return next((MemoryRecord(**row) for row in self._rows(_MEMORY)), None)
+        return next((convert(row, MemoryRecord) for row in self._rows(_MEMORY)), None)
 
     def _register(self, name: str, table: pa.Table) -> None:
         self._connection.register(name, table)

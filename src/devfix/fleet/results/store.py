@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from devfix.errors import UserError
-from devfix.fleet.records import Job, JobOutcome, JobRecord, JobResult
+from devfix.fleet.records import Job, JobRecord, JobResult
 from devfix.fleet.results.arrow import PLAN, RESULTS, STORED, record_of, row_of, table_of
 from devfix.fleet.results.artifacts import explain_rejection, remove, write_files, write_synced
 from devfix.fleet.results.layout import Layout, create_layout, is_key, lock, open_layout
 from devfix.fleet.results.reading import read_results
+from devfix.model import JobOutcome
 
 _SINGLE = 200  # files of one result, before they are written into a batch
 _RECORD, _FILES, _OLD = "job.parquet", "artifact", "old"

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
+from typing import Literal, get_args
 
 _FIRST_LINE = re.compile(r"/devfix[ \t]+(\S{1,40})[ \t]*", re.ASCII)
-
-
-class Command(str, Enum):
-    """A command in a comment."""
-
-    rebase = "rebase"
-    ignore = "ignore"
-    explain = "explain"
+Command = Literal["rebase", "ignore", "explain"]
+"""A command in a comment."""
+COMMANDS: tuple[Command, ...] = get_args(Command)
 
 
 def asked_word(text: str) -> str:
@@ -27,4 +22,4 @@ def asked_word(text: str) -> str:
 
 def command_of(word: str) -> Command | None:
     """Return the command of that name, None if there is none."""
-    return Command(word) if word in Command.__members__ else None
+    return next((each for each in COMMANDS if each == word), None)

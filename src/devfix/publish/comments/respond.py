@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from devfix.publish import secrets
-from devfix.publish.action import PublishAction
-from devfix.publish.comments.command import Command, asked_word, command_of
+from devfix.publish.action import ActionKind, PublishAction
+from devfix.publish.comments.command import COMMANDS, Command, asked_word, command_of
 from devfix.publish.comments.event import CommentEvent, comment_event
 from devfix.publish.github.client import GitHubClient
 from devfix.publish.marker import Marker, replace_text
 from devfix.publish.pull import Pull
 from devfix.publish.pull_request_text import Page, explanation
 
-LEFT = "left"
+LEFT: Final = "left"
 
 
 def respond(event: Mapping[str, Any], forge: GitHubClient, page: Page, dry_run: bool = False) -> PublishAction:
@@ -38,16 +38,16 @@ def respond(event: Mapping[str, Any], forge: GitHubClient, page: Page, dry_run: 
         return PublishAction(LEFT, "", found.number, why="the pull request is not one of devfix")
     command = command_of(word)
     if dry_run:
-        return _step(command.value if command else LEFT, pull, "")
+        return _step(command or LEFT, pull, "")
     if command is None:
         discussion.react(found.comment, understood=False)
-        known = ", ".join(each.value for each in Command)
+        known = ", ".join(COMMANDS)
         return _step(LEFT, pull, f"no such command; known are {known}")
-    why = "" if pull.is_open or command is Command.explain else "the pull request is closed"
+    why = "" if pull.is_open or command == "explain" else "the pull request is closed"
     if not why:
         _carry_out(command, pull, pull.marker, forge, page)
     discussion.react(found.comment, understood=not why)
-    return _step(LEFT if why else command.value, pull, why)
+    return _step(LEFT if why else command, pull, why)
 
 
 def _distrust(found: CommentEvent, forge: GitHubClient) -> str:
@@ -60,9 +60,9 @@ def _distrust(found: CommentEvent, forge: GitHubClient) -> str:
 
 
 def _carry_out(command: Command, pull: Pull, marker: Marker, forge: GitHubClient, page: Page) -> None:
-    if command is Command.rebase:
+    if command == "rebase":
         forge.write(pull.number, replace_text(pull.body, None, replace(marker, retry=True)), pull.title)
-    elif command is Command.ignore:
+    elif command == "ignore":
         # As if they had closed it themselves: not for the failure being gone.
         forge.close(pull.number, replace_text(pull.body, None, replace(marker, gone="", retry=False)))
     else:
@@ -81,5 +81,5 @@ def _explain(pull: Pull, rules: Sequence[str], forge: GitHubClient, page: Page) 
         forge.rewrite(pull.number, earlier.id, text)
 
 
-def _step(action: str, pull: Pull, why: str) -> PublishAction:
+def _step(action: ActionKind, pull: Pull, why: str) -> PublishAction:
     return PublishAction(action, pull.branch, pull.number, pull.url, pull.title, why)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import Final
 
 from devfix.publish import secrets
-from devfix.publish.action import PublishAction
+from devfix.publish.action import ActionKind, PublishAction
 from devfix.publish.capabilities import Issue, Issues
 from devfix.publish.dashboard.body import MARK, TITLE, choices, entries, write
 from devfix.publish.dashboard.entries import Entry, EntryState
@@ -14,7 +15,7 @@ from devfix.publish.publish_options import Choices
 from devfix.report.fingerprint import program_id
 from devfix.report.types import ReportRecord
 
-LISTED = "listed"
+LISTED: Final = "listed"
 """The action of the step that wrote the dashboard."""
 _OPEN = ("opened", "updated", "reopened", "unchanged")
 _DONE = ("clean", "repaired")
@@ -83,5 +84,5 @@ class Dashboard:
         return Entry(key, title, self._program, self._source, step.number, state, reason)
 
 
-def _step(action: str, issue: Issue, why: str) -> PublishAction:
+def _step(action: ActionKind, issue: Issue, why: str) -> PublishAction:
     return PublishAction(action, "", issue.number, issue.url, TITLE, why)

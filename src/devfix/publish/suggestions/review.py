@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from devfix.notebooks.notebook import named_cell
 from devfix.publish import secrets
-from devfix.publish.action import PublishAction
+from devfix.publish.action import ActionKind, PublishAction
 from devfix.publish.artifact import Artifact
 from devfix.publish.capabilities import Review, Reviews, Suggestion
 from devfix.publish.proposal import Content, Proposal
@@ -56,7 +56,7 @@ class SuggestionReview:
             return self._step("updated" if mine else "suggested", latest)
         for comment in stale:
             self._reviews.rewrite_comment(comment.id, text.outdated_text(text.mark_of(comment.body)))
-        action = "updated"
+        action: ActionKind = "updated"
         if new or latest is None:
             if latest is not None:
                 superseded.append(latest)
@@ -91,7 +91,7 @@ class SuggestionReview:
             if any((named_cell(edit.path) or (edit.path,))[0] == path for edit in fix.edits)
         ]
 
-    def _step(self, action: str, review: Review | None) -> PublishAction:
+    def _step(self, action: ActionKind, review: Review | None) -> PublishAction:
         pull = self._pull
         return PublishAction(action, pull.branch, pull.number, review.url if review else pull.url, pull.title)
 

@@ -16,10 +16,11 @@ from devfix.decoding import convert
 from devfix.errors import RuleError
 from devfix.model import Safety
 from devfix.model.failure import FailureKind
+from devfix.model.patch import ConfidenceName
 from devfix.model.tensors import EventKind
 from devfix.registry.declarations.checking import Fault, find_faults
 from devfix.registry.declarations.lines import line_at
-from devfix.registry.declarations.schema import Declaration, Edit, Family, Fix, Place, Rating, When
+from devfix.registry.declarations.schema import Declaration, Edit, Family, Fix, Place, When
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -34,8 +35,8 @@ _WORDS: Mapping[str, Collection[str]] = {
     "safety": [each.value for each in Safety],
     "kinds": get_args(EventKind),
     "failure-kind": get_args(FailureKind),
-    "confidence": get_args(Rating),
-    "confidence-far": get_args(Rating),
+    "confidence": get_args(ConfidenceName),
+    "confidence-far": get_args(ConfidenceName),
 }
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`")
 _MISSING = re.compile(r"Object missing required field `(.*?)`")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from devfix.model import Confidence, Safety
 from devfix.model.failure import FailureKind
+from devfix.model.patch import ConfidenceName
 from devfix.model.tensors import EventKind
 
 Text = Annotated[str, Meta(min_length=1)]
 Texts = Text | tuple[Text, ...]
 Option = bool | int | float | str | tuple[str, ...]
-Rating = Literal["direct", "nearby", "indirect", "remote", "guess"]
 Id = Annotated[str, Meta(pattern=r"^[^/\s]+/[^/\s]+$")]
 
 
@@ -108,8 +108,8 @@ class Declaration(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab
     family: Family = Family.OPERAND
     failure_kind: FailureKind | None = None
     needs_object: Texts = ()
-    confidence: Rating = "direct"
-    confidence_far: Rating | None = None
+    confidence: ConfidenceName = "direct"
+    confidence_far: ConfidenceName | None = None
     supersedes: tuple[Id, ...] = ()
     blames_intentional: bool = False
     blames_held: bool = False
@@ -123,6 +123,6 @@ def texts(value: Texts) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else value
 
 
-def rating(name: Rating) -> Confidence:
+def rating(name: ConfidenceName) -> Confidence:
     """Return the confidence of a name."""
     return Confidence[name.upper()]

@@ -47,7 +47,7 @@ def gigabytes(size: int) -> str:
 def status_tables(data: FleetRecord, lines: bool = False) -> Iterator[RenderableType]:
     """Yield the headline and the tables; with `lines` below their headers, as on a terminal."""
     yield Text(fleet_headline(data))
-    outcomes = [(each.outcome, each.jobs) for each in data.outcomes]
+    outcomes = [(str(each.outcome), each.jobs) for each in data.outcomes]
     if data.pending:
         outcomes.append(("not yet run", data.pending))
     yield from _table(("outcome", "jobs"), outcomes, lines)

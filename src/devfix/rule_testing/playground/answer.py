@@ -90,7 +90,7 @@ def _rule(submission: Submission, folder: Path) -> Rule:
 
 
 def _proposed(answer: Answer, case: Case, proposal: Proposal) -> Answer:
-    findings = [f"({each.finding.confidence.name.lower()}) {each.finding.reason}" for each in proposal.diagnoses]
+    findings = [f"({each.finding.confidence.word}) {each.finding.reason}" for each in proposal.diagnoses]
     changes = (
         ShownChange(each.title, str(each.safety), differences(case.before, files_after(case, each), "before", "change"))
         for each in proposal.patches
