@@ -5,7 +5,7 @@ import shlex
 import pytest
 from packaging.requirements import Requirement
 
-from devfix.cli.missing_extras import extra_requirements
+from devfix.cli.extras import extra_requirements
 
 
 @pytest.mark.parametrize("extra", ["publish", "gitlab", "forgejo", "environments", "fleet"])

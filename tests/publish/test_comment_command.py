@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from devfix.errors import UserError
-from devfix.publish.comments.command import COMMANDS, asked_word, command_of
-from devfix.publish.comments.event import CommentEvent, comment_event
+from devfix.publish.comments.command import COMMANDS, CommentEvent, asked_word, command_of, comment_event
 
 EVENT: dict[str, Any] = {
     "action": "created",

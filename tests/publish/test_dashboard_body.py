@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from devfix.publish.dashboard.body import MARK, choices, entries, write
-from devfix.publish.dashboard.entries import Entry, EntryState
+from devfix.publish.dashboard.body import MARK, Entry, EntryState, choices, entries, write
 from devfix.publish.publish_options import Choices
 
 FIRST = Entry("0123456789ab", "Move `x` to the model's device", "p" * 12, "nightly.yml devfix", 7)

@@ -8,7 +8,7 @@ import pytest
 from devfix.rule_testing.fixtures import sources_of
 from devfix.sdk import Definition, Repository, parameter_added
 from devfix.source import File
-from devfix.source.queries.linearization import linearized
+from devfix.source.queries.repository import linearized
 
 FILES = {
     "src/acme/__init__.py": "from .models import Net\nfrom . import data as rows\n",

@@ -5,8 +5,7 @@ from pathlib import Path
 from notebooks import notebook
 
 from devfix.model import SourceLocation
-from devfix.trace.cells import named_cells
-from devfix.trace.locations import Locations
+from devfix.trace.locations import Locations, named_cells
 
 TRACEBACK = """Traceback (most recent call last):
   File "/env/site-packages/ipykernel/kernelbase.py", line 3, in run

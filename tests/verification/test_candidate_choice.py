@@ -13,7 +13,7 @@ from waiting import HANGS
 
 from devfix.model import CountRequest, DeviceType, Patch, Run, World
 from devfix.model.failure import FailureKind
-from devfix.verification.checks.still_failing import still_fails
+from devfix.verification.checks.suppression import still_fails
 from devfix.verification.verifier import Verifier
 
 MAC = World("simulated", 1, device=DeviceType.MPS)

@@ -10,9 +10,8 @@ from git_repositories import fingerprint, git, make_repository, write
 
 from devfix.errors import UserError
 from devfix.workspace import Repository
-from devfix.workspace.applied.apply import CannotApplyError, apply_changes
+from devfix.workspace.applied.apply import CannotApplyError, apply_changes, undo_last
 from devfix.workspace.applied.journal import KEPT
-from devfix.workspace.applied.undo import undo_last
 
 BEFORE = "".join(f"line {number}\n" for number in range(1, 11))
 AFTER = BEFORE.replace("line 5\n", "line 5, moved\n")

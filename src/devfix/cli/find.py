@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from devfix.cli.artifact import check_folder
-from devfix.cli.branches import Branches
-from devfix.cli.duration import seconds
 from devfix.cli.formats import ReportFormat
 from devfix.cli.installing import InstallOption, TorchOption, local_folder, python_of
 from devfix.cli.local import Local
 from devfix.cli.repair import Python
+from devfix.cli.taking import Branches
+from devfix.cli.until import seconds
 from devfix.errors import UserError
 from devfix.model import SilentKind, WorldChoice
 
@@ -151,13 +151,13 @@ def find(
     if gpus is not None and gpus > choice.device.most:
         raise UserError(f"--world {world.value}: such a machine has one GPU; leave out --gpus {gpus}")
     limit, whole = seconds(timeout, "--timeout"), seconds(budget, "--budget")
-    from devfix.cli.baseline import read_baseline
     from devfix.cli.find_output import write_found
     from devfix.cli.find_repair import RepairPlan, Repairs, repair_causes
     from devfix.cli.listing import lines_here
-    from devfix.environments.needed import NEEDED_BY_TESTS
+    from devfix.environments.request import NEEDED_BY_TESTS
     from devfix.find import FindOptions
     from devfix.find import find as search
+    from devfix.find.baseline import read_baseline
     from devfix.find.report import find_record
 
     with _progress() as (_, step):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from devfix import pipeline
-from devfix.cli.branches import Branches
+from devfix.cli.taking import Branches
 from devfix.find import Cause, FindReport
 from devfix.find.suites import is_test_file
 from devfix.model import Report, WorldChoice

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from devfix.cli.publishing import publishing
+from devfix.cli.extras import publishing
 from devfix.errors import UserError
 from devfix.publish.commit_method import CommitMethod
 from devfix.publish.forge_kind import ForgeKind

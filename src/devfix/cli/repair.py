@@ -174,7 +174,7 @@ def repair(
     from devfix.cli.decide import Question
     from devfix.cli.listing import lines_of
     from devfix.cli.screen import progress
-    from devfix.environments.needed import NEEDED, NEEDED_BY_NOTEBOOKS
+    from devfix.environments.request import NEEDED, NEEDED_BY_NOTEBOOKS
     from devfix.pipeline.options import TIMEOUT
     from devfix.pipeline.resource_options import ResourceOptions
     from devfix.report.record import record

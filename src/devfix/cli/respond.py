@@ -37,12 +37,12 @@ def respond(
     For a workflow `on: issue_comment`. Only people who may write to the repository can give commands; edited comments
     and those of bots are left alone. No code of the repository is run.
     """
+    from devfix.cli.extras import publishing
     from devfix.cli.pages import page_of
-    from devfix.cli.publishing import publishing
 
     with publishing():
         from devfix.publish.action import describe
-        from devfix.publish.comments.answer import answer
+        from devfix.publish.comments.respond import answer
         from devfix.publish.request import Request
 
     request = Request(Path(), remote, api=api_url, dry_run=dry_run)

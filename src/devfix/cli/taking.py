@@ -7,12 +7,21 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Annotated
 
 import typer
 
 from devfix.errors import UserError
 from devfix.model import Taking
+
+
+class Branches(str, Enum):
+    """One branch for all, or one for each."""
+
+    one = "one"
+    each = "each"
+
 
 TakeOption = Annotated[
     Taking | None,

@@ -91,7 +91,7 @@ def _cases(target: str, part: str, gpus: int, local: list[Path] | None) -> list[
     from devfix.config import Config
     from devfix.errors import UserError
     from devfix.registry.selection import rules_for
-    from devfix.rule_testing.program_case import program_case
+    from devfix.rule_testing.first_case import program_case
     from devfix.rule_testing.selection import case_filter, cases_of, chosen
 
     path = Path(target)

@@ -23,7 +23,7 @@ def undo(
     """
     from devfix.report.plain import one_line
     from devfix.workspace import Repository
-    from devfix.workspace.applied.undo import undo_last
+    from devfix.workspace.applied.apply import undo_last
 
     record = undo_last(Repository.open(path))
     names = ", ".join(file.path for file in record.files)

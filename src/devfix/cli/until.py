@@ -1,4 +1,4 @@
-"""The options for programs that do not end by themselves: servers, and training that takes hours."""
+"""The options for programs that do not end by themselves, such as servers, and lengths of time as people type them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 import typer
 
-from devfix.cli.duration import seconds
 from devfix.errors import UserError
 from devfix.model import Request, Until
 
@@ -91,3 +90,18 @@ def _request(text: str) -> Request:
             f"--request {text}: give a method, a path and perhaps a body, like 'POST /predict {{\"x\": 1}}'"
         )
     return Request(found[1], found[2], found[3] or "")
+
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def seconds(text: str, option: str) -> float:
+    """Return the seconds of "90", "90s", "10m", "1.5h"; UserError for anything else.
+
+    >>> seconds("10m", "--budget"), seconds("90", "--budget")
+    (600.0, 90.0)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)", text.strip())
+    if found is None or float(found[1]) == 0:
+        raise UserError(f"{option} {text}: give a time above 0, for example 90s, 10m or 1h")
+    return float(found[1]) * _UNITS[found[2]]

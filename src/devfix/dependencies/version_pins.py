@@ -10,9 +10,8 @@ from urllib.parse import urlsplit
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from devfix.dependencies.declared import option_requirements
+from devfix.dependencies.declared import option_requirements, requirement_lists, version_tables
 from devfix.dependencies.distributions import normalised
-from devfix.dependencies.project_file import requirement_lists, version_tables
 from devfix.model import Edit
 from devfix.source.text import first_difference
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from devfix.discovery.claimed_devices import claimed_devices
-from devfix.discovery.command import Command, parse_command, runnable
+from devfix.discovery.command import Command, is_of_notebook, parse_command, runnable
 from devfix.discovery.documented_devices import documented_devices
-from devfix.discovery.entry_points import entry_points
+from devfix.discovery.entry_points import entry_points, reaching
 from devfix.discovery.imports import Imports
 from devfix.discovery.interpreter import Interpreter, examine, interpreter
-from devfix.discovery.notebooks import is_of_notebook
 from devfix.discovery.nothing_found import describe_nothing_found
 from devfix.discovery.project import Project
-from devfix.discovery.reaching import reaching
 from devfix.errors import UserError
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Parse a command line and resolve its program."""
+"""Parse a command line and resolve its program, which may be a notebook."""
 
 from __future__ import annotations
 
@@ -12,11 +12,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from devfix.discovery.interpreter import Interpreter
-from devfix.discovery.notebooks import is_of_notebook, notebook_words
 from devfix.discovery.project import Project
 from devfix.discovery.shell import shell_syntax
 from devfix.errors import UserError
+from devfix.notebooks import HOST
 from devfix.notebooks.notebook import is_notebook
+
+
+def notebook_words(path: str, python: Path) -> tuple[str, ...]:
+    """Return the command that runs a notebook in a kernel of the interpreter."""
+    return (str(python), str(HOST), path)
+
+
+def is_of_notebook(words: Sequence[str]) -> bool:
+    """Return whether a command runs a notebook."""
+    return str(HOST) in words
+
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 

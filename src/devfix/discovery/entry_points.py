@@ -7,9 +7,8 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from devfix.discovery.command import Command
+from devfix.discovery.command import Command, notebook_words
 from devfix.discovery.imports import Imports
-from devfix.discovery.notebooks import notebook_words
 from devfix.discovery.project import Project
 from devfix.discovery.readme import readme_commands
 from devfix.notebooks.notebook import is_notebook
@@ -116,3 +115,22 @@ def _mentions(path: Path, word: bytes) -> bool:
             return word in file.read(1_000_000)
     except OSError:
         return False
+
+
+class _Reaching(Imports):
+    """Imports that search for files of the repository instead of torch."""
+
+    def __init__(self, root: Path, tracked: frozenset[str], python: Path, targets: frozenset[str]) -> None:
+        super().__init__(root, tracked, python)
+        self._reached = targets
+
+    def reaches_torch(self, path: str) -> bool:
+        return self.reaches(path, self._reached)
+
+
+def reaching(root: Path, tracked: frozenset[str], python: Path, targets: frozenset[str]) -> Iterator[Command]:
+    """Yield the entry points that reach some files.
+
+    `root` is the folder that commands are run in; `tracked` and `targets` are paths below it. No code is executed.
+    """
+    yield from entry_points(Project(root, tracked), _Reaching(root, tracked, python, targets), python)

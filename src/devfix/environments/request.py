@@ -1,8 +1,13 @@
-"""A request for an environment."""
+"""A request for an environment, and the packages that devfix needs in it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+NEEDED = ("torch>=2.6",)
+NEEDED_BY_NOTEBOOKS = (*NEEDED, "ipykernel")
+NEEDED_BY_TESTS = (*NEEDED, "pytest")
+
 
 CPU = "cpu"
 ORDINARY = "none"  # the build of torch that the ordinary package index has

@@ -5,7 +5,7 @@ forward slashes; other paths are absolute. Lines count from 1, columns from 0 in
 `code.co_positions()`. Devices are strings as `str(torch.device)` returns them: "cpu", "cuda:0".
 """
 
-from devfix.model.failure import Argument, Call, Failure, Frame, Recipe
+from devfix.model.failure import Argument, Call, Failure, Frame, Recipe, SilentKind
 from devfix.model.job import JobMode, JobOutcome
 from devfix.model.obstacle import Lack, Obstacle
 from devfix.model.patch import (
@@ -20,10 +20,8 @@ from devfix.model.patch import (
     Verdict,
     VerdictOutcome,
 )
-from devfix.model.report import DependencyFault, Fix, OtherRun, Others, RegressionTest, Repair, Report
+from devfix.model.report import DependencyFault, Fix, OtherRun, Others, RegressionTest, Repair, Report, Taking
 from devfix.model.running import NO_COUNTS, CountRequest, OperatorCount, OperatorTotals, Outcome, Run, Target, Transfer
-from devfix.model.silent import SilentKind
-from devfix.model.taking import Taking
 from devfix.model.tensors import Checksum, Event, ModuleOwner, NameRef, Operand, ScopeVariable
 from devfix.model.until import Request, Until
 from devfix.model.world import DeviceType, GpusNeeded, SourceLocation, World, WorldChoice, is_on_gpu

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Literal
 
 from devfix.model.tensors import Operand, ScopeVariable
 from devfix.model.world import DeviceType, SourceLocation
+
+
+class SilentKind(str, Enum):
+    """A kind of finding by which nothing fails."""
+
+    RESULT_ON_HOST = "result-on-host"  # a result of tensors on the GPU alone is on the CPU
+    NOT_MOVED = "not-moved"  # a module keeps a tensor where `.to` does not see it, and uses it
+    STALE_CACHE = "stale-cache"  # what was kept of a call on one device is served to a call on another
+
 
 # docs/reference/trace-format.md has the message of each; "other" is an exception unrelated to devices.
 FailureKind = Literal[

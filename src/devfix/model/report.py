@@ -1,9 +1,10 @@
-"""Result of a repair."""
+"""The result of a repair, and where its fixes go."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from types import MappingProxyType
 from typing import Literal
 
@@ -13,6 +14,15 @@ from devfix.model.patch import Diagnosis, Edit, Patch, Rejected, RuleDecision, V
 from devfix.model.running import Outcome, Run
 from devfix.model.until import Until
 from devfix.model.world import GpusNeeded, World
+
+
+class Taking(str, Enum):
+    """The destination of verified fixes: commits on a new branch, the files of the working tree, or nowhere."""
+
+    BRANCH = "branch"
+    APPLY = "apply"
+    NONE = "none"
+
 
 ReportOutcome = Literal["repaired", "clean", "partial", "unrepaired", "dependency-fault", "error"]
 Comparison = Literal["as before", "better", "worse", "not fixed"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 
 from devfix.model import NO_COUNTS, CountRequest, Failure, Fix, Others, Outcome, Repair, Run, World
 from devfix.pipeline.attempt import Attempt, AttemptBuilder
 from devfix.pipeline.choices import Choice
-from devfix.pipeline.first_failure import first_run
 from devfix.pipeline.more_gpus import run_with_enough_gpus
+from devfix.pipeline.obstacles import obstacle_of
 from devfix.pipeline.regression_tests import prepare_regression_tests
 from devfix.pipeline.session import Session
 from devfix.registry import Rule
@@ -190,3 +191,29 @@ class Search:
     def _baseline(self, world: World) -> Run:
         """Return a run of the program in a world without the patch in question."""
         return self._baseline_soon(world).result()
+
+
+def first_run(session: Session) -> Run:
+    """Run the commands, cheapest first, until one fails on a device; it becomes the target of the session.
+
+    A command that asks for more GPUs runs in a world that has them; the next command starts with the first world again.
+    """
+    first = session.target
+    tried = []
+    for command in session.commands:
+        session.observer.target = replace(first, command=command.words)
+        session.command_text, session.gpus_needed = command.shown, None
+        session.progress(f"running {command.shown} on {session.world.name}")
+        run = run_with_enough_gpus(session, session.run(session.world, {}, True), {})
+        tried.append((run, command, session.target, session.gpus_needed))
+        if len(session.commands) > 1:
+            obstacle = obstacle_of(session, run)
+            why = f", {obstacle.message}" if obstacle else ""
+            session.notes.add(f"tried `{command.shown}` ({command.origin}): {run.outcome.value}{why}")
+        if run.outcome is Outcome.FAILED:
+            return run
+    # If no command fails on a device, one that runs clean is preferred to one that lacks an argument.
+    best = next((each for each in tried if each[0].outcome is Outcome.CLEAN), tried[0])
+    run, command, session.observer.target, session.gpus_needed = best
+    session.command_text = command.shown
+    return run

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from devfix.errors import UserError
-from devfix.publish.guards import tests_of
-from devfix.publish.paths import explain_forbidden
-from devfix.report.hunks import Hunk, parse
+from devfix.publish.allowed_files import explain_forbidden, tests_of
+from devfix.report.diff import Hunk, parse
 from devfix.report.plain import one_line
 from devfix.report.render.json import read
 from devfix.report.types import FixRecord, ReportRecord

@@ -12,8 +12,8 @@ from devfix.errors import UserError
 from devfix.notebooks.notebook import cell_source, named_cell, with_cell
 from devfix.publish.artifact import Artifact
 from devfix.publish.changed_text import objection
+from devfix.report.diff import apply
 from devfix.report.fingerprint import failure_id
-from devfix.report.hunks import apply
 from devfix.report.types import FixRecord
 
 PREFIX = "devfix/"

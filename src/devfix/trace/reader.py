@@ -10,12 +10,10 @@ from pathlib import Path
 
 from devfix.decoding import convert
 from devfix.model import Failure
-from devfix.trace.bounds import Bounds, TooMuch
-from devfix.trace.cells import named_cells
-from devfix.trace.locations import Locations
+from devfix.trace.bounds import Bounds, TooMuch, printable
+from devfix.trace.locations import Locations, named_cells
 from devfix.trace.recipes import Recipes
 from devfix.trace.records import Trace
-from devfix.trace.text import printable
 
 SIZE_LIMIT = 16_000_000  # bytes; the largest valid trace seen has 2 MB, and JSON takes thirty times its size in memory
 TOTAL_LIMIT = 64_000_000  # bytes of all traces of a run

@@ -28,8 +28,7 @@ from devfix.verification.checks.stdout import (
     stdout_differs,
     unseeded_note,
 )
-from devfix.verification.checks.still_failing import still_fails
-from devfix.verification.checks.suppression import locations_after
+from devfix.verification.checks.suppression import locations_after, still_fails
 from devfix.verification.classification import classify_run
 from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.endings import ends_alike, ends_as

@@ -14,7 +14,7 @@ from pathlib import Path
 from devfix.errors import UserError
 from devfix.process.tempdirs import scratch_folder
 from devfix.workspace.git.command import DamagedError, Git, GitError
-from devfix.workspace.git.listing import REGULAR, SUBMODULE, Entry, list_commit
+from devfix.workspace.git.trees import REGULAR, SUBMODULE, Entry, list_commit
 from devfix.workspace.notebooks import as_source
 from devfix.workspace.worktrees.pool import Worktrees
 from devfix.workspace.worktrees.shadow import Origin

@@ -26,6 +26,6 @@ def fleet_extra() -> Iterator[None]:
         name = (error.name or "").partition(".")[0]
         if name not in _PACKAGES:
             raise
-        from devfix.cli.missing_extras import extra_requirements
+        from devfix.cli.extras import extra_requirements
 
         raise UserError(f"a fleet needs {name}: pip install {extra_requirements('fleet')}") from error

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from devfix.cli.extras import publishing
 from devfix.cli.fleet.extra import ResultsArgument, fleet_extra
 from devfix.cli.fleet.status import StatusFormat
-from devfix.cli.publishing import publishing
 from devfix.publish.forge_kind import ForgeKind
 from devfix.report.plain import one_line
 

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import devfix
-from devfix.environments.needed import NEEDED, NEEDED_BY_NOTEBOOKS, NEEDED_BY_TESTS
+from devfix.environments.request import NEEDED, NEEDED_BY_NOTEBOOKS, NEEDED_BY_TESTS
 from devfix.fleet.jobs.ending import Ended, ended_by_limit
 from devfix.fleet.jobs.folders import JobFolder
 from devfix.fleet.jobs.variables import job_variables, node_variables

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from devfix.publish import secrets
 from devfix.publish.action import ActionKind, PublishAction
-from devfix.publish.comments.command import COMMANDS, Command, asked_word, command_of
-from devfix.publish.comments.event import CommentEvent, comment_event
+from devfix.publish.comments.command import COMMANDS, Command, CommentEvent, asked_word, command_of, comment_event
+from devfix.publish.connection import connect
+from devfix.publish.forge_kind import ForgeKind
 from devfix.publish.github.client import GitHubClient
+from devfix.publish.github.event import event_of
 from devfix.publish.marker import Marker, replace_text
 from devfix.publish.pull import Pull
 from devfix.publish.pull_request_text import Page, explanation
+from devfix.publish.request import Request, address_of
 
 LEFT: Final = "left"
 
@@ -83,3 +86,14 @@ def _explain(pull: Pull, rules: Sequence[str], forge: GitHubClient, page: Page) 
 
 def _step(action: ActionKind, pull: Pull, why: str) -> PublishAction:
     return PublishAction(action, pull.branch, pull.number, pull.url, pull.title, why)
+
+
+def answer(request: Request, page: Page, notify: Callable[[str], None]) -> PublishAction:
+    """Carry out the command of the comment whose event GITHUB_EVENT_PATH names; `request` has no report.
+
+    `notify` is called before waiting. Raises UserError if there is no such event, or GitHub refuses.
+    """
+    url, environment = address_of(request.remote), request.environment
+    forge = connect(url, ForgeKind.github, request.api, environment, request.dry_run, notify).forge
+    assert isinstance(forge, GitHubClient)
+    return respond(event_of(environment), forge, page, request.dry_run)

@@ -1,16 +1,41 @@
-"""The body of the dashboard: check boxes that people tick, and a record of what they are about."""
+"""The body of the dashboard: an entry with check boxes for each failure, and a record of what they are about."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from enum import Enum
 from typing import Any
 
-from devfix.publish.dashboard.entries import Entry, EntryState
 from devfix.publish.publish_options import Choices
 from devfix.report.render.markdown import prose
+
+
+class EntryState(str, Enum):
+    """The state of the fix of a failure."""
+
+    open = "open"
+    left = "left"
+    ignored = "ignored"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The fix of a failure: `key` identifies the failure, `program` what was run and `source` what publishes it.
+
+    `number` is its pull request, 0 if it has none; `reason` says why nothing was done, if so.
+    """
+
+    key: str
+    title: str
+    program: str
+    source: str = ""
+    number: int = 0
+    state: EntryState = EntryState.open
+    reason: str = ""
+
 
 TITLE = "devfix dashboard"
 MARK = "<!-- devfix:dashboard -->"

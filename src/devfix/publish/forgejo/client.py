@@ -11,8 +11,7 @@ from urllib.parse import quote
 import httpx
 
 from devfix.errors import UserError
-from devfix.publish.draft_title import DraftTitles
-from devfix.publish.forge import Comment, Forge
+from devfix.publish.forge import Comment, DraftTitles, Forge
 from devfix.publish.forgejo.address import ForgejoAddress
 from devfix.publish.forgejo.answers import Requests, asking, list_of, record_of, refusal
 from devfix.publish.marker import find

@@ -1,4 +1,4 @@
-"""The responses of GitHub, and its errors as UserError."""
+"""The responses of GitHub, its pull requests, and its errors as UserError."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from githubkit import Response
 from githubkit.exception import GitHubException, RateLimitExceeded, RequestFailed
 
 from devfix.errors import UserError
+from devfix.publish.marker import find
+from devfix.publish.pull import Pull
 from devfix.report.plain import one_line
 
 
@@ -65,3 +67,21 @@ def list_of(response: Response[Any, Any]) -> list[Mapping[str, Any]]:
     if not isinstance(data, list):
         raise TypeError("the response is not a list")
     return data
+
+
+def pull_from(data: Mapping[str, Any]) -> Pull:
+    """Return a pull request from a response; raise KeyError or TypeError if it is invalid."""
+    repository = data["head"].get("repo") or {}  # a fork that was deleted has none
+    return Pull(
+        number=data["number"],
+        url=data["html_url"],
+        branch=data["head"]["ref"],
+        base=data["base"]["ref"],
+        head=data["head"]["sha"],
+        title=data["title"],
+        body=data.get("body") or "",
+        closed_at="" if data["state"] == "open" else data.get("closed_at") or "unknown",
+        merged=bool(data.get("merged_at")),
+        repository=repository.get("full_name", ""),
+        marker=find(data.get("body")),
+    )

@@ -9,12 +9,11 @@ from githubkit.exception import RequestFailed
 from devfix.errors import UserError
 from devfix.publish.forge import Comment, Forge
 from devfix.publish.github.address import Address
-from devfix.publish.github.answers import asking, list_of, record_of, said_by
+from devfix.publish.github.answers import asking, list_of, pull_from, record_of, said_by
 from devfix.publish.github.connection import PAGE, PAGES, Connection
 from devfix.publish.github.discussion import Discussion
 from devfix.publish.github.event import event_of, pull_request
 from devfix.publish.github.issues import GitHubIssues
-from devfix.publish.github.pull import pull_from
 from devfix.publish.github.retry import RetryPolicy
 from devfix.publish.github.reviews import GitHubReviews
 from devfix.publish.github.signed_commits import SignedCommits

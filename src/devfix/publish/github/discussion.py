@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from devfix.publish.github.answers import asking, record_of
+from devfix.publish.github.answers import asking, pull_from, record_of
 from devfix.publish.github.connection import Connection
-from devfix.publish.github.pull import pull_from
 from devfix.publish.pull import Pull
 
 

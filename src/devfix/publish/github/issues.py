@@ -9,7 +9,7 @@ from devfix.publish.capabilities import Issue
 from devfix.publish.github.answers import asking, record_of
 from devfix.publish.github.connection import PAGE, Connection
 from devfix.publish.github.graphql import is_written_by
-from devfix.publish.github.once import create_once
+from devfix.publish.github.retry import create_once
 
 
 class GitHubIssues:

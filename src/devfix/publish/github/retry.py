@@ -1,13 +1,17 @@
-"""Retries after rate limits and errors of servers and networks."""
+"""Retries after rate limits and errors of servers and networks; what must exist once is created once."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
+from typing import TypeVar
 
 from githubkit.exception import GitHubException, RateLimitExceeded, RequestError, RequestFailed
 from githubkit.typing import RetryOption
 from httpx import TransportError
+
+from devfix.errors import UserError
 
 ATTEMPTS = 5  # of one request
 LONGEST = timedelta(minutes=20)  # of one wait; for GitHub's hourly limit, the next run is better
@@ -45,3 +49,27 @@ class RetryPolicy:
         wait = timedelta(seconds=self._first * 2**count)
         self._report(f"GitHub is not responding: waiting {wait.total_seconds():.0f} s")
         return RetryOption(True, wait)
+
+
+Created = TypeVar("Created")
+
+
+def create_once(create: Callable[[], Created], find: Callable[[], Created | None], policy: RetryPolicy) -> Created:
+    """Return what `create` returns, or what `find` finds after an error of the server or the network.
+
+    `create` must not retry by itself. Raises UserError as `create` does, if it was not created.
+    """
+    count = 0
+    while True:
+        try:
+            return create()
+        except UserError as error:
+            cause = error.__cause__
+            option = policy(cause, count) if isinstance(cause, GitHubException) else None
+            if option is None or not option.do_retry:
+                raise
+            time.sleep(option.retry_after.total_seconds() if option.retry_after else 0)
+        found = find()
+        if found is not None:
+            return found
+        count += 1

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from devfix.publish.capabilities import DiffLines, LineComment, Review, Suggestion
-from devfix.publish.github.answers import asking, record_of
+from devfix.publish.github.answers import asking, pull_from, record_of
 from devfix.publish.github.connection import PAGE, Connection
 from devfix.publish.github.graphql import is_written_by
-from devfix.publish.github.once import create_once
-from devfix.publish.github.pull import pull_from
+from devfix.publish.github.retry import create_once
 from devfix.publish.pull import Pull
-from devfix.publish.suggestions.diff_lines import shown_lines
+from devfix.publish.suggestions.placing import shown_lines
 
 
 class GitHubReviews:

@@ -10,8 +10,7 @@ from gitlab.exceptions import GitlabError
 
 from devfix import __version__
 from devfix.errors import UserError
-from devfix.publish.draft_title import DraftTitles
-from devfix.publish.forge import Comment, Forge
+from devfix.publish.forge import Comment, DraftTitles, Forge
 from devfix.publish.gitlab.address import ProjectAddress
 from devfix.publish.gitlab.answers import asking, refusal
 from devfix.publish.gitlab.session import PatientSession

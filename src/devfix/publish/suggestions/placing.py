@@ -2,12 +2,54 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from devfix.publish.capabilities import DiffLines, Suggestion
-from devfix.publish.suggestions.changes import Change
-from devfix.publish.suggestions.diff_lines import is_shown
+from devfix.report.diff import split
 from devfix.report.render.markdown import without_commands
+
+_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d{1,9})(?:,(\d{1,9}))? @@", re.MULTILINE)
+
+
+def shown_lines(patch: str) -> Iterator[range]:
+    """Yield the lines of the new version that each hunk of a diff shows."""
+    for found in _HUNK.finditer(patch):
+        start, count = int(found[1]), 1 if found[2] is None else int(found[2])
+        yield range(start, start + count)
+
+
+def is_shown(lines: Sequence[range], first: int, last: int) -> bool:
+    """Return whether one hunk shows all these lines."""
+    return any(first in shown and last in shown for shown in lines)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Lines of a file that others replace: `first` counts from 1, and `old` is empty for an insertion before it.
+
+    `above` and `below` are the lines around it, None at the ends of the file.
+    """
+
+    path: str
+    first: int
+    old: tuple[bytes, ...]
+    new: tuple[bytes, ...]
+    above: bytes | None
+    below: bytes | None
+
+
+def changes(path: str, before: bytes, after: bytes) -> Iterator[Change]:
+    """Yield what differs between two versions of a file, from top to bottom; an unchanged line lies between two."""
+    old, new = split(before), split(after)
+    for kind, start, end, first, last in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind != "equal":
+            above = old[start - 1] if start else None
+            below = old[end] if end < len(old) else None
+            yield Change(path, start + 1, tuple(old[start:end]), tuple(new[first:last]), above, below)
+
 
 _LONGEST = 20_000  # characters of a suggestion; GitHub's limit for a comment is 65,536
 

@@ -13,8 +13,7 @@ from devfix.publish.proposal import Content, Proposal
 from devfix.publish.publish_options import PublishOptions
 from devfix.publish.pull import Pull
 from devfix.publish.suggestions import text
-from devfix.publish.suggestions.changes import Change, changes
-from devfix.publish.suggestions.placing import place
+from devfix.publish.suggestions.placing import Change, changes, place
 from devfix.report.fingerprint import program_id
 from devfix.report.types import FixRecord
 

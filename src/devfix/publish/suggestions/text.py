@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from devfix.publish.capabilities import Suggestion
-from devfix.publish.suggestions.changes import Change
+from devfix.publish.suggestions.placing import Change
 from devfix.report.render.markdown import code, fence, prose, unlinked
 from devfix.report.types import FixRecord
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, field, make_dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +13,6 @@ from typing import Any, ClassVar
 
 from devfix.errors import RuleError
 from devfix.registry.declarations.checking import places_of
-from devfix.registry.declarations.conditions import created_by, holds
 from devfix.registry.declarations.places import find_spots
 from devfix.registry.declarations.reading import Document
 from devfix.registry.declarations.schema import Declaration, Family, When, rating, texts
@@ -29,6 +29,34 @@ from devfix.sdk import (
     Site,
     fill_message,
 )
+
+
+def holds(when: When, ctx: Context) -> bool:
+    """Return whether the operand in view fulfils all conditions that are given."""
+    operand = ctx.operand
+    is_made = not (when.kinds or when.ops) or (
+        ctx.creation is not None and ctx.created_at is not None and created_by(when, ctx.creation)
+    )
+    return (
+        is_made
+        and operand.device.startswith(when.device)
+        and (not when.argument or _is_any(operand.argument, texts(when.argument)))
+        and when.moved in (None, bool(operand.transfers))
+        and when.in_module in (None, operand.owner is not None)
+        and (when.in_reach is None or when.in_reach == ctx.is_in_reach)
+    )
+
+
+def created_by(when: When, event: Event) -> bool:
+    """Return whether a creation is of the kinds, if any are given, and by one of the operators, if any are given."""
+    kinds = (when.kinds,) if isinstance(when.kinds, str) else when.kinds
+    name = re.split(r"[.:]+", event.op)[-1]
+    return (not kinds or event.kind in kinds) and (not when.ops or _is_any(name, texts(when.ops)))
+
+
+def _is_any(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, each) for each in patterns)
+
 
 OF_OPERAND = re.compile(r"\{(name|device|peer|op|made_at)\}")  # in a message
 

@@ -1,4 +1,4 @@
-"""A fix as text: the rule, the reason, the diff, the verdict and the rejected candidates."""
+"""A fix as text: the rule, reason, diff, verdict, test, and rejected candidates; or the fault of a dependency."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from devfix.report.plain import one_line, plain
 from devfix.report.record import OUTCOMES
-from devfix.report.types import CopiesRecord, FixRecord, VerdictRecord
+from devfix.report.types import CopiesRecord, DependencyFaultRecord, FixRecord, RegressionTestRecord, VerdictRecord
 
 _SHOWN = 8  # rejected candidates without --verbose; a search may try dozens
 EQUIVALENT = "superseded"
@@ -103,3 +103,41 @@ def _verdict(verdict: VerdictRecord) -> RenderableType:
         table.add_row(Text(plain(world)), Text(words, style="" if as_before else style))
     table.add_row(Text("host-device copies"), Text(copies(verdict.transfers)))
     return table
+
+
+def dependency_fault(foreign: DependencyFaultRecord) -> Iterator[RenderableType]:
+    """Yield the distribution at fault, the place, the reason, the change that fixes a copy, and the release to pin."""
+    release = f"{foreign.distribution} {foreign.version}"
+    yield Text(f"\nThe fault is in {plain(release)}: {plain(foreign.path)}:{foreign.line}", style="bold yellow")
+    yield Text(plain(foreign.reason))
+    yield Text("With this change to a temporary copy of it, the failure is fixed:")
+    yield Padding(colored_diff(foreign.diff), (1, 0, 1, 2))
+    if not foreign.pin:
+        yield Text("Report it to its maintainers; --find-working-version searches for a release that works.")
+        return
+    pin = f"{foreign.distribution}=={foreign.pin}"
+    yield Text.assemble("The newest other release with which the program works: ", (plain(pin), "bold"))
+    for edit in foreign.pin_edits:
+        yield Padding(colored_diff(edit.diff), (1, 0, 1, 2))
+
+
+def regression_test(fix: FixRecord, whole: bool) -> Iterator[RenderableType]:
+    """Yield the regression test of a fix, with its source if `whole`."""
+    if why := fix.no_test_reason:
+        yield Text(f"\nNo regression test: {one_line(why, 300)}")
+    if test := fix.regression_test:
+        yield Text.assemble(
+            "\nRegression test ", (plain(test.path), "bold"), f": {one_line(test.exercises)}; {describe_worlds(test)}"
+        )
+        if whole:
+            lines = "\n".join(f"+{line}" for line in plain(test.text).splitlines())
+            yield Padding(Text(lines, style="green"), (1, 0, 0, 0))
+
+
+def describe_worlds(test: RegressionTestRecord) -> str:
+    """Return in which worlds the test failed without the fix and passed with it."""
+    before = [each.before for each in test.worlds.values()]
+    count, passed = len(before), before.count("clean")
+    if not passed:
+        return f"verified to fail without the fix and to pass with it, in all {count} worlds"
+    return f"verified to fail without the fix in {count - passed} of {count} worlds, and to pass with it in all"

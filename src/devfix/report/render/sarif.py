@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 from devfix import __version__
 from devfix.notebooks.notebook import named_cell
+from devfix.report.diff import parse
 from devfix.report.fingerprint import failure_id
-from devfix.report.hunks import parse
 from devfix.report.plain import one_line, plain
 from devfix.report.render.headline import headline
 from devfix.report.types import EditRecord, FixRecord, ReportRecord

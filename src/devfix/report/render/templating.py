@@ -12,9 +12,9 @@ from markupsafe import Markup
 from devfix.errors import UserError
 from devfix.report.plain import one_line, plain
 from devfix.report.render.commit_message import wrap_paragraph
+from devfix.report.render.fix import describe_worlds
 from devfix.report.render.headline import world
 from devfix.report.render.markdown import code, fence, prose
-from devfix.report.render.regression_test import describe_worlds
 
 
 def markdown(package: str, folder: Path | None = None) -> ImmutableSandboxedEnvironment:

@@ -11,10 +11,8 @@ from rich.text import Text
 
 from devfix.report.failure_types import FailureRecord
 from devfix.report.plain import one_line, plain, short_path, tail
-from devfix.report.render.dependency_fault import dependency_fault
-from devfix.report.render.fix import candidates, change, colored_diff
+from devfix.report.render.fix import candidates, change, colored_diff, dependency_fault, regression_test
 from devfix.report.render.headline import headline, next_steps
-from devfix.report.render.regression_test import regression_test
 from devfix.report.render.tensors import operands
 from devfix.report.types import FixRecord, OthersRecord, RemainingFailureRecord, ReportRecord, RunRecord
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
 from devfix.model import SourceLocation
 from devfix.source.file import File
-from devfix.source.queries.linearization import linearized
 from devfix.source.queries.modules import ImportedName, file_of_module, imported_as
 from devfix.source.queries.reading import assignments, definition
 from devfix.source.sources import Sources
@@ -229,3 +229,26 @@ class Repository:
 
 def _is_property(node: cst.FunctionDef) -> bool:
     return any(last_name(each.decorator) in ("property", "cached_property") for each in node.decorators)
+
+
+Class = TypeVar("Class", bound=Hashable)
+
+
+def linearized(
+    start: Class, bases: Callable[[Class], Sequence[Class]], around: frozenset[Class] = frozenset()
+) -> list[Class]:
+    """Return a class and what it derives from; where Python would refuse the class, each once, depth first.
+
+    >>> linearized("D", {"D": ["B", "C"], "B": ["A"], "C": ["A"], "A": []}.__getitem__)
+    ['D', 'B', 'C', 'A']
+    """
+    own = [each for each in bases(start) if each not in around and each != start]
+    above = [linearized(each, bases, around | {start}) for each in own]
+    rows, found = [*above, own], [start]
+    while rows := [row for row in rows if row]:
+        heads = [row[0] for row in rows]
+        free = (each for each in heads if not any(each in row[1:] for row in rows))
+        head = next(free, heads[0])
+        found.append(head)
+        rows = [[each for each in row if each != head] for row in rows]
+    return found

@@ -1,4 +1,4 @@
-"""Check that a patch fixes a failure and does not only suppress it: the operator that failed must still run."""
+"""Check that a patch fixes a failure and does not only suppress it or move it to another world."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from devfix.model import Edit, Failure, Operand, Outcome, Run, SourceLocation
-from devfix.verification.edit_map import blocks, has_same_root_cause, is_edited, location_before
+from devfix.model import DeviceType, Edit, Failure, Operand, Outcome, Run, SourceLocation, World
+from devfix.verification.edit_map import blocks, fails_in_edits, has_same_root_cause, is_edited, location_before
 
 # With all tensors on one device a backend may select another operator for the same call: attention, matrix products,
 # convolutions, norms, recurrent layers and optimizers have several.
@@ -87,3 +87,23 @@ def fails_at_same_site(after: Run, failure: Failure, edits: Sequence[Edit]) -> b
     there = location_before(after.failure.at, edits)
     last = failure.at.end_line or failure.at.line
     return there.path == failure.at.path and failure.at.line <= there.line <= last
+
+
+def still_fails(before: Run, run: Run, edits: Sequence[Edit]) -> bool:
+    """Return whether another world fails at the fixed line as `before`, in the edit, or where the edit has led it.
+
+    The last is the case if CUDA was taken for granted, and the program now fails on another accelerator.
+    """
+    failed = before.failure
+    if failed is None:
+        return False
+    if fails_at_same_site(run, failed, edits) or fails_in_edits(run, edits):
+        return True
+    return failed.kind == "no-device" and _is_led_to(before.world, run)
+
+
+def _is_led_to(home: World, run: Run) -> bool:
+    """Return whether a run failed on an accelerator, other than CUDA, that the world which failed lacks."""
+    world, failed = run.world, run.failure
+    other = world.gpus > 0 and world.device not in (DeviceType.CUDA, home.device)
+    return other and run.outcome is Outcome.FAILED and failed is not None and failed.kind != "no-device"

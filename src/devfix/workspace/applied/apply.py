@@ -1,4 +1,4 @@
-"""Write changed files to the user's working tree, all or none, without touching an uncommitted line."""
+"""Write changed files to the user's working tree, without touching an uncommitted line, and take them back."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from devfix.errors import UserError
-from devfix.workspace.applied.journal import AppliedFile, AppliedRecord, digest, save
-from devfix.workspace.applied.merge import merge
+from devfix.process.tempdirs import scratch_folder
+from devfix.workspace.applied.journal import AppliedFile, AppliedRecord, digest, last, save
+from devfix.workspace.git.command import Git, GitError
 from devfix.workspace.notebooks import on_disk
 from devfix.workspace.repository import Repository
 
@@ -134,3 +135,55 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+def merge(git: Git, committed: bytes, present: bytes, changed: bytes) -> bytes | None:
+    """Return `present` with the change from `committed` to `changed`; None if both changed the same lines.
+
+    Git may have checked the file out with other line ends than the commit has; the result has those of `present`.
+    """
+    if present == committed:
+        return changed
+    if _with_carriage_returns(committed) == present:
+        return _with_carriage_returns(changed)
+    if b"\r" not in committed and b"\r\n" in present and present.count(b"\n") == present.count(b"\r\n"):
+        committed, changed = _with_carriage_returns(committed), _with_carriage_returns(changed)
+    with scratch_folder() as folder:
+        names = []
+        for name, content in (("present", present), ("committed", committed), ("changed", changed)):
+            Path(folder, name).write_bytes(content)
+            names.append(str(folder / name))
+        try:
+            return git.call("merge-file", "--stdout", "--quiet", *names)
+        except GitError:  # its exit code is the number of conflicts
+            return None
+
+
+def _with_carriage_returns(content: bytes) -> bytes:
+    return content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+
+
+def undo_last(repository: Repository) -> AppliedRecord:
+    """Restore the files as they were before the last application, and return its record.
+
+    Raises UserError, before anything is written, if nothing was applied, or if a file has changed since.
+    """
+    found = last(repository)
+    if found is None:
+        raise UserError(f"{repository.root}: nothing to undo; devfix repair --apply applies fixes to the working tree")
+    file, record = found
+    changed = [each.path for each in record.files if each.has_changed(read_file(repository.root, each.path))]
+    if changed:
+        names = ", ".join(changed[:3]) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")
+        raise UserError(
+            f"{names}: changed since the fixes were applied, so nothing is undone; undo your changes first, "
+            f"or edit by hand (the contents before the fixes are in {file})"
+        )
+    for each in record.files:
+        try:
+            restore(repository.root / each.path, each.before)
+        except OSError as error:
+            raise UserError(f"{each.path}: {error.strerror}; correct that, and repeat devfix undo") from error
+    remove_folders(repository.root, record.folders)
+    file.unlink(missing_ok=True)
+    return record

@@ -1,4 +1,4 @@
-"""Files outside of git that the program may need: data sets, checkpoints, built extensions."""
+"""Files that the program may need and commits lack: data sets, checkpoints, built extensions, files of Git LFS."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from devfix.process.tempdirs import remove
+from devfix.workspace.git.command import Git
 
 # Created by tools and recreated when needed, or an environment that the interpreter finds by its own path.
 _NOT_DATA = re.compile(
@@ -128,3 +129,25 @@ def _clone(source: Path, target: Path) -> bool:
             return False
     shutil.copystat(source, target)
     return True
+
+
+_POINTER = b"version https://git-lfs"
+
+
+def large_files(git: Git, root: Path, paths: Iterable[str]) -> list[str]:
+    """Return the committed paths that Git LFS stores and whose contents the user has."""
+    paths = tuple(paths)
+    if not any(path.rpartition("/")[2] == ".gitattributes" for path in paths):
+        return []
+    given = os.fsencode("".join(f"{path}\0" for path in paths))
+    answers = os.fsdecode(git.call("check-attr", "--stdin", "-z", "filter", given=given)).split("\0")
+    managed = [path for path, value in zip(answers[::3], answers[2::3], strict=False) if value == "lfs"]
+    return [path for path in managed if _is_content(root / path)]
+
+
+def _is_content(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_POINTER)) != _POINTER
+    except OSError:
+        return False

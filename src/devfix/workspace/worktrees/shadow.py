@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from devfix.workspace.git.command import Git
-from devfix.workspace.git.lfs import large_files
-from devfix.workspace.git.listing import Entry
-from devfix.workspace.worktrees.ignored_files import Data, find_data
+from devfix.workspace.git.trees import Entry
+from devfix.workspace.worktrees.ignored_files import Data, find_data, large_files
 
 # Worktrees contain the exact bytes of the commit: no line ending conversion, no keywords, no filters.
 _ATTRIBUTES = "* -text -ident -filter !eol !working-tree-encoding\n"

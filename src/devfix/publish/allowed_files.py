@@ -1,4 +1,4 @@
-"""Validate the regression tests of a report: each must be a small new file as devfix writes it."""
+"""The files that a fix may change, and the regression tests that it may add: small new files as devfix writes them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,29 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from devfix.errors import UserError
+from devfix.notebooks.notebook import named_cell
 from devfix.publish.changed_text import objection
-from devfix.publish.paths import explain_forbidden
 from devfix.report.plain import one_line
 from devfix.report.types import FixRecord
+
+
+def explain_forbidden(path: str) -> str:
+    """Return why a fix may not change the file at this path of a repository; "" if it may."""
+    cell = named_cell(path)
+    if cell is not None:  # a cell of a notebook, which holds Python
+        path = cell[0].removesuffix(".ipynb") + ".py"
+    parts = path.split("/")
+    if not path.isprintable() or "\\" in path or ":" in path or len(path) > 1000:
+        return "not a safe path"
+    if path.startswith("/") or any(part in ("", ".", "..") for part in parts):
+        return "not inside the repository"
+    # Some file systems take `.GITHUB`, `.git.` and `GIT~1` for the same names.
+    if any(part.lower().startswith((".git", "git~")) for part in parts):
+        return "files below .git or .github, or read by git, are never changed"
+    if not path.endswith((".py", ".pyi", ".pyw")):
+        return "only Python files are changed"
+    return ""
+
 
 _NAME = re.compile(r"test_devices_\w{1,100}\.py|devices_\w{1,100}_test\.py", re.ASCII)
 _LINES, _SIZE = 60, 8_000  # devfix writes no more than 40 lines

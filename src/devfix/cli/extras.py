@@ -1,12 +1,33 @@
-"""The requirements of an extra of devfix."""
+"""Import what publishing takes, which is an extra, and say how to install what is missing."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, requires
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from packaging.requirements import Requirement
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+from devfix.errors import UserError
+
+# The extra in which the client of a forge is; detect-secrets is in each.
+_EXTRAS = {"gitlab": "gitlab", "requests": "gitlab", "httpx": "forgejo"}
+
+
+@contextmanager
+def publishing() -> Iterator[None]:
+    """Turn a missing package into a UserError that says how to install it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        name = (error.name or "").partition(".")[0]
+        if name == "devfix":
+            raise
+        raise UserError(
+            f"publishing needs {name}: pip install {extra_requirements(_EXTRAS.get(name, 'publish'))}"
+        ) from error
 
 
 def extra_requirements(extra: str) -> str:
@@ -14,6 +35,10 @@ def extra_requirements(extra: str) -> str:
 
     devfix is not on a package index, so that `devfix[extra]` would not be found.
     """
+    from importlib.metadata import PackageNotFoundError, requires
+
+    from packaging.requirements import Requirement
+
     try:
         lines = requires("devfix") or []
     except PackageNotFoundError:  # run from sources that are not installed
