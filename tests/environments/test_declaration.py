@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from git_repositories import write
 
-from devfix.environments.declaration import Declaration, read_declaration
+from devfix.environments.declared.declaration import Declaration, read_declaration
 from devfix.errors import UserError
 
 

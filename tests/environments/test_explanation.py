@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from devfix.environments.declared.requirement import DeclaredRequirement
 from devfix.environments.explanation import explain_conflict, find_left_out, is_unreachable
-from devfix.environments.requirement import DeclaredRequirement
 from devfix.environments.uv import error_text
 from devfix.process import Completed
 

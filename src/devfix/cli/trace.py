@@ -58,11 +58,11 @@ def trace(
 
     from devfix.errors import UserError
     from devfix.report.plain import plain
-    from devfix.rule_testing.context_text import context_text
-    from devfix.rule_testing.context_view import view_of
     from devfix.rule_testing.format import format_ending
     from devfix.rule_testing.proposal import sources_of
     from devfix.rule_testing.runner import Bench, check_torch
+    from devfix.rule_testing.views.context_text import context_text
+    from devfix.rule_testing.views.context_view import view_of
 
     cases = _cases(target, part, gpus, local)
     interpreter = python or Path(sys.executable)

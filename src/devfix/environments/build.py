@@ -16,14 +16,14 @@ import msgspec
 from platformdirs import user_cache_path
 
 from devfix.decoding import decode_json
-from devfix.environments.declaration import read_declaration
+from devfix.environments.declared.declaration import read_declaration
+from devfix.environments.declared.requirement import hide_credentials, name_in
 from devfix.environments.explanation import LeftOut, explain_conflict, find_left_out
 from devfix.environments.indexes import index_lines
 from devfix.environments.metadata_wheel import add_paths
 from devfix.environments.project_install import install_project, prepare_unbuilt, project_digest
 from devfix.environments.pythons import ChosenPython, choose_python
 from devfix.environments.request import EnvironmentRequest
-from devfix.environments.requirement import hide_credentials, name_in
 from devfix.environments.resolution import Resolution, ResolutionError, Resolver, index_strategy
 from devfix.environments.stored_resolutions import (
     clear_resolutions,

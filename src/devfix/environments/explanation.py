@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
 
-from devfix.environments.requirement import DeclaredRequirement, hide_credentials, name_in
+from devfix.environments.declared.requirement import DeclaredRequirement, hide_credentials, name_in
 
 _BUILD = re.compile(r"Failed to (?:download and )?build:? `?([A-Za-z0-9][\w.-]*)")
 _FETCH = re.compile(r"Failed to (?:download|fetch|clone|resolve)[^`\n]*`([A-Za-z0-9][\w.-]*)(?: @ [^`]*|==[^`]*)?`")

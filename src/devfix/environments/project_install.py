@@ -16,11 +16,11 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from devfix.environments.declared.setup_files import read_setup_py
+from devfix.environments.declared.static_metadata import UNKNOWN, read_static_metadata, source_folders
+from devfix.environments.declared.texts import read_text, read_toml, table
 from devfix.environments.explanation import last_error
 from devfix.environments.metadata_wheel import add_paths, write_metadata_wheel
-from devfix.environments.setup_files import read_setup_py
-from devfix.environments.static_metadata import UNKNOWN, read_static_metadata, source_folders
-from devfix.environments.texts import read_text, read_toml, table
 from devfix.environments.uv import Uv, error_text
 from devfix.process.tempdirs import temporary_folder
 

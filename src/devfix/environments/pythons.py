@@ -11,7 +11,7 @@ from pathlib import Path
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from devfix.environments.declaration import Declaration
+from devfix.environments.declared.declaration import Declaration
 from devfix.environments.uv import Uv
 from devfix.errors import UserError
 

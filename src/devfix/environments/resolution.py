@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from devfix.environments.cpu_wheels import cpu_release
-from devfix.environments.declaration import Declaration
+from devfix.environments.declared.declaration import Declaration
+from devfix.environments.declared.lock_files import Pins
+from devfix.environments.declared.requirement import DeclaredRequirement, Part, name_in
 from devfix.environments.explanation import (
     NOT_FETCHED,
     LeftOut,
@@ -21,10 +23,8 @@ from devfix.environments.explanation import (
     is_unreachable,
     unreachable,
 )
-from devfix.environments.lock_files import Pins
 from devfix.environments.pythons import ChosenPython
 from devfix.environments.request import CPU, ORDINARY, EnvironmentRequest
-from devfix.environments.requirement import DeclaredRequirement, Part, name_in
 from devfix.environments.uv import Uv, error_text
 from devfix.errors import UserError
 from devfix.process import Completed

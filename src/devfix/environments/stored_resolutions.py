@@ -18,10 +18,10 @@ from platformdirs import user_cache_path
 
 from devfix.decoding import decode_json
 from devfix.environments.cpu_wheels import wheel_folders
+from devfix.environments.declared.texts import read_text
 from devfix.environments.explanation import LeftOut
 from devfix.environments.indexes import uv_files
 from devfix.environments.resolution import Resolution, Resolver
-from devfix.environments.texts import read_text
 from devfix.process.tempdirs import remove
 
 LONGEST = 24 * 3600.0  # seconds for which a resolution stands

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from devfix.environments.requirement import hide_credentials
+from devfix.environments.declared.requirement import hide_credentials
 from devfix.errors import UserError
 from devfix.process import Completed, child_environment, run
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from devfix.environments.project_files import PROJECT, workspace_members
-from devfix.environments.requirement_files import has_credential
-from devfix.environments.texts import read_toml, strings, table
+from devfix.environments.declared.project_files import PROJECT, workspace_members
+from devfix.environments.declared.requirement_files import has_credential
+from devfix.environments.declared.texts import read_toml, strings, table
 
 _ADDRESS = re.compile(r"https?://\S+")
 

@@ -16,11 +16,11 @@ from packaging.markers import InvalidMarker, Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from devfix.environments.declaration import Declaration, read_folder
+from devfix.environments.declared.declaration import Declaration, read_folder
+from devfix.environments.declared.project_files import PROJECT
+from devfix.environments.declared.requirement import DeclaredRequirement, Part, name_in
+from devfix.environments.declared.texts import read_toml, strings, table
 from devfix.environments.explanation import LeftOut
-from devfix.environments.project_files import PROJECT
-from devfix.environments.requirement import DeclaredRequirement, Part, name_in
-from devfix.environments.texts import read_toml, strings, table
 from devfix.environments.uv_settings import UvSettings, read_uv_settings
 
 _TO_BUILD = "it is built from its sources, and nothing is built"

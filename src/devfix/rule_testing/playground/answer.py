@@ -15,11 +15,11 @@ from devfix.model import Failure, World
 from devfix.registry import Rule
 from devfix.registry.loading import rule_at
 from devfix.rule_testing.case import PROGRAM, Case
-from devfix.rule_testing.context_text import context_text
-from devfix.rule_testing.context_view import view_of
 from devfix.rule_testing.format import differences, format_ending, format_failure
 from devfix.rule_testing.proposal import Proposal, files_after, proposal_for, sources_of
 from devfix.rule_testing.runner import Bench
+from devfix.rule_testing.views.context_text import context_text
+from devfix.rule_testing.views.context_view import view_of
 
 
 class Language(str, Enum):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from devfix.model import Event, Failure, ModuleOwner, NameRef, Operand, ScopeVariable, SourceLocation
-from devfix.rule_testing.syntax_tree import syntax_tree
+from devfix.rule_testing.views.syntax_tree import syntax_tree
 from devfix.sdk import Context, Site, Sources
 
 

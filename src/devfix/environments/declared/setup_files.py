@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from devfix.environments.requirement import DeclaredRequirement, find_line
-from devfix.environments.requirement_files import read_requirements
-from devfix.environments.texts import read_text
+from devfix.environments.declared.requirement import DeclaredRequirement, find_line
+from devfix.environments.declared.requirement_files import read_requirements
+from devfix.environments.declared.texts import read_text
 
 _COMPILES = frozenset(
     {"ext_modules", "Extension", "CppExtension", "CUDAExtension", "cythonize", "cffi_modules", "rust_extensions"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from devfix.rule_testing.context_view import ContextView, FrameView, OperandView, SiteView, VariableView
+from devfix.rule_testing.views.context_view import ContextView, FrameView, OperandView, SiteView, VariableView
 
 
 def context_text(view: ContextView, with_trees: bool = False) -> str:

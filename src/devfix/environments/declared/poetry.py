@@ -10,8 +10,8 @@ from typing import Any
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from devfix.environments.requirement import DeclaredRequirement, Part, find_line
-from devfix.environments.texts import strings, table
+from devfix.environments.declared.requirement import DeclaredRequirement, Part, find_line
+from devfix.environments.declared.texts import strings, table
 
 FILE = "pyproject.toml"
 

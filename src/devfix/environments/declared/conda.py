@@ -9,9 +9,9 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from devfix.environments.requirement import DeclaredRequirement
-from devfix.environments.requirement_files import RequirementLines, read_requirement_texts
-from devfix.environments.texts import read_text
+from devfix.environments.declared.requirement import DeclaredRequirement
+from devfix.environments.declared.requirement_files import RequirementLines, read_requirement_texts
+from devfix.environments.declared.texts import read_text
 from devfix.errors import UserError
 
 _MATCH = re.compile(r"(?:[\w./-]+::)?([A-Za-z0-9_][\w.-]*)\s*(?:\[[^\]]*\])?\s*(.*)")

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from devfix.environments.conda import read_conda
-from devfix.environments.lock_files import Pins, read_lock
-from devfix.environments.poetry import poetry_python, read_poetry
-from devfix.environments.project_files import PROJECT, is_declared, read_project, workspace_members
-from devfix.environments.requirement import DeclaredRequirement, Part
-from devfix.environments.requirement_choice import TESTING, requirement_files
-from devfix.environments.requirement_files import RequirementLines, read_requirements
-from devfix.environments.setup_files import SetupDeclaration, read_setup_cfg, read_setup_py
-from devfix.environments.texts import read_text, read_toml, table
+from devfix.environments.declared.conda import read_conda
+from devfix.environments.declared.lock_files import Pins, read_lock
+from devfix.environments.declared.poetry import poetry_python, read_poetry
+from devfix.environments.declared.project_files import PROJECT, is_declared, read_project, workspace_members
+from devfix.environments.declared.requirement import DeclaredRequirement, Part
+from devfix.environments.declared.requirement_choice import TESTING, requirement_files
+from devfix.environments.declared.requirement_files import RequirementLines, read_requirements
+from devfix.environments.declared.setup_files import SetupDeclaration, read_setup_cfg, read_setup_py
+from devfix.environments.declared.texts import read_text, read_toml, table
 
 CONDA = ("environment.yml", "environment.yaml", "conda.yml", "conda.yaml", "env.yml")
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from devfix.environments.requirement import DeclaredRequirement, Part, find_line, name_in
-from devfix.environments.requirement_choice import TESTING
-from devfix.environments.requirement_files import RequirementLines, read_requirements
-from devfix.environments.texts import read_toml, strings, table
+from devfix.environments.declared.requirement import DeclaredRequirement, Part, find_line, name_in
+from devfix.environments.declared.requirement_choice import TESTING
+from devfix.environments.declared.requirement_files import RequirementLines, read_requirements
+from devfix.environments.declared.texts import read_toml, strings, table
 
 PROJECT = "pyproject.toml"
 

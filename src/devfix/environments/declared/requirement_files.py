@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from devfix.environments.requirement import DeclaredRequirement, hide_credentials, name_in
-from devfix.environments.texts import read_text
+from devfix.environments.declared.requirement import DeclaredRequirement, hide_credentials, name_in
+from devfix.environments.declared.texts import read_text
 
 _OPTION = re.compile(r"(--?[A-Za-z][\w-]*)(?:\s*=\s*|\s+|$)(.*)", re.DOTALL)
 _COMMENT = re.compile(r"(^|\s)#.*$")

@@ -13,8 +13,8 @@ from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
-from devfix.environments.setup_files import SetupCall, read_setup_call
-from devfix.environments.texts import read_text, read_toml, strings, table
+from devfix.environments.declared.setup_files import SetupCall, read_setup_call
+from devfix.environments.declared.texts import read_text, read_toml, strings, table
 
 UNKNOWN = "0.0.0"  # stands for a version that is computed
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from devfix.environments.texts import read_toml, table
+from devfix.environments.declared.texts import read_toml, table
 
 NAMES = ("uv.lock", "poetry.lock")
 

@@ -1,0 +1,1 @@
+"""The requirements that a repository declares, from the files of projects, tools and people."""
