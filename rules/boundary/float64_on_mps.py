@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping
 import libcst as cst
 
 from devfix.sdk import (
+    CallRule,
     CallSite,
     Change,
     Context,
-    FailureRule,
     File,
     Safety,
     argument,
-    assignments,
+    assigned_values,
     call_method,
     is_move,
     last_name,
@@ -24,7 +24,7 @@ WITH_DTYPE = ("as_tensor", "tensor", "asarray", "to", "new_tensor")
 ARRAYS = ("from_numpy", "as_tensor", "tensor", "asarray", "frombuffer")
 
 
-class Float64OnMps(FailureRule):
+class Float64OnMps(CallRule):
     """Casts to float32 before the move, or asks for float32 where the tensor is made on MPS."""
 
     failure_kind, device = "dtype-on-device", "mps"
@@ -38,11 +38,8 @@ class Float64OnMps(FailureRule):
             return "The tensor is of float64, and MPS has no float64."
         return f"{ctx.name} is of float64 on {operand.device}, and MPS has no float64."
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def fix(self, ctx: Context, site: CallSite) -> Iterator[Change]:
         """Change the call that failed: a cast that follows comes first, else float32 is asked for."""
-        site = ctx.failing_call()
-        if site is None:
-            return
         yield from _cast_first(site)
         yield from _ask_for_float32(site)
         yield from _cast_array(site)
@@ -93,9 +90,7 @@ def _named(site: CallSite) -> Iterator[cst.Attribute]:
         values = [each.value]
         if isinstance(each.value, cst.Name | cst.Attribute) and (each.keyword is None or each.keyword.value == "dtype"):
             scope = site.function or site.file.module
-            values += [
-                found.value for found in assignments(site.file, site.file.code(each.value), scope) if found.value
-            ]
+            values += assigned_values(site.file, site.file.code(each.value), scope)
         for value in values:
             if isinstance(value, cst.Attribute) and value.attr.value in NAMES:
                 yield value

@@ -11,7 +11,7 @@ from devfix.sdk import (
     Context,
     FailureRule,
     Safety,
-    assignments,
+    assigned_values,
     call_method,
     device_text,
     expression,
@@ -96,8 +96,7 @@ def _constructions(site: CallSite, generator: cst.BaseExpression) -> Iterator[cs
     """Yield the call of `torch.Generator` that created the generator: in place, or where its name is assigned."""
     file, text = site.file, site.file.code(generator)
     scope = file.class_of(site.node) if text.startswith("self.") else site.function
-    values = [each.value for each in assignments(file, text, scope or file.module)]
-    for value in (generator, *values):
-        for node in file.within(value) if value is not None else ():
+    for value in (generator, *assigned_values(file, text, scope or file.module)):
+        for node in file.within(value):
             if isinstance(node, cst.Call) and last_name(node.func) == "Generator":
                 yield node

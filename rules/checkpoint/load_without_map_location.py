@@ -4,22 +4,21 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import CallSite, Change, Context, FailureRule, Safety, argument, calls, last_name, reads_of
+from devfix.sdk import CallRule, CallSite, Change, Context, Safety, argument, calls, last_name, reads_of
 
 LOADERS = ("torch.load", "torch.jit.load", "torch.hub.load_state_dict_from_url")
 HOST = '"cpu"'
 
 
-class LoadWithoutMapLocation(FailureRule):
+class LoadWithoutMapLocation(CallRule):
     """Adds `map_location`: the host for a module's state, else the device that is in use."""
 
     failure_kind, device = "deserialize", "cpu"
     message = "A checkpoint is loaded onto the device it was saved from, unless the call says where to."
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def fix(self, ctx: Context, site: CallSite) -> Iterator[Change]:
         """Name the device; a module's state may stay on the host, since modules copy it to their device."""
-        site = ctx.failing_call()
-        if site is None or site.argument("map_location", 1) is not None:
+        if site.argument("map_location", 1) is not None:
             return
         named, is_state = site.device_names(), _is_state(site)
         passed = [text for text in named if text.endswith("map_location")]

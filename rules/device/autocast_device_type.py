@@ -5,22 +5,21 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Change, Context, FailureRule, expression, imported_name, scope_of
+from devfix.sdk import CallRule, CallSite, Change, Context, expression, imported_name, scope_of
 
 INDEX = re.compile(r":\d+(?=[\"'])")
 
 
-class AutocastDeviceType(FailureRule):
+class AutocastDeviceType(CallRule):
     """Passes the device type."""
 
     failure_kind = "autocast-device"
     message = 'Autocast needs a device type, such as "cuda", and was given a device.'
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def fix(self, ctx: Context, site: CallSite) -> Iterator[Change]:
         """Remove the index from a string; read `.type` of a device."""
-        site = ctx.failing_call()
-        given = site.argument("device_type", 0) if site is not None else None
-        if site is None or given is None:
+        given = site.argument("device_type", 0)
+        if given is None:
             return
         text = site.file.code(given.value)
         kinds = {each.kind for each in scope_of(ctx.failure, site.file, given.value) if each.expression == text}

@@ -12,7 +12,7 @@ from devfix.sdk import (
     File,
     Safety,
     SourceRule,
-    assignments,
+    assigned_values,
     expression,
     last_name,
     rewrite,
@@ -44,10 +44,9 @@ class IndexZeroIsFalse(SourceRule):
 
 def _is_switch(file: File, name: str) -> bool:
     """Return whether a name is assigned a truth value: `cuda = torch.cuda.is_available()`."""
-    values = [each.value for each in assignments(file, name)]
     return any(
         isinstance(value, SWITCHES)
         or (isinstance(value, cst.Name) and value.value in ("True", "False"))
         or (isinstance(value, cst.Call) and last_name(value.func).startswith(("is_", "has_")))
-        for value in values
+        for value in assigned_values(file, name)
     )

@@ -4,26 +4,24 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import CallSite, Change, Context, FailureRule, expression, imported_name, replace_statement, rewrite
+from devfix.sdk import CallRule, CallSite, Change, Context, expression, imported_name, replace_statement, rewrite
 
 
-class UnguardedCuda(FailureRule):
+class UnguardedCuda(CallRule):
     """Checks for a GPU first, around a statement or in the expression."""
 
     failure_kind, device = "no-device", "cpu"
     message = "{failed_at} needs a GPU, and there is none."
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def fix(self, ctx: Context, site: CallSite) -> Iterator[Change]:
         """Guard the call where torch is imported."""
-        site = ctx.failing_call()
-        asked = imported_name(site.file, "torch.cuda.is_available") if site is not None else ""
-        if site is None or not asked or not site.qualified_name.startswith("torch.cuda."):
-            return
-        file, statement, title = (
-            site.file,
-            site.statement,
-            f"Call `{site.file.code(site.node.func)}` where there is a GPU",
+        file, statement = site.file, site.statement
+        asked, title = (
+            imported_name(file, "torch.cuda.is_available"),
+            f"Call `{file.code(site.node.func)}` where there is a GPU",
         )
+        if not asked or not site.qualified_name.startswith("torch.cuda."):
+            return
         alone = isinstance(file.parent(site.node), cst.Expr) and isinstance(statement, cst.SimpleStatementLine)
         if alone and isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
             guarded = replace_statement(file, statement, [f"if {asked}():\n    {file.code(site.node)}"])

@@ -10,7 +10,7 @@ from devfix.sdk import (
     Context,
     OperandRule,
     Site,
-    assignments,
+    assigned_values,
     imported_name,
     insert_before,
     is_of,
@@ -63,8 +63,8 @@ def _convert(site: Site, batch: str) -> Iterator[Change]:
 
 def _give_device(ctx: Context, site: Site, engine: str) -> Iterator[Change]:
     """Yield changes that add `device=` to the call that created the engine."""
-    for each in assignments(site.file, engine):
-        made = ctx.call_of(site.file, each.value)
+    for each in assigned_values(site.file, engine):
+        made = ctx.call_of(site.file, each)
         if made is None or made.argument("device", 3) is not None or made.qualified_name not in MAKERS:
             continue
         for device in _names(made):

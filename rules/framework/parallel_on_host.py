@@ -12,7 +12,7 @@ from devfix.sdk import (
     Finding,
     Rule,
     argument,
-    assignments,
+    assigned_values,
     calls,
     imported_name,
     move_to,
@@ -54,10 +54,10 @@ class ParallelOnHost(Rule):
 
 def _find_construction(file: File, wrapping: cst.Call) -> Iterator[cst.Call]:
     """Yield the call that creates the wrapped model, if a variable of the same function holds it."""
-    module, function = argument(wrapping, "module", 0), file.function_of(wrapping)
+    module, wrapped = argument(wrapping, "module", 0), file.code(wrapping)
     if module is not None and isinstance(module.value, cst.Name):
-        given = assignments(file, module.value.value, function)
-        values = [each.value for each in given if not file.find(each, file.code(wrapping))]
+        given = assigned_values(file, module.value.value, file.function_of(wrapping))
+        values = [each for each in given if not file.find(each, wrapped)]
         if len(values) == 1 and isinstance(values[0], cst.Call):
             yield values[0]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import CallSite, Change, Context, Finding, Rule, assignments, move_to
+from devfix.sdk import CallSite, Change, Context, Finding, Rule, assigned_values, move_to
 
 # The message of DistributedDataParallel: `device_ids [1], output_device 1`, or devices by their names.
 ASKED = re.compile(r"(?:device_ids \[|output_device )(?:device\(type='cuda', index=|')?(?:cuda:)?(\d+)")
@@ -45,8 +45,7 @@ class WrappedOnHost(Rule):
 
 def _is_fixed(site: CallSite, name: str) -> bool:
     """Return whether a name is assigned a device that is the same in each process."""
-    values = (each.value for each in assignments(site.file, name))
-    return any(value is not None and FIXED.search(site.file.code(value)) for value in values)
+    return any(FIXED.search(site.file.code(value)) for value in assigned_values(site.file, name))
 
 
 def _ask(site: CallSite) -> str:

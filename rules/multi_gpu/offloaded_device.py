@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from devfix.sdk import Change, Context, DeviceSource, DeviceSourceRule, assignments
+from devfix.sdk import Change, Context, DeviceSource, DeviceSourceRule, assigned_values
 
 
 class OffloadedDevice(DeviceSourceRule):
@@ -24,7 +24,7 @@ def _find_declared(found: DeviceSource) -> str:
     """Return the `.device` of an object that the call uses, directly or by a local name; else ""."""
     named, scope = found.named, found.file.function_of(found.call)
     if isinstance(named, cst.Name):
-        values = [each.value for each in assignments(found.file, named.value, scope)] if scope is not None else []
+        values = assigned_values(found.file, named.value, scope) if scope is not None else []
         named = values[0] if len(values) == 1 else None
     is_device = isinstance(named, cst.Attribute) and named.attr.value.lstrip("_") == "device"
     text = found.file.code(named) if is_device and named is not None else ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from devfix.sdk import Change, Confidence, Context, OperandRule, first_is_safe
+from devfix.sdk import Change, Confidence, Context, OperandRule, first_is_safe, on_device
 
 
 class BatchNotMoved(OperandRule):
@@ -15,8 +15,7 @@ class BatchNotMoved(OperandRule):
     def matches(self, ctx: Context) -> bool:
         """Require other tensors in scope on the operand's device."""
         scopes = [ctx.failure.frames[number].scope for number in {held.frame for held in ctx.operand.names}]
-        tensors = [each for scope in scopes for each in scope if each.kind == "tensor"]
-        beside = {each.expression for each in tensors if each.device == ctx.operand.device}
+        beside = {each.expression for scope in scopes for each in on_device(scope, ctx.operand.device, "tensor")}
         return not ctx.is_held and len(beside) > 1
 
     def propose(self, ctx: Context) -> Iterator[Change]:

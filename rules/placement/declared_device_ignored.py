@@ -14,6 +14,7 @@ from devfix.sdk import (
     OperandRule,
     Safety,
     ScopeVariable,
+    assigned_values,
     assignments,
     class_of,
     classes_called,
@@ -177,8 +178,8 @@ def _find_computed(file: File, method: cst.FunctionDef, said: Declaration) -> li
     parts = [each for part in range(PARTS) for each in return_values(file, method, part)]
     found = []
     for value in return_values(file, method) or parts:
-        before = assignments(file, file.code(value), method) if isinstance(value, cst.Name) else []
-        texts = [file.code(value), *(file.code(each.value) for each in before if each.value is not None)]
+        before = assigned_values(file, file.code(value), method) if isinstance(value, cst.Name) else []
+        texts = [file.code(each) for each in (value, *before)]
         if any(re.match(rf"{re.escape(first)}\b.*\(", text) for text in texts):
             found.append(value)
     return found

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Change, Context, CreationRule, Safety, Site, SourceLocation, last_name
+from devfix.sdk import Change, Context, CreationRule, Safety, Site, SourceLocation, last_name, on_device
 
 NUMBERS = ("float", "int", "len", "bool", "ord", "item", "tolist")
 
@@ -20,10 +20,8 @@ class TensorOfDeviceScalars(CreationRule):
 
     def matches(self, ctx: Context) -> bool:
         """Require a list of tensors in scope on the right device, or tensors that may give scalars."""
-        place, device = ctx.created_at, ctx.peer.device
-        return place is not None and any(
-            each.kind == "tensor" and each.device == device for each in ctx.scope_at(place)
-        )
+        place = ctx.created_at
+        return place is not None and bool(on_device(ctx.scope_at(place), ctx.peer.device, "tensor"))
 
     def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
         """Stack a list that the call takes, or the elements that a comprehension computes."""
@@ -40,8 +38,8 @@ class TensorOfDeviceScalars(CreationRule):
 
 def _lists(ctx: Context, place: SourceLocation) -> set[str]:
     """Return the lists in scope at a location whose elements are 0-dim tensors on the right device."""
-    first = [each for each in ctx.scope_at(place) if each.kind == "tensor" and each.shape == ()]
-    found = (each.expression.partition("[") for each in first if each.device == ctx.target_device)
+    tensors = on_device(ctx.scope_at(place), ctx.target_device, "tensor")
+    found = (each.expression.partition("[") for each in tensors if each.shape == ())
     return {name for name, _, rest in found if rest == "0]"}
 
 

@@ -12,7 +12,7 @@ from devfix.sdk import (
     OperandRule,
     Safety,
     ScopeVariable,
-    assignments,
+    assigned_values,
     classes_holding,
     insert_after,
     loads_strictly,
@@ -44,7 +44,7 @@ class PlainListOfModules(OperandRule):
         """Skip modules that a list keeps out of `parameters()` on purpose."""
         whole, attribute = _find_unregistered(ctx) or (None, "")
         holders = classes_holding(ctx.failure, ctx.sources, attribute, whole.type) if whole is not None else []
-        values = [(file, holder, _values(file, attribute, holder)) for file, holder in holders]
+        values = [(file, holder, assigned_values(file, f"self.{attribute}", holder)) for file, holder in holders]
         if whole is None or any(_hides(value) for _, _, found in values for value in found):
             return
         saved = any(owner.kind in ("parameter", "buffer") for owner in ctx.operand.holders)
@@ -80,10 +80,6 @@ def _holds(ctx: Context, module: ScopeVariable) -> bool:
     if any(owner.kind in ("parameter", "buffer") for owner in holders):
         return module.device == device
     return module.device in ("", device) and any(owner.type == module.type for owner in holders)
-
-
-def _values(file: File, attribute: str, holder: cst.ClassDef) -> list[cst.BaseExpression]:
-    return [each.value for each in assignments(file, f"self.{attribute}", holder) if each.value is not None]
 
 
 def _hides(value: cst.BaseExpression) -> bool:

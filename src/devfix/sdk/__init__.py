@@ -29,7 +29,7 @@ from devfix.sdk.fixes.moves import is_written_to
 from devfix.sdk.fixes.parameters import parameter_added
 from devfix.sdk.fixes.registration import loads_strictly, module_container, modules_of, takes_modules
 from devfix.sdk.rules.families import CreationRule, DeviceSourceRule, ModuleRule, SourceRule
-from devfix.sdk.rules.rule import FailureRule, OperandRule, Rule, fill_message
+from devfix.sdk.rules.rule import CallRule, FailureRule, OperandRule, Rule, fill_message
 from devfix.sdk.rules.rule_context import Context
 from devfix.sdk.rules.site import CallSite, Site
 from devfix.sdk.trace.derived import StoredAttribute, derived_in_frame, stored_attributes
@@ -65,7 +65,7 @@ from devfix.source.edits.imports import with_import
 from devfix.source.edits.statements import insert_after, insert_before, remove_statement, replace_statement
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.naming import calls, imported_name, with_constant
-from devfix.source.queries.reading import assignments, definition, parameters, reads_of
+from devfix.source.queries.reading import assigned_values, assignments, definition, parameters, reads_of
 from devfix.source.queries.repository import Definition, Repository
 
 # What rules may count on; docs/reference/sdk.md says when it changes and how long a deprecated name stays.
@@ -73,6 +73,7 @@ __version__ = "2.3"
 
 __all__ = [
     "FACTORIES",
+    "CallRule",
     "CallSite",
     "Change",
     "CodeWarning",
@@ -108,6 +109,7 @@ __all__ = [
     "StoredAttribute",
     "add_keyword",
     "argument",
+    "assigned_values",
     "assignments",
     "attribute_of",
     "binding_at",

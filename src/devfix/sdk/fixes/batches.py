@@ -18,7 +18,7 @@ from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources
 from devfix.source.edits.statements import insert_after, insert_before
 from devfix.source.queries.loops import outside_loops
-from devfix.source.queries.reading import assignments, is_read, parameters
+from devfix.source.queries.reading import assigned_values, is_read, parameters
 
 ELEMENT = re.compile(r"(\w+(?:\.\w+)*)\[[^\[\]]+\]")
 SINGLE = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
@@ -141,7 +141,7 @@ def _rebuild(file: File, whole: str, element: str, anchor: str) -> str:
     """Return the expression of a container of the same kind with each tensor moved."""
     if element.endswith(("']", '"]')):
         return f"{{key: value.to({anchor}) for key, value in {whole}.items()}}"
-    given = [each.value for each in assignments(file, whole)]
+    given = assigned_values(file, whole)
     listed = f"each.to({anchor}) for each in {whole}"
     return f"tuple({listed})" if given and all(isinstance(each, cst.Tuple) for each in given) else f"[{listed}]"
 

@@ -10,7 +10,7 @@ from devfix.sdk.trace.holders import files_of
 from devfix.source import Sources
 from devfix.source.edits.expressions import expression
 from devfix.source.queries.naming import imported_name
-from devfix.source.queries.reading import assignments
+from devfix.source.queries.reading import assigned_values
 
 
 def pin_where_assigned(diagnosis: Diagnosis, source: Sources, name: str) -> Iterator[Change]:
@@ -23,11 +23,11 @@ def pin_where_assigned(diagnosis: Diagnosis, source: Sources, name: str) -> Iter
     """
     for file in files_of(diagnosis.failure, source):
         empty = imported_name(file, "torch.empty")
-        found = [each for each in assignments(file, name) if each.value is not None]
-        if not empty or len(found) != 1 or found[0].value is None:
+        found = assigned_values(file, name)
+        if not empty or len(found) != 1:
             continue
-        value = expression(f"{empty}(0, device={file.code(found[0].value)}).device")
-        module = file.replaced({found[0].value: value})
+        value = expression(f"{empty}(0, device={file.code(found[0])}).device")
+        module = file.replaced({found[0]: value})
         made = change(file, module, f"Resolve `{name}` to one GPU where it is assigned", safety=Safety.LIKELY)
         if made:
             yield made

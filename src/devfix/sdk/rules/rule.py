@@ -1,4 +1,4 @@
-"""Base classes of rules: any rule, one that blames an operand, one for a kind of failure."""
+"""Base classes of rules: any rule, one that blames an operand, one for a kind of failure, one for a failed call."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from devfix.sdk.changes import Change
 from devfix.sdk.code_warning import CodeWarning
 from devfix.sdk.declining import Declined, decline
 from devfix.sdk.rules.rule_context import Context
+from devfix.sdk.rules.site import CallSite
 from devfix.source import File
 
 
@@ -140,6 +141,27 @@ class FailureRule(Rule):
     def locate(self, ctx: Context) -> str:
         """Return the device on which the operand should be."""
         return self.device
+
+
+class CallRule(FailureRule):
+    """A rule for one kind of failure that is fixed at the call that failed; an operator such as `+` is no call.
+
+    >>> class Added(CallRule):
+    ...     failure_kind, message = "device-mismatch", "{failed_at} is given tensors of two devices."
+    ...     def fix(self, ctx, site): return site.change_to(expression("x"), f"Leave `{site.name}` out")
+    >>> Added().diagnose(ctx).reason, [each.title for each in Added().propose(ctx)]
+    ('main.py:12 is given tensors of two devices.', [])
+    """
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Yield what `fix` yields; nothing if no call of owned code failed."""
+        site = ctx.failing_call()
+        if site is not None:
+            yield from self.fix(ctx, site)
+
+    @abstractmethod
+    def fix(self, ctx: Context, site: CallSite) -> Iterator[Change]:
+        """Yield the changes at the call that failed, best first."""
 
 
 def fill_message(message: str, ctx: Context) -> str:

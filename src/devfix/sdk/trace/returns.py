@@ -10,7 +10,7 @@ from devfix.model import ScopeVariable
 from devfix.sdk.trace.holders import classes_called
 from devfix.source import File, Sources
 from devfix.source.edits.expressions import argument
-from devfix.source.queries.reading import assignments
+from devfix.source.queries.reading import assigned_values
 
 Part = int | str | None  # the index of a tuple, the name of an object's or dictionary's item, or everything
 
@@ -67,7 +67,7 @@ def _part(file: File, function: cst.FunctionDef, value: cst.BaseExpression, part
     if part is None:
         return None if isinstance(value, cst.Tuple | cst.List | cst.Dict) else value
     if isinstance(value, cst.Name):
-        given = [each.value for each in assignments(file, value.value, function) if each.value is not None]
+        given = assigned_values(file, value.value, function)
         value = given[0] if len(given) == 1 else value
     if isinstance(part, str):
         return _find_named(value, part)

@@ -76,6 +76,16 @@ def assignments(file: File, target: str, within: cst.CSTNode | None = None) -> l
     return found
 
 
+def assigned_values(file: File, target: str, within: cst.CSTNode | None = None) -> list[cst.BaseExpression]:
+    """Return what is assigned to a name or attribute, in source order; what counts is as in `assignments`.
+
+    >>> file = File("m.py", b"def set(self):\\n    self.mask = make()\\n    self.mask: T = None\\n")
+    >>> [file.code(each) for each in assigned_values(file, "self.mask")]
+    ['make()', 'None']
+    """
+    return [each.value for each in assignments(file, target, within) if each.value is not None]
+
+
 def parameters(function: cst.FunctionDef) -> list[str]:
     """Return the names of a function's parameters, in order, without `*args` and `**kwargs`.
 
