@@ -53,9 +53,9 @@ def hub(tmp_path: Path, history: History, contract: Contract, schema: GraphQLSch
 def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("devfix.publish.github.retry.FIRST", 0.05)
-    monkeypatch.setattr("devfix.publish.github.retry.SECONDARY", 0.05)
-    monkeypatch.setattr("devfix.publish.patience.FIRST", 0.05)
+    monkeypatch.setattr("devfix.publish.forges.github.retry.FIRST", 0.05)
+    monkeypatch.setattr("devfix.publish.forges.github.retry.SECONDARY", 0.05)
+    monkeypatch.setattr("devfix.publish.forges.patience.FIRST", 0.05)
     monkeypatch.setattr("devfix.workspace.git.network.WAITS", (0.05, 0.05))
 
 

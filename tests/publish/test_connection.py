@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from devfix.errors import UserError
-from devfix.publish.connection import TOKENS, connect, detect, token_for
-from devfix.publish.forge_kind import ForgeKind
-from devfix.publish.forgejo.address import forgejo_address
-from devfix.publish.github.address import address
-from devfix.publish.gitlab.address import project_address
+from devfix.publish.forges.connection import TOKENS, connect, detect, token_for
+from devfix.publish.forges.forge_kind import ForgeKind
+from devfix.publish.forges.forgejo.address import forgejo_address
+from devfix.publish.forges.github.address import address
+from devfix.publish.forges.gitlab.address import project_address
 
 GITLAB_JOB = {"GITLAB_CI": "true", "CI_SERVER_URL": "https://code.example.org/forge"}
 FORGEJO_JOB = {"FORGEJO_ACTIONS": "true", "GITHUB_ACTIONS": "true", "GITHUB_SERVER_URL": "https://code.example.org"}

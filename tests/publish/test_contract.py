@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from contract import Contract, forwarded
 
-from devfix.publish.capabilities import Suggestion
-from devfix.publish.github.address import address
-from devfix.publish.github.client import GitHubClient
-from devfix.publish.github.retry import RetryPolicy
+from devfix.publish.forges.capabilities import Suggestion
+from devfix.publish.forges.github.address import address
+from devfix.publish.forges.github.client import GitHubClient
+from devfix.publish.forges.github.retry import RetryPolicy
 
 pytestmark = pytest.mark.slow  # the contract is served by a package of npm
 

@@ -22,7 +22,7 @@ from devfix.fleet.results import ResultStore
 from devfix.fleet.results.publications import Publication, PublicationLog, PublicationRecord
 from devfix.fleet.results.publishing import FleetPublisher, FleetPublishOptions
 from devfix.model import JobMode, JobOutcome
-from devfix.publish.forge_kind import ForgeKind
+from devfix.publish.forges.forge_kind import ForgeKind
 
 
 class Fleet:

@@ -15,7 +15,7 @@ from gitlab_server import GitLab
 from programs import FIRST, History, written
 
 from devfix.cli import status
-from devfix.publish.gitlab.text import without_quick_actions, without_references
+from devfix.publish.forges.gitlab.text import without_quick_actions, without_references
 from devfix.report.render.markdown import GAP, unlinked
 
 ACTIONS = ("/approve", "/merge", "/label ~evil", "/assign @eve", "> /close", "  /APPROVE", "/app\rrove")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from devfix.publish.capabilities import Suggestion
-from devfix.publish.suggestions.placing import Change, changes, is_shown, place, shown_lines
+from devfix.publish.forges.capabilities import Suggestion
+from devfix.publish.forges.github.reviews import shown_lines
+from devfix.publish.suggestions.placing import Change, changes, is_shown, place
 from devfix.publish.suggestions.text import comment_text, mark_of, marks, outdated_text
 
 BEFORE = b"a = 1\nb = 2\nc = 3\nd = 4\ne = 5\n"

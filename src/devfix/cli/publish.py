@@ -15,7 +15,7 @@ import typer
 from devfix.cli.extras import publishing
 from devfix.errors import UserError
 from devfix.publish.commit_method import CommitMethod
-from devfix.publish.forge_kind import ForgeKind
+from devfix.publish.forges.forge_kind import ForgeKind
 from devfix.report.plain import one_line
 
 if TYPE_CHECKING:

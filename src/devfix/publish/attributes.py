@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from devfix.publish.forge import Forge
+from devfix.publish.forges.forge import Forge
 
 
 @dataclass(frozen=True)

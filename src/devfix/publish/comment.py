@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from devfix.publish import secrets
 from devfix.publish.action import PublishAction
-from devfix.publish.forge import Forge
+from devfix.publish.forges.forge import Forge
 from devfix.publish.marker import break_delimiters
 from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.fingerprint import program_id

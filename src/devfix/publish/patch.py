@@ -10,9 +10,9 @@ from devfix.errors import UserError
 from devfix.publish import secrets
 from devfix.publish.action import PublishAction
 from devfix.publish.artifact import open_artifact
-from devfix.publish.connection import author_for, token_for
 from devfix.publish.drafts import Drafts
-from devfix.publish.gitlab.text import without_quick_actions
+from devfix.publish.forges.connection import author_for, token_for
+from devfix.publish.forges.gitlab.text import without_quick_actions
 from devfix.publish.proposal import PREFIX, Proposal
 from devfix.publish.pull_request_text import Page
 from devfix.publish.request import Request, address_of, check_branch, prepare

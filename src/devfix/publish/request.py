@@ -15,10 +15,10 @@ from devfix.publish.artifact import Artifact, open_artifact
 from devfix.publish.attributes import Attributes
 from devfix.publish.comment import comment
 from devfix.publish.commit_method import CommitMethod
-from devfix.publish.connection import Connection, author_for, connect
 from devfix.publish.dashboard.update import Dashboard
-from devfix.publish.forge import Forge
-from devfix.publish.forge_kind import ForgeKind
+from devfix.publish.forges.connection import Connection, author_for, connect
+from devfix.publish.forges.forge import Forge
+from devfix.publish.forges.forge_kind import ForgeKind
 from devfix.publish.proposal import Proposal, proposals
 from devfix.publish.publish_options import PublishOptions
 from devfix.publish.publisher import Publisher

@@ -12,7 +12,7 @@ import typer
 from devfix.cli.extras import publishing
 from devfix.cli.fleet.extra import ResultsArgument, fleet_extra
 from devfix.cli.fleet.status import StatusFormat
-from devfix.publish.forge_kind import ForgeKind
+from devfix.publish.forges.forge_kind import ForgeKind
 from devfix.report.plain import one_line
 
 if TYPE_CHECKING:

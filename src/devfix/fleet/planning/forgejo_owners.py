@@ -8,8 +8,8 @@ from urllib.parse import quote
 import httpx
 
 from devfix.fleet.planning.owner import Listed, Owner
-from devfix.publish.forgejo.answers import Requests, asking, list_of
-from devfix.publish.patience import Patience
+from devfix.publish.forges.forgejo.answers import Requests, asking, list_of
+from devfix.publish.forges.patience import Patience
 
 _PAGE = 50  # the most that a server returns as it is delivered
 

@@ -8,10 +8,10 @@ from typing import Any
 from githubkit.exception import RequestFailed
 
 from devfix.fleet.planning.owner import Listed, Owner
-from devfix.publish.github.address import address
-from devfix.publish.github.answers import asking, list_of
-from devfix.publish.github.connection import PAGE, Connection
-from devfix.publish.github.retry import RetryPolicy
+from devfix.publish.forges.github.address import address
+from devfix.publish.forges.github.answers import asking, list_of
+from devfix.publish.forges.github.connection import PAGE, Connection
+from devfix.publish.forges.github.retry import RetryPolicy
 
 
 def list_github(owner: Owner, token: str | None, notify: Callable[[str], None]) -> Iterator[Listed]:

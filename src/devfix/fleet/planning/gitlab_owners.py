@@ -10,9 +10,9 @@ from gitlab.exceptions import GitlabGetError
 
 from devfix.errors import UserError
 from devfix.fleet.planning.owner import Listed, Owner
-from devfix.publish.gitlab.answers import asking
-from devfix.publish.gitlab.session import PatientSession
-from devfix.publish.patience import Patience
+from devfix.publish.forges.gitlab.answers import asking
+from devfix.publish.forges.gitlab.session import PatientSession
+from devfix.publish.forges.patience import Patience
 
 _TIMEOUT, _PAGE = 30.0, 100  # seconds for one response; projects in it
 

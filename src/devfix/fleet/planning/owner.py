@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from devfix.errors import UserError
 from devfix.fleet.planning.fleet_file import Repository
-from devfix.publish.connection import token_for
-from devfix.publish.forge_kind import ForgeKind
+from devfix.publish.forges.connection import token_for
+from devfix.publish.forges.forge_kind import ForgeKind
 
 # Tokens are sent to these, and to hosts for which fleet.toml names the forge: to no host that only sounds like one.
 _KNOWN = {"github.com": ForgeKind.github, "gitlab.com": ForgeKind.gitlab, "codeberg.org": ForgeKind.forgejo}

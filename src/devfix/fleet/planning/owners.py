@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from devfix.errors import UserError
 from devfix.fleet.planning.fleet_file import Repository
 from devfix.fleet.planning.owner import Listed, Owner, is_local, read_owner
-from devfix.publish.connection import token_for
-from devfix.publish.forge_kind import ForgeKind
+from devfix.publish.forges.connection import token_for
+from devfix.publish.forges.forge_kind import ForgeKind
 
 
 def list_owner(

@@ -18,8 +18,8 @@ from devfix.fleet.results.store import ResultStore
 from devfix.model import JobMode
 from devfix.publish.action import PublishAction
 from devfix.publish.attributes import Attributes
-from devfix.publish.connection import connect, known_forge
-from devfix.publish.forge_kind import ForgeKind
+from devfix.publish.forges.connection import connect, known_forge
+from devfix.publish.forges.forge_kind import ForgeKind
 from devfix.publish.pull_request_text import Page
 from devfix.publish.request import Request
 from devfix.publish.request import publish as publish_report

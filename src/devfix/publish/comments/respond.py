@@ -9,12 +9,12 @@ from typing import Any, Final
 from devfix.publish import secrets
 from devfix.publish.action import ActionKind, PublishAction
 from devfix.publish.comments.command import COMMANDS, Command, CommentEvent, asked_word, command_of, comment_event
-from devfix.publish.connection import connect
-from devfix.publish.forge_kind import ForgeKind
-from devfix.publish.github.client import GitHubClient
-from devfix.publish.github.event import event_of
+from devfix.publish.forges.connection import connect
+from devfix.publish.forges.forge_kind import ForgeKind
+from devfix.publish.forges.github.client import GitHubClient
+from devfix.publish.forges.github.event import event_of
+from devfix.publish.forges.pull import Pull
 from devfix.publish.marker import Marker, replace_text
-from devfix.publish.pull import Pull
 from devfix.publish.pull_request_text import Page, explanation
 from devfix.publish.request import Request, address_of
 

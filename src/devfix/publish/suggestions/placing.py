@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from devfix.publish.capabilities import DiffLines, Suggestion
+from devfix.publish.forges.capabilities import DiffLines, Suggestion
 from devfix.report.diff import split
 from devfix.report.render.markdown import without_commands
-
-_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d{1,9})(?:,(\d{1,9}))? @@", re.MULTILINE)
-
-
-def shown_lines(patch: str) -> Iterator[range]:
-    """Yield the lines of the new version that each hunk of a diff shows."""
-    for found in _HUNK.finditer(patch):
-        start, count = int(found[1]), 1 if found[2] is None else int(found[2])
-        yield range(start, start + count)
 
 
 def is_shown(lines: Sequence[range], first: int, last: int) -> bool:

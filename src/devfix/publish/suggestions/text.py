@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
-from devfix.publish.capabilities import Suggestion
+from devfix.publish.forges.capabilities import Suggestion
 from devfix.publish.suggestions.placing import Change
 from devfix.report.render.markdown import code, fence, prose, unlinked
 from devfix.report.types import FixRecord

@@ -9,9 +9,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from devfix.errors import UserError
-from devfix.publish.forge import Forge
-from devfix.publish.forge_kind import ForgeKind
-from devfix.publish.repository_url import split_url
+from devfix.publish.forges.forge import Forge
+from devfix.publish.forges.forge_kind import ForgeKind
+from devfix.publish.forges.repository_url import split_url
 from devfix.workspace import Actor, person
 
 # The variables with the token, in order. Never one of another forge: its token would be sent to a stranger.
@@ -131,16 +131,16 @@ def _forge(
     notify: Callable[[str], None],
 ) -> Forge:
     if kind is ForgeKind.github:
-        from devfix.publish.github.address import address
-        from devfix.publish.github.client import GitHubClient
+        from devfix.publish.forges.github.address import address
+        from devfix.publish.forges.github.client import GitHubClient
 
         return GitHubClient(address(url, environment, api), token, notify)
     if kind is ForgeKind.gitlab:
-        from devfix.publish.gitlab.address import project_address
-        from devfix.publish.gitlab.client import GitLabClient
+        from devfix.publish.forges.gitlab.address import project_address
+        from devfix.publish.forges.gitlab.client import GitLabClient
 
         return GitLabClient(project_address(url, environment, api), token, notify)
-    from devfix.publish.forgejo.address import forgejo_address
-    from devfix.publish.forgejo.client import ForgejoClient
+    from devfix.publish.forges.forgejo.address import forgejo_address
+    from devfix.publish.forges.forgejo.client import ForgejoClient
 
     return ForgejoClient(_NAMES[kind], forgejo_address(url, environment, api), token, notify)

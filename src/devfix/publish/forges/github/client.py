@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from githubkit.exception import RequestFailed
 
 from devfix.errors import UserError
-from devfix.publish.forge import Comment, Forge
-from devfix.publish.github.address import Address
-from devfix.publish.github.answers import asking, list_of, pull_from, record_of, said_by
-from devfix.publish.github.connection import PAGE, PAGES, Connection
-from devfix.publish.github.discussion import Discussion
-from devfix.publish.github.event import event_of, pull_request
-from devfix.publish.github.issues import GitHubIssues
-from devfix.publish.github.retry import RetryPolicy
-from devfix.publish.github.reviews import GitHubReviews
-from devfix.publish.github.signed_commits import SignedCommits
-from devfix.publish.pull import Pull
+from devfix.publish.forges.forge import Comment, Forge
+from devfix.publish.forges.github.address import Address
+from devfix.publish.forges.github.answers import asking, list_of, pull_from, record_of, said_by
+from devfix.publish.forges.github.connection import PAGE, PAGES, Connection
+from devfix.publish.forges.github.discussion import Discussion
+from devfix.publish.forges.github.event import event_of, pull_request
+from devfix.publish.forges.github.issues import GitHubIssues
+from devfix.publish.forges.github.retry import RetryPolicy
+from devfix.publish.forges.github.reviews import GitHubReviews
+from devfix.publish.forges.github.signed_commits import SignedCommits
+from devfix.publish.forges.pull import Pull
 from devfix.workspace import Remote
 
 

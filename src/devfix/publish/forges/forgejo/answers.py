@@ -10,7 +10,7 @@ import httpx
 
 from devfix import __version__
 from devfix.errors import UserError
-from devfix.publish.patience import Patience
+from devfix.publish.forges.patience import Patience
 from devfix.report.plain import one_line
 
 TIMEOUT = 30.0  # seconds for one response

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from devfix.publish.github.answers import asking, pull_from, record_of
-from devfix.publish.github.connection import Connection
-from devfix.publish.pull import Pull
+from devfix.publish.forges.github.answers import asking, pull_from, record_of
+from devfix.publish.forges.github.connection import Connection
+from devfix.publish.forges.pull import Pull
 
 
 class Discussion:

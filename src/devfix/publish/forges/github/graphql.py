@@ -9,7 +9,7 @@ from githubkit import GitHub
 from githubkit.exception import GraphQLFailed
 
 from devfix.errors import UserError
-from devfix.publish.github.answers import asking
+from devfix.publish.forges.github.answers import asking
 from devfix.report.plain import one_line
 
 

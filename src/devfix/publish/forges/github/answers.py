@@ -10,8 +10,8 @@ from githubkit import Response
 from githubkit.exception import GitHubException, RateLimitExceeded, RequestFailed
 
 from devfix.errors import UserError
+from devfix.publish.forges.pull import Pull
 from devfix.publish.marker import find
-from devfix.publish.pull import Pull
 from devfix.report.plain import one_line
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from devfix.errors import UserError
-from devfix.publish.capabilities import CommitCreator, Issues, Reviews
-from devfix.publish.pull import Pull
+from devfix.publish.forges.capabilities import CommitCreator, Issues, Reviews
+from devfix.publish.forges.pull import Pull
 from devfix.workspace import Remote
 
 

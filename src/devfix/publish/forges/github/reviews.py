@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from devfix.publish.capabilities import DiffLines, LineComment, Review, Suggestion
-from devfix.publish.github.answers import asking, pull_from, record_of
-from devfix.publish.github.connection import PAGE, Connection
-from devfix.publish.github.graphql import is_written_by
-from devfix.publish.github.retry import create_once
-from devfix.publish.pull import Pull
-from devfix.publish.suggestions.placing import shown_lines
+from devfix.publish.forges.capabilities import DiffLines, LineComment, Review, Suggestion
+from devfix.publish.forges.github.answers import asking, pull_from, record_of
+from devfix.publish.forges.github.connection import PAGE, Connection
+from devfix.publish.forges.github.graphql import is_written_by
+from devfix.publish.forges.github.retry import create_once
+from devfix.publish.forges.pull import Pull
+
+_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d{1,9})(?:,(\d{1,9}))? @@", re.MULTILINE)
 
 
 class GitHubReviews:
@@ -103,3 +105,10 @@ def _row(suggestion: Suggestion, text: str) -> dict[str, Any]:
 
 def _review(data: Mapping[str, Any]) -> Review:
     return Review(int(data["id"]), str(data["html_url"]), data.get("body") or "")
+
+
+def shown_lines(patch: str) -> Iterator[range]:
+    """Yield the lines of the new version that each hunk of a diff shows."""
+    for found in _HUNK.finditer(patch):
+        start, count = int(found[1]), 1 if found[2] is None else int(found[2])
+        yield range(start, start + count)

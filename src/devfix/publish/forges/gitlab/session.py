@@ -6,7 +6,7 @@ from typing import Any
 
 import requests
 
-from devfix.publish.patience import Patience
+from devfix.publish.forges.patience import Patience
 
 
 class PatientSession(requests.Session):

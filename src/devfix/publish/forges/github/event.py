@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from devfix.errors import UserError
-from devfix.publish.pull import Pull
+from devfix.publish.forges.pull import Pull
 
 
 def event_of(environment: Mapping[str, str]) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from devfix.publish.pull import Pull
+from devfix.publish.forges.pull import Pull
 
 DiffLines = Mapping[str, Sequence[range]]
 """The lines of the new version that each hunk of a file's diff shows, by the file's path."""

@@ -11,12 +11,12 @@ from urllib.parse import quote
 import httpx
 
 from devfix.errors import UserError
-from devfix.publish.forge import Comment, DraftTitles, Forge
-from devfix.publish.forgejo.address import ForgejoAddress
-from devfix.publish.forgejo.answers import Requests, asking, list_of, record_of, refusal
+from devfix.publish.forges.forge import Comment, DraftTitles, Forge
+from devfix.publish.forges.forgejo.address import ForgejoAddress
+from devfix.publish.forges.forgejo.answers import Requests, asking, list_of, record_of, refusal
+from devfix.publish.forges.patience import Patience
+from devfix.publish.forges.pull import Pull
 from devfix.publish.marker import find
-from devfix.publish.patience import Patience
-from devfix.publish.pull import Pull
 
 PAGE, PAGES = 50, 20  # 50 is the most that a server returns as it is delivered
 COLOR = "#0366d6"  # of labels that are created: the API has no default

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from devfix.errors import UserError
-from devfix.publish.repository_url import RepositoryUrl, split_url
+from devfix.publish.forges.repository_url import RepositoryUrl, split_url
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 

@@ -10,14 +10,14 @@ from gitlab.exceptions import GitlabError
 
 from devfix import __version__
 from devfix.errors import UserError
-from devfix.publish.forge import Comment, DraftTitles, Forge
-from devfix.publish.gitlab.address import ProjectAddress
-from devfix.publish.gitlab.answers import asking, refusal
-from devfix.publish.gitlab.session import PatientSession
-from devfix.publish.gitlab.text import without_quick_actions, without_references
+from devfix.publish.forges.forge import Comment, DraftTitles, Forge
+from devfix.publish.forges.gitlab.address import ProjectAddress
+from devfix.publish.forges.gitlab.answers import asking, refusal
+from devfix.publish.forges.gitlab.session import PatientSession
+from devfix.publish.forges.gitlab.text import without_quick_actions, without_references
+from devfix.publish.forges.patience import Patience
+from devfix.publish.forges.pull import Pull
 from devfix.publish.marker import find
-from devfix.publish.patience import Patience
-from devfix.publish.pull import Pull
 
 PAGE, PAGES = 100, 10
 TIMEOUT = 30.0  # seconds for one response

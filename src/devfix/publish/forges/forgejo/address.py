@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from devfix.errors import UserError
-from devfix.publish.repository_url import RepositoryUrl, split_url
+from devfix.publish.forges.repository_url import RepositoryUrl, split_url
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any
 from githubkit import GitHub
 
 from devfix.errors import UserError
-from devfix.publish.github.answers import asking
-from devfix.publish.github.graphql import query
+from devfix.publish.forges.github.answers import asking
+from devfix.publish.forges.github.graphql import query
 from devfix.workspace import CommitChanges, FileChange, Remote
 
 STAGING = "devfix-staging/"

@@ -8,10 +8,10 @@ from typing import Any
 
 from githubkit import GitHub, Response
 
-from devfix.publish.github.address import Address
-from devfix.publish.github.answers import asking, list_of
-from devfix.publish.github.graphql import own_login
-from devfix.publish.github.retry import RetryPolicy
+from devfix.publish.forges.github.address import Address
+from devfix.publish.forges.github.answers import asking, list_of
+from devfix.publish.forges.github.graphql import own_login
+from devfix.publish.forges.github.retry import RetryPolicy
 
 PAGE, PAGES = 100, 10
 TIMEOUT = 30.0  # seconds for one response

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from devfix.publish.capabilities import Issue
-from devfix.publish.github.answers import asking, record_of
-from devfix.publish.github.connection import PAGE, Connection
-from devfix.publish.github.graphql import is_written_by
-from devfix.publish.github.retry import create_once
+from devfix.publish.forges.capabilities import Issue
+from devfix.publish.forges.github.answers import asking, record_of
+from devfix.publish.forges.github.connection import PAGE, Connection
+from devfix.publish.forges.github.graphql import is_written_by
+from devfix.publish.forges.github.retry import create_once
 
 
 class GitHubIssues:
