@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 from sample_report import lines, report
 
-from devfix.model import Lack, Obstacle, OtherRun, Others, ScopeVariable, SourceLocation, Transfer
+from devfix.model import Lack, Obstacle, OtherRun, Others, Outcome, ScopeVariable, SourceLocation, Transfer
 from devfix.report.find_types import FindRecord
 from devfix.report.fleet_types import FleetRecord
 from devfix.report.record import record
@@ -49,7 +49,7 @@ def full_report() -> ReportRecord:
         )
         for device, count in (("cpu", 8), ("cuda:0", 2))
     )
-    ran = OtherRun("python eval.py", "script", "cpu", "clean", "clean", "as before")
+    ran = OtherRun("python eval.py", "script", "cpu", Outcome.CLEAN, Outcome.CLEAN, "as before")
     others = Others(120, (ran,), (("python slow.py", "it takes too long"),))
     data = record(replace(report(), mapped=(before, after), others=others), lines)
     edit = EditRecord(path="train.py", line=2, diff=DIFF)

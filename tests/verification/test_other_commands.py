@@ -142,7 +142,7 @@ def test_what_speaks_against_a_fix_stands_in_the_first_lines() -> None:
     repair = whole.repairs[0]
     assert repair.fix is not None
     doubtful = replace(repair.fix, verdict=replace(repair.fix.verdict, objections=("`python b.py` fails",)))
-    ran = (OtherRun("python b.py", "the script b.py", "cpu", "clean", "clean", "as before"),)
+    ran = (OtherRun("python b.py", "the script b.py", "cpu", Outcome.CLEAN, Outcome.CLEAN, "as before"),)
     others = Others(120.0, ran, (("python c.py", "the budget of 120 s was spent"),))
     data = read(write(replace(whole, repairs=(replace(repair, fix=doubtful), *whole.repairs[1:]), others=others)))
     shown, page = text(data), summary(data).replace("\\", "")

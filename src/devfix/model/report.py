@@ -35,8 +35,8 @@ class OtherRun:
     command: str
     origin: str
     world: str
-    before: str
-    after: str
+    before: Outcome
+    after: Outcome
     comparison: Comparison
 
 

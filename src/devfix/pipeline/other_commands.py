@@ -61,7 +61,7 @@ class OtherCommands:
                 effect, how = compare_runs(before, after, failure, patch.edits, again)
                 where = f"on {world.name}" if world != CPU else "without a GPU"
                 self._ran.setdefault(patch, {})[command.shown, world.name] = OtherRun(
-                    command.shown, command.origin, world.name, before.outcome.value, after.outcome.value, effect
+                    command.shown, command.origin, world.name, before.outcome, after.outcome, effect
                 )
                 if effect == "worse":
                     yield Objection("strong", f"`{command.shown}` {where} {how}")

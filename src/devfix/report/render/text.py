@@ -9,6 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from devfix.model import Outcome
 from devfix.report.failure_types import FailureRecord
 from devfix.report.plain import one_line, plain, short_path, tail
 from devfix.report.render.fix import candidates, change, colored_diff, dependency_fault, regression_test
@@ -132,7 +133,7 @@ def _other_commands(others: OthersRecord) -> Iterator[RenderableType]:
     """Yield which other commands were run before and after the fixes, and which were skipped."""
     yield Text(f"\nOther commands that reach the fixes, before and after (budget: {others.seconds:g} s):")
     for each in others.ran:
-        result = f"{each.comparison}" + (f" ({each.after})" if each.after != "clean" else "")
+        result = f"{each.comparison}" + (f" ({each.after.value})" if each.after is not Outcome.CLEAN else "")
         yield Text(f"  {one_line(each.command, 200)}  on {plain(each.world)}: {plain(result)}")
     for other in others.left_out:
         yield Text(f"  {one_line(other.command, 200)}: skipped, {one_line(other.reason, 200)}")
