@@ -37,6 +37,7 @@ from .tensors import (
     sharing,
     sparse,
     storages,
+    subclass_constructors,
     subclasses,
 )
 
@@ -108,5 +109,6 @@ def simulated() -> None:
 
 
 def everywhere() -> None:
-    """Patch what every world needs: threads and child processes that join it."""
+    """Patch what every world needs: threads and child processes that join it, and classes of tensors."""
     threads.install()
+    subclass_constructors.install()
