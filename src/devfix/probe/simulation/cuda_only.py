@@ -37,7 +37,7 @@ def _product(name: str) -> Callable[..., Any]:
         widened = dtype is torch.float32 and one.dtype in (torch.float16, torch.bfloat16)
         if dtype is not one.dtype and not widened:
             raise RuntimeError("out_dtype must be the same as input dtype or fp32 for fp16/bf16 inputs")
-        result = multiply(*(each.to(dtype) for each in operands), **kwargs)
+        result: torch.Tensor = multiply(*(each.to(dtype) for each in operands), **kwargs)
         return result if out is None else out.resize_(result.shape).copy_(result)
 
     return compute
@@ -106,7 +106,8 @@ def _int4_product(input: Any, weight: Any, group: int, scales: Any) -> torch.Ten
     _expect(scales.shape[2] == 2, "qScaleAndZeros.size(2) == 2")
     scale, zero = (part.float().t().repeat_interleave(group, 1)[:, : values.shape[1]] for part in scales.unbind(-1))
     wide = ((values - 8) * scale + zero).to(torch.bfloat16)
-    return (input.float() @ wide.float().t()).to(torch.bfloat16)
+    product: torch.Tensor = input.float() @ wide.float().t()
+    return product.to(torch.bfloat16)
 
 
 _KERNELS: dict[str, Callable[..., Any]] = {

@@ -8,7 +8,7 @@ from .. import kinds
 from .accelerators import accelerator, memory, mps, streams, xpu
 from .autograd import autocast, gradients
 from .compilation import compiling, proxies, scripting, scripts, tracing
-from .cuda import builds, cuda, driver, graphs, pools, profiling
+from .cuda import builds, cuda, driver, graphs, nccl, pools, profiling, settings
 from .kernels import (
     composites,
     determinism,
@@ -73,6 +73,8 @@ _SUBJECTS: tuple[Any, ...] = (
     parallel,
     distributed,
     driver,
+    settings,
+    nccl,
     determinism,
     futures,
     graphs,
@@ -94,7 +96,9 @@ _SUBJECTS: tuple[Any, ...] = (
 
 # What only one kind of device has; the other subjects ask the kind of the world.
 _OF_KIND: dict[Any, str] = {
-    **dict.fromkeys((cuda, forks, pools, profiling, parallel, driver, determinism, graphs, builds), "cuda"),
+    **dict.fromkeys(
+        (cuda, forks, pools, profiling, parallel, driver, settings, nccl, determinism, graphs, builds), "cuda"
+    ),
     mps: "mps",
     xpu: "xpu",
 }
