@@ -85,16 +85,19 @@ def related(result: Any, made: list[Any]) -> list[Any]:
     ]
 
 
-def difference(one: Any, two: Any, values: bool = True) -> str:
-    """How the result on the simulated GPU differs from that on the CPU; empty where it does not."""
+def difference(one: Any, two: Any, values: bool = True, close: bool = False) -> str:
+    """How the result on the simulated GPU differs from that on the CPU; empty where it does not.
+
+    With `close` values may differ in their last bits.
+    """
     if isinstance(one, torch.Tensor):
-        return tensor_difference(one, two, values)
+        return tensor_difference(one, two, values, close)
     if isinstance(one, dict):
-        return difference(list(one.values()), list(two.values()), values)
+        return difference(list(one.values()), list(two.values()), values, close)
     if isinstance(one, (list, tuple)):
         if len(one) != len(two):
             return "length"
-        pairs = (difference(a, b, values) for a, b in zip(one, two, strict=True))
+        pairs = (difference(a, b, values, close) for a, b in zip(one, two, strict=True))
         return next((text for text in pairs if text), "")
     if isinstance(one, torch.device):
         return "" if two.type in DEVICES else f"device {two}"
@@ -105,7 +108,7 @@ def difference(one: Any, two: Any, values: bool = True) -> str:
     return "" if not values or one == two else f"{one!r} against {two!r}"
 
 
-def tensor_difference(one: torch.Tensor, two: Any, values: bool) -> str:
+def tensor_difference(one: torch.Tensor, two: Any, values: bool, close: bool = False) -> str:
     if not isinstance(two, torch.Tensor) or two.device.type not in DEVICES:
         return f"not on the GPU: {type(two)}"
     for name in ("dtype", "shape", "layout", "requires_grad"):
@@ -113,7 +116,10 @@ def tensor_difference(one: torch.Tensor, two: Any, values: bool) -> str:
             return f"{name} {getattr(one, name)} against {getattr(two, name)}"
     if one.layout is torch.strided and one.stride() != two.stride():
         return f"stride {one.stride()} against {two.stride()}"
-    return "" if not values or contents(one) == contents(two) else "values"
+    same = not values or contents(one) == contents(two)
+    if not same and close and one.layout is torch.strided and not one.is_quantized:
+        same = torch.allclose(one, two.cpu(), rtol=1e-4, atol=1e-4, equal_nan=True)
+    return "" if same else "values"
 
 
 def contents(tensor: torch.Tensor) -> bytes:

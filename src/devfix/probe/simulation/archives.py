@@ -19,7 +19,8 @@ def moved(data: bytes, device: str) -> bytes:
     reader = torch._C.PyTorchFileReader(io.BytesIO(data))
     written = io.BytesIO()
     writer = torch._C.PyTorchFileWriter(written)
-    writer.set_min_version(int(reader.get_record("version")))
+    place = next(name for name in ("version", ".data/version") if name in reader.get_all_records())  # by version
+    writer.set_min_version(int(reader.get_record(place)))
     for name in reader.get_all_records():
         if name == "version" or name.startswith(".data/"):
             continue  # created by the writer

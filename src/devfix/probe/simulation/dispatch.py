@@ -11,8 +11,9 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from . import cuda_only as _only  # noqa: F401 - registers how operators run
 from . import dtypes, hooks, integer_division, messages, mismatch, numbers, own_kernels, widening
-from . import factorizations as _factoring  # noqa: F401 - registers how operators run
+from . import factorizations as _factoring  # noqa: F401 - likewise
 from . import missing_operators as _missing  # noqa: F401 - likewise
 from . import mps_refusals as _refusing  # noqa: F401 - registers what MPS's kernels refuse
 from . import special_ops as _running  # noqa: F401 - likewise

@@ -16,6 +16,7 @@ from .cpu_fast_path import SIMPLE, hosted
 from .dtypes import PRODUCTS
 from .tensor import Tensor, wrap, wrap_new
 
+_ABSENT: Any = object()
 _grad = torch.is_grad_enabled
 _below = torch._C._DisableTorchDispatch  # active while the object exists; a `with` statement would cost more
 
@@ -120,7 +121,7 @@ def of_view(original: Any, func: Any) -> Any:
     without gradients.
     """
 
-    def call(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(tensor: Any = _ABSENT, /, *args: Any, **kwargs: Any) -> Any:
         if (
             type(tensor) is Tensor
             and ((gpu := tensor._devfix_gpu) < 0 or not _grad())
@@ -135,6 +136,8 @@ def of_view(original: Any, func: Any) -> Any:
                 made = viewed(original, func, gpu, tensor, args, kwargs)
             if made is not None:
                 return made
+        if tensor is _ABSENT:  # it is given by keyword
+            return original(*args, **kwargs)
         return original(tensor, *args, **kwargs)
 
     return call

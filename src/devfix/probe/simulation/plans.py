@@ -25,12 +25,13 @@ _RESHAPING = (
 )
 
 
-# How to run the operators that need more than unwrapping, by base name; "*device" for all other factories.
+# How to run the operators that need more than unwrapping, by base name, or by the name of one overload
+# ("aten::mm.dtype"); "*device" for all other factories.
 SPECIAL: dict[str, Callable[..., Any]] = {}
 
 
 def special(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register how to run the operators with these base names: `run(plan, func, args, kwargs)`."""
+    """Register how to run the operators with these names: `run(plan, func, args, kwargs)`."""
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
         for name in names:
@@ -100,7 +101,9 @@ class Plan:
         self.special = (
             SPECIAL["*registered"]
             if registered(func._name)
-            else SPECIAL.get(base) or SPECIAL.get("*device" if self.device else "*random" if self.random else "")
+            else SPECIAL.get(self.name)
+            or SPECIAL.get(base)
+            or SPECIAL.get("*device" if self.device else "*random" if self.random else "")
         )
         if policy.is_missing(schema):
             self.usual, self.special = self.special, SPECIAL["*missing"]

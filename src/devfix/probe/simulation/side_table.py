@@ -1,7 +1,7 @@
 """Store the values of simulated tensors of user classes in a side table: such classes copy each other's `__dict__`.
 
 `out.__dict__.update(source.__dict__)` is how a class passes on its own attributes, and must not copy the values.
-Parameters are excluded: PyTorch swaps them with others, which it rejects for objects with weak references.
+PyTorch swaps tensors with others, which it rejects for objects with weak references: `hold` removes them.
 """
 
 from __future__ import annotations
@@ -55,3 +55,20 @@ def become(tensor: Any, kind: Any) -> Any:
     tensor.__class__ = kind
     tensor._devfix_held, tensor._devfix_gpu = held, gpu
     return tensor
+
+
+def hold(tensor: Any) -> tuple[Any, int]:
+    """Return the values of a tensor, and keep them without a weak reference until they are dropped."""
+    held, gpu = tensor._devfix_held, tensor._devfix_gpu
+    if id(tensor) in _beside:
+        _beside[id(tensor)] = (lambda: tensor, _beside[id(tensor)][1])
+    return held, gpu
+
+
+def exchange(tensor: Any, values: tuple[Any, int]) -> None:
+    """Replace the values of a tensor whose class, or whose `__dict__`, may have changed."""
+    _beside.pop(id(tensor), None)
+    for name in _NAMES:
+        tensor.__dict__.pop(name, None)
+    if values[1] >= 0:
+        tensor._devfix_held, tensor._devfix_gpu = values

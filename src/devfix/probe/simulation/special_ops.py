@@ -140,6 +140,13 @@ def set_source(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     "_histogramdd_from_bin_cts",
     "_histogramdd_from_bin_tensors",
     "_spdiags",
+    "_add_relu",
+    "_add_relu_",
+    "_convert_weight_to_int4pack_for_cpu",
+    "_weight_int4pack_mm_for_cpu",
+    "_dyn_quant_pack_4bit_weight",
+    "_dyn_quant_matmul_4bit",
+    "_upsample_lanczos2d_aa",
 )
 def absent(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator that has no CUDA kernel, which fails on a GPU; other kinds have kernels of some (`histogram`)."""

@@ -34,6 +34,7 @@ _make: Any = torch.Tensor._make_wrapper_subclass
 _base: Any = torch._C.TensorBase
 _layout, _is_conj, _is_neg = _base.layout.__get__, _base.is_conj, _base.is_neg  # originals; patched ones are slower
 _strided = torch.strided
+_tracing = torch._C._get_tracing_state
 _inferring = torch.is_inference_mode_enabled
 _KEYS = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCUDA)
 _CONJUGATE = torch._C.DispatchKeySet(torch._C.DispatchKey.Conjugate)
@@ -108,6 +109,10 @@ def reshape_shell(tensor: Any) -> None:
     held = tensor._devfix_held
     if held.layout is not torch.strided or held.is_nested:
         return
+    if (
+        _tracing() is not None
+    ):  # a trace would record the question for sizes, of a tensor that `resize_` takes out of it
+        return refill_shell(tensor)
     same = tensor.shape == held.shape and tensor.stride() == held.stride()
     if not same or tensor.storage_offset() != held.storage_offset():
         refill_shell(tensor)

@@ -8,7 +8,7 @@ from .. import kinds
 from .accelerators import accelerator, memory, mps, streams, xpu
 from .autograd import autocast, gradients
 from .compilation import compiling, proxies, scripting, scripts, tracing
-from .cuda import builds, cuda, driver, graphs, pools, profiling
+from .cuda import builds, cuda, driver, graphs, nccl, pools, profiling, settings
 from .kernels import (
     composites,
     determinism,
@@ -37,6 +37,7 @@ from .tensors import (
     sharing,
     sparse,
     storages,
+    subclass_constructors,
     subclasses,
 )
 
@@ -72,6 +73,8 @@ _SUBJECTS: tuple[Any, ...] = (
     parallel,
     distributed,
     driver,
+    settings,
+    nccl,
     determinism,
     futures,
     graphs,
@@ -93,7 +96,9 @@ _SUBJECTS: tuple[Any, ...] = (
 
 # What only one kind of device has; the other subjects ask the kind of the world.
 _OF_KIND: dict[Any, str] = {
-    **dict.fromkeys((cuda, forks, pools, profiling, parallel, driver, determinism, graphs, builds), "cuda"),
+    **dict.fromkeys(
+        (cuda, forks, pools, profiling, parallel, driver, settings, nccl, determinism, graphs, builds), "cuda"
+    ),
     mps: "mps",
     xpu: "xpu",
 }
@@ -108,5 +113,6 @@ def simulated() -> None:
 
 
 def everywhere() -> None:
-    """Patch what every world needs: threads and child processes that join it."""
+    """Patch what every world needs: threads and child processes that join it, and classes of tensors."""
     threads.install()
+    subclass_constructors.install()

@@ -88,6 +88,18 @@ def stats(device: Any = None) -> Any:
     return OrderedDict(sorted(figures.items()))
 
 
+def nested_stats(device: Any = None) -> Any:
+    """Return the figures as dictionaries of dictionaries, as the allocator does."""
+    figures: dict[str, Any] = {}
+    for name, figure in stats(device).items():
+        *parts, last = name.split(".")
+        place = figures
+        for part in parts:
+            place = place.setdefault(part, {})
+        place[last] = figure
+    return figures
+
+
 _COUNTS = ("num_alloc_retries", "num_device_alloc", "num_device_free", "num_ooms", "num_sync_all_streams",
            "max_split_size")  # fmt: skip
 
@@ -107,16 +119,17 @@ def install() -> None:
         "max_memory_allocated": peak, "max_memory_reserved": peak, "max_memory_cached": peak,
         "reset_peak_memory_stats": reset, "reset_max_memory_allocated": reset, "reset_max_memory_cached": reset,
         "reset_accumulated_memory_stats": lambda device=None: None,
-        "memory_stats": stats, "memory_stats_as_nested_dict": stats,
+        "memory_stats": stats, "memory_stats_as_nested_dict": nested_stats,
         "memory_summary": _summary,
         "memory_snapshot": lambda *args, **kwargs: [],
         "get_memory_info": lambda device=None: (max(TOTAL - allocated(device), 1), TOTAL),
         "mem_get_info": lambda device=None: (max(TOTAL - allocated(device), 1), TOTAL),
         "memory_usage": lambda device=None: 0, "empty_cache": lambda: None,
-        "set_per_process_memory_fraction": lambda fraction, device=None: None,
-        "get_per_process_memory_fraction": lambda device=None: 1.0,
         "list_gpu_processes": lambda device=None: "",
     }  # fmt: skip
+    if not kinds.now().is_cuda:  # of CUDA, the driver's own functions keep it
+        answers["set_per_process_memory_fraction"] = lambda fraction, device=None: None
+        answers["get_per_process_memory_fraction"] = lambda device=None: 1.0
     own = None if kinds.now().name == "mps" else getattr(torch, kinds.now().name)
     for owner in (own, getattr(own, "memory", None), getattr(torch, "accelerator", None)):
         for name, answer in answers.items():

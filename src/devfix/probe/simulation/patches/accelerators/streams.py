@@ -204,5 +204,4 @@ def install() -> None:
     # Called directly by PyTorch's own test classes (torch.testing).
     replace(torch._C, "_cuda_setStream", _set_stream, add=True)
     replace(torch._C, "_cuda_setDevice", devices.make_current, add=True)
-    for name in ("_cuda_clearCublasWorkspaces", "_cuda_resetCublasWorkspaceSize", "_cuda_resetCublasLtWorkspaceSize"):
-        replace(torch._C, name, lambda: None, add=True)
+    replace(torch._C, "_cuda_clearCublasWorkspaces", lambda: None, add=True)

@@ -94,9 +94,9 @@ def _load(original: Any) -> Any:
 
 def install() -> None:
     """Patch scripted modules."""
-    script = torch.jit._script.RecursiveScriptModule
-    wrap(script, "_apply", _keep_parameters)
-    wrap(script, "save_to_buffer", _buffer)
-    wrap(script, "save", _save)
+    wrap(torch.jit.ScriptModule, "_apply", _keep_parameters)
+    for kind in (torch.jit._script.RecursiveScriptModule, torch.jit.ScriptModule):  # the latter has copies, for traces
+        wrap(kind, "save_to_buffer", _buffer)
+        wrap(kind, "save", _save)
     wrap(torch.jit, "load", _load)
     replace(torch.jit._serialization, "load", torch.jit.load)

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from ...patching import overridden, replace, undo_with, wrap
+from ...tensor import Tensor
 
 _tracing = torch._C._get_tracing_state
 _trace: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]
@@ -33,7 +34,10 @@ def _recording(dimensions: int, transposed: bool) -> Any:
 
     def make(original: Any) -> Any:
         def convolve(*args: Any, **kwargs: Any) -> Any:
-            if _tracing() is None or not args or overridden(args[0]) or getattr(args[0], "_devfix_gpu", -1) < 0:
+            if _tracing() is None:
+                return original(*args, **kwargs)
+            tensor = args[0] if args else kwargs.get("input")
+            if not isinstance(tensor, Tensor) or overridden(tensor) or tensor._devfix_gpu < 0:
                 return original(*args, **kwargs)
             return (_convolve_transposed if transposed else _straight)(original, dimensions, *args, **kwargs)
 

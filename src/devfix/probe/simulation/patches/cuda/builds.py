@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 import torch.cuda.nvtx as nvtx
 
-from ...patching import replace, wrap
+from ...patching import replace
 
 _CUDA = "12.8"
 _CUDNN = 91002
@@ -42,11 +40,6 @@ class _Ranges:
         """Mark nothing."""
 
 
-def _asking(original: Any) -> Any:
-    """Return which library is preferred, whichever is requested."""
-    return lambda *args, **kwargs: original()
-
-
 def install() -> None:
     """Patch versions, libraries and ranges, if this is not a CUDA build."""
     replace(nvtx, "_nvtx", _Ranges())
@@ -54,7 +47,5 @@ def install() -> None:
         return
     replace(torch.version, "cuda", _CUDA)
     replace(torch.backends.cuda, "is_built", lambda: True)
-    for name in ("preferred_linalg_library", "preferred_blas_library"):
-        wrap(torch.backends.cuda, name, _asking)
     replace(torch.backends.cudnn, "version", lambda: _CUDNN, add=True)
     replace(torch.backends.cudnn, "is_available", lambda: True, add=True)

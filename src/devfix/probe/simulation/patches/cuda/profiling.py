@@ -92,7 +92,8 @@ def _with_cuda(original: Any) -> Any:
 
 def install() -> None:
     """Patch the runtime and the profiler."""
-    replace(torch.cuda, "_cudart", _runtime, add=True)
+    for owner in (torch.cuda, torch._C):
+        replace(owner, "_cudart", _runtime, add=True)
     for owner in (torch.cuda, torch.cuda.profiler):
         replace(owner, "cudart", _cudart)
     replace(torch.autograd.profiler.emit_nvtx, "__enter__", _enter)

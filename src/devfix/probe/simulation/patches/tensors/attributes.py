@@ -55,7 +55,8 @@ def _method_of_held(name: str) -> None:
 
 def _get_device(original: Any) -> Any:
     def get_device(self: Any) -> Any:
-        return original(self) if overridden(self) else self._devfix_gpu
+        gpu = self._devfix_gpu
+        return original(self) if gpu < 0 or overridden(self) else gpu  # a wrapper has its device in C++
 
     return get_device
 

@@ -63,7 +63,7 @@ def _plain(index: Any) -> bool:
     return kind in _PLAIN
 
 
-def _getitem(self: Any, index: Any) -> Any:
+def _getitem(self: Any, index: Any, /) -> Any:
     gpu = self._devfix_gpu
     if gpu >= 0:
         if not _plain(index):
@@ -109,7 +109,7 @@ def _numbers(part: slice) -> bool:
     )
 
 
-def _setitem(self: Any, index: Any, value: Any) -> None:
+def _setitem(self: Any, index: Any, value: Any, /) -> None:
     if self._devfix_gpu >= 0:
         if not _plain(index):
             index = _translate(self, index)

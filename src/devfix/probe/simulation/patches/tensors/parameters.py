@@ -103,12 +103,17 @@ def _deepcopy(original: Any) -> Any:
     return __deepcopy__
 
 
-def _swapped(original: Any) -> Any:
-    def swap_tensor_impl(one: Any, two: Any) -> None:
-        original(one, two)
-        # The caller swaps `__class__` and `__dict__` itself, and with them the values of the shells.
+def _swapping(original: Any) -> Any:
+    def swap_tensors(t1: Any, t2: Any) -> None:
+        one, two = side_table.hold(t1), side_table.hold(t2)
+        try:
+            original(t1, t2)
+            one, two = two, one
+        finally:
+            side_table.exchange(t1, one)
+            side_table.exchange(t2, two)
 
-    return swap_tensor_impl
+    return swap_tensors
 
 
 def install() -> None:
@@ -120,4 +125,5 @@ def install() -> None:
     make_subclass.__signature__ = inspect.signature(lambda *args, **kwargs: None)
     replace(Tensor, "_make_subclass", staticmethod(make_subclass), add=True)
     wrap(Tensor, "as_subclass", _as_subclass)
+    wrap(torch.utils, "swap_tensors", _swapping)
     wrap(Tensor, "__deepcopy__", _deepcopy)
