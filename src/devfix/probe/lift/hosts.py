@@ -1,4 +1,4 @@
-"""Copy what test code takes to the host, as its author would: arrays, comparisons, batches of loaders."""
+"""Copy what test code takes to the host, as its author would: arrays, comparisons."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import torch
 import torch.testing
 from torch.utils._pytree import tree_leaves
-from torch.utils.data import DataLoader
 
 from ..simulation.patching import wrap
 from . import devices, silent
@@ -42,23 +41,8 @@ def _compared(original: Any) -> Any:
     return assert_close
 
 
-def _iterated(original: Any) -> Any:
-    """Let test code get the batches of a loader on the GPU."""
-
-    def __iter__(self: Any) -> Any:
-        batches = original(self)
-        return map(_batch, batches) if works_for_test(1) and not devices.has_own_default() else batches
-
-    return __iter__
-
-
-def _batch(batch: Any) -> Any:
-    return batch.to(devices.target()) if hasattr(batch, "to") else devices.lift(batch)
-
-
 def install() -> None:
     """Patch the ways out."""
     wrap(torch.Tensor, "numpy", _copied)
     wrap(torch.Tensor, "__array__", _copied)
     wrap(torch.testing, "assert_close", _compared)
-    wrap(DataLoader, "__iter__", _iterated)

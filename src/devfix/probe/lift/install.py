@@ -13,6 +13,7 @@ from . import (
     generators,
     hosts,
     kept,
+    loaders,
     marks,
     mixtures,
     modules,
@@ -29,7 +30,7 @@ def install(order: LiftConfig) -> None:
     if getattr(torch, kinds.now().name).device_count() <= order.device:
         return
     devices.aim(order.device)
-    for subject in (factories, generators, modules, objects, hosts, mixtures, marks, kept):
+    for subject in (factories, generators, modules, objects, hosts, loaders, mixtures, marks, kept):
         subject.install()
     silent.install(order.strict, order.places)
     if order.twice and order.device != stale.OTHER:
