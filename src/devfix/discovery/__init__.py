@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from devfix.discovery.claimed_devices import claimed_devices
+from devfix.discovery.claimed_devices import claimed_devices, documented_devices
 from devfix.discovery.command import Command, is_of_notebook, parse_command, runnable
-from devfix.discovery.documented_devices import documented_devices
 from devfix.discovery.entry_points import entry_points, reaching
 from devfix.discovery.imports import Imports
 from devfix.discovery.interpreter import Interpreter, examine, interpreter
