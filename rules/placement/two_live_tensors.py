@@ -2,7 +2,17 @@
 
 from collections.abc import Iterator
 
-from devfix.sdk import Change, Confidence, Context, OperandRule, Safety, device_in, is_written_to, with_safety
+from devfix.sdk import (
+    Change,
+    Confidence,
+    Context,
+    OperandRule,
+    Safety,
+    device_in,
+    is_selected_from,
+    is_written_to,
+    with_safety,
+)
 
 
 class TwoLiveTensors(OperandRule):
@@ -16,7 +26,9 @@ class TwoLiveTensors(OperandRule):
         return iter(sorted(ctx.suspects(), key=_is_result))
 
     def matches(self, ctx: Context) -> bool:
-        """Skip a module's tensors, except plain attributes, and buffers of one that is partly moved."""
+        """Skip data on a GPU beside its indices, and a module's tensors that `to` moves, unless it is partly moved."""
+        if is_selected_from(ctx.failure, ctx.operand):
+            return False
         owner = ctx.operand.owner
         if owner is None or ctx.is_intentional or owner.kind == "attribute":
             return True
@@ -41,8 +53,12 @@ def _is_result(ctx: Context) -> bool:
     return is_written_to(ctx.failure, ctx.operand)
 
 
+def _stays(ctx: Context) -> bool:
+    return _is_result(ctx) or is_selected_from(ctx.failure, ctx.operand)
+
+
 def _others(ctx: Context) -> Iterator[Context]:
     """Yield the other one of two that were both placed on purpose: a run decides."""
     for other in ctx.suspects() if ctx.is_intentional else ():
-        if other.finding.operand != ctx.finding.operand and other.is_intentional and not _is_result(other):
+        if other.finding.operand != ctx.finding.operand and other.is_intentional and not _stays(other):
             yield other

@@ -14,6 +14,8 @@ from devfix.sdk import (
     OperandRule,
     Safety,
     StoredAttribute,
+    is_move,
+    remove_move,
     stored_attributes,
 )
 
@@ -60,7 +62,10 @@ def _find_kept(ctx: Context) -> StoredAttribute | None:
 
 
 def _find_used(ctx: Context, found: StoredAttribute, file: File) -> list[str]:
-    """Return the object's tensors on the wrong device that its methods read; none if only one method uses them."""
+    """Return the object's tensors on the wrong device that its methods read.
+
+    There are none if only one method uses them, or if the class keeps one of them on the host.
+    """
     node = file.root_at(found.maker.places[0]) if found.maker is not None else None
     holder = file.class_of(node) if node is not None else None
     scope = ctx.failure.frames[found.frame].scope
@@ -74,9 +79,22 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> list[str]:
     for name in (name for whole, _, name in tensors if whole == found.whole and name.isidentifier()):
         readers = {file.function_of(read) for read in file.find(holder, f"self.{name}")}
         methods = {reader for reader in readers if reader is not None and reader.name.value != "__init__"}
+        if any(_stays_on_host(file, read) for read in file.find(holder, f"self.{name}")):
+            return []
         names += [name] if methods else []
         functions |= methods
     return names if len(functions) > 1 and len(names) <= MOST else []
+
+
+def _stays_on_host(file: File, attribute: cst.CSTNode) -> bool:
+    """Return whether the class moves what it reads of an attribute, or writes what it moved: `rows[0] = x.cpu()`."""
+    outer = file.parent(attribute)
+    while isinstance(outer, cst.Subscript | cst.Attribute | cst.Call) and not is_move(outer):
+        outer = file.parent(outer)
+    if isinstance(outer, cst.AssignTarget):
+        assignment = file.parent(outer)
+        outer = assignment.value if isinstance(assignment, cst.Assign) else None
+    return isinstance(outer, cst.Call) and is_move(outer) and file.code(remove_move(outer)) != file.code(outer)
 
 
 def _target(site: CallSite) -> str:

@@ -43,6 +43,12 @@ def parameter(name: str) -> ScopeVariable:
             [parameter("m.bias"), parameter("m.weight")],
             ["x.device", "m.weight.device", "m.bias.device"],
         ),
+        # A normalization may have no statistics.
+        (
+            "def f(x, mask, m)",
+            [tensor("m.running_var", "cuda:0"), parameter("m.weight")],
+            ["x.device", "m.weight.device", "m.running_var.device"],
+        ),
         (
             "def f(x, mask, ys, y)",
             [tensor("ys[0]", "cuda:0"), tensor("y", "cuda:0")],

@@ -18,7 +18,7 @@ from devfix.model import (
     ScopeVariable,
     SourceLocation,
 )
-from devfix.sdk import declarations, names_in
+from devfix.sdk import declarations, is_selected_from, names_in
 from devfix.sdk.trace.operands import (
     creation_location,
     is_intentional,
@@ -142,3 +142,14 @@ def test_names_for_the_operand_itself_come_first_and_short_ones() -> None:
 )
 def test_where_somebody_moved_it_to_a_gpu(moves: tuple[Event, ...], expected: SourceLocation | None) -> None:
     assert was_moved_to(replace(HOST, history=(*HOST.history, *moves)), "cuda") == expected
+
+
+@pytest.mark.parametrize(
+    "met, expected", [(["indices[0]"], True), (["mask"], True), (["indices[0]", "other"], False), (["other"], False)]
+)
+def test_data_on_a_gpu_that_only_indices_and_masks_meet_stays(met: list[str], expected: bool) -> None:
+    others = tuple(replace(GPU, argument=each, device="cuda:1") for each in met)
+    failure = diagnosis(GPU, *others).failure
+    assert is_selected_from(failure, GPU) is expected
+    assert not is_selected_from(failure, others[0]) or met[0] == "other"
+    assert not is_selected_from(diagnosis(replace(GPU, device="cpu"), *others).failure, replace(GPU, device="cpu"))

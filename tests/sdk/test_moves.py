@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import after, meeting, spot_at, tensor
 
-from devfix.model import Event, ScopeVariable, SourceLocation
+from devfix.model import Event, NameRef, ScopeVariable, SourceLocation
 from devfix.sdk import is_written_to
 from devfix.sdk.fixes.moves import move_argument
 
@@ -134,6 +134,21 @@ def test_an_attribute_is_copied_once_for_all_that_read_it() -> None:
         "def f(self, x):\n    mask = self.mask.to(x.device)\n    y = x + mask\n    return y + mask\n",
         code.replace("x + self.mask", "x + self.mask.to(x.device)"),
     ]
+
+
+def test_indices_are_moved_together() -> None:
+    code = "def f(x, rows, columns):\n    return x[rows, columns]\n"
+    diagnosis, source = meeting(code, "x[rows, columns]", "rows", op="aten::index", argument="indices[0]")
+    beside = replace(diagnosis.failure.operands[1], argument="indices[1]", names=(NameRef(0, "columns"),))
+    failure = replace(diagnosis.failure, operands=(*diagnosis.failure.operands, beside))
+    diagnosis = replace(diagnosis, failure=failure)
+    found = [after(each) for each in move_argument(diagnosis, spot_at(diagnosis, "rows"), source)]
+    assert found[0] == code.replace("[rows, columns]", "[rows.to(x.device), columns.to(x.device)]")
+    one = replace(
+        diagnosis, failure=replace(failure, operands=(*failure.operands[:2], replace(beside, device="cuda:0")))
+    )
+    found = [after(each) for each in move_argument(one, spot_at(one, "rows"), source)]
+    assert found and not any("columns.to" in each for each in found)
 
 
 def test_an_attribute_twice_in_a_statement_is_moved_twice() -> None:

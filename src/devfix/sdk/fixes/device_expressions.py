@@ -18,6 +18,7 @@ from devfix.source.queries.style import attribute_depth, is_ambiguous, is_undecl
 
 DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
 BIAS = re.compile(r"bias\w*$")
+STATISTICS = re.compile(r"\.(running_mean|running_var|num_batches_tracked)$")  # None with track_running_stats=False
 PRIVATE = re.compile(r"\._\w*device$")
 OPTIONAL = 2.0  # penalty of a parameter that other calls may omit, or pass something else than a tensor for
 UNUSED = 5.0  # penalty of a global device in a function that does not read it: a peer nearby is better
@@ -106,9 +107,10 @@ def _texts(diagnosis: Diagnosis, spot: FixSite, wanted: str) -> Iterator[tuple[f
         if binding.kind in DEVICE_KINDS and means(binding, wanted) and not (two and binding.device == "cuda"):
             yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * attribute_depth(text), text
         elif binding.kind == "tensor" and binding.device == wanted:
-            # A weight always exists; a bias may be None elsewhere.
-            bias = 0.2 * bool(BIAS.search(text))
-            parameter = binding.type.endswith("Parameter") * (1.0 + bias)
+            # A weight nearly always exists; a bias, or the statistics of a normalization, may be None elsewhere.
+            is_statistic = STATISTICS.search(text) is not None
+            bias = 0.2 * bool(is_statistic or BIAS.search(text))
+            parameter = (is_statistic or binding.type.endswith("Parameter")) * (1.0 + bias)
             # A name is clearer than an element: `frames` before `packed[2]`. With two GPUs, the peer's device is right
             # in every call, another tensor's only in this one.
             is_peer = two and text in named

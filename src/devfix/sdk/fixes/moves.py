@@ -35,7 +35,7 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
     root = file.root_at(spot.place) if file else None
     if file is None or root is None:
         return
-    written = is_written_to(diagnosis.failure, blamed_operand(diagnosis))
+    written, beside = is_written_to(diagnosis.failure, blamed_operand(diagnosis)), _elements_beside(diagnosis, spot)
     for text in spot.expressions:
         nodes = occurrences(file, root, text)
         if not nodes or (written and _is_parameter(file, nodes[0], text)) or may_be_no_tensor(file, nodes[0], text):
@@ -48,7 +48,10 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
             inline = None if written else move_at(file, nodes[0], anchor, _other_reads(file, nodes[0], text))
             again = _used_below(file, root, nodes[0], text) or _can_hoist(file, nodes[0], text, anchor)
             both = None if written else _move_similar(diagnosis, spot, file, nodes[0], text, anchor)
-            yield from (each for each in ((rebound, inline, both) if again else (inline, both, rebound)) if each)
+            changes = [rebound, inline, both] if again else [inline, both, rebound]
+            if beside:  # an operator refuses a list as long as one element of it is elsewhere
+                changes.sort(key=lambda each: each is not both)
+            yield from (each for each in changes if each)
 
 
 def is_written_to(failure: Failure, operand: Operand) -> bool:
@@ -71,7 +74,8 @@ def _move_similar(
 ) -> Change | None:
     """Return a change that moves similar tensors of one statement too: `(x - self.mean.to(…)) / self.deviation.to(…)`.
 
-    Similar tensors are on the same device, and are held by the same object or created by the same import.
+    Similar tensors are on the same device, and are held by the same object, created by the same import, or elements of
+    the same list of arguments: the indices of `values[rows, columns]`.
     """
     statement, operand = file.statement_of(node), blamed_operand(diagnosis)
     wrong, whole, creator = operand.device, text.rpartition(".")[0], _creator(operand.history)
@@ -84,12 +88,27 @@ def _move_similar(
         # Local names are similar if one import created both; those of a function each have their own reason.
         if whole or (creator == _creator(each.history) and _is_import(diagnosis.failure, operand))
     ]
-    others = [found for name in names if name != text for found in occurrences(file, statement, name)]
+    names += _elements_beside(diagnosis, spot)
+    others = [found for name in dict.fromkeys(names) if name != text for found in occurrences(file, statement, name)]
     if not others:
         return None
     every = [*_other_reads(file, node, text), *others]
     found = move_at(file, node, anchor, every)
     return found and replace(found, title=f"{found.title}, and similar tensors beside it", safety=Safety.LIKELY)
+
+
+def _elements_beside(diagnosis: Diagnosis, spot: FixSite) -> list[str]:
+    """Return the names of the other elements of the blamed operand's list that are on the same device."""
+    operand = blamed_operand(diagnosis)
+    argument, bracket, _ = operand.argument.partition("[")
+    return [
+        held.expression
+        for each in diagnosis.failure.operands
+        if bracket and each.argument.startswith(f"{argument}[") and each.argument != operand.argument
+        if each.device == operand.device and each.shape
+        for held in each.names
+        if held.frame == spot.frame and held.relation == "same"
+    ]
 
 
 def _creator(history: Sequence[Event]) -> tuple[str, str] | None:

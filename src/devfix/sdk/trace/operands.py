@@ -69,6 +69,23 @@ def _follows(operand: Operand) -> tuple[int, ...]:
     return (-picks, -is_kept, len(operand.transfers), prod(operand.shape))
 
 
+def is_selected_from(failure: Failure, operand: Operand) -> bool:
+    """Return whether the operand is data on a GPU that only indices or masks meet, so that it should stay.
+
+    An index of data on a GPU may be on the host, so that data that followed its index would leave the GPU.
+
+    >>> is_selected_from(failure, failure.operands[0])
+    False
+    """
+    others = [each.argument for each in failure.operands if each.device != operand.device]
+    return (
+        operand.device != "cpu"
+        and FOLLOWER.fullmatch(operand.argument) is None
+        and bool(others)
+        and all(FOLLOWER.fullmatch(each) for each in others)
+    )
+
+
 def _is_within(failure: Failure, operand: Operand) -> bool:
     """Return whether the operand is an output buffer allocated at the failing call itself."""
     creation = operand.creation
