@@ -53,6 +53,13 @@ def test_a_run_and_another_one(tmp_path: Path) -> None:
     assert "1 job, 0 run now" in again.stdout and "Ray" not in again.stderr
 
 
+def test_ray_is_imported_after_it_has_started() -> None:
+    """It reads how to authenticate when it is imported."""
+    words = "import sys, devfix.fleet.cluster; print('ray' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr
+
+
 def test_a_dry_run_runs_nothing(tmp_path: Path) -> None:
     write_fleet(tmp_path)
     done = fleet(tmp_path, "--dry-run")

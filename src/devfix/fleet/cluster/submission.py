@@ -21,24 +21,12 @@ from ray.exceptions import (
 )
 
 from devfix.fleet.cluster.connection import Cluster
+from devfix.fleet.cluster.options import RunOptions
 from devfix.fleet.cluster.tasks import run_on_node
 from devfix.fleet.progress import FleetProgress
 from devfix.fleet.records import Job, JobRecord, JobResult
 from devfix.model import JobOutcome
 from devfix.report.plain import one_line
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """Options of a run: `at_once` of them at most (None: as many as the cluster can run), and `retries` of each.
-
-    A job is tried again if its node or its worker dies. `version` is that of devfix.
-    """
-
-    version: str
-    at_once: int | None = None
-    retries: int = 2
-
 
 _LOOK = 1.0  # seconds of one wait for a result
 _REFRESH = 5.0  # seconds after which the cores of a cluster, which may grow, are counted again
