@@ -18,7 +18,7 @@ from sdk_examples import EXAMPLES
 from devfix import sdk
 from devfix.registry import Rule, collect
 from devfix.registry.options import format_defaults
-from devfix.rule_testing.page import read_page
+from devfix.rule_testing.pages.page import read_page
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES, SDK = ROOT / "docs/reference/rules.md", ROOT / "docs/reference/sdk.md"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from devfix.report.render.json import find_schema, fleet_schema, run_schema, schema, suite_schema
+from devfix.report.render.machine_readable.json import find_schema, fleet_schema, run_schema, schema, suite_schema
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "devfix" / "report"
 

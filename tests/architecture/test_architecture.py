@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -19,6 +20,13 @@ else:
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 300  # lines
+FULLEST = 17  # modules of a folder; one of twenty subjects shows none of them
+TOP = {
+    *(".ci", ".github", ".gitignore", ".gitlab", ".pre-commit-config.yaml", "Makefile", "action.yml"),
+    *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md"),
+    *("constraints.txt", "pyproject.toml", "setup.py", "zensical.toml"),
+    *("benchmarks", "corpus", "docs", "examples", "rules", "scripts", "src", "templates", "tests"),
+}
 PROBE_MAY = {"torch"}
 NAMELESS = {"utils", "util", "core", "base", "manager", "context", "misc", "common"}
 
@@ -60,6 +68,18 @@ def test_files_fit_the_eye() -> None:
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files(".py")}
     long = {path: length for path, length in lengths.items() if length > LONGEST}
     assert not long
+
+
+def test_folders_have_one_subject() -> None:
+    """`__init__.py` does not count."""
+    modules = [path for folder in ("src/devfix", "rules") for path in python_below(folder) if path.stem != "__init__"]
+    sizes = Counter(str(path.parent.relative_to(ROOT)) for path in modules)
+    assert len(sizes) > 50 and not {folder: size for folder, size in sizes.items() if size > FULLEST}
+
+
+def test_nothing_else_is_at_the_top() -> None:
+    """What a program run from here leaves behind is committed by mistake."""
+    assert {path.relative_to(ROOT).parts[0] for path in files("")} == TOP
 
 
 def test_names_say_something() -> None:

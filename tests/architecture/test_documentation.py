@@ -78,6 +78,6 @@ def test_the_pictures_for_editors_show_places_and_need_no_network() -> None:
 def test_the_modules_of_the_simulation_that_its_page_names_are_there() -> None:
     page = (ROOT / "docs" / "explanation" / "simulated-gpu.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
-    named = {name for row in rows for name in re.findall(r"`(\w+\.py|\w+/)`", row)}
+    named = {name for row in rows for name in re.findall(r"`([\w/]+\.py|\w+/)`", row)}
     folder = ROOT / "src" / "devfix" / "probe" / "simulation"
     assert len(named) > 20 and not sorted(name for name in named if not (folder / name).exists())

@@ -13,7 +13,7 @@ from git_repositories import make_repository
 from typer.testing import CliRunner
 
 from devfix.cli import app, status
-from devfix.report.render.json import read
+from devfix.report.render.machine_readable.json import read
 
 SOURCE = Path(__file__).parents[2] / "src" / "devfix"
 

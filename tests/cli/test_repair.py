@@ -12,7 +12,7 @@ from cli_programs import MOVED, repair
 from git_repositories import fingerprint, git, make_repository
 
 from devfix.cli import status
-from devfix.report.render.json import read
+from devfix.report.render.machine_readable.json import read
 
 HELLO = Path(__file__).resolve().parents[2] / "corpus" / "hello"
 
@@ -105,7 +105,7 @@ def test_a_failure_without_a_fix_that_holds_exits_1_and_makes_no_branch(tmp_path
 def test_without_a_terminal_a_short_repair_is_quiet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("devfix.cli.screen.QUIET", waiting.HANGS)
+    monkeypatch.setattr("devfix.cli.output.screen.QUIET", waiting.HANGS)
     root = make_repository(tmp_path / "program", {"main.py": MOVED})
     command = ["repair", str(root), "--run", "python main.py", "--world", "simulated", "--format", "json"]
     assert status(command) == 0

@@ -14,7 +14,7 @@ import pytest
 from rule_packs import left_alone, page, repaired, write_rule
 
 from devfix.cli import status
-from devfix.rule_testing.page import read_page
+from devfix.rule_testing.pages.page import read_page
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from git_repositories import make_repository
 
-from devfix.report.render.json import run_schema
+from devfix.report.render.machine_readable.json import run_schema
 
 FAILS = "import torch\nx = torch.ones(2, device='cuda')\ny = torch.ones(2)\nprint('before')\nx + y\n"
 

@@ -14,10 +14,10 @@ from git_repositories import fingerprint, git, make_repository
 from terminals import in_terminal
 
 from devfix.cli import status
-from devfix.cli.decide import QUESTION
-from devfix.cli.taking import Answers, answers, asks
+from devfix.cli.repairing.decide import QUESTION
+from devfix.cli.repairing.taking import Answers, answers, asks
 from devfix.model import Taking
-from devfix.report.render.json import read
+from devfix.report.render.machine_readable.json import read
 
 PROGRAM = MOVED + "y = torch.arange(2)\nprint((x + y).sum().item())\n"
 REPAIR = ("repair", ".", "--world", "simulated", "--run", "python main.py")

@@ -16,11 +16,11 @@ from git_repositories import fingerprint, git, make_repository
 from sample_report import report
 
 from devfix.cli import status
-from devfix.cli.until import until_from
+from devfix.cli.options.until import until_from
 from devfix.model import Request, Until
 from devfix.report.record import record
-from devfix.report.render.json import read
-from devfix.report.render.summary import reproduce
+from devfix.report.render.machine_readable.json import read
+from devfix.report.render.pull_request.summary import reproduce
 
 NAMES = ("for", "until-line", "until", "request", "steps-after")
 

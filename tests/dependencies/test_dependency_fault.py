@@ -8,8 +8,8 @@ import pytest
 
 import devfix
 from devfix.report.record import record
-from devfix.report.render.github import workflow_commands
-from devfix.report.render.summary import summary
+from devfix.report.render.pull_request.summary import summary
+from devfix.report.render.terminal.github import workflow_commands
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ import pytest
 from devfix.discovery import examine, interpreter
 from devfix.errors import UserError
 from devfix.model import DeviceType, World, WorldChoice
-from devfix.pipeline.setup import world_for
+from devfix.pipeline.opening.setup import world_for
 
 PYTHON = Path(sys.executable)
 

@@ -12,7 +12,7 @@ import pytest
 from git_repositories import git, make_repository, write
 from json_schemas import closed
 
-from devfix.report.render.json import find_schema
+from devfix.report.render.machine_readable.json import find_schema
 
 LIBRARY = '''
 import torch

@@ -22,7 +22,7 @@ from devfix.fleet.results import ResultStore
 from devfix.fleet.results.queries import FleetQueries
 from devfix.model import JobOutcome
 from devfix.report.fleet_types import FailureReasonRecord, FleetRecord, MemoryRecord, RuleCountRecord
-from devfix.report.render.json import fleet_schema
+from devfix.report.render.machine_readable.json import fleet_schema
 
 HOSTILE = "'); DROP TABLE plan; -- [red]{{7*7}}\x1b[2J\u202e"
 

@@ -23,7 +23,7 @@ def traces() -> Iterator[bytes]:
 
     from devfix.execution.prefork import PreforkServer
     from devfix.process import child_environment
-    from devfix.rule_testing.page import read_page
+    from devfix.rule_testing.pages.page import read_page
 
     pages = [read_page(path) for path in sorted((ROOT / "rules").glob("*/*.md"))]
     programs = [

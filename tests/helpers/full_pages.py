@@ -13,7 +13,7 @@ from devfix.model import Lack, Obstacle, OtherRun, Others, Outcome, ScopeVariabl
 from devfix.report.find_types import FindRecord
 from devfix.report.fleet_types import FleetRecord
 from devfix.report.record import record
-from devfix.report.render.json import dump
+from devfix.report.render.machine_readable.json import dump
 from devfix.report.suite_types import SuiteRecord
 from devfix.report.types import (
     BeforeAfter,

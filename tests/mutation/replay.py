@@ -32,8 +32,8 @@ from devfix.process import child_environment
 from devfix.registry.files import rule_files
 from devfix.registry.loading import rule_at
 from devfix.registry.rule import Rule
-from devfix.rule_testing.folders import Folders
-from devfix.rule_testing.page import read_page
+from devfix.rule_testing.checking.folders import Folders
+from devfix.rule_testing.pages.page import read_page
 from devfix.sdk import Sources
 from devfix.sdk.trace.sites import locations_without_scope
 
@@ -72,7 +72,7 @@ def record(path: Path) -> None:
 
 
 def _of_pages() -> Iterator[tuple[str, Recorded]]:
-    from devfix.rule_testing.runner import Bench
+    from devfix.rule_testing.checking.runner import Bench
 
     with Bench(Path(sys.executable)) as bench:
         for file in rule_files(ROOT / "rules"):

@@ -9,7 +9,7 @@ from git_repositories import make_repository
 
 import devfix
 from devfix.errors import UserError
-from devfix.report.render.json import read, write
+from devfix.report.render.machine_readable.json import read, write
 from devfix.report.types import FixRecord
 
 pytestmark = pytest.mark.slow

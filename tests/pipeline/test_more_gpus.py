@@ -12,7 +12,7 @@ import pytest
 from git_repositories import make_repository
 
 import devfix
-from devfix.report.render.json import read, write
+from devfix.report.render.machine_readable.json import read, write
 from devfix.report.types import ReportRecord
 
 HALVES = """\

@@ -15,10 +15,10 @@ from devfix import pipeline
 from devfix.dependencies import Declared
 from devfix.model import Lack, Obstacle, Outcome, Run, World
 from devfix.obstacles import Surroundings, hindrance
-from devfix.report.render.github import workflow_commands
-from devfix.report.render.json import read, run_schema
-from devfix.report.render.summary import summary
-from devfix.report.render.text import text
+from devfix.report.render.machine_readable.json import read, run_schema
+from devfix.report.render.pull_request.summary import summary
+from devfix.report.render.terminal.github import workflow_commands
+from devfix.report.render.terminal.text import text
 
 PYTHON = Path("/env/bin/python")
 

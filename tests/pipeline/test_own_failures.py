@@ -11,9 +11,9 @@ from verdict_programs import PROGRAM, RIGHT, judged, rejected
 from verifier_cases import CPU, HOME, SOURCE, make_run, patch
 
 from devfix.model import Edit, Failure, Frame, Outcome, Run, SourceLocation
-from devfix.report.render.json import read, write
-from devfix.report.render.summary import summary
-from devfix.report.render.text import text
+from devfix.report.render.machine_readable.json import read, write
+from devfix.report.render.pull_request.summary import summary
+from devfix.report.render.terminal.text import text
 from devfix.verification.other_commands.endings import ends_alike
 
 OWN = PROGRAM + 'raise ValueError(f"no such file on {device.type}")\n'

@@ -15,12 +15,12 @@ import pytest
 from git_repositories import make_repository
 
 import devfix
-from devfix.cli import screen
+from devfix.cli.output import screen
 from devfix.progress import LastLine, Progress, duration
 
 WAITS = """\
 import sys, time
-from devfix.cli.screen import progress
+from devfix.cli.output.screen import progress
 
 with progress() as shown:
     shown("trying candidates")

@@ -14,7 +14,7 @@ from verdict_programs import PROGRAM, project
 import devfix
 from devfix.discovery import examine
 from devfix.execution.search_path import with_interpreter
-from devfix.probe.simulation.visible_devices import needed
+from devfix.probe.simulation.accelerators.visible_devices import needed
 
 PYTHON = Path(sys.executable)
 PRINTS = "import os, torch\n{before}\nprint(os.environ.get('CUDA_VISIBLE_DEVICES'), torch.cuda.device_count())\n"
@@ -116,11 +116,11 @@ def test_real_gpus_are_hidden_from_the_driver_and_not_from_the_program(tmp_path:
         import ctypes, importlib, os, subprocess, sys, torch
         getenv = ctypes.CDLL(None).getenv
         getenv.restype = ctypes.c_char_p
-        importlib.import_module("devfix probe.simulation.real_gpus").hide()
+        importlib.import_module("devfix probe.simulation.accelerators.real_gpus").hide()
         print(getenv(b"CUDA_VISIBLE_DEVICES"), os.environ.get("CUDA_VISIBLE_DEVICES"), flush=True)
         child = "import os; print(os.environ.get('CUDA_VISIBLE_DEVICES'), [n for n in os.environ if 'DEVFIX_C' in n])"
         subprocess.run([sys.executable, "-c", child])
-        importlib.import_module("devfix probe.simulation.real_gpus").show()
+        importlib.import_module("devfix probe.simulation.accelerators.real_gpus").show()
         print(getenv(b"CUDA_VISIBLE_DEVICES"))
     """
     ran = run_program(tmp_path, source)

@@ -12,7 +12,7 @@ from probe_programs import ENTRY
 from verdict_programs import project
 
 import devfix
-from devfix.pipeline.resource_options import ResourceOptions
+from devfix.pipeline.opening.resource_options import ResourceOptions
 
 # What a program does before it fails as any other: each must be repaired as if it had done nothing.
 MISCHIEF = {

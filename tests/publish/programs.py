@@ -28,7 +28,7 @@ from devfix.model import (
     Verdict,
 )
 from devfix.report.record import record
-from devfix.report.render.json import dump
+from devfix.report.render.machine_readable.json import dump
 from devfix.report.source_lines import line_of
 from devfix.report.types import ReportRecord
 

@@ -15,8 +15,8 @@ from programs import FIRST, TRAIN, History, written
 
 from devfix.cli import status
 from devfix.errors import UserError
-from devfix.publish.allowed_files import explain_forbidden
-from devfix.publish.artifact import open_artifact
+from devfix.publish.proposals.allowed_files import explain_forbidden
+from devfix.publish.proposals.artifact import open_artifact
 from devfix.report.diff import apply, parse
 
 DIFF = '--- a/train.py\n+++ b/train.py\n@@ -8,1 +8,1 @@\n-    print(net(x))\n+    print(net(x.to("cuda")))\n'

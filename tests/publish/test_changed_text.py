@@ -12,7 +12,7 @@ from git_repositories import git
 from github_server import GitHub
 from programs import FIRST, History
 
-from devfix.publish.changed_text import objection
+from devfix.publish.proposals.changed_text import objection
 
 BEFORE = b"import torch\nx = torch.ones(2)\n"
 

@@ -14,15 +14,15 @@ from cmarkgfm.cmark import Options
 from programs import FIRST, SECOND, History, written
 
 from devfix.errors import UserError
-from devfix.publish.artifact import open_artifact
-from devfix.publish.convention import title
 from devfix.publish.marker import Marker, find, frame_text, replace_text
-from devfix.publish.proposal import proposals
-from devfix.publish.pull_request_text import PullRequestText
-from devfix.report.render.github import command, outputs, workflow_commands
-from devfix.report.render.json import read
-from devfix.report.render.markdown import code, fence, prose, unlinked
-from devfix.report.render.summary import summary
+from devfix.publish.proposals.artifact import open_artifact
+from devfix.publish.proposals.convention import title
+from devfix.publish.proposals.proposal import proposals
+from devfix.publish.proposals.pull_request_text import PullRequestText
+from devfix.report.render.machine_readable.json import read
+from devfix.report.render.pull_request.markdown import code, fence, prose, unlinked
+from devfix.report.render.pull_request.summary import summary
+from devfix.report.render.terminal.github import command, outputs, workflow_commands
 
 HOSTILE = [
     "@torvalds and @github/security",

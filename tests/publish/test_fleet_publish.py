@@ -16,7 +16,7 @@ from github_server import TOKEN, GitHub, github
 from programs import FILES, FIRST, SECOND, History
 
 from devfix.cli import status
-from devfix.cli.pages import page_of
+from devfix.cli.output.pages import page_of
 from devfix.fleet.records import Job
 from devfix.fleet.results import ResultStore
 from devfix.fleet.results.publications import Publication, PublicationLog, PublicationRecord

@@ -16,7 +16,7 @@ from programs import FIRST, History, written
 
 from devfix.cli import status
 from devfix.publish.forges.gitlab.text import without_quick_actions, without_references
-from devfix.report.render.markdown import GAP, unlinked
+from devfix.report.render.pull_request.markdown import GAP, unlinked
 
 ACTIONS = ("/approve", "/merge", "/label ~evil", "/assign @eve", "> /close", "  /APPROVE", "/app\rrove")
 

@@ -15,7 +15,7 @@ from programs import FIRST, SECOND, History
 from sample_report import HOSTILE, lines, report
 
 from devfix.report.record import failed, record
-from devfix.report.render.sarif import sarif
+from devfix.report.render.machine_readable.sarif import sarif
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import pytest
 from git_repositories import make_repository
 from suite_runs import MODEL, NAMED, run
 
-from devfix.report.render.json import read
+from devfix.report.render.machine_readable.json import read
 
 TEST = """
 import torch

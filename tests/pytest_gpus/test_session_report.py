@@ -12,7 +12,7 @@ import pytest
 from json_schemas import closed
 from suite_runs import MODEL, run
 
-from devfix.report.render.json import suite_schema
+from devfix.report.render.machine_readable.json import suite_schema
 
 TEST = """
 import pytest

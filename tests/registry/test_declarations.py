@@ -15,11 +15,11 @@ from devfix.errors import RuleError, UserError
 from devfix.model import Confidence
 from devfix.registry import collect
 from devfix.registry.loading import rule_at
-from devfix.rule_testing.check import Result
-from devfix.rule_testing.lint import lint
-from devfix.rule_testing.page import parse_page
+from devfix.rule_testing.authoring.lint import lint
+from devfix.rule_testing.checking.check import Result
+from devfix.rule_testing.checking.runner import Bench
+from devfix.rule_testing.pages.page import parse_page
 from devfix.rule_testing.plugin import is_rule_page
-from devfix.rule_testing.runner import Bench
 from devfix.sdk import CreationRule, FailureRule, OperandRule
 
 TITLE = "The bias stays behind."

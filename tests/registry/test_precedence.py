@@ -14,10 +14,10 @@ from devfix import sdk
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
 from devfix.model import Confidence, Diagnosis, Edit, Finding, Outcome, Patch, Rejected, Run, Safety, Verdict, World
-from devfix.pipeline.attempt import _never_run
+from devfix.pipeline.searching.attempt import _never_run
 from devfix.registry import Rule, collect
 from devfix.registry.precedence import by_precedence, troubles_of
-from devfix.report.render.json import read, write
+from devfix.report.render.machine_readable.json import read, write
 from devfix.sdk import Change, Context, Sources
 from devfix.verification.candidate import CandidateResult
 

@@ -10,12 +10,12 @@ import pytest
 from waiting import HANGS
 
 from devfix.registry.files import rule_files
-from devfix.rule_testing.format import matches_failure
-from devfix.rule_testing.page import read_page
-from devfix.rule_testing.page_check import judge
-from devfix.rule_testing.runner import Bench
-from devfix.rule_testing.selection import rule_for_page
-from devfix.rule_testing.writing import judged
+from devfix.rule_testing.checking.format import matches_failure
+from devfix.rule_testing.checking.page_check import judge
+from devfix.rule_testing.checking.runner import Bench
+from devfix.rule_testing.checking.writing import judged
+from devfix.rule_testing.pages.page import read_page
+from devfix.rule_testing.pages.selection import rule_for_page
 
 ROOT = Path(__file__).resolve().parents[2] / "rules"
 FILES = rule_files(ROOT)

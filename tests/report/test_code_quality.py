@@ -13,7 +13,7 @@ from sample_report import HOSTILE, lines, report
 from sample_search import record as search
 
 from devfix.report.record import failed, record
-from devfix.report.render.code_quality import code_quality, find_code_quality
+from devfix.report.render.machine_readable.code_quality import code_quality, find_code_quality
 
 TEXT = {"type": "string", "minLength": 1}
 PLACE = {

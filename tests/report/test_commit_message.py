@@ -7,7 +7,7 @@ from dataclasses import replace
 from sample_report import HOSTILE, SIMULATED, failure, patch, report
 
 from devfix.model import Fix, Verdict
-from devfix.report.render.commit_message import commit_message
+from devfix.report.render.pull_request.commit_message import commit_message
 
 FIX = Fix(patch(), Verdict("verified", {"cpu": "clean", "cuda x1": "clean"}, 3, 4), "diff")
 

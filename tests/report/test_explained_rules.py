@@ -8,8 +8,8 @@ from sample_report import patch, report
 
 from devfix.model import Confidence, Rejected, RuleDecision
 from devfix.report.record import record
-from devfix.report.render.json import dump, read
-from devfix.report.render.rules import explained_rules
+from devfix.report.render.machine_readable.json import dump, read
+from devfix.report.render.terminal.rules import explained_rules
 
 TAKES, SAME = "not tried: p/a takes precedence", "the same change as that of p/a, which comes first"
 DECISIONS = (

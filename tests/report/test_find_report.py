@@ -9,9 +9,9 @@ import jsonschema
 from json_schemas import closed
 from sample_search import RAISES, record
 
-from devfix.report.render.find import find_commands, find_text
-from devfix.report.render.find_sarif import find_sarif
-from devfix.report.render.json import dump, find_schema
+from devfix.report.render.machine_readable.find_sarif import find_sarif
+from devfix.report.render.machine_readable.json import dump, find_schema
+from devfix.report.render.terminal.find import find_commands, find_text
 
 
 def test_the_json_is_as_its_schema_says() -> None:

@@ -11,12 +11,12 @@ from forged_json import forged
 from hypothesis import HealthCheck, example, given, settings
 
 from devfix.errors import UserError
-from devfix.report.render.code_quality import code_quality
-from devfix.report.render.github import outputs, workflow_commands
-from devfix.report.render.json import dump, read
-from devfix.report.render.sarif import sarif
-from devfix.report.render.summary import summary
-from devfix.report.render.text import text
+from devfix.report.render.machine_readable.code_quality import code_quality
+from devfix.report.render.machine_readable.json import dump, read
+from devfix.report.render.machine_readable.sarif import sarif
+from devfix.report.render.pull_request.summary import summary
+from devfix.report.render.terminal.github import outputs, workflow_commands
+from devfix.report.render.terminal.text import text
 from devfix.report.types import ReportRecord
 
 EXAMPLES = 1000 if os.environ.get("DEVFIX_HARM_POINTS") else 60

@@ -27,7 +27,7 @@ from devfix.report.render.html.highlight import diff_rows
 from devfix.report.render.html.journeys import bars, module_tree
 from devfix.report.render.html.repair import repair_page
 from devfix.report.render.html.suite import suite_page
-from devfix.report.render.json import dump
+from devfix.report.render.machine_readable.json import dump
 from devfix.report.types import DeviceMapRecord, ModuleRecord, TransferRecord
 
 VOID = {"meta", "br", "rect"}

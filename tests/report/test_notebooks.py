@@ -11,10 +11,10 @@ from sample_report import report
 from devfix.model import Edit, Report, SourceLocation
 from devfix.notebooks.notebook import Notebook
 from devfix.report.record import record
-from devfix.report.render.code_quality import code_quality
-from devfix.report.render.github import workflow_commands
-from devfix.report.render.sarif import sarif
-from devfix.report.render.text import text
+from devfix.report.render.machine_readable.code_quality import code_quality
+from devfix.report.render.machine_readable.sarif import sarif
+from devfix.report.render.terminal.github import workflow_commands
+from devfix.report.render.terminal.text import text
 
 SCRIPT = Notebook(notebook("# markdown", "!ls\nx = 1", "y = 2\nz = 3")).script
 EDIT = Edit("nb.ipynb", 3, SCRIPT, SCRIPT.replace(b"x = 1", b"x = 5").replace(b"z = 3", b"z = 7"))

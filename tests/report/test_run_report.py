@@ -12,9 +12,9 @@ from json_schemas import closed
 from sample_report import HOSTILE, failure, lines, place, run
 
 from devfix.model import Outcome, Run, ScopeVariable, Transfer
-from devfix.report.render.devices import size
-from devfix.report.render.json import dump, run_schema
-from devfix.report.render.run import run_record, run_text
+from devfix.report.render.machine_readable.json import dump, run_schema
+from devfix.report.render.terminal.devices import size
+from devfix.report.render.terminal.run import run_record, run_text
 
 
 def module(expression: str, *tensors: tuple[str, int]) -> ScopeVariable:

@@ -20,7 +20,16 @@ from devfix.errors import UserError
 from devfix.model import Edit
 from devfix.report.diff import format_diff
 from devfix.report.record import failed, record
-from devfix.report.render.json import dump, find_schema, fleet_schema, read, run_schema, schema, suite_schema, write
+from devfix.report.render.machine_readable.json import (
+    dump,
+    find_schema,
+    fleet_schema,
+    read,
+    run_schema,
+    schema,
+    suite_schema,
+    write,
+)
 
 HOSTILE_FIXES = [
     ({"verdict": {"outcome": "surely"}}, "verdict.outcome"),

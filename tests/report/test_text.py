@@ -12,7 +12,7 @@ from sample_report import HOSTILE, lines, report, run
 from devfix.model import Outcome, Report, World
 from devfix.report.plain import one_line, plain, short_path, tail
 from devfix.report.record import failed, record
-from devfix.report.render.text import text
+from devfix.report.render.terminal.text import text
 from devfix.report.types import ReportRecord
 
 EMPTY = Report("clean", World("simulated", 1), "python train.py", "/x", "a" * 40)

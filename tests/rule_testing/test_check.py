@@ -11,9 +11,9 @@ from rule_packs import AFTER, BEFORE, FAILURE, ON_PURPOSE, RULE, block, left_alo
 
 from devfix.errors import UserError
 from devfix.registry.loading import rule_at
-from devfix.rule_testing.page_check import Judgement, judge
-from devfix.rule_testing.runner import Bench, check_torch
-from devfix.rule_testing.writing import judged as written_judgement
+from devfix.rule_testing.checking.page_check import Judgement, judge
+from devfix.rule_testing.checking.runner import Bench, check_torch
+from devfix.rule_testing.checking.writing import judged as written_judgement
 
 
 @pytest.fixture(scope="module")

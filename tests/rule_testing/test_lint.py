@@ -9,7 +9,7 @@ from rule_packs import RULE, page, write_rule
 
 from devfix.cli import status
 from devfix.errors import UserError
-from devfix.rule_testing.lint import lint
+from devfix.rule_testing.authoring.lint import lint
 
 ROOT = Path(__file__).resolve().parents[2]
 

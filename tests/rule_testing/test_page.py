@@ -6,8 +6,8 @@ import pytest
 from rule_packs import AFTER, BEFORE, FAILURE, block, left_alone, page, repaired
 
 from devfix.model import World
-from devfix.rule_testing.case import Page
-from devfix.rule_testing.page import PageError, parse_page, read_page
+from devfix.rule_testing.pages.case import Page
+from devfix.rule_testing.pages.page import PageError, parse_page, read_page
 
 
 def parsed(text: str) -> Page:

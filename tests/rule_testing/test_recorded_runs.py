@@ -14,11 +14,11 @@ from waiting import HANGS
 from devfix.cli import status
 from devfix.model import Outcome, Run, World
 from devfix.registry.loading import rule_at
-from devfix.rule_testing.page_check import judge
+from devfix.rule_testing.checking.page_check import judge
+from devfix.rule_testing.checking.runner import Bench
+from devfix.rule_testing.checking.writing import judged
 from devfix.rule_testing.recording.runs import RecordedRuns
 from devfix.rule_testing.recording.store import Store
-from devfix.rule_testing.runner import Bench
-from devfix.rule_testing.writing import judged
 
 Tested = Callable[..., tuple[str, int, int]]
 DRAWN = BEFORE.replace("torch.zeros(3)", "torch.rand(3)")

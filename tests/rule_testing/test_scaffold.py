@@ -12,8 +12,8 @@ import yaml
 from devfix.cli import status
 from devfix.registry import collect
 from devfix.registry.loading import rule_at
-from devfix.rule_testing.lint import lint
-from devfix.rule_testing.page import read_page
+from devfix.rule_testing.authoring.lint import lint
+from devfix.rule_testing.pages.page import read_page
 
 
 @pytest.fixture(autouse=True)

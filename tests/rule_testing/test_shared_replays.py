@@ -13,11 +13,11 @@ from rule_packs import RULE, left_alone, page, repaired, write_rule
 from waiting import HANGS
 
 from devfix.registry.loading import rule_at
-from devfix.rule_testing.page_check import Judgement, judge
+from devfix.rule_testing.checking.page_check import Judgement, judge
+from devfix.rule_testing.checking.runner import Bench
 from devfix.rule_testing.recording import shared_replays
 from devfix.rule_testing.recording.runs import RecordedRuns
 from devfix.rule_testing.recording.store import Store
-from devfix.rule_testing.runner import Bench
 
 Tested = Callable[..., tuple[Judgement, int, int]]
 ASKED = "    def diagnose(self, ctx: Context) -> Finding | None:\n"

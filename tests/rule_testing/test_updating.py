@@ -10,9 +10,9 @@ import pytest
 from rule_packs import AFTER, block, left_alone, page, repaired, write_rule
 
 from devfix.registry.loading import rule_at
-from devfix.rule_testing.page_check import judge
-from devfix.rule_testing.runner import Bench
-from devfix.rule_testing.updating import BlockUpdate, update_page
+from devfix.rule_testing.authoring.updating import BlockUpdate, update_page
+from devfix.rule_testing.checking.page_check import judge
+from devfix.rule_testing.checking.runner import Bench
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import pytest
 from rule_packs import AFTER, RULE, page, repaired, write_rule
 
 from devfix.registry.loading import rule_at
-from devfix.rule_testing.watching import Watched
+from devfix.rule_testing.authoring.watching import Watched
 
 DECLARED = """title = "{}"
 message = "{{name}} never moved."

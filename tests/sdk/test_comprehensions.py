@@ -13,8 +13,8 @@ from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
 from devfix.model import World
 from devfix.registry import rule_at, rule_files
-from devfix.rule_testing.case import PROGRAM, Case
-from devfix.rule_testing.runner import Bench
+from devfix.rule_testing.checking.runner import Bench
+from devfix.rule_testing.pages.case import PROGRAM, Case
 from devfix.sdk import File, Sources, is_bound
 
 RULES = Path(__file__).resolve().parents[2] / "rules" / "placement"

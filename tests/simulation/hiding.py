@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from devfix.probe.simulation import kinds, world
+from devfix.probe.simulation import world
+from devfix.probe.simulation.accelerators import kinds
 
 KIND = sys.argv[1]
 C: Any = torch._C

@@ -12,7 +12,8 @@ import pytest
 from devfix.model import DeviceType
 from devfix.probe.capture.kinds import kind_of
 from devfix.probe.conformance import snippets
-from devfix.probe.simulation import kinds, world
+from devfix.probe.simulation import world
+from devfix.probe.simulation.accelerators import kinds
 
 FOLDER = Path(__file__).parent
 OTHERS = ("mps", "xpu")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from devfix.probe.simulation import policy
+from devfix.probe.simulation.operator_tables import policy
 
 torchgen = pytest.importorskip("torchgen.gen", reason="torchgen needs PyYAML to read its own file")
 model = pytest.importorskip("torchgen.model")

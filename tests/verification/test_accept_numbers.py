@@ -8,7 +8,7 @@ import pytest
 from sample_report import patch
 
 from devfix.model import Edit, Outcome, Patch, Run, Verdict, World
-from devfix.pipeline.accept_numbers import accept_numbers, with_numbers
+from devfix.pipeline.searching.accept_numbers import accept_numbers, with_numbers
 from devfix.verification.candidate import CandidateResult
 
 HEAD = "import torch\n\n\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from devfix.model import Edit, Failure, Outcome, Patch, Run, Safety, Verdict, World
-from devfix.pipeline.all_uses import EVERYWHERE, extend_to_all_uses, with_later
+from devfix.pipeline.searching.all_uses import EVERYWHERE, extend_to_all_uses, with_later
 from devfix.verification.candidate import CandidateResult
 
 WORLD = World("simulated", 1)

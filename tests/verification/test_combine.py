@@ -21,7 +21,7 @@ from devfix.model import (
     SourceLocation,
     Verdict,
 )
-from devfix.pipeline.combine import combine_fixes
+from devfix.pipeline.searching.combine import combine_fixes
 
 LINES = [b"batch = make()\n", b"a = f(x)\n", b"b = f(y)\n", b"c = f(z)\n"]
 RULE = "placement/input-not-moved"

@@ -15,9 +15,9 @@ from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, failure, make_run, p
 import devfix
 from devfix.discovery import reaching
 from devfix.model import CountRequest, Edit, OperatorTotals, OtherRun, Others, Outcome, Patch, Run, World
-from devfix.report.render.json import read, write
-from devfix.report.render.summary import summary
-from devfix.report.render.text import text
+from devfix.report.render.machine_readable.json import read, write
+from devfix.report.render.pull_request.summary import summary
+from devfix.report.render.terminal.text import text
 from devfix.verification.checks.stdout import differing_numbers
 from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.compare import compare_runs

@@ -14,9 +14,9 @@ from verifier_cases import FIRST, HOME, SOURCE, make_run, patch
 
 import devfix
 from devfix.model import Edit, Failure, Fix, Repair, Report, Verdict
-from devfix.pipeline.attempt import Attempt
-from devfix.pipeline.search import Search
-from devfix.pipeline.session import Session
+from devfix.pipeline.opening.session import Session
+from devfix.pipeline.searching.attempt import Attempt
+from devfix.pipeline.searching.search import Search
 from devfix.verification.candidate import CandidateResult
 
 PROGRAM = """\

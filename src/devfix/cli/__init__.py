@@ -14,23 +14,12 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from devfix.cli import (
-    authoring,
-    environment,
-    find,
-    fleet,
-    playground,
-    publish,
-    repair,
-    respond,
-    rule_cases,
-    rules,
-    run,
-    show,
-    trace,
-    undo,
-)
+from devfix.cli import environment, fleet, run, show, trace
 from devfix.cli.errors import complaint, no_space, usage_error, write_log
+from devfix.cli.finding import find
+from devfix.cli.publishing import publish, respond
+from devfix.cli.repairing import repair, undo
+from devfix.cli.rule_tools import authoring, playground, rule_cases, rules
 from devfix.errors import UserError
 
 EXIT_USAGE, EXIT_INTERNAL = 2, 3

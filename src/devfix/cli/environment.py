@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from devfix.cli.installing import TorchOption, install, local_folder
-from devfix.cli.repair import Format, FormatOption
+from devfix.cli.options.installing import TorchOption, install, local_folder
+from devfix.cli.repairing.repair import Format, FormatOption
 from devfix.report.plain import one_line
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def env(
     setup.cfg or setup.py, requirements*.txt, environment.yml. `devfix repair --install` and `devfix find --install` run
     programs in it.
     """
-    from devfix.cli.screen import progress
+    from devfix.cli.output.screen import progress
     from devfix.environments import clear_environments
     from devfix.environments.resolution import ResolutionError
 

@@ -23,7 +23,7 @@ def complaint(message: str, arguments: Sequence[str], log: str = "") -> None:
     arguments = list(takewhile(lambda word: word != "--", arguments))  # the rest belongs to the command
     if "--format=json" in arguments or ("--format", "json") in pairwise(arguments):
         from devfix.report.record import failed
-        from devfix.report.render.json import dump
+        from devfix.report.render.machine_readable.json import dump
 
         command = next((after for word, after in pairwise(arguments) if word == "--run"), "")
         print(dump(failed(command, message, log)), end="")

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from devfix.cli.repair import Format, FormatOption, Gpus, Python, Timeout, WorldOption, check_timeout
+from devfix.cli.repairing.repair import Format, FormatOption, Gpus, Python, Timeout, WorldOption, check_timeout
 from devfix.model import Outcome, Run, WorldChoice
 
 TIMED_OUT, NOT_STARTED = 124, 127  # as in timeout(1) and shells
@@ -47,10 +47,10 @@ def run(
     """
     check_timeout(timeout)
     from devfix import pipeline
-    from devfix.cli.listing import lines_here, root_of
-    from devfix.cli.screen import size_and_color
-    from devfix.report.render.json import dump
-    from devfix.report.render.run import run_record, run_text
+    from devfix.cli.output.listing import lines_here, root_of
+    from devfix.cli.output.screen import size_and_color
+    from devfix.report.render.machine_readable.json import dump
+    from devfix.report.render.terminal.run import run_record, run_text
 
     with _streams(output is Format.json):
         done = pipeline.run(command, world=world, gpus=gpus, python=python, timeout=timeout, device_map=device_map)

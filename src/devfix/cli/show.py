@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from devfix.cli.formats import ExplainRulesOption, ReportFormat, ReportFormatOption, VerboseOption, shown
+from devfix.cli.options.formats import ExplainRulesOption, ReportFormat, ReportFormatOption, VerboseOption, shown
 
 
 def show(
@@ -24,9 +24,9 @@ def show(
 
     A report of `devfix find --format json` is shown too.
     """
-    from devfix.cli.find import shown_search
-    from devfix.publish.artifact import open_artifact, text_of
-    from devfix.report.render.json import read_search
+    from devfix.cli.finding.find import shown_search
+    from devfix.publish.proposals.artifact import open_artifact, text_of
+    from devfix.report.render.machine_readable.json import read_search
 
     if report.is_file() and (search := read_search(text_of(report))) is not None:
         sys.stdout.write(shown_search(search, output))

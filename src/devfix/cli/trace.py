@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from devfix.cli.local import Local
+from devfix.cli.options.local import Local
 
 if TYPE_CHECKING:
-    from devfix.rule_testing.case import Case
+    from devfix.rule_testing.pages.case import Case
 
 
 class TraceFormat(str, Enum):
@@ -58,9 +58,9 @@ def trace(
 
     from devfix.errors import UserError
     from devfix.report.plain import plain
-    from devfix.rule_testing.format import format_ending
-    from devfix.rule_testing.proposal import sources_of
-    from devfix.rule_testing.runner import Bench, check_torch
+    from devfix.rule_testing.checking.format import format_ending
+    from devfix.rule_testing.checking.proposal import sources_of
+    from devfix.rule_testing.checking.runner import Bench, check_torch
     from devfix.rule_testing.views.context_text import context_text
     from devfix.rule_testing.views.context_view import view_of
 
@@ -91,8 +91,8 @@ def _cases(target: str, part: str, gpus: int, local: list[Path] | None) -> list[
     from devfix.config import Config
     from devfix.errors import UserError
     from devfix.registry.selection import rules_for
-    from devfix.rule_testing.first_case import program_case
-    from devfix.rule_testing.selection import case_filter, cases_of, chosen
+    from devfix.rule_testing.authoring.first_case import program_case
+    from devfix.rule_testing.pages.selection import case_filter, cases_of, chosen
 
     path = Path(target)
     if path.suffix == ".py" and path.is_file() and not path.with_suffix(".md").is_file():

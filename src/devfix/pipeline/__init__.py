@@ -1,6 +1,6 @@
 """Pipelines over the packages below: a repair, and a single run of a program."""
 
-from devfix.pipeline.options import RepairOptions
+from devfix.pipeline.opening.options import RepairOptions
 from devfix.pipeline.repair import repair
 from devfix.pipeline.run import run
 

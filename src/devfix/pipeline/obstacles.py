@@ -11,7 +11,7 @@ from devfix.dependencies import declared
 from devfix.errors import UserError
 from devfix.model import Obstacle, Run, Target
 from devfix.obstacles import Surroundings, hindrance
-from devfix.pipeline.session import Session
+from devfix.pipeline.opening.session import Session
 from devfix.workspace import Repository
 
 _FILE = re.compile(r'(File ")([^"\n]+)(")')

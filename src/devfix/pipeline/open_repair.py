@@ -10,17 +10,17 @@ from pathlib import Path
 from devfix.model import Fix, Outcome, Patch, RegressionTest, Repair, Report, Run, Safety, Taking
 from devfix.model.report import ReportOutcome
 from devfix.notes import Notes
-from devfix.pipeline.choices import Choice, NoCandidateError
-from devfix.pipeline.combine import combine_fixes
 from devfix.pipeline.obstacles import obstacle_of
-from devfix.pipeline.options import RepairOptions
+from devfix.pipeline.opening.options import RepairOptions
+from devfix.pipeline.opening.session import Session
 from devfix.pipeline.regression_tests import add_regression_tests
-from devfix.pipeline.search import FailureKey, Search, failure_key
-from devfix.pipeline.session import Session
+from devfix.pipeline.searching.choices import Choice, NoCandidateError
+from devfix.pipeline.searching.combine import combine_fixes
+from devfix.pipeline.searching.search import FailureKey, Search, failure_key
 from devfix.pipeline.third_party import find_dependency_fault
 from devfix.pipeline.warnings import confirmed_warnings
 from devfix.registry import Rule
-from devfix.report.render.commit_message import commit_message, test_message
+from devfix.report.render.pull_request.commit_message import commit_message, test_message
 from devfix.source.text import first_difference
 from devfix.workspace.applied.apply import CannotApplyError, apply_changes
 

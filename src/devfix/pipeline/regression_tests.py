@@ -13,7 +13,7 @@ from devfix.execution.device_matrix import worlds_to_verify
 from devfix.model import DeviceType, Failure, Fix, RegressionTest, Repair, Run, World
 from devfix.notebooks.notebook import is_notebook
 from devfix.notes import Notes
-from devfix.pipeline.session import Session
+from devfix.pipeline.opening.session import Session
 from devfix.regression_tests import (
     LAUNCHER,
     Candidate,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from devfix.model import Report
 from devfix.pipeline.open_repair import OpenRepair
-from devfix.pipeline.options import RepairOptions
-from devfix.pipeline.setup import open_session
+from devfix.pipeline.opening.options import RepairOptions
+from devfix.pipeline.opening.setup import open_session
 from devfix.registry.selection import rules_for
 
 Decide = Callable[[OpenRepair], Report]  # takes the fixes, and returns the report

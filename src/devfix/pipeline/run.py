@@ -12,8 +12,8 @@ from devfix.errors import UserError
 from devfix.execution import run_here
 from devfix.model import Run, Target, WorldChoice
 from devfix.pipeline.obstacles import with_obstacle
-from devfix.pipeline.options import TIMEOUT
-from devfix.pipeline.setup import world_for
+from devfix.pipeline.opening.options import TIMEOUT
+from devfix.pipeline.opening.setup import world_for
 from devfix.workspace import Repository
 
 

@@ -18,7 +18,7 @@ from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
 from devfix.execution import SEED
 from devfix.model import CountRequest, DependencyFault, Event, Failure, Operand, Outcome, Run, SourceLocation, World
-from devfix.pipeline.session import Session
+from devfix.pipeline.opening.session import Session
 from devfix.registry import Rule
 from devfix.sdk import Sources
 from devfix.sdk.trace.sites import locations_without_scope

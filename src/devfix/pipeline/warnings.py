@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from devfix.model import Outcome, Run, ScopeVariable, SourceLocation
-from devfix.pipeline.session import Session
+from devfix.pipeline.opening.session import Session
 from devfix.registry import Rule
 from devfix.registry.timeout import describe_error, within
 from devfix.sdk import CodeWarning

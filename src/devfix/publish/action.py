@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from devfix.report.plain import one_line
-from devfix.report.render.markdown import code, prose
+from devfix.report.render.pull_request.markdown import code, prose
 
 ActionKind = Literal[
     "opened",

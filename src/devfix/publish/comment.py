@@ -8,7 +8,7 @@ from devfix.publish import secrets
 from devfix.publish.action import PublishAction
 from devfix.publish.forges.forge import Forge
 from devfix.publish.marker import break_delimiters
-from devfix.publish.pull_request_text import PullRequestText
+from devfix.publish.proposals.pull_request_text import PullRequestText
 from devfix.report.fingerprint import program_id
 from devfix.report.types import ReportRecord
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from devfix.report.render.markdown import GAP
+from devfix.report.render.pull_request.markdown import GAP
 
 _START, _END = "<!-- devfix:begin -->", "<!-- devfix:end -->"
 _MARKER = re.compile(r"<!-- devfix:record (\{.{0,20000}?\}) -->")

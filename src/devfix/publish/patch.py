@@ -9,12 +9,12 @@ from pathlib import Path
 from devfix.errors import UserError
 from devfix.publish import secrets
 from devfix.publish.action import PublishAction
-from devfix.publish.artifact import open_artifact
-from devfix.publish.drafts import Drafts
 from devfix.publish.forges.connection import author_for, token_for
 from devfix.publish.forges.gitlab.text import without_quick_actions
-from devfix.publish.proposal import PREFIX, Proposal
-from devfix.publish.pull_request_text import Page
+from devfix.publish.proposals.artifact import open_artifact
+from devfix.publish.proposals.drafts import Drafts
+from devfix.publish.proposals.proposal import PREFIX, Proposal
+from devfix.publish.proposals.pull_request_text import Page
 from devfix.publish.request import Request, address_of, check_branch, prepare
 from devfix.workspace import Remote, repository_address
 

@@ -8,16 +8,16 @@ from datetime import datetime, timezone
 
 from devfix.publish import secrets
 from devfix.publish.action import ActionKind, PublishAction
-from devfix.publish.artifact import Artifact
 from devfix.publish.attributes import set_attributes
 from devfix.publish.commit_method import CommitMethod
-from devfix.publish.drafts import Drafts
 from devfix.publish.forges.forge import Forge
 from devfix.publish.forges.pull import Pull
 from devfix.publish.marker import Marker, frame_text, replace_text
-from devfix.publish.proposal import PREFIX, Proposal
+from devfix.publish.proposals.artifact import Artifact
+from devfix.publish.proposals.drafts import Drafts
+from devfix.publish.proposals.proposal import PREFIX, Proposal
+from devfix.publish.proposals.pull_request_text import PullRequestText
 from devfix.publish.publish_options import PublishOptions
-from devfix.publish.pull_request_text import PullRequestText
 from devfix.report.fingerprint import failure_id, program_id
 from devfix.workspace import Remote
 

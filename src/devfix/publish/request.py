@@ -11,7 +11,6 @@ from pathlib import Path
 from devfix.config import PublishConfig, decode_config, parse_table
 from devfix.errors import UserError
 from devfix.publish.action import PublishAction
-from devfix.publish.artifact import Artifact, open_artifact
 from devfix.publish.attributes import Attributes
 from devfix.publish.comment import comment
 from devfix.publish.commit_method import CommitMethod
@@ -19,10 +18,11 @@ from devfix.publish.dashboard.update import Dashboard
 from devfix.publish.forges.connection import Connection, author_for, connect
 from devfix.publish.forges.forge import Forge
 from devfix.publish.forges.forge_kind import ForgeKind
-from devfix.publish.proposal import Proposal, proposals
+from devfix.publish.proposals.artifact import Artifact, open_artifact
+from devfix.publish.proposals.proposal import Proposal, proposals
+from devfix.publish.proposals.pull_request_text import Page, PullRequestText
 from devfix.publish.publish_options import PublishOptions
 from devfix.publish.publisher import Publisher
-from devfix.publish.pull_request_text import Page, PullRequestText
 from devfix.publish.suggestions.review import SuggestionReview
 from devfix.workspace import Remote, remote_address
 

@@ -51,8 +51,8 @@ def diagnosis(failure: Failure, root: Path, folder: Path) -> str:
     from rich.console import Group
 
     from devfix.report.failure_record import failure_record, seen_from
-    from devfix.report.render.text import diagnosis as parts
-    from devfix.report.render.text import render_text
+    from devfix.report.render.terminal.text import diagnosis as parts
+    from devfix.report.render.terminal.text import render_text
 
     record = seen_from(failure_record(failure, (), lines(root)), os.path.relpath(folder, root))
     return render_text(Group(*parts(record)), color=False, width=100)

@@ -20,7 +20,7 @@ from devfix.pytest_gpus.tests import FAILURE, WORLD
 from devfix.report.failure_types import WorldRecord
 from devfix.report.find_types import ReasonRecord
 from devfix.report.render.html.suite import suite_page
-from devfix.report.render.json import dump
+from devfix.report.render.machine_readable.json import dump
 from devfix.report.suite_types import SuiteFailureRecord, SuiteRecord, SuiteWorldRecord
 
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from devfix.errors import UserError
 from devfix.model import Failure, World
-from devfix.rule_testing.case import PROGRAM, Case
-from devfix.rule_testing.format import format_ending
-from devfix.rule_testing.proposal import sources_of as sources_of_case
-from devfix.rule_testing.runner import Bench
+from devfix.rule_testing.checking.format import format_ending
+from devfix.rule_testing.checking.proposal import sources_of as sources_of_case
+from devfix.rule_testing.checking.runner import Bench
+from devfix.rule_testing.pages.case import PROGRAM, Case
 from devfix.sdk import Context, Sources
 
 Files = str | Mapping[str, str]

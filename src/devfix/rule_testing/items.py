@@ -13,13 +13,13 @@ import pytest
 from devfix.errors import DevfixError
 from devfix.registry import Rule
 from devfix.report.plain import plain
-from devfix.rule_testing.case import Case
-from devfix.rule_testing.page import read_page
-from devfix.rule_testing.page_check import page_troubles
-from devfix.rule_testing.results import Result, Trouble
-from devfix.rule_testing.runner import Bench
-from devfix.rule_testing.selection import rule_for_page
-from devfix.rule_testing.writing import written
+from devfix.rule_testing.checking.page_check import page_troubles
+from devfix.rule_testing.checking.results import Result, Trouble
+from devfix.rule_testing.checking.runner import Bench
+from devfix.rule_testing.checking.writing import written
+from devfix.rule_testing.pages.case import Case
+from devfix.rule_testing.pages.page import read_page
+from devfix.rule_testing.pages.selection import rule_for_page
 
 _BENCH = pytest.StashKey[Bench]()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from devfix.rule_testing.headings import HEADINGS
+from devfix.rule_testing.pages.headings import HEADINGS
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -67,7 +67,7 @@ def publish(
     of a repository is run.
     """
     with publishing(), fleet_extra():
-        from devfix.cli.pages import page_of
+        from devfix.cli.output.pages import page_of
         from devfix.fleet.results import ResultStore
         from devfix.fleet.results.layout import lock
         from devfix.fleet.results.publications import Publication, PublicationLog

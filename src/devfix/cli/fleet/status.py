@@ -44,14 +44,14 @@ def status(
     """
     data = summary_of(results)
     if output is StatusFormat.json:
-        from devfix.report.render.json import dump
+        from devfix.report.render.machine_readable.json import dump
 
         sys.stdout.write(dump(data))
         return 0
     from rich.console import Console
 
-    from devfix.cli.screen import size_and_color
-    from devfix.report.render.fleet import status_tables
+    from devfix.cli.output.screen import size_and_color
+    from devfix.report.render.terminal.fleet import status_tables
 
     width, color = size_and_color()
     console = Console(width=width, no_color=not color, force_terminal=color, highlight=False)

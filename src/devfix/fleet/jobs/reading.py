@@ -12,7 +12,7 @@ from devfix.model import JobMode, JobOutcome, Outcome
 from devfix.process import Completed
 from devfix.report.find_types import CauseKind, CauseRecord, FindRecord
 from devfix.report.plain import one_line
-from devfix.report.render.json import read, read_search
+from devfix.report.render.machine_readable.json import read, read_search
 from devfix.report.types import ReportRecord
 
 _MOST = 200  # findings of one job

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from devfix.errors import UserError
 from devfix.fleet.results.store import ResultStore
-from devfix.publish.artifact import REPORT, open_artifact
+from devfix.publish.proposals.artifact import REPORT, open_artifact
 from devfix.report.fleet_types import FleetRecord
 from devfix.report.render.html.fleet import RepositoryFixes
 

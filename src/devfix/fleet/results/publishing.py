@@ -20,7 +20,7 @@ from devfix.publish.action import PublishAction
 from devfix.publish.attributes import Attributes
 from devfix.publish.forges.connection import connect, known_forge
 from devfix.publish.forges.forge_kind import ForgeKind
-from devfix.publish.pull_request_text import Page
+from devfix.publish.proposals.pull_request_text import Page
 from devfix.publish.request import Request
 from devfix.publish.request import publish as publish_report
 from devfix.report.plain import one_line

@@ -15,7 +15,7 @@ from ..inspection import histories, operands, scope
 from ..inspection.owners import Holdings, Looked
 from ..provenance import places, records
 from ..recipes import calls
-from ..simulation import operators
+from ..simulation.operator_tables import operators
 
 Json = dict[str, Any]
 _BINDINGS = 4_000  # expressions recorded of all frames together; a deep stack gets fewer for each

@@ -16,7 +16,8 @@ from ..config import ProbeConfig
 from ..counters import scope_watch, sites, totals
 from ..inspection import device_map
 from ..provenance import positions, transfers
-from ..simulation import devices, seeding, visible_devices
+from ..simulation import seeding
+from ..simulation.accelerators import devices, visible_devices
 
 Json = dict[str, Any]
 

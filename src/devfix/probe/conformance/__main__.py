@@ -18,7 +18,8 @@ from typing import Any
 
 import torch
 
-from ..simulation import kinds, world
+from ..simulation import world
+from ..simulation.accelerators import kinds
 from . import operators, snippets
 
 SNIPPETS = Path("tests/simulation")

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from ..simulation.dtypes import DTYPE_ERROR
+from ..simulation.operator_tables.dtypes import DTYPE_ERROR
 
 
 @dataclass(frozen=True)

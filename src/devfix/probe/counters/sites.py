@@ -13,7 +13,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from ..provenance import places
-from ..simulation import operators
+from ..simulation.operator_tables import operators
 from . import checksums, totals
 
 _lines: dict[str, set[int]] = {}

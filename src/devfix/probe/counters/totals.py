@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from ..simulation import operators
+from ..simulation.operator_tables import operators
 from . import checksums
 
 _LEFT_OUT = frozenset({"cat", "stack", "copy_", "_copy_from", "fill_", "zero_", "resize_", "record_stream"})

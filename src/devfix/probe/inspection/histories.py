@@ -10,8 +10,8 @@ import torch
 
 from ..provenance import places, records
 from ..provenance.records import COPY, DEVICE, FROM, LAST, MOMENT, PREVIOUS, SPOTS, WHAT, Event
-from ..simulation import operators
-from ..simulation.tensor import sizes
+from ..simulation.operator_tables import operators
+from ..simulation.tensors.tensor import sizes
 from .instances import classes, qualified_type
 from .members import is_a
 from .scope import Held, device_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ..simulation.tensor import sizes
+from ..simulation.tensors.tensor import sizes
 from . import histories
 from .members import is_a
 from .owners import Holdings, Looked

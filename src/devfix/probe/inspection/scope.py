@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-from ..simulation import devices as simulated
-from ..simulation import kinds, real_accelerator
+from ..simulation.accelerators import devices as simulated
+from ..simulation.accelerators import kinds, real_accelerator
 from .instances import is_instance, property_device
 from .members import Device, Module, instance_dict, is_a, is_container, is_open, members
 

@@ -8,7 +8,7 @@ import torch
 from torch.utils._device import DeviceContext
 from torch.utils._pytree import tree_map
 
-from ..simulation import kinds
+from ..simulation.accelerators import kinds
 
 _target: list[torch.device] = []
 

@@ -5,23 +5,10 @@ from __future__ import annotations
 import torch
 
 from ..config import LiftConfig
-from ..simulation import kinds
-from . import (
-    devices,
-    factories,
-    first_calls,
-    generators,
-    hosts,
-    kept,
-    loaders,
-    marks,
-    mixtures,
-    modules,
-    objects,
-    silent,
-    stale,
-    whose,
-)
+from ..simulation.accelerators import kinds
+from . import devices, modules, whose
+from .findings import kept, marks, silent, stale
+from .inputs import factories, first_calls, generators, hosts, loaders, mixtures, objects
 
 
 def install(order: LiftConfig) -> None:

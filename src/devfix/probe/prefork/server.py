@@ -228,7 +228,9 @@ def _prepare(modules: list[str]) -> None:
     importlib.import_module("devfix probe.session.shutdown")
     if "torch" in sys.modules:
         importlib.import_module("devfix probe.session.bootstrap")
-        importlib.import_module("devfix probe.simulation.policy").entries()  # takes 0.1 s, else at a failure
+        importlib.import_module(
+            "devfix probe.simulation.operator_tables.policy"
+        ).entries()  # takes 0.1 s, else at a failure
 
 
 def main() -> int:

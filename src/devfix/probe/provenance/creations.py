@@ -6,8 +6,9 @@ from typing import Any
 
 import torch
 
-from ..simulation import hooks, operators
-from ..simulation.operators import RECREATED, REDRAWN
+from ..simulation import hooks
+from ..simulation.operator_tables import operators
+from ..simulation.operator_tables.operators import RECREATED, REDRAWN
 from . import transfers
 from .places import nearest, outward
 from .records import KEEP, LAST, MOVE, History, Record, drop, moments, of, shortened, table, unknown

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ..simulation import operators
+from ..simulation.operator_tables import operators
 from ..simulation.patching import replace, wrap
 from . import transfers
 from .creations import created, read

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from ..simulation.tensor import sizes
+from ..simulation.tensors.tensor import sizes
 
 Json = dict[str, Any]
 _FEW = 8  # values written literally

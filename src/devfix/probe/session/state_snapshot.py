@@ -8,8 +8,10 @@ from typing import Any
 import torch
 
 from ..capture import failure
-from ..lift import blame, boundaries, marks, mixtures, silent, stale
-from ..simulation import devices, randomness, real_accelerator
+from ..lift import boundaries
+from ..lift.findings import blame, marks, silent, stale
+from ..lift.inputs import mixtures
+from ..simulation.accelerators import devices, randomness, real_accelerator
 from ..simulation.patches.accelerators import memory
 from . import bootstrap
 

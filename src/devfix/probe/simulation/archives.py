@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from . import kinds
+from .accelerators import kinds
 
 _NUMBER = frozenset({"BININT", "BININT1", "BININT2", "LONG1"})
 Step = tuple[str, Any, int]  # an instruction's name, argument and position

@@ -13,7 +13,8 @@ from typing import Any
 
 import torch
 
-from . import kinds, patching, randomness, real_accelerator
+from . import patching
+from .accelerators import kinds, randomness, real_accelerator
 from .late_imports import when_imported
 
 _NUMPY = "numpy.random"

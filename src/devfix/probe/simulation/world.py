@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import torch
 
-from . import devices, kinds, modes, patching, plans, randomness, real_accelerator, real_gpus, tensor
+from . import modes, patching
+from .accelerators import devices, kinds, randomness, real_accelerator, real_gpus
+from .operator_tables import plans
 from .patches import install
 from .patches.accelerators import hidden
+from .tensors import tensor
 
 KINDS = ("cpu", "real", "simulated")
 

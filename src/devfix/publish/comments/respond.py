@@ -15,7 +15,7 @@ from devfix.publish.forges.github.client import GitHubClient
 from devfix.publish.forges.github.event import event_of
 from devfix.publish.forges.pull import Pull
 from devfix.publish.marker import Marker, replace_text
-from devfix.publish.pull_request_text import Page, explanation
+from devfix.publish.proposals.pull_request_text import Page, explanation
 from devfix.publish.request import Request, address_of
 
 LEFT: Final = "left"

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from devfix.publish.publish_options import Choices
-from devfix.report.render.markdown import prose
+from devfix.report.render.pull_request.markdown import prose
 
 
 class EntryState(str, Enum):

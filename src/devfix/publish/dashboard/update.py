@@ -9,7 +9,7 @@ from devfix.publish import secrets
 from devfix.publish.action import ActionKind, PublishAction
 from devfix.publish.dashboard.body import MARK, TITLE, Entry, EntryState, choices, entries, write
 from devfix.publish.forges.capabilities import Issue, Issues
-from devfix.publish.proposal import Proposal
+from devfix.publish.proposals.proposal import Proposal
 from devfix.publish.publish_options import Choices
 from devfix.report.fingerprint import program_id
 from devfix.report.types import ReportRecord

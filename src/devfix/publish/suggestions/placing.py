@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from devfix.publish.forges.capabilities import DiffLines, Suggestion
 from devfix.report.diff import split
-from devfix.report.render.markdown import without_commands
+from devfix.report.render.pull_request.markdown import without_commands
 
 
 def is_shown(lines: Sequence[range], first: int, last: int) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from devfix.notebooks.notebook import named_cell
 from devfix.publish import secrets
 from devfix.publish.action import ActionKind, PublishAction
-from devfix.publish.artifact import Artifact
 from devfix.publish.forges.capabilities import Review, Reviews, Suggestion
 from devfix.publish.forges.pull import Pull
-from devfix.publish.proposal import Content, Proposal
+from devfix.publish.proposals.artifact import Artifact
+from devfix.publish.proposals.proposal import Content, Proposal
 from devfix.publish.publish_options import PublishOptions
 from devfix.publish.suggestions import text
 from devfix.publish.suggestions.placing import Change, changes, place

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from devfix.publish.forges.capabilities import Suggestion
 from devfix.publish.suggestions.placing import Change
-from devfix.report.render.markdown import code, fence, prose, unlinked
+from devfix.report.render.pull_request.markdown import code, fence, prose, unlinked
 from devfix.report.types import FixRecord
 
 _SUGGESTION = re.compile(r"<!-- devfix:suggestion ([0-9a-f]{12}-[0-9a-f]{16}) -->\s*\Z")

@@ -198,7 +198,7 @@ def last_line(report: Any) -> str:
 
 def _place(trace: dict[str, Any], root: Path) -> str:
     """Return where the code under test raised."""
-    here = probe("lift.blame")
+    here = probe("lift.findings.blame")
     place = here.raising_place(trace["failure"])
     path = place["path"]
     return f"{os.path.relpath(path, root) if path.startswith(str(root) + os.sep) else path}:{place['line']}"

@@ -14,10 +14,10 @@ from devfix.errors import DevfixError
 from devfix.model import Failure, World
 from devfix.registry import Rule
 from devfix.registry.loading import rule_at
-from devfix.rule_testing.case import PROGRAM, Case
-from devfix.rule_testing.format import differences, format_ending, format_failure
-from devfix.rule_testing.proposal import Proposal, files_after, proposal_for, sources_of
-from devfix.rule_testing.runner import Bench
+from devfix.rule_testing.checking.format import differences, format_ending, format_failure
+from devfix.rule_testing.checking.proposal import Proposal, files_after, proposal_for, sources_of
+from devfix.rule_testing.checking.runner import Bench
+from devfix.rule_testing.pages.case import PROGRAM, Case
 from devfix.rule_testing.views.context_text import context_text
 from devfix.rule_testing.views.context_view import view_of
 

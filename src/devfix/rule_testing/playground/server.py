@@ -18,8 +18,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from devfix.decoding import decode_json
 from devfix.errors import UserError
+from devfix.rule_testing.checking.runner import Bench
 from devfix.rule_testing.playground.answer import Answer, Submission, run_case
-from devfix.rule_testing.runner import Bench
 
 HOST = "127.0.0.1"
 LARGEST = 1_000_000  # bytes of a request

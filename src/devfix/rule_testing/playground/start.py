@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from devfix.errors import UserError
 from devfix.registry import Rule
-from devfix.rule_testing.case import PROGRAM
-from devfix.rule_testing.page import read_page
+from devfix.rule_testing.pages.case import PROGRAM
+from devfix.rule_testing.pages.page import read_page
 from devfix.rule_testing.playground.answer import Language, Submission
 
 EXAMPLE_PROGRAM = """\

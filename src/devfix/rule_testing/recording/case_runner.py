@@ -10,7 +10,7 @@ from functools import cached_property
 
 from devfix.execution import TracedRunner
 from devfix.model import NO_COUNTS, CountRequest, Run, SourceLocation, World
-from devfix.rule_testing.case import Case
+from devfix.rule_testing.pages.case import Case
 from devfix.rule_testing.recording.runs import RecordedRuns
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from devfix.decoding import decode_msgpack
 from devfix.model import CountRequest, Outcome, Run, SourceLocation, World
-from devfix.rule_testing.case import Case
+from devfix.rule_testing.pages.case import Case
 from devfix.rule_testing.recording.fingerprint import fingerprint
 from devfix.rule_testing.recording.store import Store
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import kinds
+from ..accelerators import kinds
 from .accelerators import accelerator, memory, mps, streams, xpu
 from .autograd import autocast, gradients
 from .compilation import compiling, proxies, scripting, scripts, tracing
@@ -23,23 +23,20 @@ from .kernels import (
 from .processes import distributed, forks, futures, parallel, threads
 from .tensors import (
     attributes,
-    bare_numbers,
-    constructors,
     conversions,
     fakes,
     hosts,
     identities,
     indexing,
-    legacy,
     nested,
     parameters,
     printing,
     sharing,
     sparse,
     storages,
-    subclass_constructors,
     subclasses,
 )
+from .tensors.construction import bare_numbers, constructors, legacy, subclass_constructors
 
 _SUBJECTS: tuple[Any, ...] = (
     bare_numbers,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from devfix.report.render.markdown import GAP
+from devfix.report.render.pull_request.markdown import GAP
 
 # GitLab's quick actions: a line of a description or a comment that begins with `/approve`, `/merge`, `/label` and the
 # like is a command of whoever sent it. GitLab removes carriage returns before it looks.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from devfix.report.find_types import CauseRecord, FindRecord
-from devfix.report.render.find import find_headline
 from devfix.report.render.html.journeys import journey
 from devfix.report.render.html.page import page
+from devfix.report.render.terminal.find import find_headline
 
 
 def find_page(data: FindRecord) -> str:

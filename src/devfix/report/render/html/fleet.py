@@ -8,8 +8,8 @@ from typing import Any
 
 from devfix.progress import duration
 from devfix.report.fleet_types import FleetRecord, RepositoryRecord
-from devfix.report.render.fleet import STEPS, counted, fleet_headline, gigabytes
 from devfix.report.render.html.page import page
+from devfix.report.render.terminal.fleet import STEPS, counted, fleet_headline, gigabytes
 from devfix.report.types import FixRecord
 
 

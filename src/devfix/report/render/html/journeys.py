@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from devfix.report.failure_types import EventRecord, FailureRecord, OperandRecord, PlaceRecord
-from devfix.report.render.devices import beginnings
-from devfix.report.render.tensors import CREATIONS
+from devfix.report.render.terminal.devices import beginnings
+from devfix.report.render.terminal.tensors import CREATIONS
 from devfix.report.types import DeviceMapRecord, ModuleRecord
 
 _ROWS = 40  # lines that copied, the busiest first

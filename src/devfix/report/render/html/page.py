@@ -12,9 +12,9 @@ from markupsafe import Markup
 
 from devfix.model import is_on_gpu
 from devfix.report.plain import one_line, plain, short_path
-from devfix.report.render.devices import size
 from devfix.report.render.html.highlight import diff_rows
-from devfix.report.render.tensors import shape
+from devfix.report.render.terminal.devices import size
+from devfix.report.render.terminal.tensors import shape
 
 
 def page(template: str, **values: object) -> str:

@@ -10,11 +10,11 @@ from devfix.model import World
 from devfix.report.gpus_needed import gpus_sentence
 from devfix.report.plain import tail
 from devfix.report.record import OUTCOMES
-from devfix.report.render.fix import copies, describe_worlds
-from devfix.report.render.headline import doubts, headline, world
 from devfix.report.render.html.journeys import bars, journey, module_tree
 from devfix.report.render.html.page import page
-from devfix.report.render.summary import reproduce
+from devfix.report.render.pull_request.summary import reproduce
+from devfix.report.render.terminal.fix import copies, describe_worlds
+from devfix.report.render.terminal.headline import doubts, headline, world
 from devfix.report.types import FixRecord, ReportRecord
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from devfix.model import World
 from devfix.report.failure_types import WorldRecord
-from devfix.report.render.headline import world
 from devfix.report.render.html.journeys import journey
 from devfix.report.render.html.page import page
+from devfix.report.render.terminal.headline import world
 from devfix.report.suite_types import SuiteFailureRecord, SuiteRecord, SuiteWorldRecord
 
 

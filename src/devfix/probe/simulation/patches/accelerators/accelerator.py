@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ... import devices, kinds
+from ...accelerators import devices, kinds
 from ...patching import replace, wrap
 from . import streams
 

@@ -12,7 +12,9 @@ from typing import Any
 import torch
 import torch.backends.mps
 
-from ... import dispatch, hooks, messages
+from ... import hooks
+from ...accelerators import messages
+from ...dispatcher import dispatch
 from ...patching import replace, undo_with
 
 _SAID = {

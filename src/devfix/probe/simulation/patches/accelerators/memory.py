@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from ... import devices, kinds, memory_peaks
+from ...accelerators import devices, kinds
 from ...patching import replace
-from ...tensor import Tensor
+from ...tensors import memory_peaks
+from ...tensors.tensor import Tensor
 
 TOTAL = 80 << 30
 

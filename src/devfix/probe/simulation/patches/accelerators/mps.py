@@ -8,7 +8,7 @@ import torch
 import torch.backends.mps
 import torch.mps.profiler
 
-from ... import devices, mps_composites, randomness
+from ...accelerators import devices, mps_composites, randomness
 from ...patching import replace
 from . import memory, without_cuda
 

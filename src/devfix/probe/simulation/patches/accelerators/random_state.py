@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import devices, kinds, randomness
+from ...accelerators import devices, kinds, randomness
 from ...patching import replace
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import torch
 from torch.overrides import handle_torch_function
 
-from ... import devices, graph_capture, kinds
+from ...accelerators import devices, kinds
+from ...dispatcher import graph_capture
 from ...patching import overridden, replace, wrap
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 
 _TYPES = {"cuda": 1, "xpu": 12, "mps": 13}  # DeviceType in c10/core/DeviceType.h
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ... import devices
+from ...accelerators import devices
 from ...patching import replace
 from ..processes import forks
 from . import memory, random_state, streams, without_cuda

@@ -15,9 +15,10 @@ from typing import Any
 
 import torch
 
-from ... import composite_path, kinds
+from ...accelerators import kinds
+from ...dispatcher import composite_path
 from ...patching import undo_with, wrap
-from ...tensor import Tensor, device_of
+from ...tensors.tensor import Tensor, device_of
 from . import mps_autocast
 
 Key = torch._C.DispatchKey

@@ -6,9 +6,10 @@ from typing import Any
 
 import torch
 
-from ... import devices, hooks
+from ... import hooks
+from ...accelerators import devices
 from ...patching import wrap
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 
 
 def _checked(original: Any) -> Any:

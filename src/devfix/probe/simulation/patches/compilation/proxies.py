@@ -12,7 +12,8 @@ import torch
 from torch._higher_order_ops.cond import cond_op
 from torch.fx.experimental.proxy_tensor import ProxyTorchDispatchMode
 
-from ... import dispatch, modes
+from ... import modes
+from ...dispatcher import dispatch
 from ...patching import undo_with, wrap
 
 _mode_of: Any = torch._C._get_dispatch_mode

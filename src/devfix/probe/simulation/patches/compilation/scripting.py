@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ... import devices
+from ...accelerators import devices
 from ...patching import undo_with, wrap
 
 _libraries: list[Any] = []

@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from ... import archives, devices, kinds
+from ... import archives
+from ...accelerators import devices, kinds
 from ...patching import replace, wrap
 from . import scripting
 

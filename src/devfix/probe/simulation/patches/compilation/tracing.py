@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ...patching import overridden, replace, undo_with, wrap
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 
 _tracing = torch._C._get_tracing_state
 _trace: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]

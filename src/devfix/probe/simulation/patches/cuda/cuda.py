@@ -8,9 +8,11 @@ from typing import Any
 import torch
 import torch.cuda._utils as utilities
 
-from ... import devices, graph_capture, hooks
+from ... import hooks
+from ...accelerators import devices
+from ...accelerators.visible_devices import uuid
+from ...dispatcher import graph_capture
 from ...patching import replace
-from ...visible_devices import uuid
 from ..accelerators import random_state
 from ..accelerators.random_state import index_of
 

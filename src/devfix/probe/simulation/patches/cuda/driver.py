@@ -8,7 +8,8 @@ from typing import Any
 import torch
 import torch.cuda.comm  # imported by CUDA builds, but not by CPU builds
 
-from ... import devices, graph_capture
+from ...accelerators import devices
+from ...dispatcher import graph_capture
 from ...patching import replace
 from ..accelerators import memory
 

@@ -11,11 +11,12 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ... import graph_capture, messages
+from ...accelerators import messages
+from ...dispatcher import graph_capture
+from ...operator_tables.plans import plan_of
 from ...patching import replace
-from ...plans import plan_of
-from ...tensor import Tensor
-from ...unwrapping import tensors_of
+from ...tensors.tensor import Tensor
+from ...tensors.unwrapping import tensors_of
 
 
 class _Recorder(TorchDispatchMode):

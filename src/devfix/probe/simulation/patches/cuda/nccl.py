@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ... import devices
+from ...accelerators import devices
 from ...patching import replace
 
 # By the numbers in torch/cuda/nccl.py.

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ... import devices
+from ...accelerators import devices
 from ...patching import replace
 
 _numbers = itertools.count(1)

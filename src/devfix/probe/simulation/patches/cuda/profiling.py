@@ -10,7 +10,7 @@ import torch.autograd.profiler
 import torch.cuda.profiler
 from torch._C._profiler import ProfilerActivity, ProfilerConfig, ProfilerState
 
-from ... import devices
+from ...accelerators import devices
 from ...patching import replace, wrap
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ... import devices
+from ...accelerators import devices
 from ...patching import replace
 
 _WORKSPACE = (4096 * 2 + 16 * 8) << 10  # bytes, of cuBLAS on a GPU of this generation

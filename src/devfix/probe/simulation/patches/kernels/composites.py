@@ -11,9 +11,11 @@ from typing import Any
 import torch
 import torch.nn.attention
 
-from ... import composite_path, hooks, messages
+from ... import hooks
+from ...accelerators import messages
+from ...dispatcher import composite_path
 from ...patching import overridden, register_kernels, replace, wrap
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 from . import attention, ctc
 
 _WHOLE = ("silu_backward", "mish_backward", "native_channel_shuffle")

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ...patching import overridden, wrap
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 
 
 def _ctc_loss(original: Any) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from ... import graph_capture
+from ...dispatcher import graph_capture
 from ...patching import wrap
-from ...unwrapping import tensors_of
+from ...tensors.unwrapping import tensors_of
 
 # The operators' base names, and the names in the message; those that depend on an argument are below.
 _ALERTS = {

@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from ... import cpu_fast_path, fast_path
+from ...dispatcher import cpu_fast_path, fast_path
 from ...patching import wrap
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 
 _aten: Any = torch.ops.aten
 # Each has its own kernel and always creates a new tensor: the overload that a plain call selects.

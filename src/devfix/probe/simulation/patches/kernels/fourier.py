@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ...patching import overridden, wrap
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 
 _WIDE = {torch.float16: torch.float32, torch.complex32: torch.complex64}
 _NARROW = {wide: narrow for narrow, wide in _WIDE.items()}

@@ -11,7 +11,7 @@ from typing import Any
 from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ... import dispatch
+from ...dispatcher import dispatch
 from ...patching import undo_with, wrap
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 
-from ... import kinds, plans
+from ...accelerators import kinds
+from ...operator_tables import plans
 from ...patching import wrap
 
 

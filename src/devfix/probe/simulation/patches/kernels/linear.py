@@ -6,8 +6,11 @@ from typing import Any
 
 import torch
 
-from ... import composite_path, cpu_fast_path, fast_path, hooks, kinds, mps_checks
-from ...dtypes import PRODUCTS
+from ... import hooks
+from ...accelerators import kinds
+from ...checks import mps_checks
+from ...dispatcher import composite_path, cpu_fast_path, fast_path
+from ...operator_tables.dtypes import PRODUCTS
 from ...patching import replace, wrap
 
 _func = torch.ops.aten.linear.default

@@ -11,10 +11,10 @@ from typing import Any
 
 import torch
 
-from ... import composite_path
+from ...dispatcher import composite_path
 from ...patching import wrap
-from ...tensor import Tensor, count_write
-from ...tensor import wrap as wrap_tensor
+from ...tensors.tensor import Tensor, count_write
+from ...tensors.tensor import wrap as wrap_tensor
 
 
 def _one_by_one(single: Any) -> Any:

@@ -11,11 +11,12 @@ from typing import Any
 
 import torch
 
-from ... import devices, hooks, kinds
+from ... import hooks
+from ...accelerators import devices, kinds
+from ...operator_tables.plans import special
 from ...patching import replace, wrap
-from ...plans import special
-from ...tensor import Tensor
-from ...unwrapping import rewrap, unwrap_all
+from ...tensors.tensor import Tensor
+from ...tensors.unwrapping import rewrap, unwrap_all
 from . import futures
 
 _LETTING_GO = 0.05  # seconds

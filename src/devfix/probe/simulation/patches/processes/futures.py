@@ -12,7 +12,7 @@ import torch
 
 from ... import modes
 from ...patching import wrap
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 
 # By the identity of the inner tensor: its simulated tensor, while both exist.
 _shells: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()

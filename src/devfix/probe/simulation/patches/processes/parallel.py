@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import torch.cuda.nccl
 
-from ... import devices
+from ...accelerators import devices
 from ...patching import replace
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import torch._library.simple_registry as registry
 
-from ... import dispatch, modes
+from ... import modes
+from ...dispatcher import dispatch
 from ...patching import wrap
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import torch
 
-from ... import devices, hooks, kinds, messages
+from ... import hooks
+from ...accelerators import devices, kinds, messages
 from ...patching import overridden, replace, wrap
-from ...tensor import Tensor, device_of
+from ...tensors.tensor import Tensor, device_of
 
 _BASE: Any = torch._C.TensorBase
 _outer = devices.outer

@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from torch.overrides import handle_torch_function
 
-from ... import devices, hooks, kinds, randomness
+from ... import hooks
+from ...accelerators import devices, kinds, randomness
 from ...patching import overridden, wrap
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 
 inner = devices.inner
 _PLAIN = (torch.dtype, bool, type(None), torch.memory_format)

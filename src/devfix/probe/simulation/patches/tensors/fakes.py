@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch._subclasses import fake_tensor
 
-from ... import devices, kinds
+from ...accelerators import devices, kinds
 from ...patching import replace, undo_with, wrap
 
 _asks_device = torch.ops.prim.device.default

@@ -7,9 +7,10 @@ from typing import Any
 import torch
 import torch.utils.dlpack
 
-from ... import hooks, kinds
+from ... import hooks
+from ...accelerators import kinds
 from ...patching import overridden, replace, wrap
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 
 
 def _cannot(self: Any) -> TypeError:

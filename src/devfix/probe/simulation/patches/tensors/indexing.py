@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from ... import composite_path, cpu_fast_path, fast_path
+from ...dispatcher import composite_path, cpu_fast_path, fast_path
 from ...patching import replace
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 from ..kernels import sequences
 
 _BASE: Any = torch._C.TensorBase

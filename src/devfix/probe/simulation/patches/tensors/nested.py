@@ -6,9 +6,10 @@ from typing import Any
 
 import torch
 
-from ... import devices, hooks, messages
+from ... import hooks
+from ...accelerators import devices, messages
 from ...patching import overridden, wrap
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 
 
 def _built(original: Any) -> Any:

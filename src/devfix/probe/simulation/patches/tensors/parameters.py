@@ -8,10 +8,12 @@ from typing import Any
 
 import torch
 
-from ... import hooks, messages, side_table
+from ... import hooks
+from ...accelerators import messages
 from ...patching import overridden, replace, wrap
-from ...tensor import Tensor, set_data
-from ...tensor import wrap as wrap_tensor
+from ...tensors import side_table
+from ...tensors.tensor import Tensor, set_data
+from ...tensors.tensor import wrap as wrap_tensor
 from . import storages
 
 _BASE: Any = torch._C.TensorBase

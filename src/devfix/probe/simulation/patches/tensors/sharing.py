@@ -8,8 +8,9 @@ from typing import Any
 import torch
 from torch.multiprocessing import reductions
 
-from ... import devices, side_table
-from ...tensor import Tensor, wrap
+from ...accelerators import devices
+from ...tensors import side_table
+from ...tensors.tensor import Tensor, wrap
 
 _Parameter = torch.nn.Parameter
 

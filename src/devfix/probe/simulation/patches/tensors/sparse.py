@@ -6,9 +6,10 @@ from typing import Any
 
 import torch
 
-from ... import devices, hooks, kinds
+from ... import hooks
+from ...accelerators import devices, kinds
 from ...patching import wrap
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 
 _aten = torch.ops.aten
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import torch
 
-from ... import devices, hooks, kinds, messages
+from ... import hooks
+from ...accelerators import devices, kinds, messages
 from ...patching import overridden, replace, wrap
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 
 Storage = torch.UntypedStorage
 _BASE: Any = torch._C.StorageBase

@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from torch.nn import parameter
 
-from ... import devices, side_table
+from ...accelerators import devices
 from ...patching import replace
-from ...tensor import Tensor
+from ...tensors import side_table
+from ...tensors.tensor import Tensor
 
 _DEVICE = 6  # its position, after the size, the strides, the offset, the memory format, the dtype and the layout
 

@@ -1,0 +1,1 @@
+"""`devfix find`: arguments, output, and repairs of what is found."""

@@ -1,0 +1,110 @@
+"""Repair what a search has found: one branch for all confirmed causes or one for each, with regression tests."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from devfix import pipeline
+from devfix.cli.repairing.taking import Branches
+from devfix.find import Cause, FindReport
+from devfix.find.suites import is_test_file
+from devfix.model import Report, WorldChoice
+from devfix.notes import Notes
+from devfix.report.find_types import CauseFixRecord
+from devfix.workspace import Repository
+
+_NAME = "devfix/find"
+Key = tuple[str, str, int, str]
+
+
+@dataclass(frozen=True)
+class RepairPlan:
+    """The settings of the repair of causes; `until` is the moment from which no further one is begun.
+
+    `world` is the one that was searched.
+    """
+
+    branches: Branches
+    python: str | None
+    rules: tuple[Path, ...]
+    until: float
+    world: WorldChoice = WorldChoice.SIMULATED
+
+
+@dataclass
+class Repairs:
+    """The results of causes by their keys, the report of each repair, and notes for the user."""
+
+    fixes: dict[Key, CauseFixRecord] = field(default_factory=dict)
+    reports: list[Report] = field(default_factory=list)
+    notes: Notes = field(default_factory=Notes)
+
+
+def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], None]) -> Repairs:
+    """Repair the confirmed causes of a search that came to its end.
+
+    On one branch each repair starts from the fixes before it: it is verified together with them.
+    """
+    done = Repairs()
+    if report.interrupted:
+        return done
+    repository = Repository.open(Path(report.root))
+    tests = tuple(sorted(path for path in repository.tracked() if is_test_file(path)))
+    causes = [cause for cause in report.causes if cause.confirmed]
+    tip, kept = report.commit, ""
+    for number, cause in enumerate(causes, 1):
+        if time.monotonic() > plan.until:
+            left = len(causes) - number + 1
+            done.notes.add(f"the budget was over before the last {left} findings were repaired; --budget gives more")
+            break
+        step(f"repairing finding {number} of {len(causes)}: {cause.place.shown}")
+        repair = pipeline.repair(
+            report.root,
+            pipeline.RepairOptions(
+                run=command_for(cause),
+                world=plan.world,
+                gpus=1 if cause.is_seen_on_one else 2,
+                python=plan.python,
+                rules=plan.rules,
+                exclude=tests,
+                commit=tip,
+            ),
+        )
+        done.fixes[cause.key] = _fix(repair, kept)
+        done.reports.append(repair)
+        if plan.branches is Branches.one and repair.commits:
+            if kept:
+                repository.delete_branch(kept)
+            tip, kept = repair.commits[-1], repair.branch
+    if kept:
+        name = repository.rename_branch(kept, _NAME)
+        done.fixes = {key: _on(fix, name) for key, fix in done.fixes.items()}
+    return done
+
+
+def _on(fix: CauseFixRecord, name: str) -> CauseFixRecord:
+    """Return a fix with the name of the one branch."""
+    return CauseFixRecord(diff=fix.diff, verdict=fix.verdict, branch=name if fix.branch else "", commit=fix.commit)
+
+
+def command_for(cause: Cause) -> str:
+    """Return the command that runs the first test of a cause, lifted."""
+    collected = [word for word in cause.suite.options if word != "--doctest-ignore-import-errors"]
+    return shlex.join(["pytest", "--lift", *cause.options, *collected, cause.tests[0]])
+
+
+def _fix(report: Report, before: str) -> CauseFixRecord:
+    """Return the result of a repair; where the fixes of the branch `before` leave nothing to repair, they hold."""
+    fixes = [repair.fix for repair in report.repairs if repair.fix]
+    if not fixes and before and report.outcome == "clean":
+        return CauseFixRecord(diff="", verdict="verified", branch=before, commit=report.commit)
+    return CauseFixRecord(
+        diff=report.diff,
+        verdict=fixes[-1].verdict.outcome if fixes else report.outcome,
+        branch=report.branch,
+        commit=report.commits[0] if report.commits else "",
+    )

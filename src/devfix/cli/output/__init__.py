@@ -1,0 +1,1 @@
+"""Screens, listings, pages and artifacts that several commands print or write."""

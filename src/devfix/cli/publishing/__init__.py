@@ -1,0 +1,1 @@
+"""`devfix publish` and `devfix respond`: pull requests, and answers to comments on them."""

@@ -1,0 +1,1 @@
+"""`devfix repair` and `devfix undo`: arguments, decisions at the keyboard, and taking fixes."""

@@ -1,0 +1,1 @@
+"""Commands for authors of rules: list, test, scaffold, lint, and the playground."""

@@ -1,0 +1,1 @@
+"""Options of a repair, and the session that they open."""

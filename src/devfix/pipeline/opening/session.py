@@ -1,0 +1,124 @@
+"""The state of one repair: the repository, its worktrees, the program, and what is known so far."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
+from functools import partial
+
+from devfix.config import Config
+from devfix.diagnosis.resolve_temporaries import resolve_temporaries
+from devfix.discovery import Command
+from devfix.execution import SEED, TracedRunner
+from devfix.model import NO_COUNTS, CountRequest, DeviceType, GpusNeeded, Run, Target, World
+from devfix.notes import Notes
+from devfix.pipeline.opening.test_server import TestServer
+from devfix.progress import Progress
+from devfix.sdk import Sources
+from devfix.workspace import Repository, Worktrees
+
+
+@dataclass
+class Session:
+    """One repair in progress; `files` holds the contents of every file changed so far.
+
+    `other_seconds` is the budget for running the repository's other commands that reach a fix.
+    `wants_tests`: fixes get tests if the repository has some and its interpreter `has_pytest`.
+    `has_fixed_gpus`: the user has set the number of GPUs. `gpus_needed` is set if the program asks for more.
+    `claimed` are other kinds of accelerator that the repository supports, on which a fix is verified too.
+    """
+
+    repository: Repository
+    config: Config
+    worktrees: Worktrees
+    observer: TracedRunner
+    commands: tuple[Command, ...]
+    gpus_seen: int
+    progress: Progress
+    test_server: TestServer
+    command_text: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
+    notes: Notes = field(default_factory=Notes)
+    seconds: dict[str, float] = field(default_factory=dict)
+    wants_tests: bool = False
+    has_pytest: bool = False
+    other_seconds: float = 0.0
+    has_fixed_gpus: bool = False
+    gpus_needed: GpusNeeded | None = None
+    claimed: tuple[DeviceType, ...] = ()
+
+    @property
+    def target(self) -> Target:
+        """The program under repair."""
+        return self.observer.target
+
+    @property
+    def writes_tests(self) -> bool:
+        """True if fixes may get tests."""
+        return self.wants_tests and self.has_pytest
+
+    @property
+    def world(self) -> World:
+        """The world in which failures are looked for."""
+        return self.target.world
+
+    @property
+    def steps(self) -> int:
+        """The number of runs of an operator at the failing line that end a run; 0 if runs are not ended so."""
+        return self.target.until.steps if self.target.until else 0
+
+    def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
+        """Run the program with `files` changed."""
+        return self._name_operands(self.observer.run(world, files, fresh=fresh, reach=reach), files)
+
+    def run_seeded(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
+        """Run the program as `run` does with seeded random generators, so that two runs draw the same numbers."""
+        run = self.observer.run(world, files, fresh=fresh, reach=reach, seed=SEED)
+        return self._name_operands(run, files)
+
+    def _name_operands(self, run: Run, files: Mapping[str, bytes]) -> Run:
+        """Return the run with operator-internal temporaries of its failure replaced by the tensors they came from."""
+        if run.failure is None:
+            return run
+        failure = resolve_temporaries(run.failure, Sources(partial(self.read, files)))
+        return replace(run, failure=replace(failure, claimed=self.claimed))
+
+    def sources(self) -> Sources:
+        """Return the editable files in their current state."""
+        return Sources(self.content, self.repository.containing, self.notes)
+
+    def content(self, path: str) -> bytes | None:
+        """Return the current contents of a file; None if it must not be edited."""
+        return self.read(self.files, path)
+
+    def read(self, files: Mapping[str, bytes], path: str) -> bytes | None:
+        """Return the contents of a file after the changes in `files`; None if it must not be edited."""
+        if path not in self.observer.tracked or any(fnmatch(path, glob) for glob in self.target.exclude):
+            return None
+        return files[path] if path in files else self.repository.content(path)
+
+    def may_make(self, path: str) -> bool:
+        """Return whether a new file may be created at a path: neither git nor --exclude excludes it."""
+        excluded = any(fnmatch(path, glob) for glob in self.target.exclude)
+        return not excluded and not self.repository.ignores(path)
+
+    @contextmanager
+    def timed(self, step: str) -> Iterator[None]:
+        """Add the wall time of a step, in seconds, to `seconds`."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[step] = round(self.seconds.get(step, 0.0) + time.monotonic() - began, 3)
+
+    def diff(self) -> str:
+        """Return all changes so far as a git diff."""
+        first = {path: self.repository.content(path) for path in self.files}
+        return self.worktrees.diff(first, self.files) if self.files else ""
+
+    def move_to(self, world: World) -> None:
+        """Look for failures in another world from now on."""
+        self.observer.target = replace(self.target, world=world)

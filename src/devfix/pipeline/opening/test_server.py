@@ -1,0 +1,71 @@
+"""The process in which regression tests run: a prefork server that has imported pytest and its plugins as well."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from copy import copy
+from pathlib import Path
+from threading import Lock
+
+from devfix.execution import TracedRunner
+from devfix.execution.prefork import PreforkServer
+from devfix.process import child_environment
+from devfix.regression_tests import preparation
+from devfix.workspace import Worktrees
+
+
+class TestServer:
+    """Runs tests in the target's interpreter, warm where that is possible; `close` ends its processes."""
+
+    __test__ = False
+
+    def __init__(self, observer: TracedRunner, worktrees: Worktrees) -> None:
+        self._program, self._worktrees = observer, worktrees
+        self._own: PreforkServer | None = None
+        self._branch: PreforkServer | None = None
+        self._lock, self._is_closed = Lock(), False
+
+    @property
+    def overlay(self) -> Path:
+        """The folder from which tests import devfix."""
+        return _import_folder(self._worktrees.scratch)
+
+    def observer(self) -> TracedRunner:
+        """Return what runs tests, in a warm process if possible; the first call starts it, in the background."""
+        observer = copy(self._program)
+        if observer.sandboxed is None and not observer.read_only:
+            observer.warm = self._prepared(observer)
+        return observer
+
+    def close(self) -> None:
+        """End the processes, also those that another thread is starting."""
+        self._is_closed = True
+        if self._own is not None:
+            self._own.close()  # whoever waits for it does not any more
+        with self._lock:
+            for server in (self._branch, self._own):
+                if server is not None:
+                    server.close()
+
+    def _prepared(self, observer: TracedRunner) -> PreforkServer | None:
+        with self._lock:
+            warm = observer.warm or self._own
+            if self._is_closed:
+                return warm
+            if warm is None:
+                environment = {**child_environment(), "TMPDIR": str(observer.scratch or self._worktrees.scratch)}
+                limits = observer.limits.times(2)
+                warm = self._own = PreforkServer(observer.target.python, environment, limits=limits)
+            if self._branch is None:
+                given = {"folder": str(self.overlay), "root": str(observer.target.root)}
+                self._branch = warm.branch(preparation(), given)
+            return self._branch
+
+
+def _import_folder(scratch: Path) -> Path:
+    """Create a folder from which an interpreter without devfix can import this devfix and nothing else."""
+    folder = scratch / "devfix"
+    folder.mkdir(exist_ok=True)
+    with suppress(FileExistsError):
+        (folder / "devfix").symlink_to(Path(__file__).resolve().parents[2], target_is_directory=True)
+    return folder

@@ -1,0 +1,249 @@
+"""Repair one failure: collect its scopes, diagnose it, and run every candidate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+
+from devfix.diagnosis.diagnose import diagnose
+from devfix.diagnosis.propose import propose
+from devfix.diagnosis.similar_code import similar_sites
+from devfix.execution.device_matrix import worlds_to_verify
+from devfix.model import CountRequest, Diagnosis, Failure, Fix, Patch, Rejected, Repair, RuleDecision, Run, World
+from devfix.pipeline.opening.session import Session
+from devfix.pipeline.searching.accept_numbers import accept_numbers
+from devfix.pipeline.searching.all_uses import extend_to_all_uses
+from devfix.pipeline.searching.choices import VerifiedCandidates
+from devfix.pipeline.searching.other_commands import OtherCommands
+from devfix.registry import Rule
+from devfix.sdk import Sources
+from devfix.sdk.trace.sites import locations_without_scope
+from devfix.verification.candidate import CandidateResult, mark_superseded, reject
+from devfix.verification.evidence import Objection
+from devfix.verification.objections.code import Code
+from devfix.verification.objections.collect import objections
+from devfix.verification.verifier import CANDIDATES, Verifier
+
+MOMENT, MOST = 2.0, 200  # limits of the list of untried candidates: seconds, and how many
+Baseline = Callable[[World], Run]  # runs the program in a world without the patch
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The candidates for one failure that the search may continue from, best first.
+
+    `summarize` returns the record of the failure if one of them, or None, is kept. `confirm` verifies one of them in
+    the other worlds. `attempt` runs a patch that no rule has proposed for this failure. `verified` has those that hold,
+    from which the caller may choose; None if none does.
+    """
+
+    candidates: tuple[CandidateResult, ...]
+    summarize: Callable[[CandidateResult | None], Repair]
+    confirm: Callable[[CandidateResult], CandidateResult]
+    attempt: Callable[[Patch], CandidateResult]
+    verified: VerifiedCandidates | None = None
+
+
+class AttemptBuilder:
+    """Builds the attempts of one repair."""
+
+    def __init__(self, session: Session, rules: Sequence[Rule], baseline: Baseline) -> None:
+        self.session, self.rules, self._baseline = session, rules, baseline
+        self.others = OtherCommands(session, session.other_seconds)
+
+    def build(self, run: Run) -> Attempt | None:
+        """Return the attempt to fix the failure of a run; None if the failure does not occur again."""
+        session = self.session
+        session.progress("collecting the origins of the tensors")
+        with session.timed("look"):
+            looked = self._second_look(run)
+        if looked is None or looked.failure is None:
+            return None
+        sources = session.sources()
+        decisions: list[RuleDecision] = []
+        diagnoses = diagnose(looked.failure, self.rules, sources, decisions=decisions)
+        rejected: list[Rejected] = []
+        declined: dict[str, str] = {}
+        known = {rule.id: rule for rule in self.rules}
+        patches = propose(diagnoses, known, sources, rejected=rejected, declined=declined)
+        worlds = worlds_to_verify(run.world, session.gpus_seen, session.claimed)
+        given = (session.run, looked, session.files, worlds, self._baseline)
+        review, report_progress = self._review(looked.failure), session.progress.candidates
+        verifier = Verifier(
+            *given,
+            seeded=session.run_seeded,
+            review=review,
+            report_progress=report_progress,
+            steps=session.steps,
+        )
+        session.progress("trying candidates" if diagnoses else "no rule knows this failure")
+        with session.timed("verify"):
+            kept, rest = verifier.select_best(patches, diagnoses)
+            if kept is None and not verifier.is_flaky:
+                kept = self._extend(verifier, rest, diagnoses) or self._accept_numbers(verifier, rest, diagnoses)
+        with session.timed("list"):
+            left = [*verifier.untried, *_within_time(patches)]
+            untried = tuple(_never_run(kept, rest, left, rejected))
+        session.notes.add(*verifier.flaky)
+        alternatives = [candidate for candidate in rest if kept and _is_alternative(candidate, kept)]
+        alternatives.sort(key=lambda candidate: candidate.verdict.outcome != "verified")
+        verified = VerifiedCandidates(verifier, kept, rest, left, diagnoses) if kept else None
+
+        def summarize(chosen: CandidateResult | None) -> Repair:
+            every = [*filter(None, [kept]), *rest]
+            beside = [
+                candidate if chosen is None else _rejected_for(chosen, candidate, kept, alternatives)
+                for candidate in every
+                if candidate is not chosen
+            ]
+            return Repair(
+                looked.failure or run.failure,  # type: ignore[arg-type]
+                tuple(_confirmed_findings(diagnoses, every)),
+                self._fix(chosen, True) if chosen else None,
+                tuple(
+                    self._fix(candidate)
+                    for candidate in beside
+                    if chosen is None or candidate.patch is not chosen.patch
+                ),
+                untried=tuple(each for each in untried if chosen is None or each.patch is not chosen.patch),
+                decisions=tuple(replace(each, no_changes=declined.get(each.rule, "")) for each in decisions),
+            )
+
+        def attempt(patch: Patch) -> CandidateResult:
+            known = next((each for each in diagnoses if each.rule == patch.rule), diagnoses[0])
+            return verifier.run_on_failing_world(patch, known)
+
+        return Attempt((kept, *alternatives) if kept else (), summarize, verifier.confirm, attempt, verified)
+
+    def _review(self, failure: Failure) -> Callable[[Patch, Mapping[str, bytes]], list[Objection]]:
+        session = self.session
+
+        def review(patch: Patch, files: Mapping[str, bytes]) -> list[Objection]:
+            found = objections(patch, failure, Code(files, session.repository.content, session.repository.containing))
+            if any(each.strength == "strong" for each in found):
+                return found  # strong evidence in the source: other commands need not run
+            ran = [*self.others.objections(patch, files, failure), *found]
+            return sorted(ran, key=lambda each: each.strength)
+
+        return review
+
+    def _extend(
+        self, verifier: Verifier, candidates: Sequence[CandidateResult], diagnoses: Sequence[Diagnosis]
+    ) -> CandidateResult | None:
+        """Return a candidate that fixes every use of the tensor, if those tried only moved the crash to the next."""
+        session, rules = self.session, {rule.id: rule for rule in self.rules}
+        known = {each.rule: each for each in diagnoses}
+
+        def propose_next(candidate: CandidateResult) -> Iterator[Patch]:
+            failure, rule = candidate.verdict.next_failure, rules[candidate.patch.rule]
+            sources = Sources(partial(session.read, candidate.files), session.repository.containing, session.notes)
+            found = diagnose(failure, [rule], sources) if failure is not None else []
+            return propose(found, rules, sources)
+
+        found = extend_to_all_uses(
+            candidates, propose_next, lambda patch: verifier.run_on_failing_world(patch, known[patch.rule])
+        )
+        confirmed = verifier.confirm(found) if found is not None else None
+        return confirmed if confirmed is not None and confirmed.verdict.outcome in ("verified", "progressed") else None
+
+    def _accept_numbers(
+        self, verifier: Verifier, candidates: Sequence[CandidateResult], diagnoses: Sequence[Diagnosis]
+    ) -> CandidateResult | None:
+        """Return a candidate that also takes numbers, if the only objection to one is that some code passes them."""
+        known = {each.rule: each for each in diagnoses}
+        found = accept_numbers(candidates, lambda patch: verifier.run_on_failing_world(patch, known[patch.rule]))
+        confirmed = verifier.confirm(found) if found is not None else None
+        return confirmed if confirmed is not None and confirmed.verdict.outcome in ("verified", "progressed") else None
+
+    def _second_look(self, run: Run) -> Run | None:
+        """Run the program again, recording the scopes that the first run did not; None if the failure is flaky."""
+        assert run.failure is not None
+        watch = list(locations_without_scope(run.failure))
+        reach = CountRequest((run.failure.at,) if run.failure.at else ())
+        again = self.session.observer.run(
+            run.world, self.session.files, watch=watch, reach=reach, fresh=False, calls=self.session.writes_tests
+        )
+        failure = again.failure
+        if failure is None or (failure.kind, failure.op) != (run.failure.kind, run.failure.op):
+            second = f"a second run of the same program {again.outcome.value}"
+            self.session.notes.add(f"flaky failure, skipped: {second}")
+            return None
+        run = replace(run, failure=replace(run.failure, calls=failure.calls, test=failure.test))
+        assert run.failure is not None
+        failure = replace(run.failure, scopes=again.watched)
+        return replace(
+            run, failure=failure, operator_counts=again.operator_counts, operator_totals=again.operator_totals
+        )
+
+    def _fix(self, candidate: CandidateResult, kept: bool = False) -> Fix:
+        session, patch = self.session, candidate.patch
+        before = {edit.path: edit.before for edit in patch.edits}
+        diff = session.worktrees.diff(before, {edit.path: edit.after for edit in patch.edits})
+        if not kept:
+            return Fix(patch, candidate.verdict, diff)
+        similar = similar_sites(patch, partial(session.read, candidate.files), session.repository.containing)
+        return Fix(patch, candidate.verdict, diff, tuple(similar))
+
+
+def _is_alternative(candidate: CandidateResult, kept: CandidateResult) -> bool:
+    """Return whether a candidate is verified although `kept` is not, or progressed by an edit at another place."""
+    places = [{(edit.path, edit.line) for edit in each.patch.edits} for each in (candidate, kept)]
+    if kept.verdict.outcome != "progressed":
+        return False
+    return candidate.verdict.outcome == "verified" or (
+        candidate.verdict.outcome == "progressed" and places[0].isdisjoint(places[1])
+    )
+
+
+def _rejected_for(
+    chosen: CandidateResult,
+    candidate: CandidateResult,
+    kept: CandidateResult | None,
+    alternatives: Sequence[CandidateResult],
+) -> CandidateResult:
+    """Return a candidate with its verdict beside the chosen one, which is `kept`, an alternative or the caller's."""
+    is_ours = any(chosen.patch is each.patch for each in (*filter(None, [kept]), *alternatives))
+    if not is_ours and candidate.verdict.outcome in ("verified", "superseded"):
+        return reject(candidate, "another candidate was chosen")
+    if chosen.verdict.outcome == "verified":
+        return mark_superseded(candidate)
+    if candidate.verdict.outcome == "verified":
+        return reject(candidate, "another has stronger evidence, and what it leads to has a fix of its own")
+    return candidate
+
+
+def _within_time(patches: Iterator[Patch]) -> Iterator[Patch]:
+    """Yield the candidates that are left, as many as the rules produce within the time limit."""
+    deadline = time.monotonic() + MOMENT
+    for patch in islice(patches, MOST):
+        yield patch
+        if time.monotonic() > deadline:
+            return
+
+
+def _never_run(
+    kept: CandidateResult | None, rest: Sequence[CandidateResult], left: Sequence[Patch], rejected: Sequence[Rejected]
+) -> Iterator[Rejected]:
+    """Yield the candidates that were never run, each with the reason."""
+    tried = [candidate.patch for candidate in (*filter(None, [kept]), *rest)]
+    for patch in left:
+        if any(patch is each for each in tried):
+            continue
+        if kept is None or kept.verdict.outcome != "verified" or len(tried) >= CANDIDATES:
+            yield Rejected(patch, f"not tried: {len(tried)} candidates were tried before it, and no more are")
+        elif patch.rank[:1] > kept.patch.rank[:1]:
+            yield Rejected(patch, f"not tried: {kept.patch.rule} has stronger evidence, and its candidate holds")
+        elif patch.rule != kept.patch.rule:
+            yield Rejected(patch, f"not tried: {kept.patch.rule} takes precedence, and its candidate holds")
+        else:
+            yield Rejected(patch, "not tried: an earlier candidate of the rule holds")
+    yield from rejected
+
+
+def _confirmed_findings(diagnoses: Sequence[Diagnosis], candidates: Sequence[CandidateResult]) -> list[Diagnosis]:
+    """Return the diagnoses with a candidate in the source; all of them if none has one."""
+    tried = {candidate.patch.rule for candidate in candidates}
+    return [each for each in diagnoses if each.rule in tried] or list(diagnoses)

@@ -1,0 +1,110 @@
+"""Caches that serve the tensors of one device to a call whose inputs lie on another.
+
+Test code runs first with its tensors on another GPU than the one they lie on otherwise (a warm-up), then as always.
+What the code under test made during a warm-up and still has is on the other GPU: a cache that does not ask for the
+device. Modules are warmed up before test code first calls them, too (first_calls.py).
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from ...provenance import records
+from ...simulation.patching import undo_with
+from .. import boundaries, devices
+from . import suite_state
+
+OTHER = 0  # the GPU of a warm-up
+_begun: list[int] = []  # the moments of the warm-ups' calls
+_ended: list[int] = []
+warmed: set[int] = set()  # modules of the test at hand
+
+
+class _Phase:
+    """The state of warm-ups in this process: whether tests have one, and whether one runs."""
+
+    wanted = False
+    index = 0  # of the GPU on which the tensors lie otherwise
+
+
+def is_wanted() -> bool:
+    """Return whether tests are warmed up in this process."""
+    return _Phase.wanted
+
+
+def aim(is_warm_up: bool) -> None:
+    """Let test code's tensors lie on the GPU of a warm-up, or on the other one."""
+    warmed.clear()
+    devices.aim(OTHER if is_warm_up else _Phase.index)
+
+
+@contextmanager
+def calls() -> Iterator[None]:
+    """Take down that what is made now is made in a warm-up."""
+    _begun.append(_moment())
+    _ended.append(sys.maxsize)
+    try:
+        yield
+    finally:
+        _ended[-1] = _moment()
+
+
+def _moment() -> int:
+    records.leave_out(1)
+    return next(records.moments)
+
+
+def served(frame: FrameType | None, values: Any) -> dict[str, Any] | None:
+    """Return where one of some tensors was made that a warm-up has left to the code under test."""
+    call = boundaries.boundary(frame)
+    for value, moment in _left(values):
+        if not _is_of_suite(call, moment):
+            place = boundaries.made_at(records.of(value)[records.CREATION][records.SPOTS])  # type: ignore[index]
+            if place is not None:
+                return {"path": place[0], "line": place[1], "function": place[2]}
+    return None
+
+
+def is_kept_by_suite(frame: FrameType | None, values: Any) -> bool:
+    """Return whether one of some tensors is what a warm-up has left to test code."""
+    call = boundaries.boundary(frame)
+    return any(_is_of_suite(call, moment) for _, moment in _left(values))
+
+
+def _left(values: Any) -> Iterator[tuple[torch.Tensor, int]]:
+    """Yield the tensors that a warm-up has left on its GPU, each with the moment of its creation."""
+    if not _begun or devices.target().index == OTHER:
+        return
+    for value in tree_leaves(values):
+        if isinstance(value, torch.Tensor) and devices.is_on_gpu(value) and value.device != devices.target():
+            moment = records.creation_moment(value)
+            if moment is not None and _is_of_warm_up(moment):
+                yield value, moment
+
+
+def _is_of_suite(call: FrameType | None, moment: int) -> bool:
+    """Return whether test code passes or keeps the tensor of that creation: its author would have moved it."""
+    return (call is not None and boundaries.gives(call, moment)) or suite_state.keeps(moment)
+
+
+def _is_of_warm_up(moment: int) -> bool:
+    at = bisect_right(_begun, moment) - 1
+    return at >= 0 and moment < _ended[at]
+
+
+def install(index: int) -> None:
+    """Warm up from now on: tensors of test code lie on this GPU otherwise."""
+    _Phase.wanted, _Phase.index = True, index
+    undo_with(_withdraw)
+
+
+def _withdraw() -> None:
+    _Phase.wanted = False

@@ -1,0 +1,1 @@
+"""Inputs that test code makes or calls with, placed on the GPU."""

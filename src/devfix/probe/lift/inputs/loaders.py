@@ -1,0 +1,59 @@
+"""Loaders of data: test code gets their batches on the GPU, and the data themselves may lie there, too."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from torch.utils.data import DataLoader, IterableDataset
+
+from ...simulation.patching import wrap
+from .. import devices
+from ..whose import works_for_test
+
+_IN_THIS_PROCESS = {"num_workers": 0, "timeout": 0}
+
+
+def _iterated(original: Any) -> Any:
+    """Let test code get the batches of a loader on the GPU, also where the lift has put the data there."""
+
+    def __iter__(self: Any) -> Any:
+        with _reading(self, {} if devices.has_own_default() else _settings(self)):
+            batches = original(self)
+        return map(_batch, batches) if works_for_test(1) and not devices.has_own_default() else batches
+
+    return __iter__
+
+
+def _settings(loader: Any) -> dict[str, Any]:
+    """Return how a loader reads data that lie on the GPU, and in a test's author's program on the host.
+
+    Forked processes cannot use a GPU, and its memory is not pinned. What a process has of its own, such as its part of
+    an iterable dataset, is left to it.
+    """
+    context = loader.multiprocessing_context or multiprocessing
+    is_forked = loader.num_workers > 0 and context.get_start_method() == "fork"
+    is_shared_out = isinstance(loader.dataset, IterableDataset) or loader.worker_init_fn is not None
+    return {"pin_memory": False, **(_IN_THIS_PROCESS if is_forked and not is_shared_out else {})}
+
+
+@contextmanager
+def _reading(loader: Any, settings: dict[str, Any]) -> Iterator[None]:
+    """Give a loader other settings for as long as it begins to read."""
+    said = {name: getattr(loader, name) for name in settings}
+    vars(loader).update(settings)
+    try:
+        yield
+    finally:
+        vars(loader).update(said)
+
+
+def _batch(batch: Any) -> Any:
+    return batch.to(devices.target()) if hasattr(batch, "to") else devices.lift(batch)
+
+
+def install() -> None:
+    """Patch the loader."""
+    wrap(DataLoader, "__iter__", _iterated)

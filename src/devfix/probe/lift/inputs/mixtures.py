@@ -1,0 +1,85 @@
+"""Operators that test code itself calls with tensors on two devices: its author would have moved one of them.
+
+They are run again with the others on the device, and counted. What the code under test mixes is a finding, and fails.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves, tree_map
+
+from ...capture import kinds
+from ...simulation import hooks, modes
+from ...simulation.patching import undo_with
+from .. import devices
+from ..findings import silent
+from ..whose import Whose, nearest
+from . import generators
+
+_MIXED = frozenset({"device-mismatch", "index-device", "input-weight-type", "recurrent-state", "lengths-device"})
+
+
+class Smoothed:
+    """The number of operators that were run again."""
+
+    count = 0
+
+
+def again(error: BaseException, func: Any, args: Any, kwargs: Any) -> Any:
+    """Run an operator again that has failed, where its author would have seen to it; else `hooks.FAILED`."""
+    kind = kinds.kind_of(str(error))
+    if kind == "generator-device":
+        return _with_twin(func, args, kwargs)
+    if kind not in _MIXED or nearest(sys._getframe(1), past=Whose.PROBE) != Whose.TEST:
+        return hooks.FAILED
+    if silent.look(tree_leaves((args, kwargs))):
+        return hooks.FAILED
+    place = _place(func, args)
+    if any(isinstance(each, torch.Tensor) and devices.is_lacking(each.dtype) for each in tree_leaves((args, kwargs))):
+        return hooks.FAILED
+    Smoothed.count += 1
+
+    def moved(value: Any) -> Any:
+        is_strange = isinstance(value, torch.Tensor) and value.device != place
+        return value.to(place) if is_strange else value
+
+    with modes.entered():
+        return func(*tree_map(moved, args), **tree_map(moved, kwargs))
+
+
+def _place(func: Any, args: Any) -> torch.device:
+    """The device of what an operator writes to; else the GPU that its arguments lie on."""
+    schema = getattr(func, "_schema", None)
+    if schema is not None and schema.is_mutable and args and isinstance(args[0], torch.Tensor):
+        return args[0].device
+    gpus = [each.device for each in tree_leaves(args) if isinstance(each, torch.Tensor) and devices.is_on_gpu(each)]
+    return gpus[0] if gpus else devices.target()
+
+
+def _with_twin(func: Any, args: Any, kwargs: Any) -> Any:
+    found = False
+
+    def replaced(value: Any) -> Any:
+        nonlocal found
+        other = generators.twin(value) if isinstance(value, torch.Generator) else None
+        found = found or other is not None
+        return value if other is None else other
+
+    args, kwargs = tree_map(replaced, args), tree_map(replaced, kwargs)
+    if not found:
+        return hooks.FAILED
+    with modes.entered():
+        return func(*args, **kwargs)
+
+
+def install() -> None:
+    """Take the slot until the world is left."""
+    before, hooks.again = hooks.again, again
+
+    def restore() -> None:
+        hooks.again = before
+
+    undo_with(restore)

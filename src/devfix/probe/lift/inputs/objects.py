@@ -1,0 +1,70 @@
+"""Objects that are no modules and have a `.to` or `.cuda` of their own: moved when test code has constructed them."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from typing import Any
+
+import torch
+
+from ...capture import kinds
+from ...simulation.accelerators import kinds as simulated
+from ...simulation.patching import replace
+from .. import devices, modules
+from ..whose import Whose, kind_of
+
+_NAMES = ("to", "cuda")
+_OTHERS = (torch.Tensor, torch.nn.Module, torch.optim.Optimizer, BaseException)
+
+
+class _Plain:
+    """A class with the layout that most classes have."""
+
+
+def _building(original: Any) -> Any:
+    """Have each class that can be moved report when test code constructs one of its objects."""
+
+    def __build_class__(*args: Any, **kwargs: Any) -> Any:
+        built = original(*args, **kwargs)
+        if kind_of(sys._getframe(1).f_code) <= Whose.CODE and _is_movable(built):
+            built.__new__ = _constructor()
+        return built
+
+    return __build_class__
+
+
+def _is_movable(built: Any) -> bool:
+    """Return whether a class has a method of its own to move its objects, and makes them as `object` does."""
+    if not isinstance(built, type) or issubclass(built, _OTHERS) or built.__new__ is not object.__new__:
+        return False
+    return any(callable(vars(built).get(name)) for name in _NAMES)
+
+
+def _constructor() -> Any:
+    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        made = object.__new__(cls)
+        if modules.is_on() and modules.is_made_by_test(sys._getframe(1)) and not devices.has_own_default():
+            modules.call_when_made(made, cls, _Plain, _move)
+        return made
+
+    return staticmethod(__new__)
+
+
+def _move(thing: Any) -> None:
+    """Move an object by its own method, where that is what the method does; a copy that it returns fills the object."""
+    if not hasattr(thing, "to") and not simulated.now().is_cuda:
+        return  # its `.cuda` is for another kind of GPU
+    try:
+        moved = thing.to(devices.target()) if hasattr(thing, "to") else thing.cuda(devices.target().index)
+    except Exception as error:
+        if kinds.kind_of(str(error)):
+            raise
+        return  # `to` has another meaning there, or the object is not ready
+    if type(moved) is type(thing) and moved is not thing and isinstance(getattr(thing, "__dict__", None), dict):
+        vars(thing).update(vars(moved))
+
+
+def install() -> None:
+    """Hear of the classes that are made from now on."""
+    replace(builtins, "__build_class__", _building(builtins.__build_class__))

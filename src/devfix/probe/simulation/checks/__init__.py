@@ -1,0 +1,1 @@
+"""Errors that devices raise: tensors on several devices, and what kernels refuse."""

@@ -1,0 +1,63 @@
+"""The device check of TensorIterator, which CUDA's element-wise operators use.
+
+The common device is that of the first operand that is not on the CPU, outputs first. One 0-dim CPU input is accepted if
+the operator's iterator allows CPU scalars; an output never is (so `cpu_sum += cuda_loss` fails).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..accelerators import messages
+from ..tensors.tensor import Tensor
+
+# Operators whose iterator is built without `allow_cpu_scalars` (ATen/native: the config of each operator).
+NO_SCALARS = {
+    "complex", "polar", "_prelu_kernel", "_prelu_kernel_backward", "mse_loss_backward", "smooth_l1_loss_backward",
+    "huber_loss_backward", "binary_cross_entropy_backward", "addr", "lerp_scalar", "glu_backward", "kaiser_window",
+    "hardtanh_backward", "hardswish_backward", "log_sigmoid_backward", "cross", "linalg_cross", "dist",
+    "binary_cross_entropy",
+}  # fmt: skip
+# Successive releases allowed 0-dim CPU tensors here.
+SCALARS_SINCE = {
+    "addcmul": (2, 7),
+    "addcmul_": (2, 7),
+    "addcdiv": (2, 9),
+    "addcdiv_": (2, 9),
+    "lerp": (2, 7),
+    "lerp_": (2, 7),
+}
+
+
+def allows_scalars(base: str, given: dict[str, Any]) -> bool:
+    """Return whether the operator's iterator accepts a 0-dim CPU tensor among its inputs."""
+    if base in ("clamp", "clamp_") and given.get("min") is not None and given.get("max") is not None:
+        return False
+    return base not in NO_SCALARS and SCALARS_SINCE.get(base, (0, 0)) <= messages.VERSION
+
+
+def check(func: Any, base: str, given: dict[str, Any]) -> None:
+    """Raise as TensorIterator does for tensors on several devices; `given` holds the arguments by name."""
+    outputs = [
+        argument.name for argument in func._schema.arguments if argument.alias_info and argument.alias_info.is_write
+    ]
+    inputs = [argument.name for argument in func._schema.arguments if not argument.is_out]
+    operands = [(tensor, True) for name in outputs for tensor in _tensors(given.get(name))]
+    operands += [(tensor, False) for name in inputs for tensor in _tensors(given.get(name))]
+    common = next((tensor.device for tensor, _ in operands if tensor._devfix_gpu >= 0), None)
+    scalars = 0
+    for tensor, is_output in operands:
+        if tensor.device == common:
+            continue
+        free = base == "where" and not is_output and tensor.dim() == 0
+        if not is_output and tensor._devfix_gpu < 0 and tensor.dim() == 0 and (free or allows_scalars(base, given)):
+            scalars += not free
+            if scalars > 1:
+                raise RuntimeError("Trying to pass too many CPU scalars to non-CPU kernel!")
+        else:
+            raise messages.two_devices(common, tensor.device)
+
+
+def _tensors(value: Any) -> list[Any]:
+    items = value if isinstance(value, (list, tuple)) else (value,)
+    return [item for item in items if isinstance(item, Tensor)]

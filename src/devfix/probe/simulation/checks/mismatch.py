@@ -1,0 +1,115 @@
+"""Operators with tensors on several devices: raise what CUDA raises, or run them if CUDA does.
+
+The checks have CUDA's order: the generated wrapper's first, then the kernel's. Composite operators have no wrapper;
+they are decomposed, and the part that would raise on CUDA raises here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .. import hooks, modes
+from ..accelerators import devices, kinds, messages, randomness
+from ..operator_tables import policy
+from ..tensors.tensor import Tensor
+from ..tensors.unwrapping import rewrap, tensors_of, unwrap_all
+from . import iterator, mps_checks
+from .manual_checks import CHECKS
+
+Key = torch._C.DispatchKey
+_PREFIXES = {torch.sparse_coo: "Sparse"}
+_PREFIXES.update(
+    {getattr(torch, name): "SparseCsr" for name in ("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")}
+)
+
+
+def judge(plan: Any, func: Any, args: Any, kwargs: dict[str, Any], cells: Any) -> Any:
+    """Run an operator whose tensors lie on several devices, or raise CUDA's error."""
+    base = func._schema.name.split("::")[-1]
+    entry = policy.entry_of(func)
+    key = backend_key(tensors_of(args, kwargs))
+    kind = kinds.now()
+    if kind.checks_arguments and entry is not None and entry.has(key) and entry.checks:
+        check_exact(func, entry, args, kwargs, key)
+    if entry is not None and entry.absent:
+        raise messages.no_kernel(plan.name)
+    by_hand = CHECKS.get(base) if kind.checks_arguments else mps_checks.CHECKS.get(base) or CHECKS.get(base)
+    if by_hand is not None:
+        by_hand(base, bind(func, args, kwargs))
+    elif entry is not None and not entry.has(key) and entry.composite:
+        return decompose(func, entry.composite, args, kwargs)
+    elif base.startswith("_foreach"):
+        return decompose(func, "CompositeExplicitAutograd", args, kwargs)
+    elif not kind.checks_arguments and entry is not None and entry.has(key) and not entry.iterates:
+        mps_checks.placeholders(base, bind(func, args, kwargs))
+    elif entry is None or entry.iterates or entry.checks:
+        iterator.check(func, base, bind(func, args, kwargs))
+    return carry_on(plan, func, args, kwargs)
+
+
+def backend_key(tensors: list[Any]) -> str:
+    """Return the dispatch key whose entry in PyTorch's table stands for an operator of these tensors."""
+    key = kinds.now().model_key
+    if any(tensor.is_nested for tensor in tensors):
+        return f"NestedTensor{key}"
+    layouts = {tensor._devfix_held.layout if tensor._devfix_gpu >= 0 else tensor.layout for tensor in tensors}
+    return next((_PREFIXES[layout] for layout in layouts if layout in _PREFIXES), "") + key
+
+
+def bind(func: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """Return the arguments of a call by their names."""
+    names = [argument.name for argument in func._schema.arguments]
+    return {**dict(zip(names, args)), **(kwargs or {})}  # noqa: B905 - defaults are left out of args
+
+
+def check_exact(func: Any, entry: Any, args: Any, kwargs: Any, key: str) -> None:
+    """Check as the generated wrapper does: outputs first, then the positional arguments, including 0-dim ones."""
+    given = bind(func, args, kwargs)
+    arguments = func._schema.arguments
+    is_out = any(argument.is_out for argument in arguments)
+    ordered = [argument for argument in arguments if argument.is_out]
+    ordered += [argument for argument in arguments if not argument.kwarg_only]
+    common = None
+    for argument in ordered:
+        value = given.get(argument.name)
+        for tensor in value if isinstance(value, (list, tuple)) else (value,):
+            if not isinstance(tensor, Tensor):
+                continue
+            if common is None:
+                common = tensor.device
+            elif tensor.device != common:
+                method = cudnn_method(given) if entry.name == "native_batch_norm" else ""
+                method = method or entry.method(key, is_out)
+                raise messages.argument_mismatch(argument.name, tensor.device, common, method)
+
+
+def cudnn_method(given: dict[str, Any]) -> str:
+    """Check as the wrapper of cuDNN's batch norm if CUDA would select it (ATen/native/Normalization.cpp)."""
+    source, training = given["input"], given.get("training")
+    most = {2: (262136, 131070)}.get(source.dim(), (65535, 880801))[bool(training)]
+    defined = given.get("weight") is not None and given.get("bias") is not None
+    return "wrapper_CUDA__cudnn_batch_norm" if source.is_cuda and defined and source.size(0) <= most else ""
+
+
+def decompose(func: Any, key: str, args: Any, kwargs: Any) -> Any:
+    """Run a composite operator by its parts, in the simulated world."""
+    with modes.entered():
+        return func._op_dk(getattr(Key, key), *args, **kwargs)
+
+
+def carry_on(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """Run an operator that CUDA accepts; new tensors are on the first GPU among its tensors."""
+    hooks.mixed(args, kwargs)
+    cells, keywords, _ = unwrap_all(args, kwargs)
+    gpu = next(tensor._devfix_gpu for tensor in tensors_of(args, kwargs) if tensor._devfix_gpu >= 0)
+    if keywords.get("device") is not None:
+        gpu = devices.index_of(keywords["device"])
+        keywords["device"] = keywords["device"] if gpu is None else devices.CPU
+    with randomness.stream(plan, gpu, args, keywords):
+        result = plan.op(*cells, **keywords)
+    if gpu is not None:
+        result = args[plan.returned] if plan.returned >= 0 else rewrap(plan, result, args, kwargs, gpu)
+    hooks.on_created(result, func, args, kwargs)
+    return result

@@ -1,0 +1,1 @@
+"""Run operators: the dispatch mode, and the shorter paths around it."""

@@ -1,0 +1,64 @@
+"""Run composite operators as a whole on the values of simulated tensors, if nothing observes their parts.
+
+C++ decomposes a composite operator before the dispatcher sees it. Without gradients, modes, autocast and transforms the
+CPU's operator gives the same bits in one call, since it decomposes itself in the same way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.autograd import forward_ad
+
+from .. import hooks
+from ..accelerators import kinds
+from ..tensors.tensor import Tensor, wrap_new
+
+_modes = torch._C._len_torch_dispatch_stack
+_function_modes = torch._C._len_torch_function_stack
+_grad = torch.is_grad_enabled
+_casting = torch.is_autocast_enabled
+_functorch = torch._C._functorch.maybe_current_level
+_tracing = torch._C._get_tracing_state
+PLAIN = (Tensor, torch.nn.Parameter)
+# Not empty once autocast was used or operators are watched: a query costs as much as a small operator.
+listening: list[Any] = []
+watched: list[Any] = []  # watchers of operators, which must then go through the dispatcher
+_below = torch._C._DisableTorchDispatch  # active while the object exists; a `with` statement would cost more
+
+
+def alone() -> bool:
+    """Return whether there is no mode, transform or autocast besides the world."""
+    return (
+        _modes() == 1
+        and not _function_modes()
+        and _functorch() is None
+        and _tracing() is None
+        and forward_ad._current_level < 0
+        and not (listening and (watched or _casting(kinds.now().name)))
+    )
+
+
+def possible(*tensors: Any) -> bool:
+    """Return whether a composite operator of these tensors may run as a whole: all simulated, without gradients."""
+    for tensor in tensors:
+        if type(tensor) not in PLAIN or tensor._devfix_gpu < 0:
+            return False
+    if _grad() and any(tensor.requires_grad for tensor in tensors):
+        return False
+    return alone() and hooks.on_created in hooks.fast_on_created
+
+
+def run(original: Any, func: Any, args: Any, kwargs: Any, gpu: int) -> Any:
+    """Run an operator on the values of its tensors; the result is new and on `gpu`."""
+    held = [item._devfix_held if isinstance(item, Tensor) else item for item in args]
+    with _below():
+        result = original(*held, **kwargs)
+    try:
+        made = wrap_new(result, gpu)
+    except TypeError as error:  # the kind of device lacks the dtype
+        hooks.failed(error, func, args, kwargs)
+        raise
+    hooks.on_created(made, func, args, kwargs)
+    return made

@@ -1,0 +1,88 @@
+"""Run plain operators on host tensors without the world's mode, which would only record a creation.
+
+In a world of simulated GPUs much still runs on the host: loaders, masks, whole tests of a suite.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .. import hooks
+from ..accelerators.devices import CPU
+from ..tensors.tensor import Tensor
+from .composite_path import PLAIN, alone
+
+SIMPLE = frozenset(
+    (int, float, bool, complex, str, type(None), tuple, list, torch.Size, torch.dtype, torch.memory_format)
+)
+below = torch._C._DisableTorchDispatch  # active while the object exists; a `with` statement would cost more
+
+
+def hosted(original: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """Return the result of a function of host tensors without gradients; None if it failed.
+
+    Its first argument is a tensor or a list of tensors, and nothing besides the world observes operators.
+    """
+    guard = below()
+    try:
+        result = original(*args, **kwargs)
+    except Exception:
+        return None  # the regular path reports the failure
+    finally:
+        del guard
+    if type(result) is not Tensor:
+        return None
+    source = args[0]
+    if result is not source:
+        shorter = hooks.fast_on_created_cpu.get(hooks.on_created)
+        if shorter is not None:
+            shorter(result, func, source if type(source) in PLAIN else source[0])
+        else:
+            hooks.on_created(result, func, args, kwargs)
+    return result
+
+
+def of_number(original: Any) -> Any:
+    """Return a fast version of a function of one host tensor that returns a number: no tensor is created."""
+
+    def call(self: Any) -> Any:
+        if type(self) in PLAIN and self._devfix_gpu < 0 and hooks.on_created in hooks.fast_on_created_cpu and alone():
+            guard = below()
+            try:
+                return original(self)
+            except Exception:
+                pass  # the regular path reports the failure
+            finally:
+                del guard
+        return original(self)
+
+    return call
+
+
+def makes(args: Any, kwargs: Any) -> bool:
+    """Return whether a constructor creates a host tensor: no device is requested or set, and its source has none."""
+    for name, value in kwargs.items():
+        if name == "device":
+            if value is not None and value != "cpu" and value != CPU:
+                return False
+        elif type(value) not in SIMPLE or name == "pin_memory":
+            return False
+    for value in args:
+        if type(value) not in SIMPLE and not (type(value) in PLAIN and value._devfix_gpu < 0):
+            return False
+    return alone()
+
+
+def made(original: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """Return what a constructor creates on the host; None if it failed."""
+    guard = below()
+    try:
+        result = original(*args, **kwargs)
+    except Exception:
+        return None  # the regular path reports the failure
+    finally:
+        del guard
+    hooks.on_created(result, func, args, kwargs)
+    return result

@@ -1,0 +1,153 @@
+"""Run every operator of the process on the values inside simulated tensors, after CUDA's device check.
+
+One TorchDispatchMode, pushed in each thread, sees all operators of all tensors. Tensors on one device are handled in
+`dispatch`; mixed devices go to `mismatch.judge`, which raises what CUDA raises or lets the operator pass.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .. import hooks
+from ..accelerators import messages
+from ..checks import mismatch
+from ..checks import mps_refusals as _refusing  # noqa: F401 - registers what MPS's kernels refuse
+from ..kernels import cuda_only as _only  # noqa: F401 - registers how operators run
+from ..kernels import factorizations as _factoring  # noqa: F401 - likewise
+from ..kernels import integer_division, own_kernels, widening
+from ..kernels import missing_operators as _missing  # noqa: F401 - likewise
+from ..kernels import special_ops as _running  # noqa: F401 - likewise
+from ..operator_tables import dtypes, numbers
+from ..operator_tables.plans import LIST, TENSOR, _plans, plan_of
+from ..tensors.tensor import Tensor, count_write, reshape_shell, wrap, wrap_new
+from ..tensors.unwrapping import rewrap, unwrap_keywords, unwrap_list
+
+Parameter = torch.nn.Parameter
+_known = _plans.get
+_shorter = hooks.fast_on_created.get
+_disabled = torch._C._disabled_torch_dispatch_impl
+_mode_of = torch._C._get_dispatch_mode
+_KINDS = tuple(torch._C._TorchDispatchModeKey.__members__.values())
+
+
+class World(TorchDispatchMode):
+    """The mode itself; its method is set below, so that PyTorch does not wrap it for Dynamo."""
+
+    supports_higher_order_operators = True
+
+    @classmethod
+    def is_infra_mode(cls) -> bool:
+        """Tell Dynamo to compile nothing under this mode."""
+        return True
+
+
+def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """Run one operator; this is the hot path."""
+    for kind in types:
+        if kind is not Tensor and kind is not Parameter and kind.__torch_dispatch__ is not _disabled:
+            return _foreign(func, args, kwargs)
+    try:
+        plan = _known(id(func)) or plan_of(func)
+        if plan.special is not None:
+            return plan.special(plan, func, args, kwargs or {})
+        cells = []
+        gpu = None
+        for kind, argument in zip(plan.kinds, args):  # noqa: B905 - defaults are left out of args
+            if kind == TENSOR:
+                which = type(argument)
+                if which is Tensor or which is Parameter or isinstance(argument, Tensor):
+                    here = argument._devfix_gpu
+                    cells.append(argument if here < 0 else argument._devfix_held)
+                    if here != gpu:
+                        gpu = here if gpu is None else -2
+                    continue
+            elif kind == LIST and argument is not None:
+                argument, gpu = unwrap_list(argument, gpu)
+            cells.append(argument)
+        keywords = kwargs
+        if kwargs:
+            keywords, gpu = unwrap_keywords(kwargs, gpu)
+        if gpu == -2:
+            return mismatch.judge(plan, func, args, kwargs or {}, cells)
+        if plan.refused is not None and gpu is not None and gpu >= 0:
+            dtypes.refuse(plan.refused, cells, keywords or {})
+        try:
+            result = plan.op(*cells, **keywords) if keywords else plan.op(*cells)
+        except (NotImplementedError, RuntimeError) as error:
+            if gpu is not None and gpu >= 0 and own_kernels.here(plan, error):
+                return own_kernels.run(func, args, kwargs)
+            if gpu is not None and gpu >= 0 and integer_division.helps(error):
+                result = integer_division.run(plan, cells, keywords or {})
+            elif numbers.among(plan, cells):
+                result = plan.op(*numbers.as_tensors(plan, cells), **(keywords or {}))
+            elif gpu is None or gpu < 0 or not widening.helps(error, plan):
+                raise
+            else:
+                result = widening.run(plan, cells, keywords or {})
+        if gpu is None or gpu < 0:
+            hooks.on_created(result, func, args, kwargs)
+            return result
+        if plan.fresh or plan.view:
+            result = wrap_new(result, gpu) if plan.fresh else wrap(result, gpu)
+            source = args[plan.source] if plan.source >= 0 else None
+            shorter = _shorter(hooks.on_created)
+            if shorter is not None and type(source) is Tensor:
+                shorter(result, func, source)
+                return result
+        elif plan.returned >= 0:
+            result = args[plan.returned]
+            if plan.reshapes:
+                reshape_shell(result)
+            if result._devfix_whole is not None:
+                count_write(result._devfix_whole)
+        else:
+            result = rewrap(plan, result, args, kwargs, gpu)
+        hooks.on_created(result, func, args, kwargs)
+        return result
+    except Exception as error:
+        result = hooks.again(error, func, args, kwargs or {})
+        if result is not hooks.FAILED:
+            return result
+        raise translate_error(error, func, args, kwargs)  # noqa: B904 - it is the same exception
+
+
+def _foreign(func: Any, args: Any, kwargs: Any) -> Any:
+    """Leave an operator to the class of its tensors, or to a mode of fake tensors or traces below this one.
+
+    If a mode declines, PyTorch only tries the classes and not the mode below, on which fake tensors rely.
+    """
+    if any(_mode_of(kind) is not None for kind in _KINDS):
+        return func(*args, **(kwargs or {}))
+    return NotImplemented
+
+
+World.__torch_dispatch__ = dispatch  # type: ignore[method-assign]
+
+
+def translate_error(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
+    """Report a failure, with the device's name as the user knows it."""
+    text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+    if "lazy" in text.lower():
+        error.args = (messages.outward(text), *error.args[1:])
+    if "not implemented for '" in text and _is_on_gpu(args, kwargs or {}):
+        error.args = (dtypes.cuda_message(text, _base(func)), *error.args[1:])
+    if "can't allocate memory" in text and _is_on_gpu(args, kwargs or {}):
+        error = messages.out_of_memory(text)
+    hooks.failed(error, func, args, kwargs or {})
+    return error
+
+
+def _base(func: Any) -> str:
+    schema = getattr(func, "_schema", None)
+    return "" if schema is None else dtypes.base_of(schema.name)
+
+
+def _is_on_gpu(args: Any, kwargs: Any) -> bool:
+    """Return whether an operator creates its result on a simulated GPU, or from a tensor on one."""
+    device = kwargs.get("device")
+    return (device is not None and torch.device(device).type != "cpu") or any(
+        isinstance(each, Tensor) and each._devfix_gpu >= 0 for each in args
+    )

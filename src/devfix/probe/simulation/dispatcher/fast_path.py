@@ -1,0 +1,203 @@
+"""Run plain operators directly on the values of simulated tensors, if nothing observes the dispatcher.
+
+PyTorch's boxing and unboxing, its modes and its autograd cost more than most operators; without gradients and other
+listeners they would have no effect. Host tensors are handled in the same way (`cpu_fast_path.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .. import hooks
+from ..operator_tables.dtypes import PRODUCTS
+from ..tensors.tensor import Tensor, wrap, wrap_new
+from .composite_path import PLAIN, alone
+from .cpu_fast_path import SIMPLE, hosted
+
+_ABSENT: Any = object()
+_grad = torch.is_grad_enabled
+_below = torch._C._DisableTorchDispatch  # active while the object exists; a `with` statement would cost more
+
+
+def placed(result: Any, gpu: int, func: Any, args: Any, kwargs: Any, source: Any) -> Any:
+    """Return a new result on a simulated GPU, and record its creation."""
+    try:
+        made = wrap_new(result, gpu)
+    except TypeError as error:  # the kind of device lacks the dtype
+        hooks.failed(error, func, args, kwargs)
+        raise
+    shorter = hooks.fast_on_created.get(hooks.on_created)
+    if shorter is not None:
+        shorter(made, func, source)
+    else:
+        hooks.on_created(made, func, args, kwargs)
+    return made
+
+
+def of_one(original: Any, func: Any) -> Any:
+    """Return a fast version of a function of one tensor and plain arguments whose result is new."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        tensor: Any = args[0] if args else None
+        if type(tensor) in PLAIN and not (_grad() and tensor.requires_grad):
+            rest = args[1:]
+            if (not rest or _simple(rest)) and (not kwargs or _simple(kwargs.values())) and alone():
+                gpu = tensor._devfix_gpu
+                if gpu < 0:
+                    result = hosted(original, func, args, kwargs)
+                    return original(*args, **kwargs) if result is None else result
+                guard = _below()
+                try:
+                    result = original(tensor._devfix_held, *rest, **kwargs)
+                except Exception:
+                    result = None  # the regular path reports the failure
+                finally:
+                    del guard
+                if type(result) is Tensor:
+                    return placed(result, gpu, func, args, kwargs, tensor)
+        return original(*args, **kwargs)
+
+    return call
+
+
+def _simple(values: Any) -> bool:
+    for value in values:  # noqa: SIM110 - a generator would cost as much as the operator
+        if type(value) not in SIMPLE:
+            return False
+    return True
+
+
+def of_product(original: Any, func: Any) -> Any:
+    """Do the same as `of_two`, for matrix products, which CUDA supports for fewer dtypes than the CPU."""
+    return of_two(original, func, PRODUCTS)
+
+
+def of_two(original: Any, func: Any, taken: Any = None) -> Any:
+    """Return a fast version of a function of two tensors, or a tensor and a number, whose result is new."""
+    sign = of_sign(original, func, taken)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return original(*args, **kwargs) if kwargs or len(args) != 2 else sign(*args)
+
+    return call
+
+
+def of_sign(original: Any, func: Any, taken: Any = None) -> Any:
+    """Do the same as `of_two`, for Python's operator methods; `taken` are CUDA's dtypes, if not all."""
+
+    def call(one: Any, two: Any) -> Any:
+        if type(one) in PLAIN and not (_grad() and one.requires_grad):
+            gpu = one._devfix_gpu
+            kind = type(two)
+            other = two
+            fits = kind is float or kind is int
+            if kind in PLAIN:
+                fits = two._devfix_gpu == gpu and not (_grad() and two.requires_grad)
+                other = two._devfix_held
+            if fits and alone():
+                if gpu < 0:
+                    result = hosted(original, func, (one, two), {})
+                    return original(one, two) if result is None else result
+                guard = _below()
+                try:
+                    result = original(one._devfix_held, other)
+                except Exception:
+                    result = None  # the regular path reports the failure
+                finally:
+                    del guard
+                if type(result) is Tensor and (taken is None or result.dtype in taken):
+                    return placed(result, gpu, func, (one, two), {}, one)
+        return original(one, two)
+
+    return call
+
+
+def of_view(original: Any, func: Any) -> Any:
+    """Return a fast version of a function of one tensor that may return a view of it, if gradients are off.
+
+    PyTorch's bookkeeping of views is only needed for gradients; parameters keep it, since parts of them are written to
+    without gradients.
+    """
+
+    def call(tensor: Any = _ABSENT, /, *args: Any, **kwargs: Any) -> Any:
+        if (
+            type(tensor) is Tensor
+            and ((gpu := tensor._devfix_gpu) < 0 or not _grad())
+            and not tensor.requires_grad
+            and (not args or _simple(args))
+            and (not kwargs or _simple(kwargs.values()))
+            and alone()
+        ):
+            if gpu < 0:
+                made = hosted(original, func, (tensor, *args), kwargs)
+            else:
+                made = viewed(original, func, gpu, tensor, args, kwargs)
+            if made is not None:
+                return made
+        if tensor is _ABSENT:  # it is given by keyword
+            return original(*args, **kwargs)
+        return original(tensor, *args, **kwargs)
+
+    return call
+
+
+def viewed(original: Any, func: Any, gpu: int, tensor: Any, args: Any, kwargs: Any) -> Any:
+    """Return an operator's result for one simulated tensor, perhaps the tensor itself; None if it failed."""
+    held = tensor._devfix_held
+    guard = _below()
+    try:
+        result = original(held, *args, **kwargs)
+    except Exception:
+        result = None  # the regular path reports the failure
+    finally:
+        del guard
+    if type(result) is not Tensor:
+        return None
+    if result is held:
+        return tensor
+    made = wrap(result, gpu)
+    made._devfix_whole = tensor if tensor._devfix_whole is None else tensor._devfix_whole
+    shorter = hooks.fast_on_created.get(hooks.on_created)
+    if shorter is not None:
+        shorter(made, func, tensor)
+    else:
+        hooks.on_created(made, func, (tensor, *args), kwargs)
+    return made
+
+
+def of_list(original: Any, func: Any) -> Any:
+    """Return a fast version of a function of a list of tensors and plain arguments whose result is new."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        tensors = args[0] if args else None
+        if type(tensors) in (tuple, list) and tensors and _simple(args[1:]) and _simple(kwargs.values()) and alone():
+            gpu = tensors[0]._devfix_gpu if isinstance(tensors[0], Tensor) else -1  # a tracer's proxy has any attribute
+            held = _held_by(tensors, gpu)
+            if held is not None and gpu < 0:
+                result = hosted(original, func, args, kwargs)
+                return original(*args, **kwargs) if result is None else result
+            if held is not None:
+                guard = _below()
+                try:
+                    result = original(held, *args[1:], **kwargs)
+                except Exception:
+                    result = None  # the regular path reports the failure
+                finally:
+                    del guard
+                if type(result) is Tensor:
+                    return placed(result, gpu, func, args, kwargs, tensors[0])
+        return original(*args, **kwargs)
+
+    return call
+
+
+def _held_by(tensors: Any, gpu: int) -> list[Any] | None:
+    held = []
+    asks = _grad()
+    for tensor in tensors:
+        if type(tensor) not in PLAIN or tensor._devfix_gpu != gpu or (asks and tensor.requires_grad):
+            return None
+        held.append(tensor._devfix_held)
+    return held

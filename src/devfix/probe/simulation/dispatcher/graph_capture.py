@@ -1,0 +1,183 @@
+"""Detect when the host waits for a GPU: forbidden during graph capture, and reported if the program requests that.
+
+Operators that wait are only checked while there is a listener, so that they cost nothing otherwise.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ..accelerators import messages
+from ..operator_tables.plans import SPECIAL, _plans, forget
+from ..tensors.tensor import Tensor
+from . import composite_path
+
+# Operators whose results or copies the host waits for.
+WAITING = (
+    "_local_scalar_dense", "nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "equal",
+    "_to_copy", "copy_", "is_nonzero",
+)  # fmt: skip
+_capturing: list[Any] = []
+_mode = [0]
+_checks: dict[str, list[Callable[[Any, Any, Any], None]]] = {}
+_before: dict[str, Any] = {}
+
+
+def active() -> bool:
+    """Return whether a graph is being captured."""
+    return bool(_capturing)
+
+
+def check() -> None:
+    """Raise CUDA's error if a graph is being captured, during which the host must not wait."""
+    if _capturing:
+        _capturing[-1].failed = True
+        raise messages.while_capturing()
+
+
+def begin(graph: Any) -> None:
+    """Forbid waiting from here on."""
+    _capturing.append(graph)
+    watch(WAITING, _forbid)
+
+
+def end() -> None:
+    """Allow waiting again."""
+    if _capturing:
+        _capturing.pop()
+        unwatch(WAITING, _forbid)
+
+
+def sync_mode() -> int:
+    """Return what happens if the host waits: 0 nothing, 1 a warning, 2 an error."""
+    return _mode[0]
+
+
+def set_sync_mode(mode: int) -> None:
+    """Set what happens if the host waits."""
+    if mode and not _mode[0]:
+        watch(WAITING, _report_wait)
+    elif _mode[0] and not mode:
+        unwatch(WAITING, _report_wait)
+    _mode[0] = mode
+
+
+def reset() -> None:
+    """Remove all listeners."""
+    _capturing.clear()
+    _mode[0] = 0
+    for name in list(_checks):
+        _checks[name].clear()
+        _restore(name)
+
+
+def watch(names: Any, look: Callable[[Any, Any, Any], None]) -> None:
+    """Call `look(func, args, kwargs)` before the operators with these base names run on tensors of a GPU."""
+    composite_path.listening.append(look)
+    composite_path.watched.append(look)
+    for name in names:
+        if not _checks.get(name):
+            _before[name] = SPECIAL.get(name)
+            SPECIAL[name] = _run_checked
+        _checks.setdefault(name, []).append(look)
+        forget(name)
+
+
+def unwatch(names: Any, look: Callable[[Any, Any, Any], None]) -> None:
+    """Undo one `watch`."""
+    if look in composite_path.watched:
+        composite_path.listening.remove(look)
+        composite_path.watched.remove(look)
+    for name in names:
+        if look in _checks.get(name, ()):
+            _checks[name].remove(look)
+            if not _checks[name]:
+                _restore(name)
+
+
+def _restore(name: str) -> None:
+    known = _before.pop(name, None)
+    if known is None:
+        SPECIAL.pop(name, None)
+    else:
+        SPECIAL[name] = known
+    _checks.pop(name, None)
+    forget(name)
+
+
+def _run_checked(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Notify listeners of a call, and run it regularly."""
+    name = func._schema.name.split("::")[-1]
+    looks = list(_checks.get(name, ()))
+    for look in looks:
+        look(func, args, kwargs)
+    from .dispatch import dispatch
+
+    known = _before.get(name)
+    if known is not None:
+        return known(plan, func, args, kwargs)
+    bare = _bare(func, name)
+    _plans[id(func)] = bare
+    try:
+        return dispatch(None, func, (), args, kwargs)
+    finally:
+        _plans[id(func)] = plan
+
+
+def _bare(func: Any, name: str) -> Any:
+    """Return the plan of an operator without listeners."""
+    from ..operator_tables.plans import Plan
+
+    watched = SPECIAL.pop(name)
+    try:
+        return Plan(func)
+    finally:
+        SPECIAL[name] = watched
+
+
+def _devices(func: Any, args: Any, kwargs: Any) -> tuple[bool, bool]:
+    """Return whether a call reads values of a GPU, and whether it copies between a GPU and pageable memory."""
+    tensors = [item for item in args if isinstance(item, Tensor)]
+    on_gpu = any(item._devfix_gpu >= 0 for item in tensors)
+    device = kwargs.get("device")
+    to_gpu = device is not None and torch.device(device).type != "cpu"
+    crosses = (on_gpu != to_gpu) if device is not None else len({item._devfix_gpu < 0 for item in tensors}) > 1
+    pinned = any(item._devfix_gpu < 0 and item.is_pinned() for item in tensors)
+    return on_gpu or to_gpu, crosses and not pinned
+
+
+_COPIES = ("_to_copy", "copy_")
+
+
+def _forbid(func: Any, args: Any, kwargs: Any) -> None:
+    touches, pageable = _devices(func, args, kwargs)
+    if not touches or not _capturing:
+        return
+    if func._schema.name.split("::")[-1] in _COPIES:
+        if pageable:
+            _capturing[-1].failed = True
+            raise RuntimeError(
+                "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned. "
+                "Please use tensor.pin_memory() or allocate the tensor with pin_memory=True."
+            )
+        return
+    check()
+
+
+def _report_wait(func: Any, args: Any, kwargs: Any) -> None:
+    touches, pageable = _devices(func, args, kwargs)
+    waits = pageable and not kwargs.get("non_blocking") if func._schema.name.split("::")[-1] in _COPIES else touches
+    if waits:
+        told_of()
+
+
+def told_of() -> None:
+    """Warn about, or reject, one wait for a GPU."""
+    if _mode[0] == 2:
+        raise RuntimeError("called a synchronizing CUDA operation")
+    if _mode[0]:
+        warnings.warn("called a synchronizing CUDA operation", stacklevel=3)

@@ -1,0 +1,134 @@
+"""Operators that CUDA has and the CPU lacks: products with a result type of their own, and products of int4 weights.
+
+They compute what the kernels in ATen/native/cuda do, and refuse what those refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .. import hooks
+from ..accelerators import devices, kinds
+from ..checks import mismatch
+from ..operator_tables.plans import plan_of, special
+from ..tensors.unwrapping import MIXED, rewrap, unwrap_all
+
+_aten: Any = torch.ops.aten
+_REPORT = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
+_K_TILE, _N_TILE, _LANES, _VALUES = 16, 8, 32, 8  # the last: of 4 bits, in one number of the packed weights
+
+
+def _expect(condition: bool, text: str) -> None:
+    if not condition:
+        raise RuntimeError(f"Expected {text} to be true, but got false.  {_REPORT}")
+
+
+def _product(name: str) -> Callable[..., Any]:
+    """Return a matrix product whose result has another dtype than its operands, as in ATen/native/cuda/Blas.cpp."""
+    multiply = getattr(_aten, name).default
+
+    def compute(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        *operands, dtype = args
+        one, two = operands[-2:]
+        if one.dtype != two.dtype:
+            names = " != ".join(str(each.dtype).removeprefix("torch.") for each in (one, two))
+            raise RuntimeError(f"expected mat1 and mat2 to have the same dtype, but got: {names}")
+        widened = dtype is torch.float32 and one.dtype in (torch.float16, torch.bfloat16)
+        if dtype is not one.dtype and not widened:
+            raise RuntimeError("out_dtype must be the same as input dtype or fp32 for fp16/bf16 inputs")
+        result: torch.Tensor = multiply(*(each.to(dtype) for each in operands), **kwargs)
+        return result if out is None else out.resize_(result.shape).copy_(result)
+
+    return compute
+
+
+def _places(tiles: int) -> torch.Tensor:
+    """Return for each packed value, by lane, pair of tiles and place in its number, its place among the columns."""
+    lane = torch.arange(_LANES)[:, None, None]
+    pair = torch.arange(tiles // 2)[None, :, None]
+    place = torch.tensor([0, 1, 8, 9, 16, 17, 24, 25])[None, None, :]
+    return pair * 2 * _K_TILE + (lane % 4) * 2 + place
+
+
+# The bits of a number from the lowest on hold the values of these places: the even ones come first.
+_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
+
+
+def pack(weight: torch.Tensor, tiles: int) -> torch.Tensor:
+    """Return int4 weights, two in a byte with the even column in the upper half, as the tensor cores read them."""
+    _expect(weight.dim() == 2, "in.dim() == 2")
+    _expect(weight.dtype is torch.uint8, "in.dtype() == at::kByte")
+    _expect(weight.is_contiguous(), "in.is_contiguous()")
+    _expect(tiles in (2, 4, 8), "innerKTiles == 2 || innerKTiles == 4 || innerKTiles == 8")
+    rows, columns = weight.shape[0], weight.shape[1] * 2
+    width = tiles * _K_TILE
+    _expect(columns % width == 0, "in.size(1) * 2 % (innerKTiles * kKTileSize) == 0")
+    values = torch.stack((weight >> 4, weight & 15), -1).reshape(rows, columns).to(torch.int64)
+    values = torch.nn.functional.pad(values, (0, 0, 0, -rows % _N_TILE))
+    by_tile = values.reshape(-1, _N_TILE, columns // width, width).permute(0, 2, 1, 3)
+    rows_of_lanes = by_tile[:, :, torch.arange(_LANES) // 4]
+    spread = _places(tiles).reshape(_LANES, -1).expand(*rows_of_lanes.shape[:3], -1)
+    picked = rows_of_lanes.gather(-1, spread).unflatten(-1, (tiles // 2, _VALUES))[..., list(_ORDER)]
+    numbers = (picked << torch.arange(0, 32, 4)).sum(-1)
+    return torch.where(numbers >= 1 << 31, numbers - (1 << 32), numbers).to(torch.int32)
+
+
+def unpack(packed: torch.Tensor) -> torch.Tensor:
+    """Return the weights of `pack` as integers of 0 to 15, one for each row and column."""
+    row_tiles, wide, _, half = packed.shape
+    width = half * 2 * _K_TILE
+    picked = (packed.to(torch.int64)[..., None] >> torch.arange(0, 32, 4)) & 15
+    by_place = torch.empty_like(picked)
+    by_place[..., list(_ORDER)] = picked
+    values = torch.zeros(row_tiles, wide, _N_TILE, width, dtype=torch.int64)
+    rows = (torch.arange(_LANES) // 4)[:, None].expand(-1, half * _VALUES)
+    values[:, :, rows, _places(half * 2).reshape(_LANES, -1)] = by_place.flatten(-2)
+    return values.permute(0, 2, 1, 3).reshape(row_tiles * _N_TILE, wide * width)
+
+
+def _int4_product(input: Any, weight: Any, group: int, scales: Any) -> torch.Tensor:
+    _expect(input.dtype is torch.bfloat16, "A.dtype() == at::kBFloat16")
+    _expect(input.is_contiguous(), "A.is_contiguous()")
+    _expect(input.dim() == 2, "A.dim() == 2")
+    _expect(weight.dtype is torch.int32, "B.dtype() == at::kInt")
+    _expect(weight.is_contiguous(), "B.is_contiguous()")
+    _expect(weight.dim() == 4, "B.dim() == 4")
+    tiles = weight.shape[3] * 2
+    _expect(weight.shape[1] == input.shape[1] // (tiles * _K_TILE), "B.size(1) == k / (B_innerKTiles * kKTileSize)")
+    _expect(weight.shape[2] == _LANES, "B.size(2) == kWarpSize")
+    _expect(
+        group in (32, 64, 128, 256), "qGroupSize == 32 || qGroupSize == 64 || qGroupSize == 128 || qGroupSize == 256"
+    )
+    _expect(scales.dim() == 3, "qScaleAndZeros.dim() == 3")
+    values = unpack(weight)
+    _expect(scales.shape[1] == values.shape[0], "qScaleAndZeros.size(1) == n")
+    _expect(scales.shape[2] == 2, "qScaleAndZeros.size(2) == 2")
+    scale, zero = (part.float().t().repeat_interleave(group, 1)[:, : values.shape[1]] for part in scales.unbind(-1))
+    wide = ((values - 8) * scale + zero).to(torch.bfloat16)
+    product: torch.Tensor = input.float() @ wide.float().t()
+    return product.to(torch.bfloat16)
+
+
+_KERNELS: dict[str, Callable[..., Any]] = {
+    "aten::_convert_weight_to_int4pack": pack,
+    "aten::_weight_int4pack_mm": _int4_product,
+}
+for _name in ("mm", "bmm", "addmm", "baddbmm"):
+    _KERNELS[f"aten::{_name}.dtype"] = _KERNELS[f"aten::{_name}.dtype_out"] = _product(_name)
+
+
+@special(*_KERNELS)
+def run(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run a kernel on the values of tensors of a GPU; on the host, and of other kinds of device, there is none."""
+    cells, keywords, gpu = unwrap_all(args, kwargs)
+    if gpu == MIXED:
+        return mismatch.judge(plan, func, args, kwargs, cells)
+    if gpu in (None, -1) or not kinds.now().is_cuda:
+        return plan.op(*cells, **keywords)
+    devices.use()
+    result = rewrap(plan_of(func), _KERNELS[plan.name](*cells, **keywords), args, kwargs, gpu)
+    hooks.on_created(result, func, args, kwargs)
+    return result

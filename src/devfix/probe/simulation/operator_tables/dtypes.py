@@ -1,0 +1,225 @@
+"""The dtypes that CUDA's kernels support if they differ from the CPU's, and the kernel names in their errors.
+
+The sets follow `dtypesIfCUDA` of PyTorch's operator database, the names the dispatch macros of ATen/native/cuda.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from ..accelerators import kinds
+from ..tensors.tensor import Tensor
+
+HALVES = frozenset((torch.float16, torch.bfloat16))
+INTEGERS = frozenset((torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64))
+_NO_PRODUCT = INTEGERS | {torch.bool, torch.complex32}
+# What cuBLAS supports: the fast paths accept nothing else.
+PRODUCTS = frozenset(
+    (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128)
+)  # fmt: skip
+
+
+def _dtype_error() -> type[RuntimeError]:
+    """Return the exception that this release's kernels raise for a dtype: CUDA and CPU use the same macro.
+
+    It is NotImplementedError in newer releases, and RuntimeError in 2.6.
+    """
+    one = torch.ones(1, device="cpu")  # the program may have set another default device before
+    try:
+        torch.gcd(one, one)
+    except RuntimeError as error:
+        return type(error)
+    return NotImplementedError
+
+
+DTYPE_ERROR = _dtype_error()
+
+
+class Refusal(NamedTuple):
+    """The kernel's name in the message, the unsupported dtypes, and whether it is reached for empty tensors."""
+
+    kernel: str
+    dtypes: frozenset[torch.dtype]
+    reached_empty: bool = True
+
+
+_CONVOLVING = Refusal("cudnn", INTEGERS | {torch.bool})
+
+# Supported on the CPU and not on CUDA, by the operator's base name without the underscore of in-place variants.
+REFUSED: dict[str, Refusal] = {
+    **dict.fromkeys(("mm", "addmm", "_addmm_activation", "addbmm"), Refusal("addmm_cuda", _NO_PRODUCT, False)),
+    **dict.fromkeys(("bmm", "baddbmm"), Refusal("baddbmm_cuda", _NO_PRODUCT, False)),
+    **dict.fromkeys(("mv", "addmv"), Refusal("addmv_impl_cuda", _NO_PRODUCT, False)),
+    "dot": Refusal("dot", _NO_PRODUCT),
+    "vdot": Refusal("vdot", _NO_PRODUCT),
+    **dict.fromkeys(("convolution", "_convolution", "convolution_overrideable"), _CONVOLVING),
+    "avg_pool2d": Refusal("avg_pool2d_out_cuda_frame", INTEGERS),
+    "avg_pool3d": Refusal("avg_pool3d_out_cuda", INTEGERS),
+    "max_pool2d_with_indices": Refusal("max_pool2d_with_indices_out_cuda_frame", INTEGERS),
+    "max_pool3d_with_indices": Refusal("max_pool3d_with_indices_out_frame", INTEGERS),
+    "upsample_bilinear2d": Refusal("upsample_bilinear2d_out_frame", INTEGERS),
+    "upsample_bicubic2d": Refusal("upsample_bicubic2d_out_frame", INTEGERS),
+    "_upsample_bilinear2d_aa": Refusal("upsample_gen2d_aa_out_cuda", INTEGERS),
+    "_upsample_bicubic2d_aa": Refusal("upsample_gen2d_aa_out_cuda", INTEGERS),
+    "igamma": Refusal("igamma_cuda", HALVES),
+    "igammac": Refusal("igammac_cuda", HALVES),
+    "angle": Refusal("angle_cuda", HALVES),
+    "histc": Refusal("histc", HALVES),
+    "native_dropout_backward": Refusal("masked_scale_cuda", INTEGERS | {torch.bool}),
+}
+
+# Operators without a CUDA kernel for half precision; the names of their kernels, if they are irregular.
+_NO_HALF = {
+    "linalg_cholesky_ex": "cholesky_cusolver", "cholesky": "cholesky_cusolver", "cholesky_inverse": "",
+    "_cholesky_solve_helper": "cholesky_cuda_potrs", "linalg_householder_product": "orgqr_cuda", "geqrf": "geqrf_cuda",
+    "ormqr": "orgmr_cuda", "linalg_qr": "geqrf_cuda", "_linalg_svd": "svd_cuda_gesvdj",
+    "_linalg_eigh": "linalg_eigh_cuda", "linalg_eig": "linalg_eig_cuda", "_linalg_eigvals": "linalg_eig_cuda",
+    "linalg_eigvals": "linalg_eig_cuda", "linalg_lu": "lu_factor_cusolver", "linalg_lu_factor_ex": "lu_factor_cusolver",
+    "linalg_lu_solve": "lu_solve_cusolver", "linalg_ldl_factor_ex": "ldl_factor_cusolver", "linalg_ldl_solve": "",
+    "linalg_solve_triangular": "triangular_solve_cuda", "triangular_solve": "triangular_solve_cuda",
+    "linalg_lstsq": "", "linalg_inv_ex": "", "_linalg_solve_ex": "", "_linalg_det": "", "_linalg_slogdet": "",
+    "_cdist_forward": "cdist_cuda", "_cdist_backward": "cdist_cuda_backward", "_pdist_forward": "pdist_cuda",
+    "_pdist_backward": "pdist_cuda_backward", "_ctc_loss": "ctc_loss_cuda", "_ctc_loss_backward": "ctc_loss_backward",
+    "polar": "polar_cuda", "special_zeta": "", "special_ndtri": "", "special_log_ndtr": "", "special_erfcx": "",
+    "special_airy_ai": "", "special_spherical_bessel_j0": "",
+}  # fmt: skip
+_NO_HALF_FAMILIES = ("special_bessel", "special_chebyshev", "special_hermite", "special_laguerre", "special_legendre",
+                     "special_modified", "special_scaled", "special_shifted")  # fmt: skip
+_COMPLEX_HALF = frozenset(
+    [
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atanh",
+        "cos",
+        "cosh",
+        "div",
+        "exp",
+        "diag",
+        "log",
+        "logaddexp",
+        "pow",
+        "sin",
+        "sinh",
+        "tan",
+        "tanh",
+        "rsqrt",
+        "sqrt",
+        "lerp",
+        "angle",
+        "trace",
+        "sigmoid",
+        "prod",
+        "sum",
+        "nansum",
+        "convolution",
+        "convolution_backward",
+        "sigmoid_backward",
+        "tanh_backward",
+    ]
+)
+_ALSO_INTEGERS = {"histc": INTEGERS, "abs": frozenset((torch.bool,)), "trace": frozenset((torch.bool,))}
+# What CUDA computes of integers, it computes as this dtype.
+THROUGH = {**dict.fromkeys(INTEGERS, torch.float64), torch.bool: torch.uint8}
+
+# Names of CPU kernels without a corresponding CUDA name.
+_KERNELS = {
+    "cumsum_out_cpu": "cumsum_cuda", "cumprod_out_cpu": "cumprod_cuda", "grid_sampler3d_cpu": "grid_sampler_3d_cuda",
+    "grid_sampler_2d_cpu_kernel_impl": "grid_sampler_2d_cuda", "log_sigmoid_cpu": "log_sigmoid_forward_cuda",
+    "maximum_cpu": "max_elementwise_cuda", "minimum_cpu": "min_elementwise_cuda",
+    **dict.fromkeys(("lt_cpu", "le_cpu", "gt_cpu", "ge_cpu"), "compare_cuda"),
+    "multi_margin_loss_cpu_kernel": "multi_margin_loss_cuda", "histogram_cpu": "histc",
+    **dict.fromkeys(("softmax_lastdim_kernel_impl", "softmax_kernel_impl", "log_softmax_lastdim_kernel_impl",
+                     "log_softmax_kernel_impl", "vec_log_softmax_lastdim_kernel", "softmax"), "host_softmax"),
+    "nll_loss_out_frame": "nll_loss_forward_reduce_cuda_kernel_2d", "addmm_impl_cpu_": "addmm_cuda",
+    "addmv_impl_cpu": "addmv_impl_cuda", "bmm": "baddbmm_cuda", "baddbmm": "baddbmm_cuda",
+    "GeluKernelImpl": "GeluCUDAKernelImpl", "cholesky_cpu": "cholesky_cusolver",
+}  # fmt: skip
+_SPOKEN = re.compile(r"\"(\w+)\" not implemented for '(\w+)'")
+_NAMES = {
+    "Byte": torch.uint8, "Char": torch.int8, "Short": torch.int16, "Int": torch.int32, "Long": torch.int64,
+    "Half": torch.float16, "BFloat16": torch.bfloat16, "Float": torch.float32, "Double": torch.float64,
+    "Bool": torch.bool, "ComplexHalf": torch.complex32, "ComplexFloat": torch.complex64,
+    "ComplexDouble": torch.complex128,
+}  # fmt: skip
+_SCALARS = {dtype: name for name, dtype in _NAMES.items()}
+
+
+# What a kernel refuses beyond dtypes: it gets the positional arguments, and those by keyword, and raises.
+Check = Callable[[Sequence[Any], dict[str, Any]], None]
+# What oneDNN refuses on XPU could not be confirmed.
+_REFUSED_BY: dict[str, dict[str, Refusal | Check]] = {"cuda": {**REFUSED}, "mps": {}, "xpu": {}}
+
+
+def refuse_by(kind: str, checks: dict[str, Check]) -> None:
+    """Register what the kernels of a kind of device refuse, by the operator's base name."""
+    _REFUSED_BY[kind].update(checks)
+
+
+def refused(base: str) -> Refusal | Check | None:
+    """Return what the kernel of an operator refuses on the world's kind of device."""
+    return _REFUSED_BY[kinds.now().name].get(base)
+
+
+def base_of(schema_name: str) -> str:
+    """Return the name of an operator in these tables."""
+    return schema_name.rpartition("::")[2].rstrip("_")
+
+
+def refuse(refusal: Refusal | Check, cells: Any, keywords: dict[str, Any]) -> None:
+    """Raise what the device raises for arguments that its kernel does not support: of CUDA, for the first tensor."""
+    if not isinstance(refusal, Refusal):
+        return refusal(cells, keywords)
+    for cell in cells:
+        if isinstance(cell, Tensor):
+            if cell.dtype not in refusal.dtypes:
+                return
+            if not refusal.reached_empty and any(isinstance(one, Tensor) and one.numel() == 0 for one in cells):
+                return
+            if refusal.kernel == "cudnn":
+                raise _of_convolution(cell.dtype, cells)
+            raise DTYPE_ERROR(f"\"{refusal.kernel}\" not implemented for '{_SCALARS[cell.dtype]}'")
+
+
+def _of_convolution(dtype: torch.dtype, cells: Any) -> RuntimeError:
+    """Return the error of cuDNN, which names 32-bit and 8-bit types without supporting them, or of its replacement."""
+    name = _SCALARS[dtype]
+    if not torch.backends.cudnn.enabled:
+        return DTYPE_ERROR(f"\"slow_conv{cells[0].dim() - 2}d_cuda\" not implemented for '{name}'")
+    if dtype in (torch.int32, torch.uint8):
+        return RuntimeError("GET was unable to find an engine to execute this computation")
+    return RuntimeError(f"getCudnnDataTypeFromScalarType() not supported for {name}")
+
+
+def takes(base: str, error: Exception) -> bool:
+    """Return whether CUDA has the kernel that the CPU has just rejected because of a dtype."""
+    spoken = _SPOKEN.search(str(error))
+    dtype = _NAMES.get(spoken[2]) if spoken else None
+    if dtype in HALVES:
+        return base not in _NO_HALF and not base.startswith(_NO_HALF_FAMILIES)
+    if dtype is torch.complex32:
+        return base in _COMPLEX_HALF
+    return dtype in _ALSO_INTEGERS.get(base, ())
+
+
+def cuda_message(text: str, base: str) -> str:
+    """Return a message of the CPU's kernel with the name of CUDA's kernel, or of one that another kind would have."""
+    kind = kinds.now()
+
+    def rename(spoken: re.Match[str]) -> str:
+        kernel, dtype = spoken[1], spoken[2]
+        if not kind.is_cuda:
+            other = re.sub(r"_(vml_)?cpu(?=_|$)", f"_{kind.name}", kernel)
+            return f"\"{other}\" not implemented for '{dtype}'"
+        other = _NO_HALF.get(base, "") if _NAMES.get(dtype) in HALVES else ""
+        other = other or (REFUSED[base].kernel if base in REFUSED else "")
+        other = other or _KERNELS.get(kernel) or re.sub(r"_(vml_)?cpu(?=_|$)", "_cuda", kernel)
+        return f"\"{other}\" not implemented for '{dtype}'"
+
+    return _SPOKEN.sub(rename, text)

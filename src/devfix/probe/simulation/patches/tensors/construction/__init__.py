@@ -1,0 +1,1 @@
+"""Constructors of tensors, also of legacy types and of the user's subclasses."""

@@ -1,0 +1,219 @@
+"""Constructors that PyTorch implements in C++ without the Python key: construct on the CPU, then move."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import Any
+
+import torch
+import torch.utils._device as default_device
+
+from .... import hooks
+from ....accelerators import devices, kinds, messages
+from ....dispatcher import cpu_fast_path
+from ....patching import overridden, replace, wrap
+from ....tensors.tensor import Tensor
+
+FACTORIES = (
+    "zeros", "ones", "full", "empty", "arange", "linspace", "logspace", "eye", "rand", "randn", "randint",
+    "randperm", "empty_strided", "empty_permuted", "empty_quantized", "normal",
+    "zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like",
+    "randint_like", "tril_indices", "triu_indices", "hann_window", "hamming_window", "blackman_window",
+    "kaiser_window", "bartlett_window",
+)  # fmt: skip
+
+
+def wanted(device: Any) -> Any:
+    """Return the device for a constructor: the requested one, else the default device if set."""
+    if device is not None:
+        return device
+    for place in reversed(range(torch._C._len_torch_function_stack())):
+        mode = torch._C._get_function_stack_at(place)
+        if isinstance(mode, default_device.DeviceContext):
+            return mode.device
+    return None
+
+
+def _index(device: Any, name: str) -> int | None:
+    try:
+        return devices.spoken(wanted(device))
+    except RuntimeError as error:
+        hooks.failed(error, name, (), {})
+        raise
+
+
+SOURCES = {"tensor": "data", "as_tensor": "data", "asarray": "obj", "scalar_tensor": "s"}  # their first parameters
+_MISSING = object()
+
+
+def _moving(name: str) -> Any:
+    """Let `torch.tensor`-like functions construct on the CPU and move to the GPU afterwards."""
+    keyword = SOURCES[name]
+
+    def make(original: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            source = args[0] if args else kwargs.pop(keyword, _MISSING)
+            if source is _MISSING or len(args) > 1:
+                return original(*args, **kwargs)  # C++ raises the error
+            if keyword in kwargs:
+                return original(source, **kwargs)
+            index = _index(kwargs.get("device"), f"torch.{name}")
+            if isinstance(source, Tensor) and source._devfix_gpu >= 0:
+                return _from_simulated(name, source, index, kwargs)
+            if kwargs.get("dtype") is None and (dtype := _dtype_among(source)) is not None:
+                kwargs["dtype"] = dtype
+            args = (_on_host(source),)
+            if index is not None:
+                return _construct_on(original, name, args, kwargs, index)
+            if cpu_fast_path.makes((), kwargs):
+                made = cpu_fast_path.made(original, f"torch.{name}", args, kwargs)
+                if made is not None:
+                    return made
+            pinned = kwargs.get("pin_memory") and kwargs.pop("pin_memory")
+            made = original(*args, **kwargs)
+            hooks.on_created(made, f"torch.{name}", args, kwargs)
+            return made.pin_memory() if pinned else made
+
+        return call
+
+    return make
+
+
+def _construct_on(original: Any, name: str, args: Any, kwargs: dict[str, Any], index: int) -> Any:
+    grad = bool(kwargs.pop("requires_grad", False))
+    if kwargs.pop("pin_memory", False) and name == "scalar_tensor":
+        # The others pin what they create on the host, and move it.
+        raise RuntimeError("Only dense CPU tensors can be pinned")
+    if kwargs.get("copy") is False:
+        original(*args, copy=False)  # raises for what cannot be aliased on any device
+        raise ValueError(f"can't alias tensor from device 'cpu' to '{torch.device(kwargs['device'])}'.")
+    made = original(*args, **{**kwargs, "device": "cpu"})
+    hooks.on_created(made, f"torch.{name}", args, kwargs)
+    with torch.no_grad():
+        made = made.to(devices.LAZY[index])
+    hooks.on_created(made, f"torch.{name}", args, kwargs)
+    return made.requires_grad_() if grad else made
+
+
+def _on_host(data: Any) -> Any:
+    """Return nested lists of tensors with the inner tensors in place of simulated ones."""
+    return type(data)(map(_item_on_host, data)) if type(data) in (list, tuple) else data
+
+
+def _item_on_host(item: Any) -> Any:
+    if not isinstance(item, Tensor):
+        return _on_host(item)
+    # C++ takes one element as a number, and a tensor as a sequence if `Tensor.__getitem__` is patched.
+    if item.numel() == 1:
+        return item.item()
+    return (float if item.is_floating_point() or item.is_complex() else operator.index)(item)  # raises what C++ raises
+
+
+def _dtype_among(data: Any) -> torch.dtype | None:
+    """Return the dtype that C++ infers from nested lists with tensors in them; None if there are none."""
+    found, plain = set(), set()
+    stack = [data] if type(data) in (list, tuple) else []
+    while stack:
+        for item in stack.pop():
+            if isinstance(item, Tensor):
+                found.add(item.dtype)
+            elif type(item) in (list, tuple):
+                stack.append(item)
+            elif isinstance(item, (bool, int, float, complex)):
+                plain.add(type(item))
+    if not found:
+        return None
+    dtype: torch.dtype = functools.reduce(
+        torch.promote_types, [*found, *(torch.tensor(kind(0)).dtype for kind in plain)]
+    )
+    return dtype
+
+
+def _from_simulated(name: str, source: Any, index: int | None, kwargs: dict[str, Any]) -> Any:
+    device = kwargs.get("device")
+    target = source.device if device is None and name != "asarray" else device
+    if device is not None and index is None:
+        target = device
+    if kwargs.get("copy") is False and target is not None and source.device != torch.device(target):
+        raise ValueError(f"can't alias tensor from device '{source.device}' to '{target}'.")
+    grad = bool(kwargs.get("requires_grad", False))
+    copied = name == "tensor" or bool(kwargs.get("copy"))
+    base = source.detach() if name == "tensor" else source
+    made = base.to(device=target, dtype=kwargs.get("dtype") or source.dtype, copy=copied)
+    return made.requires_grad_() if grad else made
+
+
+def _method(original: Any) -> Any:
+    """Let `x.new_tensor(data)` construct on the CPU and move to the device of `x`."""
+
+    def new_tensor(
+        self: Any, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
+    ) -> Any:
+        if overridden(self):
+            return original(self, data, dtype=dtype, device=device, requires_grad=requires_grad)
+        place = self.device if device is None else device
+        if isinstance(data, Tensor):
+            data = data.detach()
+        return torch.tensor(data, dtype=dtype or self.dtype, device=place, requires_grad=requires_grad)
+
+    return new_tensor
+
+
+def _accept_index(original: Any) -> Any:
+    """Let `device=0` name a GPU, for which C++ would use the build's accelerator."""
+    func = getattr(getattr(torch.ops.aten, getattr(original, "__name__", ""), None), "default", None)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if func is not None and cpu_fast_path.makes(args, kwargs):
+            made = cpu_fast_path.made(original, func, args, kwargs)
+            if made is not None:
+                return made
+        if type(kwargs.get("device")) is int:
+            kwargs["device"] = torch.device(kinds.now().name, kwargs["device"])
+        if kwargs.get("out") is not None and kwargs.get("device") is not None:
+            kwargs["device"] = devices.inner(kwargs["device"])  # C++ compares it with that of the shell
+        return original(*args, **kwargs)
+
+    return call
+
+
+def _inward(original: Any) -> Any:
+    """Pass a constructor that C++ runs above the dispatcher the device that C++ knows."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        index = _index(kwargs.get("device"), f"torch.{original.__name__}")
+        if index is not None:
+            kwargs["device"] = devices.LAZY[index]
+        return original(*args, **kwargs)
+
+    return call
+
+
+def _set_default_type(original: Any) -> Any:
+    def set_default_tensor_type(kind: Any) -> None:
+        name = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__name__}"
+        plain = name.replace("torch.cuda.", "torch.")
+        original(plain)
+        torch.set_default_device("cuda" if plain != name else None)
+
+    return set_default_tensor_type
+
+
+def install() -> None:
+    """Patch the constructors."""
+    _ = messages, replace
+    if hasattr(default_device, "_device_constructors"):
+        default_device._device_constructors()
+    for name in SOURCES:
+        wrap(torch, name, _moving(name))
+    for name in FACTORIES:
+        wrap(torch, name, _accept_index)
+    wrap(torch, "range", _inward)
+    for name in ("new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided"):
+        wrap(Tensor, name, _accept_index)
+    for name in ("fftfreq", "rfftfreq"):
+        wrap(torch.fft, name, _accept_index)
+    wrap(Tensor, "new_tensor", _method)
+    if kinds.now().has_legacy_types:
+        wrap(torch, "set_default_tensor_type", _set_default_type)

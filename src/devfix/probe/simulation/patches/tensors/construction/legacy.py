@@ -1,0 +1,122 @@
+"""`torch.cuda.FloatTensor` and similar types, also sparse: constructors, types, and the method `new`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .... import hooks
+from ....accelerators import devices, kinds
+from ....patching import overridden, register_kernels, replace, wrap
+from ....tensors.tensor import Tensor
+
+DTYPES = {
+    "FloatTensor": torch.float32, "DoubleTensor": torch.float64, "HalfTensor": torch.float16,
+    "BFloat16Tensor": torch.bfloat16, "LongTensor": torch.int64, "IntTensor": torch.int32, "ShortTensor": torch.int16,
+    "CharTensor": torch.int8, "ByteTensor": torch.uint8, "BoolTensor": torch.bool,
+}  # fmt: skip
+
+
+class LegacyType(type):
+    """The metaclass of `torch.cuda.FloatTensor`: a name for tensors of one dtype on a GPU."""
+
+    dtype: torch.dtype
+    layout: torch.layout
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, Tensor) and value.is_cuda and value.dtype is cls.dtype and value.layout is cls.layout
+
+    def __call__(cls, *args: Any, device: Any = None) -> Any:
+        """Create a tensor of the dtype on a GPU."""
+        make = build if cls.layout is torch.strided else _sparse
+        return make(args, cls.dtype, "cuda" if device is None else device)
+
+
+def build(args: Any, dtype: torch.dtype, device: Any) -> Any:
+    """Create a tensor as the legacy constructors do: from sizes, or from data."""
+    if len(args) == 1 and isinstance(args[0], Tensor):
+        return args[0].to(device).detach()
+    sizes = args[0] if len(args) == 1 and isinstance(args[0], torch.Size) else args
+    if all(isinstance(size, int) for size in sizes):
+        return torch.empty(sizes if sizes else (0,), dtype=dtype, device=device)
+    return torch.tensor(args[0], dtype=dtype, device=device)
+
+
+def _sparse(args: Any, dtype: torch.dtype, device: Any) -> Any:
+    """Create a sparse tensor of indices and values on the device of the values, or an empty one of sizes."""
+    if args and isinstance(args[0], Tensor):
+        return torch.sparse_coo_tensor(*args)
+    sizes: Any = args[0] if len(args) == 1 and isinstance(args[0], torch.Size) else args
+    return torch.zeros(sizes or (0,), dtype=dtype, device=device).to_sparse()
+
+
+def _new(original: Any) -> Any:
+    def new(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        if overridden(self) or self._devfix_gpu < 0:
+            asked = {} if device is None else {"device": device}
+            return original(self, *args, **asked, **kwargs)
+        return build(args, self.dtype, self.device if device is None else device)
+
+    return new
+
+
+def _kind_on_host(dtype: torch.dtype) -> Any:
+    original = getattr(torch, next(name for name, kind in DTYPES.items() if kind is dtype))
+
+    def check(value: Any) -> bool:
+        return isinstance(value, original) and value._devfix_gpu < 0
+
+    return check
+
+
+_name_of: Any = None
+
+
+def _type(original: Any) -> Any:
+    global _name_of
+    _name_of = original
+
+    def type_(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return (original if overridden(self) else _convert_type)(self, *args, **kwargs)
+
+    return type_
+
+
+def _convert_type(self: Any, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+    if dtype is None:
+        if self._devfix_held is None:
+            return _name_of(self)
+        return _name_of(self._devfix_held).replace("torch.", f"{kinds.now().module}.", 1)
+    if isinstance(dtype, torch.dtype):
+        return self.to(dtype, non_blocking=non_blocking)
+    name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
+    module, _, base = name.rpartition(".")
+    legacy = ("torch", "torch.cuda") if kinds.now().has_legacy_types else ("torch",)
+    if base not in DTYPES or module not in legacy:
+        return _name_of(self, dtype, non_blocking, **kwargs)
+    if module == "torch":
+        device: Any = devices.CPU
+    else:
+        device = self.device if self._devfix_gpu >= 0 else "cuda"
+    return self.to(device, DTYPES[base], non_blocking=non_blocking)
+
+
+def _element(tensor: Any) -> Any:
+    """Read the only element of a tensor where C++ does so below the world: in a list that it converts to a tensor."""
+    hooks.read(tensor, "torch.Tensor.item")
+    return tensor._devfix_held.item()
+
+
+def install() -> None:
+    """Patch the legacy names."""
+    register_kernels({"_local_scalar_dense": _element}, "Lazy")
+    wrap(Tensor, "type", _type)
+    # `all_declared_types` in torch/csrc/utils/tensor_types.cpp gives no kind but CUDA such names.
+    owners = ((torch.cuda, torch.strided), (torch.cuda.sparse, torch.sparse_coo))
+    for module, layout in owners if kinds.now().has_legacy_types else ():
+        for name, dtype in DTYPES.items():
+            if module is torch.cuda or hasattr(module, name):
+                body = {"dtype": dtype, "layout": layout, "__module__": module.__name__, "is_cuda": True}
+                replace(module, name, LegacyType(name, (), body), add=True)
+    wrap(Tensor, "new", _new)

@@ -1,0 +1,1 @@
+"""Simulated tensors: shells, the values inside them, and the memory that they occupy."""

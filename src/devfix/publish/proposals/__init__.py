@@ -1,0 +1,1 @@
+"""Validated proposals from untrusted reports, and the text of their pull requests."""

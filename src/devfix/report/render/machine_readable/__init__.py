@@ -1,0 +1,1 @@
+"""Reports as JSON, SARIF and code quality issues."""

@@ -1,0 +1,1 @@
+"""Reports as Markdown for pull requests, and the messages of commits."""

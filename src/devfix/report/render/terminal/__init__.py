@@ -1,0 +1,1 @@
+"""Reports as text for terminals and for the log of a workflow."""

@@ -1,0 +1,149 @@
+"""The record of `devfix find` as text: a table of causes, and the diagnosis of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from devfix.progress import duration
+from devfix.report.find_types import CauseFixRecord, CauseRecord, EvidenceRecord, FindRecord
+from devfix.report.plain import one_line, plain
+from devfix.report.render.terminal.github import command
+from devfix.report.render.terminal.text import diagnosis, render_text
+
+_SHOWN = 5  # tests and other names in a list
+
+
+def find_text(data: FindRecord, color: bool = False, width: int = 100) -> str:
+    """Return the record as text of `width` columns."""
+    return render_text(Group(*_parts(data)), color, width)
+
+
+def _parts(data: FindRecord) -> Iterator[RenderableType]:
+    findings = data.findings
+    yield Text(find_headline(data), style="bold red" if findings else "bold green")
+    if findings:
+        yield _table(findings)
+    for number, finding in enumerate(findings, 1):
+        yield Text(f"{number}. {_place(finding)}: {one_line(finding.title)}", style="bold")
+        yield Padding(Group(*_finding(finding)), (0, 0, 1, 3))
+    yield from _rest(data)
+
+
+def find_headline(data: FindRecord) -> str:
+    """Return how many findings there are, of how many tests."""
+    count = len(data.findings)
+    found = f"{count or 'no'} {'new ' if data.known else ''}finding{'s'[count == 1 :]}"
+    known = f", {len(data.known)} known" if data.known else ""
+    stopped = ", interrupted" if data.interrupted else ""
+    return (
+        f"{found}{known}{stopped}: {data.tests} tests, {data.passed_cpu} pass on the CPU, "
+        f"{data.passed_lifted} of these on a GPU too ({duration(data.seconds['total'])})"
+    )
+
+
+def _table(findings: Sequence[CauseRecord]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in ("", "cause", "kind", "rule", "tests", "on", "confidence"):
+        table.add_column(name, overflow="fold")
+    for number, each in enumerate(findings, 1):
+        sure = each.confidence + ("" if each.confirmed else ", not confirmed")
+        devices = " ".join(each.devices)
+        rule = one_line(each.rule) or "-"
+        table.add_row(str(number), _place(each), each.kind, rule, str(len(each.tests)), devices, sure)
+    return table
+
+
+def _finding(finding: CauseRecord) -> Iterator[RenderableType]:
+    if finding.failure is not None:
+        yield from diagnosis(finding.failure)
+    else:
+        yield Text(f"> {one_line(finding.source)}")
+    if finding.evidence is not None:
+        yield Text(_shown_by(finding.evidence))
+    if fix := finding.fix:
+        yield from _render_fix(fix)
+    tests = finding.tests
+    more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
+    yield Text(f"Reached by {one_line(tests[0], 300)}{more}")
+
+
+def _shown_by(evidence: EvidenceRecord) -> str:
+    """Return what shows a silent finding: where the tensors on the GPU went in, and where the other one was created."""
+    entered, created = evidence.entered, evidence.created
+    kept = f", kept as {one_line(evidence.attribute)}" if evidence.attribute else ""
+    return (
+        f"The tensors on the GPU went into `{one_line(evidence.call)}` ({one_line(entered.path, 300)}:{entered.line}); "
+        f"the other one was created at {one_line(created.path, 300)}:{created.line}{kept}. The test passes."
+    )
+
+
+def _render_fix(fix: CauseFixRecord) -> Iterator[RenderableType]:
+    if not fix.branch:
+        yield Text(f"Not repaired: {one_line(fix.verdict)}", style="red")
+        return
+    yield Text(f"Repaired on the branch {one_line(fix.branch)} ({fix.commit[:10]})", style="green")
+    yield Text(plain(fix.diff))
+
+
+def _place(finding: CauseRecord) -> str:
+    return one_line(f"{finding.path}:{finding.line}", 300)
+
+
+def _rest(data: FindRecord) -> Iterator[RenderableType]:
+    if data.artefacts:
+        yield Text(f"{len(data.artefacts)} tests could not be lifted: what they do themselves fails on a GPU")
+    for name, said in (
+        ("failed_cpu", "fail on the CPU, and were not lifted"),
+        ("failed_lifted", "fail lifted, for another reason than devices"),
+    ):
+        tests = [each if isinstance(each, str) else each.test for each in getattr(data, name)]
+        if tests:
+            more = f" and {len(tests) - _SHOWN} more" if len(tests) > _SHOWN else ""
+            yield Text(f"{len(tests)} tests {said}: {one_line(', '.join(tests[:_SHOWN]), 600)}{more}")
+    if data.left_out:
+        names = ", ".join(each.test for each in data.left_out[:_SHOWN])
+        more = f" and {len(data.left_out) - _SHOWN} more" if len(data.left_out) > _SHOWN else ""
+        yield Text(f"{len(data.left_out)} scripts do not run by themselves on the CPU: {one_line(names, 600)}{more}")
+    if data.missing:
+        yield Text(f"Not installed: {one_line(', '.join(data.missing), 600)}; tests that need them were left out")
+    for note in data.notes:
+        yield Text(f"Note: {one_line(note, 600)}")
+
+
+def summary(finding: CauseRecord) -> str:
+    """Return what a finding is in a sentence: the exception and its message, or what is left on the host."""
+    failure = finding.failure
+    if failure is None or finding.evidence is not None:
+        return f"{finding.kind}: {finding.title}"
+    return f"{failure.exception}: {failure.message}"
+
+
+def find_outputs(data: FindRecord) -> str:
+    """Return lines for GITHUB_OUTPUT: how many findings are new, and how many of them have a verified fix."""
+    fixed = [each for each in data.findings if each.fix is not None and each.fix.branch]
+    outcome = "clean" if not data.findings else "found"
+    return f"outcome={outcome}\nfailures={len(data.findings)}\nfixes={len(fixed)}\n"
+
+
+def find_summary(data: FindRecord) -> str:
+    """Return the text as Markdown, as a block in which nothing takes effect."""
+    lines = find_text(data).splitlines()
+    return "## devfix find\n\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def find_commands(data: FindRecord) -> str:
+    """Return the findings as annotations for a GitHub runner, each at its cause."""
+    lines = []
+    for each in data.findings:
+        words = one_line(summary(each), 400)
+        told = f"{words}\nSeen at {each.failing.path}:{each.failing.line} in {len(each.tests)} tests"
+        where = {"file": each.path, "line": str(each.line)} if not each.path.startswith("/") else {}
+        severity = "error" if each.evidence is None else "warning"  # nothing fails by a silent one
+        lines.append(command(severity, told, {**where, "title": f"devfix: {each.rule or each.title}"}))
+    return "".join(line + "\n" for line in lines)

@@ -1,0 +1,1 @@
+"""Run cases in their worlds, and check what the rule proposes."""

@@ -1,0 +1,1 @@
+"""Pages of rules: their headings, cases, and the selection of cases."""
