@@ -159,6 +159,7 @@ LONG = "f(" + ", ".join(["argument"] * 7) + ")"  # 71 letters
         (f"a.b{LONG}", f"a.b{LONG}.to(d)", "a.bf(…)"),
         (f"(a\n    .{LONG[0]}){LONG[1:]}", f"(a\n    .f){LONG[1:]}.to(d)", "(a .f)(…)"),
         ("nn.Parameter(make(3))", "nn.Parameter(make(3).to(d))", "make(3)"),
+        ("x.to(e)", "x.to(e).to(d)", "x.to(e)"),
         ("Parameter(make(3), False)", "Parameter(make(3).to(d), False)", "make(3)"),
         ("Parameter()", "Parameter().to(d)", "Parameter()"),
     ],
@@ -168,3 +169,14 @@ def test_an_expression_is_moved_and_told(code: str, moved: str, told: str) -> No
     found = move_at(file, file.module.body[0].body[0].value, "d")  # type: ignore[union-attr, attr-defined]
     assert after(found) == f"y = {moved}\n"
     assert found is not None and found.title == f"Move `{told}` to `d`"
+
+
+def test_what_is_moved_already_is_not_moved_again() -> None:
+    file = main("y = self.mean.to(d) + self.scale + self.mean\n")
+    moved, bare = file.find(file.module, "self.mean")
+    scale = file.find(file.module, "self.scale")[0]
+    assert move_at(file, moved, "d") is None
+    assert (
+        after(move_at(file, scale, "d", [moved, bare])) == "y = self.mean.to(d) + self.scale.to(d) + self.mean.to(d)\n"
+    )
+    assert after(move_at(file, moved, "e")) == "y = self.mean.to(e).to(d) + self.scale + self.mean\n"

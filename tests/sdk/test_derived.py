@@ -61,6 +61,24 @@ def test_what_an_operand_was_made_of_nearest_first() -> None:
     assert [derived_in_frame(failure(*scope), operand, frame) for frame in (-1, 0, 2)] == [[], [], []]
 
 
+def test_what_the_trace_names_comes_first_and_needs_no_history() -> None:
+    """Of a variable only its creation and its moves are recorded, so that two made alike have one history."""
+    copied = Event("op", "copy.deepcopy", "cpu", (AT,))
+    sources = (NameRef(1, "shadow['b']"), NameRef(0, "far"), NameRef(1, "average"))
+    operand = Operand("other", "cpu", history=(CREATION, copied, MOVE, EQUAL), sources=sources)
+    scope = (
+        named("far", CREATION),
+        named("average", CREATION, MOVE),
+        named("shadow['a']", CREATION, MOVE),
+        named("shadow['b']", CREATION, MOVE),
+    )
+    assert [each.expression for each in derived_in_frame(failure(*scope), operand, 1)] == [
+        "shadow['b']",
+        "average",
+        "far",
+    ]
+
+
 def attributes(*scope: ScopeVariable, names: tuple[str, ...] = ()) -> list[tuple[str, str, str]]:
     operand = Operand("other", "cpu", names=tuple(NameRef(1, name) for name in names), history=(CREATION, EQUAL))
     found = stored_attributes(failure(*scope), operand)

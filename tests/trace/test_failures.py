@@ -215,6 +215,22 @@ def test_a_copy_that_nobody_kept(trace_program: Any) -> None:
     assert second["copy"] is None
 
 
+def test_the_tensors_that_an_operand_was_computed_from(trace_program: Any) -> None:
+    ran = trace_program(
+        """
+        import torch
+        rows = {name: torch.ones(3) for name in "ab"}
+        base = rows["b"].exp()
+        other = torch.ones(3).cuda()
+        2 * base.clamp(min=0) + other.neg()
+        """
+    )
+    first, second = ran.failure["operands"]
+    assert not first["names"]
+    assert [each["expression"] for each in first["sources"]] == ["base", 'rows["b"]']
+    assert [each["expression"] for each in second["sources"]] == ["other"]
+
+
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="groups of exceptions came with Python 3.11")
 def test_a_failure_inside_a_group(trace_program: Any) -> None:
     ran = trace_program(

@@ -106,7 +106,8 @@ class Operand:
     """A tensor argument of the failing operator, with its history (oldest event first: the creation).
 
     `owner` is the module that holds it as the deepest frame sees it, `holders` as each frame sees it, deepest first.
-    `copy` is where a copy of it, or of its source, was last made on another device. `values` are known if the operator
+    `sources` are the names of the tensors from which it was computed, those of the last steps first. `copy` is where a
+    copy of it, or of its source, was last made on another device. `values` are known if the operator
     does not write to it.
     """
 
@@ -120,6 +121,7 @@ class Operand:
     holders: tuple[ModuleOwner, ...] = ()
     copy: Event | None = None
     values: Checksum | None = None
+    sources: tuple[NameRef, ...] = ()
 
     @property
     def creation(self) -> Event | None:

@@ -86,6 +86,12 @@ def same_data(value: Any) -> set[int]:
     return moments
 
 
+def computed_from(value: Any) -> set[int]:
+    """Return the moments of the events that led to `value`, as far back as its history goes."""
+    known = records.of(value)
+    return set() if known is None else {event[MOMENT] for event in _chain(known[LAST])}
+
+
 def moment(value: Any) -> int:
     """Return the moment of the tensor's newest event, 0 if unknown."""
     known = records.of(value)

@@ -47,8 +47,8 @@ def _tensors(name: str, value: Any, depth: int = 2) -> Iterator[tuple[str, Any]]
 
 def describe_operand(argument: str, tensor: Any, looked: Looked, holdings: Holdings) -> dict[str, Any]:
     """Describe one operand, with all expressions for it in the inspected frames."""
-    family = histories.same_data(tensor)
-    named = []
+    family, steps = histories.same_data(tensor), histories.computed_from(tensor)
+    named, sources = [], []
     for frame, (expression, kind, value) in looked:
         if kind != "tensor":
             continue
@@ -58,7 +58,10 @@ def describe_operand(argument: str, tensor: Any, looked: Looked, holdings: Holdi
         if relation:
             name = {"frame": frame, "expression": expression, "relation": relation}
             named.append((_RELATIONS.index(relation), -histories.moment(value), name, value))
+        elif histories.moment(value) in steps:
+            sources.append((-histories.moment(value), {"frame": frame, "expression": expression}))
     named.sort(key=lambda each: each[:2])  # the nearest source of the operand comes first
+    sources.sort(key=lambda each: each[0])
     held = holdings.holders(tensor, family)
     copies = (histories.copy(value) for value in (tensor, *(each[3] for each in named if each[0] < 2)))
     return {
@@ -67,6 +70,7 @@ def describe_operand(argument: str, tensor: Any, looked: Looked, holdings: Holdi
         "dtype": str(tensor.dtype),
         "shape": sizes(tensor),
         "names": [name for _, _, name, _ in named[:_MOST]],
+        "sources": [name for _, name in sources[:_MOST]],
         "history": histories.history(tensor),
         "owner": held[0] if held else None,
         "holders": held,

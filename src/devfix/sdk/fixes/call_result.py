@@ -11,7 +11,8 @@ from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions, is_bound
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name, normalised
-from devfix.source.edits.expressions import move_to
+from devfix.source.edits.device_arguments import device_text
+from devfix.source.edits.expressions import is_move, move_to
 from devfix.source.queries.reading import assignments, is_read
 
 LONG = 72  # of a commit message's first line; a longer call is abbreviated to its function's name
@@ -90,11 +91,24 @@ def is_on_device(file: File, node: cst.BaseExpression) -> bool:
 def move_at(
     file: File, node: cst.BaseExpression, anchor: str, others: Sequence[cst.BaseExpression] = ()
 ) -> Change | None:
-    """Return a change that moves an expression and some others; for `nn.Parameter(…)` its argument."""
+    """Return a change that moves an expression and some others; for `nn.Parameter(…)` its argument.
+
+    What is moved there already stays as it is: `x.to(y.device)` never becomes `x.to(y.device).to(y.device)`.
+    """
     if isinstance(node, cst.Call) and last_name(node.func) == "Parameter" and node.args:
         node = node.args[0].value  # a moved Parameter would no longer be a leaf that an optimizer can take
     text = " ".join(file.code(node).split())
     if len(text) > LONG and isinstance(node, cst.Call):
         text = f"{' '.join(file.code(node.func).split())}(…)"
-    edits: dict[cst.CSTNode, cst.CSTNode] = {each: move_to(each, anchor) for each in (node, *others)}
+    if _is_moved_to(file, node, anchor):
+        return None
+    nodes = [node, *(each for each in others if not _is_moved_to(file, each, anchor))]
+    edits: dict[cst.CSTNode, cst.CSTNode] = {each: move_to(each, anchor) for each in nodes}
     return change(file, file.replaced(edits), f"Move `{text}` to `{anchor}`")
+
+
+def _is_moved_to(file: File, node: cst.BaseExpression, anchor: str) -> bool:
+    """Return whether an expression is the receiver of a move to that device."""
+    method = file.parent(node)
+    call = file.parent(method) if isinstance(method, cst.Attribute) and method.value is node else None
+    return isinstance(call, cst.Call) and is_move(call) and device_text(call) == anchor

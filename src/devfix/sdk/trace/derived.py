@@ -12,17 +12,28 @@ from devfix.sdk.trace.operands import scope_in
 def derived_in_frame(failure: Failure, operand: Operand, frame: int) -> list[ScopeVariable]:
     """Return the tensors in a frame's scope from which an operand was computed, nearest first, without the operand.
 
-    For example `self.mask` for the operand `self.mask == 0`, which has no name.
+    For example `self.mask` for the operand `self.mask == 0`, which has no name. The trace names them; other variables
+    count if the operand's history continues theirs, and come last.
 
     >>> [each.expression for each in derived_in_frame(failure, failure.operands[1], 0)]
     []
     """
+    named = {each.expression: number for number, each in enumerate(operand.sources) if each.frame == frame}
     found = [
         binding
         for binding in scope_in(failure, frame)
-        if binding.kind == "tensor" and binding.device == operand.device and begins(operand.history, binding.history)
+        if binding.kind == "tensor" and binding.device == operand.device
+        if binding.expression in named or begins(operand.history, binding.history)
     ]
-    return sorted(found, key=lambda each: (-len(each.history), each.expression.count("."), len(each.expression)))
+    return sorted(
+        found,
+        key=lambda each: (
+            named.get(each.expression, len(named)),
+            -len(each.history),
+            each.expression.count("."),
+            len(each.expression),
+        ),
+    )
 
 
 def begins(history: tuple[Event, ...], source: tuple[Event, ...]) -> bool:
