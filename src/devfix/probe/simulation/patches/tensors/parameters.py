@@ -15,6 +15,7 @@ from ...tensor import wrap as wrap_tensor
 from . import storages
 
 _BASE: Any = torch._C.TensorBase
+_C: Any = torch._C
 _swap = torch._C._swap_tensor_impl
 _tracing = torch._C._get_tracing_state
 
@@ -68,7 +69,7 @@ def _subclass(original: Any) -> Any:
         made = wrap_tensor(data._devfix_held.detach(), data._devfix_gpu)
         made.requires_grad_(require_grad)  # before it has a class, whose `__torch_function__` may reject this
         if _tracing() is not None:
-            torch._C._set_value_trace(made, torch._C._get_value_trace(data))
+            _C._set_value_trace(made, _C._get_value_trace(data))
         return side_table.become(made, cls)
 
     return make_subclass
