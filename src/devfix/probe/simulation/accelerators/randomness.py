@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,9 @@ import torch
 from . import devices, kinds
 
 _CPU_GENERATOR = torch.default_generator
+_STATE_BYTES = _CPU_GENERATOR.get_state().numel()
+_CUDA_BYTES = (16, 8)  # CUDAGeneratorImpl::set_state: the offset may be missing
+_SKIPPED = 1 << 20  # numbers, at most, so that an offset begins elsewhere than the seed
 
 
 class Generator(torch.Generator):
@@ -23,6 +27,26 @@ class Generator(torch.Generator):
     def device(self) -> torch.device:  # type: ignore[override]
         """The device whose operators may use this generator."""
         return devices.SHOWN[self._devfix_gpu] if self._devfix_gpu >= 0 else devices.CPU
+
+    def clone_state(self) -> Any:
+        """Return a new generator of the same device, in the same state."""
+        made = make(self._devfix_gpu)
+        made.set_state(self.get_state())
+        return made
+
+    def set_state(self, new_state: torch.Tensor) -> Any:
+        """Set the state of a generator of this kind, or one that was saved on a real GPU: its seed and its offset."""
+        size = new_state.numel() if kinds.now().is_cuda and isinstance(new_state, torch.Tensor) else _STATE_BYTES
+        if size == _STATE_BYTES or new_state.device.type != "cpu" or new_state.dtype is not torch.uint8:
+            return super().set_state(new_state)
+        if size not in _CUDA_BYTES:
+            raise RuntimeError("RNG state is wrong size")
+        seed, offset = struct.unpack("<Qq", bytes(new_state.tolist()).ljust(16, b"\0"))
+        self.manual_seed(seed)
+        guard = torch._C._DisableTorchDispatch()  # for C++ it is a generator of the CPU
+        torch.empty(min(offset // 4, _SKIPPED)).uniform_(generator=self)
+        del guard
+        return self
 
     def __reduce__(self) -> Any:
         """Pickle the generator with its own device."""

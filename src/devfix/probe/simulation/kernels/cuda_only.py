@@ -1,4 +1,4 @@
-"""Operators that CUDA has and the CPU lacks: products with a result type of their own, and products of int4 weights.
+"""Operators that CUDA has and the CPU lacks, or has for more: products with another result type, of int4 and of int8.
 
 They compute what the kernels in ATen/native/cuda do, and refuse what those refuse.
 """
@@ -112,7 +112,19 @@ def _int4_product(input: Any, weight: Any, group: int, scales: Any) -> torch.Ten
     return product.to(torch.bfloat16)
 
 
+def _int8_product(one: Any, two: Any, **kwargs: Any) -> Any:
+    """Return a product of int8 matrices, of sizes that `_int_mm_out_cuda` in ATen/native/cuda/Blas.cpp takes."""
+    if one.dim() == two.dim() == 2 and one.shape[1] == two.shape[0]:
+        if one.shape[0] <= 16:
+            raise RuntimeError(f"self.size(0) needs to be greater than 16, but got {one.shape[0]}")
+        for name, size in (("self", one.shape[1]), ("mat2", two.shape[1])):
+            if size == 0 or size % 8:
+                raise RuntimeError(f"{name}.size(1) needs to be greater than 0 and a multiple of 8, but got {size}")
+    return _aten._int_mm(one, two, **kwargs)
+
+
 _KERNELS: dict[str, Callable[..., Any]] = {
+    "aten::_int_mm": _int8_product,
     "aten::_convert_weight_to_int4pack": pack,
     "aten::_weight_int4pack_mm": _int4_product,
 }

@@ -16,6 +16,12 @@ from ...tensors.tensor import Tensor
 TOTAL = 80 << 30
 
 
+_SMALL, _MEDIUM = 1 << 20, 10 << 20  # sizes up to here share segments (c10/core/AllocatorConfig.h)
+_SEGMENT, _SHARED = 2 << 20, 20 << 20  # bytes of a segment of small blocks, and of one of larger blocks
+raw: dict[int, tuple[int, int]] = {}  # GPU and size of the blocks that a program allocated without a tensor
+_reserved: dict[int, int] = {}
+
+
 class _Garbage:
     left = False
 
@@ -47,10 +53,46 @@ def _tensors() -> list[Any]:
 
 
 def _living(gpu: int) -> int:
+    return sum(_blocks(gpu))
+
+
+def _blocks(gpu: int) -> list[int]:
     held = [tensor._devfix_held for tensor in _tensors() if tensor._devfix_gpu == gpu]
     storages = [tensor.untyped_storage() for tensor in held if tensor.layout is torch.strided]
     sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
-    return sum(map(memory_peaks.rounded, sizes.values()))
+    sizes.update((pointer, size) for pointer, (owner, size) in raw.items() if owner == gpu)
+    return [memory_peaks.rounded(size) for size in sizes.values()]
+
+
+def _segments(gpu: int) -> int:
+    """Return the bytes of the segments in which the allocator keeps what lives."""
+    found = [0, 0, 0]
+    for size in _blocks(gpu):
+        kind = 0 if size <= _SMALL else 1 if size < _MEDIUM else 2
+        found[kind] += size if kind < 2 else _whole(size, _SEGMENT)
+    return _whole(found[0], _SEGMENT) + _whole(found[1], _SHARED) + found[2]
+
+
+def _whole(size: int, unit: int) -> int:
+    return -(-size // unit) * unit
+
+
+def reserved(device: Any = None) -> int:
+    """Return the bytes of the segments that were seen in use, and are kept until the cache is emptied."""
+    gpu = _index(device)
+    allocated(device)  # collects garbage first
+    _reserved[gpu] = max(_segments(gpu), _reserved.get(gpu, 0))
+    return _reserved[gpu]
+
+
+def peak_reserved(device: Any = None) -> int:
+    """Return the bytes of the segments at the peak."""
+    return max(reserved(device), _whole(peak(device), _SEGMENT))
+
+
+def empty() -> None:
+    """Give the segments back in which nothing lives."""
+    _reserved.clear()
 
 
 def peak(device: Any = None) -> int:
@@ -63,6 +105,7 @@ def peak(device: Any = None) -> int:
 def forget() -> None:
     """Reset all peaks, and exclude garbage from the next figures."""
     memory_peaks.most.clear()
+    _reserved.clear()
     _Garbage.left = True
 
 
@@ -74,12 +117,12 @@ def reset(device: Any = None) -> None:
 
 def stats(device: Any = None) -> Any:
     """Return the figures under the names of PyTorch's allocator."""
-    now = allocated(device)
-    most = peak(device)
+    used, segments = (allocated(device), peak(device)), (reserved(device), peak_reserved(device))
     figures = {}
     for kind in ("allocation", "segment", "active", "inactive_split", "allocated_bytes", "reserved_bytes",
                  "active_bytes", "inactive_split_bytes", "requested_bytes"):  # fmt: skip
         counted = kind.endswith("_bytes") and not kind.startswith("inactive")
+        now, most = segments if kind == "reserved_bytes" else used
         for pool in ("all", "large_pool", "small_pool"):
             for metric, figure in (("current", now), ("peak", most), ("allocated", most), ("freed", most - now)):
                 figures[f"{kind}.{pool}.{metric}"] = figure if counted and pool != "small_pool" else 0
@@ -116,16 +159,16 @@ def _summary(device: Any = None, abbreviated: bool = False) -> str:
 def install() -> None:
     """Patch the figures in torch.cuda or torch.xpu, and in torch.accelerator."""
     answers: dict[str, Any] = {
-        "memory_allocated": allocated, "memory_reserved": allocated, "memory_cached": allocated,
-        "max_memory_allocated": peak, "max_memory_reserved": peak, "max_memory_cached": peak,
+        "memory_allocated": allocated, "memory_reserved": reserved, "memory_cached": reserved,
+        "max_memory_allocated": peak, "max_memory_reserved": peak_reserved, "max_memory_cached": peak_reserved,
         "reset_peak_memory_stats": reset, "reset_max_memory_allocated": reset, "reset_max_memory_cached": reset,
         "reset_accumulated_memory_stats": lambda device=None: None,
         "memory_stats": stats, "memory_stats_as_nested_dict": nested_stats,
         "memory_summary": _summary,
         "memory_snapshot": lambda *args, **kwargs: [],
-        "get_memory_info": lambda device=None: (max(TOTAL - allocated(device), 1), TOTAL),
-        "mem_get_info": lambda device=None: (max(TOTAL - allocated(device), 1), TOTAL),
-        "memory_usage": lambda device=None: 0, "empty_cache": lambda: None,
+        "get_memory_info": lambda device=None: (max(TOTAL - reserved(device), 1), TOTAL),
+        "mem_get_info": lambda device=None: (max(TOTAL - reserved(device), 1), TOTAL),
+        "memory_usage": lambda device=None: 0, "empty_cache": empty,
         "list_gpu_processes": lambda device=None: "",
     }  # fmt: skip
     if not kinds.now().is_cuda:  # of CUDA, the driver's own functions keep it

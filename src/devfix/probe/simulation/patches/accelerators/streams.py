@@ -13,6 +13,7 @@ from ...accelerators import devices, kinds
 from ...dispatcher import graph_capture
 from ...patching import overridden, replace, wrap
 from ...tensors.tensor import Tensor
+from .random_state import index_of
 
 _TYPES = {"cuda": 1, "xpu": 12, "mps": 13}  # DeviceType in c10/core/DeviceType.h
 
@@ -102,10 +103,13 @@ class ExternalStream(Stream):
 class Event:
     """A time on the host's clock."""
 
-    def __init__(
-        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, **_: Any
-    ) -> None:
-        self.enable_timing = enable_timing
+    enable_timing = False
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        if given and not isinstance(given[0], bool):
+            given = given[1:]  # `torch.Event` is given its device first
+        self.__dict__.update(zip(("enable_timing", "blocking", "interprocess"), given))  # noqa: B905 - or fewer
+        self.enable_timing = bool(named.get("enable_timing", self.enable_timing))
         self.moment: float | None = None
         self._gpu = 0
 
@@ -153,12 +157,12 @@ _streams = _Streams()
 
 def default_stream(device: Any = None) -> Stream:
     """Return the default stream of a device."""
-    return Stream(device=devices.current() if device is None else device, stream_id=0)
+    return Stream(device=index_of(device), stream_id=0)
 
 
 def current_stream(device: Any = None) -> Stream:
     """Return the current stream of a device in this thread."""
-    index = devices.current() if device is None else devices.spoken(device) or 0
+    index = index_of(device)
     return _streams.of.setdefault(index, default_stream(index))
 
 

@@ -1,18 +1,24 @@
 """Device queries in scripts: C++ would return the lazy device, so the script's graph calls Python instead.
 
-A graph is changed before its first run, which creates its executor, and restored before it is saved.
+A graph is changed before its first run, which creates its executor, and restored before it is saved or read.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
-from ...accelerators import devices
-from ...patching import undo_with, wrap
+from ...accelerators import devices, kinds
+from ...patching import replace, undo_with, wrap
 
+_KINDS: tuple[Any, ...] = (torch._C.ScriptFunction, torch._C.ScriptMethod)
+_READ = ("graph", "inlined_graph", "code", "code_with_constants")
+_graph_of = {kind: kind.graph.fget for kind in _KINDS}  # PyTorch's own: those below restore what they return
+_DEVICES = ("Device", "Device?", "Optional[Device]")
+_LAZY = re.compile(r"\blazy:(\d+)")
 _libraries: list[Any] = []
 _changed: set[str] = set()  # the functions of the program, by their qualified names
 _OPERATORS = {
@@ -52,7 +58,7 @@ def change(graph: Any) -> None:
     for node in graph.findAllNodes("aten::to"):
         inputs = list(node.inputs())
         for place, value in enumerate(inputs):
-            if place and str(value.type()) in ("Device", "Device?", "Optional[Device]"):
+            if place and str(value.type()) in _DEVICES and value.node().kind() != "devfix::inner":
                 made = graph.create("devfix::inner", [inputs[0], value], 1)
                 made.insertBefore(node)
                 made.output().setType(value.type())
@@ -67,6 +73,10 @@ def change_back(graph: Any) -> None:
         _, device = node.inputs()
         node.output().replaceAllUsesWith(device)
         node.destroy()
+
+
+def _graph(function: Any) -> Any:
+    return _graph_of[type(function)](function)
 
 
 def _functions() -> list[Any]:
@@ -90,15 +100,16 @@ def _prepare(function: Any) -> None:
         name = each.qualified_name
         if name not in _changed:
             _changed.add(name)
-            change(each.graph)
+            change(_graph(each))
     owner = getattr(function, "owner", None)
     if owner is None:
-        change(function.graph)
+        change(_graph(function))
         return
     for method in _methods(owner):
-        if method.graph.findAllNodes("prim::CallFunction"):
-            torch._C._jit_pass_inline(method.graph)  # functions of a loaded module cannot be reached otherwise
-        change(method.graph)
+        graph = _graph(method)
+        if graph.findAllNodes("prim::CallFunction"):
+            torch._C._jit_pass_inline(graph)  # functions of a loaded module cannot be reached otherwise
+        change(graph)
 
 
 def _running(original: Any) -> Any:
@@ -121,9 +132,42 @@ def as_written(function: Any = None, module: Any = None) -> None:
         *(() if function is None else (function,)),
         *(() if module is None else _methods(module)),
     ):
-        change_back(each.graph)
+        change_back(_graph(each))
     _changed.clear()
     _ready.clear()
+
+
+def _reading(read: Any, name: str) -> Any:
+    def get(self: Any) -> Any:
+        if _changed or _ready:
+            as_written(function=self, module=getattr(self, "owner", None))
+        found = read(self)
+        if name == "inlined_graph":
+            change_back(found)  # a copy, with those of the functions in it that have been optimized
+        return (_outward(found[0]), *found[1:]) if isinstance(found, tuple) else _outward(found)
+
+    return get
+
+
+def _outward(text: Any) -> Any:
+    """Return a text with the device's own name, and anything else as it is."""
+    return _LAZY.sub(rf"{kinds.now().name}:\1", text) if isinstance(text, str) else text
+
+
+def _telling(original: Any) -> Any:
+    def __repr__(self: Any) -> Any:
+        return _outward(original(self))
+
+    return __repr__
+
+
+def _optimized(original: Any) -> Any:
+    def graph_for(*args: Any, **kwargs: Any) -> Any:
+        graph = original(*args, **kwargs).copy()  # the executor goes on with its own
+        change_back(graph)
+        return graph
+
+    return graph_for
 
 
 def _saving(original: Any) -> Any:
@@ -135,9 +179,20 @@ def _saving(original: Any) -> Any:
 
 
 def install() -> None:
-    """Patch the calls of scripts, and how functions are saved."""
-    for kind in (torch._C.ScriptFunction, torch._C.ScriptMethod):
+    """Patch the calls of scripts, what is read of their graphs, and how functions are saved."""
+    for kind in _KINDS:
         wrap(kind, "__call__", _running)
+        wrap(kind, "graph_for", _optimized)
+        for name in _READ:
+            if own := vars(kind).get(name):
+                replace(kind, name, property(_reading(own.fget, name)))
+    import torch.jit._fuser as fuser
+
+    wrap(torch._C, "_last_executed_optimized_graph", _optimized)
+    for owner in (torch.jit, fuser):
+        replace(owner, "last_executed_optimized_graph", torch._C._last_executed_optimized_graph)
+    for kind in (torch._C.Graph, torch._C.Node, torch._C.Value, torch._C.Type):
+        wrap(kind, "__repr__", _telling)
     for name in ("save", "save_to_buffer"):
         wrap(torch._C.ScriptFunction, name, _saving)
     undo_with(as_written)

@@ -47,6 +47,14 @@ def _synchronize(device: Any = None) -> None:
     graph_capture.check()
 
 
+def _accesses_peer(device: Any, peer_device: Any) -> bool:
+    one, two = utilities._get_device_index(device, optional=True), utilities._get_device_index(peer_device)
+    for index, name in ((one, "device"), (two, "peer device")):
+        if not 0 <= index < devices.count():
+            raise AssertionError(f"Invalid {name} id")
+    return one != two
+
+
 def _memory(device: Any = None) -> int:
     return 0
 
@@ -65,12 +73,11 @@ def _answers() -> dict[str, Any]:
         "get_device_properties": _properties,
         "get_device_name": lambda device=None: _properties(device).name,
         "get_device_capability": lambda device=None: (8, 0),
-        "can_device_access_peer": lambda device, peer: index_of(device) != index_of(peer),
+        "can_device_access_peer": _accesses_peer,
         "is_bf16_supported": lambda including_emulation=True: True,
         "is_tf32_supported": lambda: True,
         "get_arch_list": lambda: ["sm_80"],
         "ipc_collect": lambda: None,
-        "empty_cache": lambda: None,
         "utilization": _memory,
         "is_current_stream_capturing": graph_capture.active,
     }

@@ -22,7 +22,7 @@ def _answers() -> dict[str, Any]:
     nothing = functools.partial(_give, None)
     answers: dict[str, Any] = {
         "getDeviceCount": devices.count, "getDevice": devices.current, "init": nothing, "sleep": nothing,
-        "synchronize": graph_capture.check, "ipc_collect": nothing, "emptyCache": nothing,
+        "synchronize": graph_capture.check, "ipc_collect": nothing, "emptyCache": memory.empty,
         "set_sync_debug_mode": graph_capture.set_sync_mode, "get_sync_debug_mode": graph_capture.sync_mode,
         "getCurrentBlasHandle": functools.partial(_give, 0x7F0000001000),
         "getCurrentSolverHandle": functools.partial(_give, 0x7F0000002000),

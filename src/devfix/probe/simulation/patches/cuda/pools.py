@@ -12,6 +12,7 @@ import torch
 
 from ...accelerators import devices
 from ...patching import replace
+from ..accelerators import memory
 
 _numbers = itertools.count(1)
 _blocks: dict[int, Any] = {}  # the memory of each pointer that was returned
@@ -58,12 +59,14 @@ def _allocate(size: int, stream: int) -> int:
     block = ctypes.create_string_buffer(max(int(size), 1))
     pointer = ctypes.addressof(block)
     _blocks[pointer] = block
+    memory.raw[pointer] = devices.current(), len(block)
     return pointer
 
 
 def _delete(pointer: int) -> None:
     if _blocks.pop(pointer, None) is None:
         raise RuntimeError(f"invalid device pointer: {hex(pointer)}")
+    memory.raw.pop(pointer, None)
 
 
 def _host_figures() -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """`group_norm`: its C++ keeps the memory format on the CPU and drops it elsewhere, which changes the last bits.
 
-The simulated GPU keeps it, so that a program computes the same numbers in both worlds.
+The simulated GPU keeps it, so that a program computes the same numbers in both worlds. A trace has the operator itself.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from torch._prims_common import suggest_memory_format
 from ...patching import overridden, wrap
 
 _aten = torch.ops.aten
+_tracing = torch._C._get_tracing_state
 
 
 def _keep_dtype(original: Any) -> Any:
@@ -21,7 +22,7 @@ def _keep_dtype(original: Any) -> Any:
         input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True
     ) -> Any:
         parts = [item for item in (weight, bias) if item is not None]
-        if any(map(overridden, (input, *parts))):
+        if _tracing() is not None or any(map(overridden, (input, *parts))):
             return original(input, num_groups, weight, bias, eps, cudnn_enabled)
         gpu = input._devfix_gpu
         if gpu < 0 or input.is_contiguous() or any(item._devfix_gpu != gpu for item in parts):

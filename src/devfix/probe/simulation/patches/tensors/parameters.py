@@ -17,7 +17,9 @@ from ...tensors.tensor import wrap as wrap_tensor
 from . import storages
 
 _BASE: Any = torch._C.TensorBase
+_C: Any = torch._C
 _swap = torch._C._swap_tensor_impl
+_tracing = torch._C._get_tracing_state
 
 
 def become(self: Any, value: Any) -> None:
@@ -54,6 +56,8 @@ def _compatible(original: Any) -> Any:
     def has_compatible_shallow_copy_type(tensor: Any, other: Any) -> bool:
         if tensor._devfix_gpu < 0 and other._devfix_gpu < 0:
             return bool(original(tensor, other))
+        if tensor._devfix_gpu != other._devfix_gpu and _tracing() is not None:
+            return False  # a trace refers to the tensor, which cannot become another one: its module gets a new one
         one, two = (item if item._devfix_held is None else item._devfix_held for item in (tensor, other))
         return bool(original(one, two))
 
@@ -66,6 +70,8 @@ def _subclass(original: Any) -> Any:
             return original(cls, data, require_grad, **kwargs)
         made = wrap_tensor(data._devfix_held.detach(), data._devfix_gpu)
         made.requires_grad_(require_grad)  # before it has a class, whose `__torch_function__` may reject this
+        if _tracing() is not None:
+            _C._set_value_trace(made, _C._get_value_trace(data))
         return side_table.become(made, cls)
 
     return make_subclass

@@ -46,6 +46,15 @@ def _multiply(original: Any) -> Any:
     return mm
 
 
+def _summing(original: Any) -> Any:
+    def _sparse_sum(input: Any, *args: Any, **kwargs: Any) -> Any:
+        if args or "dim" in kwargs or not _sparse(input):
+            return original(input, *args, **kwargs)
+        return input.coalesce().values().sum(**kwargs)
+
+    return _sparse_sum
+
+
 def _built(original: Any) -> Any:
     """Let sparse constructors create on the CPU and move the result to the device of the values, or to `device`."""
 
@@ -99,6 +108,7 @@ def install() -> None:
     wrap(Tensor, "to_dense", _to_dense)
     wrap(torch.sparse, "mm", _multiply)
     wrap(torch, "_sparse_mm", _multiply)
+    wrap(torch, "_sparse_sum", _summing)
     for name in ("csr", "csc"):
         wrap(Tensor, f"to_sparse_{name}", _same_layout(getattr(torch, f"sparse_{name}")))
     names = ("coo", "csr", "csc", "bsr", "bsc", "compressed")

@@ -26,9 +26,29 @@ def _mark(storage: Any, gpu: int) -> Any:
 def _of_tensor(original: Any) -> Any:
     def untyped_storage(self: Any) -> Any:
         held = None if overridden(self) else self._devfix_held
-        return original(self) if held is None else _mark(original(held), self._devfix_gpu)
+        if held is not None:
+            return _mark(original(held), self._devfix_gpu)
+        found = original(self)
+        if _is_pinned(self):
+            found._devfix_pinned = True
+        return found
 
     return untyped_storage
+
+
+def _is_pinned(tensor: Any) -> bool:
+    return bool(tensor._devfix_pinned or (tensor._base is not None and tensor._base._devfix_pinned))
+
+
+def _pinned(original: Any) -> Any:
+    return lambda self, device=None: bool(self._devfix_pinned) or (self._devfix_gpu < 0 and original(self, device))
+
+
+def _new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+    index = None if device is None else devices.spoken(device)
+    if index is None and device is not None:
+        kwargs["device"] = device
+    return _mark(_BASE.__new__(cls, *args, **kwargs), -1 if index is None else index)
 
 
 def _device(self: Any) -> Any:
@@ -120,6 +140,7 @@ def _strip(original: Any) -> Any:
 def install() -> None:
     """Patch storages and pickling."""
     replace(Storage, "_devfix_gpu", -1, add=True)
+    replace(Storage, "_devfix_pinned", False, add=True)
     replace(Storage, "device", property(_device), add=True)
     name = kinds.now().name
     if hasattr(Storage, f"is_{name}"):
@@ -131,6 +152,8 @@ def install() -> None:
     wrap(Storage, "clone", _clone)
     wrap(Storage, "copy_", _copy)
     wrap(Storage, "__getitem__", _slice)
+    wrap(Storage, "is_pinned", _pinned)
+    replace(Storage, "__new__", staticmethod(_new), add=True)
     wrap(Storage, "is_shared", lambda original: lambda self: self._devfix_gpu >= 0 or original(self))
     wrap(Tensor, "untyped_storage", _of_tensor)
     wrap(Tensor, "set_", _setting)
