@@ -27,6 +27,12 @@ def check_out(repository: str, needs: Sequence[str], work: Path, mirror: Path | 
 
     `mirror` is a folder of bare clones named `owner+name`, which may lack files: those are left out of the checkout.
     """
+    clone, resolved = clone_of(repository, work, mirror, commit)
+    return Checkout(clone, environment(clone.parent / "environment", needs, clone), resolved)
+
+
+def clone_of(repository: str, work: Path, mirror: Path | None, commit: str = "HEAD") -> tuple[Path, str]:
+    """Return a clone that shows a commit, and the commit's full name; what is there already is used again."""
     name = repository.replace("/", "+")
     place = work / (name if commit == "HEAD" else f"{name}-{commit[:10]}")
     clone, told = place / "clone", place / "commit"
@@ -34,7 +40,7 @@ def check_out(repository: str, needs: Sequence[str], work: Path, mirror: Path | 
         shutil.rmtree(place, ignore_errors=True)
         resolved = _clone(_source(repository, mirror), clone, commit)
         told.write_text(resolved, encoding="utf-8")
-    return Checkout(clone, _environment(place / "environment", clone, needs), told.read_text(encoding="utf-8"))
+    return clone, told.read_text(encoding="utf-8")
 
 
 def _source(repository: str, mirror: Path | None) -> str:
@@ -67,8 +73,8 @@ def _missing(folder: Path) -> list[str]:
     return [path for (_, path), line in zip(files, said, strict=True) if line.endswith(" missing")]
 
 
-def _environment(folder: Path, clone: Path, needs: Sequence[str]) -> Path:
-    """Return the interpreter of an environment with the release of torch of this one, the needs, and the clone."""
+def environment(folder: Path, needs: Sequence[str], clone: Path | None = None) -> Path:
+    """Return the interpreter of an environment with the release of torch of this one, the needs, and a clone."""
     python, ready = folder / "bin" / "python", folder.with_suffix(".ready")
     if not ready.exists():
         torch = "torch==" + version("torch").partition("+")[0]
@@ -79,7 +85,8 @@ def _environment(folder: Path, clone: Path, needs: Sequence[str]) -> Path:
             subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
             install = [str(python), "-m", "pip", "install", "--quiet"]
         subprocess.run([*install, torch, "setuptools<81", "pytest", *needs], check=True)  # many import pkg_resources
-        subprocess.run([*install, "--no-deps", "--editable", str(clone)], check=True)
+        if clone is not None:
+            subprocess.run([*install, "--no-deps", "--editable", str(clone)], check=True)
         ready.touch()
     return python
 

@@ -14,7 +14,7 @@ import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -25,9 +25,10 @@ import libcst
 from devfix import sdk
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.diagnosis.resolve_temporaries import with_given
+from devfix.diagnosis.resolve_temporaries import resolve_temporaries
 from devfix.execution import TracedRunner
 from devfix.model import Failure, Target, World
+from devfix.notes import Notes
 from devfix.process import child_environment
 from devfix.registry.files import rule_files
 from devfix.registry.loading import rule_at
@@ -60,14 +61,19 @@ class Recorded:
     options: Mapping[str, Any] | None = None
     after: Mapping[str, bytes] | None = None
 
+    @property
+    def sources(self) -> Sources:
+        """The editable files of the program, as a repair has them: found by what they contain, too."""
+        return Sources(self.files.get, self._containing)
+
+    def _containing(self, texts: Sequence[str]) -> list[str]:
+        return [path for path, data in sorted(self.files.items()) if any(text.encode() in data for text in texts)]
+
 
 def record(path: Path) -> None:
     """Run every case of the pages and of the corpus, and write the failures to a file."""
     found = dict([*_of_the_reference(), *_of_pages(), *_of_corpus()])
-    made = {
-        name: {word: ask() for word, ask in asked(each, Sources(each.files.get)).items()}
-        for name, each in found.items()
-    }
+    made = {name: {word: ask() for word, ask in asked(each, each.sources).items()} for name, each in found.items()}
     path.write_bytes(pickle.dumps({name: {**vars(each), "made": made[name]} for name, each in found.items()}))
 
 
@@ -116,7 +122,7 @@ def _of_the_reference() -> Iterator[tuple[str, Recorded]]:
     """The failure that the examples in docstrings speak of: of the program in docs/reference/sdk.md."""
     from devfix.execution.prefork import PreforkServer
 
-    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / REFERENCE).read_text("utf-8"), re.DOTALL)
+    program = re.findall(r"```python\n(.*?)```", (ROOT / REFERENCE).read_text("utf-8"), re.DOTALL)[0]
     files = {"main.py": program.encode()}
     warm = PreforkServer(Path(sys.executable), child_environment())
     with tempfile.TemporaryDirectory() as folder:
@@ -128,12 +134,12 @@ def _of_the_reference() -> Iterator[tuple[str, Recorded]]:
 
 def asked(each: Recorded, source: Sources) -> dict[str, Callable[[], Any]]:
     """What can be asked of a failure, by name: each rule, what must be looked at again, and what its page demands."""
-    given = with_given(each.failure, source)
+    given = resolve_temporaries(each.failure, source)
     rules = {rule.id: partial(said, rule, given, source) for rule in every_rule()}
     own = [rule.with_options(each.options or {}) for rule in every_rule() if rule.id == each.page]
     page = {"page": partial(demanded, own[0], each, source)} if own else {}
     again = partial(lambda failure: tuple(locations_without_scope(failure)), replace(given, scopes=()))
-    return {"given": partial(with_given, each.failure, source), "again": again, **page, **rules}
+    return {"given": partial(resolve_temporaries, each.failure, source), "again": again, **page, **rules}
 
 
 @cache
@@ -144,6 +150,7 @@ def every_rule() -> list[Rule]:
 
 def said(rule: Rule, failure: Failure, source: Sources) -> tuple[Any, ...]:
     """The blame of a rule and the patches that it proposes, in their order."""
+    source.notes = Notes()  # of this rule alone, whichever were asked before
     diagnoses = diagnose(failure, [rule], source)
     patches = list(propose(diagnoses, {rule.id: rule}, source))
     return tuple(each.finding for each in diagnoses), tuple(patches), tuple(source.notes)
@@ -164,7 +171,7 @@ def same(ask: Callable[[], Any], before: Any) -> bool:
 def exemplified(name: str, about: Recorded) -> bool:
     """Whether a public name's example is true."""
     public = {name: getattr(sdk, name) for name in sdk.__all__}
-    source = Sources(about.files.get)
+    source = about.sources
     rules = [rule for rule in every_rule() if rule.id == "placement/factory-without-device"]
     (diagnosis,) = diagnose(about.failure, rules, source)
     ctx = sdk.Context(about.failure, source, diagnosis.finding)
@@ -187,7 +194,7 @@ def checks(path: Path) -> dict[str, Callable[[], bool]]:
     replays = {
         f"{name}:{word}": partial(same, ask, each.made[word])
         for name, each in found.items()
-        for word, ask in asked(each, Sources(each.files.get)).items()
+        for word, ask in asked(each, each.sources).items()
     }
     return {**examples, **replays}
 

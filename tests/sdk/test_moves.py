@@ -223,3 +223,19 @@ def test_names_that_a_function_made_have_each_a_reason_of_its_own() -> None:
 def test_what_an_operator_writes_to(op: str, argument: str, is_written: bool) -> None:
     diagnosis, _ = meeting("def f(x, mask):\n    x + mask\n", "x + mask", op=op, argument=argument)
     assert is_written_to(diagnosis.failure, diagnosis.failure.operands[1]) == is_written
+
+
+@pytest.mark.parametrize(("failing", "side"), [("drawn(x) * x", "self"), ("x > drawn(x)", "other")])
+def test_the_result_of_a_call_that_has_no_name(failing: str, side: str) -> None:
+    code = f"def f(x):\n    return {failing}\n"
+    diagnosis, source = meeting(code, failing, "mask")
+    operands = tuple(
+        replace(each, argument=side, names=()) if each.device == "cpu" else each for each in diagnosis.failure.operands
+    )
+    unnamed = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
+    found = [after(each) for each in move_argument(unnamed, spot_at(unnamed), source)]
+    assert found == [code.replace("drawn(x)", "drawn(x).to(x.device)")]
+    other = {"self": "other", "other": "self"}[side]
+    operands = tuple(replace(each, argument=other) if each.device == "cpu" else each for each in operands)
+    swapped = replace(unnamed, failure=replace(unnamed.failure, operands=operands))
+    assert list(move_argument(swapped, spot_at(swapped), source)) == []  # that side is no call

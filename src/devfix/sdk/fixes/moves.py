@@ -29,14 +29,15 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
     """Yield changes that move the named tensor where an argument or the failing expression uses it.
 
     A name that is used again below is moved once, by a statement before this one (outside of the loops in which it does
-    not change), and an attribute into a local variable. A name that is not used again is moved in place.
+    not change), and an attribute into a local variable. A name that is not used again is moved in place, and so is the
+    result of a call that the failing operator combines, if the tensor has no name.
     """
     file = source.file(spot.place)
     root = file.root_at(spot.place) if file else None
     if file is None or root is None:
         return
     written, beside = is_written_to(diagnosis.failure, blamed_operand(diagnosis)), _elements_beside(diagnosis, spot)
-    for text in spot.expressions:
+    for text in spot.expressions or _called_operand(diagnosis, spot, file, root):
         nodes = occurrences(file, root, text)
         if not nodes or (written and _is_parameter(file, nodes[0], text)) or may_be_no_tensor(file, nodes[0], text):
             continue
@@ -52,6 +53,19 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
             if beside:  # an operator refuses a list as long as one element of it is elsewhere
                 changes.sort(key=lambda each: each is not both)
             yield from (each for each in changes if each)
+
+
+def _called_operand(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode) -> list[str]:
+    """Return the call whose result is the blamed operand of a failing `a * b` or `a > b`; nothing if it is no call."""
+    if spot.kind != "use" or spot.place.column is None:
+        return []
+    sides: dict[str, cst.BaseExpression] = {}
+    if isinstance(root, cst.BinaryOperation):
+        sides = {"self": root.left, "other": root.right}
+    elif isinstance(root, cst.Comparison) and len(root.comparisons) == 1:
+        sides = {"self": root.left, "other": root.comparisons[0].comparator}
+    side = sides.get(blamed_operand(diagnosis).argument)
+    return [file.code(side)] if isinstance(side, cst.Call) else []
 
 
 def is_written_to(failure: Failure, operand: Operand) -> bool:

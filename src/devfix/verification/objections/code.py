@@ -10,6 +10,7 @@ from devfix.notebooks.notebook import line_in_cell
 
 _LINE = re.compile(r"(?P<path>[^\s`]+\.ipynb):(?P<line>\d+)")
 FILES = 200  # at most, parsed for one question
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Code:
@@ -67,13 +68,27 @@ class Code:
                 return frozenset(found)
             found |= more
 
+    def ancestors(self, name: str) -> frozenset[str]:
+        """Return the names of the classes of the repository from which a class derives."""
+        found: set[str] = set()
+        wanted = {name}
+        while wanted:
+            bases = {
+                ast.unparse(base).rpartition(".")[2]
+                for _, tree in self.trees(*(f"class {each}" for each in wanted))
+                for node in ast.walk(tree)
+                if isinstance(node, ast.ClassDef) and node.name in wanted
+                for base in node.bases
+            }
+            wanted = bases - found - {name}
+            found |= wanted
+        return frozenset(found)
 
-def functions(tree: ast.AST) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | None, ast.AST]]:
+
+def functions(tree: ast.AST) -> Iterator[tuple[str, Function | None, ast.AST]]:
     """Yield each node of a tree with the name of its class ("" if none) and its function (None if none)."""
 
-    def below(
-        node: ast.AST, owner: str, function: ast.FunctionDef | ast.AsyncFunctionDef | None
-    ) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | None, ast.AST]]:
+    def below(node: ast.AST, owner: str, function: Function | None) -> Iterator[tuple[str, Function | None, ast.AST]]:
         for child in ast.iter_child_nodes(node):
             yield owner, function, child
             if isinstance(child, ast.ClassDef):
