@@ -2,18 +2,20 @@
 
 usage: python benchmarks/foresight.py [PARENT ...] [--work FOLDER] [--mirror FOLDER] [--budget 10m] [--table]
 
-`foresight.toml` names the fixes: repository, the commit before each and the fix, what the tests need, and a folder or
-file of tests: all that `devfix find` is told. A bug counts as found where a finding is created or fails in a function
-that the fix changes, in the file at fault. A commit of which no test runs is left out. What was measured is kept in
-`foresight.json`, from which the table in docs/explanation/foresight.md is written.
+`foresight.toml` names the fixes: repository, the commit before each and the fix, what the tests need, and the tests
+that run the file at fault: all that `devfix find` is told. A bug counts as found where a finding is created or fails in
+a function that the fix changes, in the file at fault. A commit of which no test runs is left out. What was measured is
+kept in `foresight.json`, from which the table in docs/explanation/foresight.md is written.
 
+    [environments]
+    "name-1.2" = ["numpy"]                  # beside torch and pytest
     [[fixes]]
     repository = "owner/name"
     parent = "the commit before the fix"
     fix = "the fix"
     path = "library/module.py"              # the file at fault
     bug = "what was wrong"
-    needs = ["numpy"]                       # beside torch and pytest
+    environment = "name-1.2"
     select = ["tests/module/*"]
     why = "why it is not found"             # written by hand, where it is not
 """
@@ -96,20 +98,23 @@ def main() -> int:
     parser.add_argument("--table", action="store_true", help="write the table alone")
     asked = parser.parse_args()
     need("devfix", "torch")
-    fixes = tomllib.loads(FIXES.read_text(encoding="utf-8"))["fixes"]
+    told = tomllib.loads(FIXES.read_text(encoding="utf-8"))
+    fixes, environments = told["fixes"], told["environments"]
     results = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {}
     for fix in [] if asked.table else fixes:
         if asked.parents and not any(fix["parent"].startswith(each) for each in asked.parents):
             continue
-        checkout = check_out(fix["repository"], fix["needs"], asked.work, asked.mirror, fix["parent"])
+        needs = environments[fix["environment"]]
+        checkout = check_out(fix["repository"], needs, asked.work, asked.mirror, fix["parent"])
         report = search(fix, checkout, asked.budget)
+        kept = checkout.folder.with_name("find.json")
+        kept.write_text(json.dumps(report, indent=1), encoding="utf-8")
         if not report["tests"]:
             print(f"{fix['repository']} {fix['parent'][:10]}: no test ran: {'; '.join(report['notes'])}", flush=True)
             continue
-        told = judged(fix, report, changed(checkout, fix))
-        results[fix["parent"]] = told
+        results[fix["parent"]] = judged(fix, report, changed(checkout, fix))
         MEASURED.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        print(f"{fix['repository']} {fix['parent'][:10]}: {', '.join(told['found']) or 'not found'}", flush=True)
+        print(f"{fix['repository']} {fix['parent'][:10]}: {', '.join(results[fix['parent']]['found']) or 'not found'}", flush=True)
     PAGE.write_text(page(results), encoding="utf-8")
     return 0
 

@@ -285,6 +285,17 @@ def test_a_lift_needs_a_gpu(pytester: pytest.Pytester) -> None:
     done.stderr.fnmatch_lines(["*--lift --gpus 0: a lifted run puts tensors on a GPU*"])
 
 
+def test_a_folder_testing_is_test_code_at_the_root_alone(pytester: pytest.Pytester) -> None:
+    for folder in (pytester.mkpydir("testing"), pytester.mkpydir("library") / "testing"):
+        folder.mkdir(exist_ok=True)
+        folder.joinpath("base.py").write_text("import torch\ndef made():\n    return torch.ones(1)\n")
+    pytester.makepyfile(
+        "import library.testing.base as code, testing.base as helper\n"
+        "def test_it():\n    assert helper.made().is_cuda and not code.made().is_cuda\n"
+    )
+    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=1)
+
+
 @pytest.mark.slow
 def test_which_files_are_test_code_can_be_set(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nlift_tests = tools/inputs.py\npythonpath = tools\n")
