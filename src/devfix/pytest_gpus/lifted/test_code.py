@@ -24,7 +24,8 @@ def test_code(config: pytest.Config) -> dict[str, Any]:
     """Return what the probe is told: names of files, whole folders and globs that are test code.
 
     A folder is one of tests where its name says so (`test`, `tests`, `unittests`, `tests_fabric`; `testing` at the
-    root), and where pytest's `testpaths` names it and it holds tests and is no package. Elsewhere `python_files` and `conftest.py` count.
+    root), and where pytest's `testpaths` names it and it holds tests and is no package. Elsewhere `python_files` and
+    `conftest.py` count.
     """
     names = ["conftest.py", *config.getini("python_files")]
     told_by: Any = config.known_args_namespace
