@@ -50,7 +50,7 @@ by `benchmarks/foresight.py`.
 A fix is listed where its bug shows in one process on one or two GPUs with PyTorch {release}, and the commit before it
 can be installed with that release on the CPU and has tests that run the file at fault. Whether `devfix find` finds the
 bug plays no part. Left out are bugs that need a machine without a GPU, a checkpoint of another machine, several
-processes or a tracer, and what only costs time.{left}
+processes, a tracer or a download for its tests, and what only costs time.{left}
 
 """
 _HEADS = ("repository", "commit", "bug", "found", "tests", "passed lifted", "findings", "why not")

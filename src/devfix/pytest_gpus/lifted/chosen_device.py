@@ -71,6 +71,9 @@ def on_gpu(value: Any) -> Any:
     torch, state = sys.modules.get("torch"), probe("session.state_snapshot")
     if torch is None or state is None or not state.is_lifted():
         return value
-    if isinstance(value, torch.device) and value.type == "cpu":
-        return probe("lift.devices").target()
-    return str(probe("lift.devices").target()) if isinstance(value, str) and value == "cpu" else value
+    is_device = isinstance(value, torch.device) and value.type == "cpu"
+    if not is_device and not (isinstance(value, str) and value == "cpu"):
+        return value
+    devices = probe("lift.devices")
+    devices.note_choice()
+    return devices.target() if is_device else str(devices.target())
