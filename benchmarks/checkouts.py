@@ -1,7 +1,9 @@
-"""Public repositories at a commit, each with an environment of its own, as its developers have them."""
+"""Public repositories at a commit, each with an environment as its developers have them."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -26,9 +28,12 @@ def check_out(repository: str, needs: Sequence[str], work: Path, mirror: Path | 
     """Clone a repository and install it in editable mode, below a folder; what is there already is used again.
 
     `mirror` is a folder of bare clones named `owner+name`, which may lack files: those are left out of the checkout.
+    The commits of a repository that need the same share an environment, in which the last one asked for is installed.
     """
     clone, resolved = clone_of(repository, work, mirror, commit)
-    return Checkout(clone, environment(clone.parent / "environment", needs, clone), resolved)
+    digest = hashlib.sha256("\n".join(sorted(needs)).encode()).hexdigest()[:10]
+    folder = work / "environments" / f"{repository.replace('/', '+')}-{digest}"
+    return Checkout(clone, environment(folder, needs, clone), resolved)
 
 
 def clone_of(repository: str, work: Path, mirror: Path | None, commit: str = "HEAD") -> tuple[Path, str]:
@@ -75,19 +80,22 @@ def _missing(folder: Path) -> list[str]:
 
 def environment(folder: Path, needs: Sequence[str], clone: Path | None = None) -> Path:
     """Return the interpreter of an environment with the release of torch of this one, the needs, and a clone."""
-    python, ready = folder / "bin" / "python", folder.with_suffix(".ready")
+    python = folder / "bin" / "python"
+    ready, installed = (folder.with_name(f"{folder.name}.{each}") for each in ("ready", "installed"))
+    # It links its files, where pip copies torch for each library.
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    install = [uv, "pip", "install", "--quiet", "--python", str(python)] if uv else []
+    install = install or [str(python), "-m", "pip", "install", "--quiet"]
     if not ready.exists():
+        installed.unlink(missing_ok=True)
         torch = "torch==" + version("torch").partition("+")[0]
-        if uv := shutil.which("uv"):  # it links its files, where pip copies torch for each library
-            subprocess.run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)], check=True)
-            install = [uv, "pip", "install", "--quiet", "--python", str(python)]
-        else:
-            subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-            install = [str(python), "-m", "pip", "install", "--quiet"]
+        create = [uv, "venv", "--quiet", "--python", sys.executable] if uv else [sys.executable, "-m", "venv"]
+        subprocess.run([*create, "--clear", str(folder)], check=True)
         subprocess.run([*install, torch, "setuptools<81", "pytest", *needs], check=True)  # many import pkg_resources
-        if clone is not None:
-            subprocess.run([*install, "--no-deps", "--editable", str(clone)], check=True)
         ready.touch()
+    if clone is not None and (not installed.exists() or installed.read_text(encoding="utf-8") != str(clone)):
+        subprocess.run([*install, "--no-deps", "--editable", str(clone)], check=True)
+        installed.write_text(str(clone), encoding="utf-8")
     return python
 
 

@@ -67,7 +67,18 @@ def measure(fault: dict[str, Any], python: Path, work: Path, mirror: Path | None
     """Return what came of a repair; the report and both diffs are written beside the clone."""
     clone, parent = clone_of(fault["repository"], work, mirror, fault["parent"])
     put_driver(clone, fault["driver"])
-    arguments = ["--run", command_of(fault), "--exclude", DRIVER, "--gpus", "2", "--world", "simulated", "--others", OTHERS]
+    arguments = [
+        "--run",
+        command_of(fault),
+        "--exclude",
+        DRIVER,
+        "--gpus",
+        "2",
+        "--world",
+        "simulated",
+        "--others",
+        OTHERS,
+    ]
     report, seconds = repair(clone, [*arguments, "--python", str(python), "--no-test"])
     ours = branch_diff(clone, report) or "\n".join(report.get("notes", []))
     people = _git(clone, "diff", "--no-ext-diff", "--unified=1", parent, fault["fix"], "--", fault["path"])

@@ -45,6 +45,12 @@ def test_what_keeps_tests_from_being_lifted_is_said(outcome: Outcome, tests: Tes
     assert list(notes_of(TESTS, ended(outcome, tests, "\nno tests ran in 0.01s\n"))) == said
 
 
+def test_an_exception_in_a_hook_of_the_suite_is_said() -> None:
+    output = "INTERNALERROR>     import onnx\nINTERNALERROR> ModuleNotFoundError: No module named 'onnx'\n\na warning\n"
+    said = ["pytest ran none of the tests: ModuleNotFoundError: No module named 'onnx'"]
+    assert list(notes_of(TESTS, ended(Outcome.OTHER, TestResults(), output))) == said
+
+
 def test_missing_modules_are_named_by_their_packages() -> None:
     tests = TestResults(reasons={"a": LACKS}, collection={"b": LACKS, "c": "No module named 'aaa'"})
     assert missing_modules(tests) == ("aaa", "einops")

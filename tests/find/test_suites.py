@@ -38,6 +38,7 @@ def test_tests_and_examples_are_found() -> None:
         ("<doctest lib.one[0]>", True),
         ("examples/train.py", True),
         ("src/lib/examples/data.py", False),
+        ("testing/base.py", True),
         ("src/lib/testing/graphs.py", False),
         ("src/latest/one.py", False),
         ("src/lib/contest.py", False),

@@ -25,12 +25,30 @@ def device():
 def ones(device):
     return torch.ones(3, device=device)
 
+TEST_DEVICE = "cpu"
+CPU = torch.device("cpu")
+
 class Base(unittest.TestCase):
     device = torch.device("cpu")
+    tkwargs = {"device": torch.device("cpu"), "dtype": torch.float64}
 
 class TestOfUnittest(Base):
+    def setUp(self):
+        self.torch_device = "cpu"
+        self.x = torch.ones(1, device=self.torch_device)
+
     def test_attribute(self):
         assert torch.ones(1, device=self.device).device == torch.device("cuda:{gpu}")
+
+    def test_attribute_of_set_up(self):
+        assert self.x.device == torch.device("cuda:{gpu}")
+
+    def test_options(self):
+        assert torch.ones(1, **self.tkwargs).device == torch.device("cuda:{gpu}")
+        assert Base.tkwargs["dtype"] == torch.float64
+
+def test_global():
+    assert TEST_DEVICE == "cuda:{gpu}" and CPU.type == "cpu"
 
 def test_fixture(device, ones):
     assert device == ones.device == torch.device("cuda:{gpu}")
@@ -54,7 +72,7 @@ def test_tests_that_are_given_a_device_are_given_the_gpu(pytester: pytest.Pytest
     pytester.makeini("[pytest]\npythonpath = .\n")
     pytester.makepyfile(library=LIBRARY, test_given=TESTS.replace("{gpu}", str(gpus - 1)))
     output = run(pytester, "--lift", "--gpus", str(gpus), "--world", "simulated")
-    assert "5 passed, 1 ended in a finding, 0 in an artefact" in output.stdout.str(), output.stdout.str()
+    assert "8 passed, 1 ended in a finding, 0 in an artefact" in output.stdout.str(), output.stdout.str()
     output.stdout.fnmatch_lines(["To repair it: devfix repair --run 'pytest --lift *'*", "*library.py:4*test_finding*"])
 
 

@@ -283,15 +283,3 @@ def test_findings_are_told_from_artefacts(pytester: pytest.Pytester) -> None:
 def test_a_lift_needs_a_gpu(pytester: pytest.Pytester) -> None:
     done = run(pytester, "--lift", "--gpus", "0")
     done.stderr.fnmatch_lines(["*--lift --gpus 0: a lifted run puts tensors on a GPU*"])
-
-
-@pytest.mark.slow
-def test_which_files_are_test_code_can_be_set(pytester: pytest.Pytester) -> None:
-    pytester.makeini("[pytest]\nlift_tests = tools/inputs.py\npythonpath = tools\n")
-    folder = pytester.mkdir("tools")
-    for name in ("inputs", "others"):
-        folder.joinpath(f"{name}.py").write_text("import torch\ndef made():\n    return torch.ones(1)\n")
-    pytester.makepyfile(
-        "import inputs, others\ndef test_it():\n    assert inputs.made().is_cuda and not others.made().is_cuda\n"
-    )
-    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=1)

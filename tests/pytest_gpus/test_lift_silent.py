@@ -42,6 +42,9 @@ class Net(torch.nn.Module):
         self.last = torch.zeros(())
         return x + self.last
 
+def divided(x):
+    return torch.sqrt(torch.tensor(2.0)) / x
+
 def clamped(x):
     return x.sum() if x.sum() > 100 else torch.tensor(1.0)
 
@@ -96,7 +99,7 @@ def applied(net, x):
 TESTS = """
 import functools
 import pytest, torch
-from library import Net, Plain, Rotary, Weighted, applied, by_device, by_size, clamped, halved, shifted, sized
+from library import Net, Plain, Rotary, Weighted, applied, by_device, by_size, clamped, divided, halved, shifted, sized
 
 x = torch.ones(1, 3)
 
@@ -126,6 +129,9 @@ def test_result():
 
 def test_result_as_an_array():
     assert clamped(x).numpy() == 1
+
+def test_backward():
+    divided(torch.ones(2, requires_grad=True)).sum().backward()
 
 def test_result_of_numbers():
     assert sized(3).sum() == 3

@@ -11,6 +11,7 @@ from devfix.find.results import TestResults
 from devfix.find.suites import Suite
 
 _MISSING = re.compile(r"No module named '([\w.]+)'")
+_OF_HOOK = "INTERNALERROR> "
 
 
 def notes_of(suite: Suite, control: PassResult) -> Iterator[str]:
@@ -26,14 +27,21 @@ def notes_of(suite: Suite, control: PassResult) -> Iterator[str]:
         of_all = f"of {tests.collected} {suite.name}" if tests.collected else f"of the {suite.name}"
         yield f"the budget was enough for {len(tests.results)} {of_all}; --budget gives more"
     elif not tests.results and not tests.collection:
-        lines = (run.stdout + run.stderr).strip().splitlines() if run is not None else []
-        yield f"pytest ran none of the {suite.name}" + (f": {lines[-1]}" if lines else "")
+        said = _last_said(run.stdout + run.stderr) if run is not None else ""
+        yield f"pytest ran none of the {suite.name}" + (f": {said}" if said else "")
 
 
 def missing_modules(control: TestResults) -> tuple[str, ...]:
     """Return the packages that tests could not import, sorted."""
     texts = (*control.collection.values(), *control.reasons.values())
     return tuple(sorted({name.partition(".")[0] for text in texts for name in _MISSING.findall(text)}))
+
+
+def _last_said(output: str) -> str:
+    """Return what pytest gave up for: the exception of a hook of the suite's, else the last line."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    raised = [line.removeprefix(_OF_HOOK).strip() for line in lines if line.startswith(_OF_HOOK)]
+    return (raised or lines or [""])[-1].strip()
 
 
 def _most_common(reasons: Iterable[str]) -> str:

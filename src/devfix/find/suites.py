@@ -13,7 +13,9 @@ from devfix.errors import UserError
 
 _TEST = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
 # As pytest's plugin has it (pytest_gpus/lifted/test_code.py), which also knows the suite's configuration.
-_TEST_FOLDER = re.compile(r"(^|[-_./])(tests?|testsuites?|unittests?|integrationtests?)([-_.][^/]*)?/", re.IGNORECASE)
+_TEST_FOLDER = re.compile(
+    r"^testing/|(^|[-_./])(tests?|testsuites?|unittests?|integrationtests?)([-_.][^/]*)?/", re.IGNORECASE
+)
 _PROMPT, _TORCH = b">>> ", b"torch"
 _KEEPS = re.compile(rb"(?i)cache|memo|hasattr\(self|not in self\.|\bglobal |Module\):|is None[^\n]*:\s*\n\s*self\.")
 _SCRIPTS = re.compile(r"examples?/")

@@ -13,9 +13,25 @@ from ..simulation.accelerators import kinds
 _target: list[torch.device] = []
 
 
+class _Chosen:
+    """Whether the suite has chosen a device for a tensor itself, or hands one to its tests."""
+
+    by_suite = False
+
+
 def aim(index: int) -> None:
     """Let test code's tensors lie on this GPU."""
     _target[:] = [torch.device(kinds.now().name, index)]
+
+
+def note_choice() -> None:
+    """Note that the suite chooses where its tensors lie."""
+    _Chosen.by_suite = True
+
+
+def is_chosen() -> bool:
+    """Return whether the suite has chosen where its tensors lie."""
+    return _Chosen.by_suite
 
 
 def target() -> torch.device:

@@ -109,9 +109,13 @@ def move(module: Any) -> None:
 
 
 def _to_target(module: Any) -> None:
-    """Move a module; where that is refused, the failure tells that its author's `.to` would have been."""
+    """Move a module; where that is refused, the failure tells that its author's `.to` would have been.
+
+    On the first GPU it moves by its own `.to`, on others as a part of another module, whose move does not call that.
+    """
+    whole = module if devices.target().index == 0 else torch.nn.ModuleList([module])
     try:
-        module.to(devices.target())
+        whole.to(devices.target())
     except Exception as error:
         with contextlib.suppress(Exception):  # it takes no attributes
             setattr(error, MOVES_MODULE, True)

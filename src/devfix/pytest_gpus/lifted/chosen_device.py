@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,7 +11,9 @@ import pytest
 
 from devfix.pytest_gpus.probe_bridge import probe
 
-NAME = "device"  # of a fixture, a parameter, or an attribute of a class of tests
+# Of a fixture, a parameter, an attribute of a class of tests, or a global of test code.
+_NAME = re.compile(r"_*((torch|test|tests|default)_?)?device", re.IGNORECASE)
+_OPTIONS = {"device", "dtype"}  # the keys of a dictionary that tests hand on to factories, whatever its name is
 
 
 class ChosenDevice:
@@ -20,21 +23,47 @@ class ChosenDevice:
     def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
         """Replace the value of a fixture; pytest makes one of each parameter, too."""
         outcome: Any = yield
-        if fixturedef.argname != NAME or outcome.excinfo is not None:
+        if outcome.excinfo is not None:
             return
         value = outcome.get_result()
-        chosen = on_gpu(value)
+        chosen = _chosen(fixturedef.argname, value)
         if chosen is not value:
             outcome.force_result(chosen)
             fixturedef.cached_result = (chosen, *fixturedef.cached_result[1:])
 
     def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> None:
-        """Replace an attribute that classes of tests have."""
-        for cls in {each for item in items for each in getattr(getattr(item, "cls", None), "__mro__", ())}:
-            value = vars(cls).get(NAME)
-            chosen = on_gpu(value)
-            if chosen is not value:
-                setattr(cls, NAME, chosen)
+        """Replace the attributes that classes of tests have, those that `setUp` gives their objects, and globals."""
+        tests = {each for item in items if (each := getattr(item, "cls", None)) is not None}
+        for cls in {each for test in tests for each in test.__mro__ if each is not object}:
+            for name, value in list(vars(cls).items()):
+                chosen = _chosen(name, value)
+                if chosen is not value:
+                    setattr(cls, name, chosen)
+        for cls in tests:
+            if cls.__setattr__ is object.__setattr__:
+                cls.__setattr__ = _set_chosen
+        if (whose := probe("lift.whose")) is None:
+            return
+        for module in list(sys.modules.values()):
+            path = getattr(module, "__file__", None)
+            if isinstance(path, str) and whose.learn(path) == whose.Whose.TEST:
+                chosen = {name: _chosen(name, value) for name, value in vars(module).items()}
+                vars(module).update(chosen)
+
+
+def _set_chosen(self: Any, name: str, value: Any) -> None:
+    """Set an attribute of an object of a class of tests."""
+    object.__setattr__(self, name, _chosen(name, value))
+
+
+def _chosen(name: str, value: Any) -> Any:
+    """Return what a lifted run chooses for what a suite has chosen; anything that is no choice as it is."""
+    if isinstance(value, dict):
+        if "device" not in value or not _OPTIONS.issuperset(value):
+            return value
+        chosen = on_gpu(value["device"])
+        return value if chosen is value["device"] else {**value, "device": chosen}
+    return on_gpu(value) if _NAME.fullmatch(name) else value
 
 
 def on_gpu(value: Any) -> Any:
@@ -42,6 +71,9 @@ def on_gpu(value: Any) -> Any:
     torch, state = sys.modules.get("torch"), probe("session.state_snapshot")
     if torch is None or state is None or not state.is_lifted():
         return value
-    if isinstance(value, torch.device) and value.type == "cpu":
-        return probe("lift.devices").target()
-    return str(probe("lift.devices").target()) if isinstance(value, str) and value == "cpu" else value
+    is_device = isinstance(value, torch.device) and value.type == "cpu"
+    if not is_device and not (isinstance(value, str) and value == "cpu"):
+        return value
+    devices = probe("lift.devices")
+    devices.note_choice()
+    return devices.target() if is_device else str(devices.target())

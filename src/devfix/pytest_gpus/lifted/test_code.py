@@ -15,6 +15,7 @@ import pytest
 from devfix.pytest_gpus import options
 
 _NAMED = re.compile(r"(^|[-_.])(tests?|testsuites?|unittests?|integrationtests?)([-_.]|$)")
+_AT_ROOT = "testing"  # a suite's helpers there; below a package they are part of it, as in `numpy.testing`
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "build", "dist", "site-packages", "dist-packages"})
 _MOST = 20_000  # folders that are looked at
 
@@ -22,8 +23,9 @@ _MOST = 20_000  # folders that are looked at
 def test_code(config: pytest.Config) -> dict[str, Any]:
     """Return what the probe is told: names of files, whole folders and globs that are test code.
 
-    A folder is one of tests where its name says so (`test`, `tests`, `unittests`, `tests_fabric`), and where pytest's
-    `testpaths` names it and it holds tests and is no package. Elsewhere `python_files` and `conftest.py` count.
+    A folder is one of tests where its name says so (`test`, `tests`, `unittests`, `tests_fabric`; `testing` at the
+    root), and where pytest's `testpaths` names it and it holds tests and is no package. Elsewhere `python_files` and
+    `conftest.py` count.
     """
     names = ["conftest.py", *config.getini("python_files")]
     told_by: Any = config.known_args_namespace
@@ -66,7 +68,7 @@ def _named_folders(root: Path) -> Iterator[Path]:
             if not name.startswith(".") and name not in _LEFT_OUT and not Path(folder, name, "pyvenv.cfg").exists()
         ]
         for name in list(below):
-            if _NAMED.search(name.lower()):
+            if _NAMED.search(name.lower()) or (name == _AT_ROOT and Path(folder) == root):
                 yield Path(folder, name)
                 below.remove(name)
 

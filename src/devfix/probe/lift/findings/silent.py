@@ -74,7 +74,8 @@ def _met(args: Any, kwargs: Any) -> None:
     values = tree_leaves((args, kwargs))
     fails = False
     if whose == Whose.TEST:
-        fails = look(values)
+        # A backward pass that test code starts puts together what the forward pass of the code under test has saved.
+        fails = torch._C._current_graph_task_id() == -1 and look(values)
     elif whose == Whose.CODE:
         for value in _of_host(values):
             moment = records.creation_moment(value)

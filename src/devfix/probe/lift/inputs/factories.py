@@ -43,6 +43,8 @@ def _make_on_gpu(original: Any) -> Any:
             boundaries.note(made, sys._getframe(1))
             return made
         is_free = kwargs.get("device") is None and kwargs.get("out") is None
+        if whose == Whose.TEST and kwargs.get("device") is not None:
+            devices.note_choice()
         if whose != Whose.TEST or not is_free or devices.has_own_default():
             return original(*args, **kwargs)
         generator = kwargs.get("generator")

@@ -1,19 +1,39 @@
-"""Loaders of data: test code gets their batches on the GPU, and the data themselves may lie there, too."""
+"""Loaders of data: test code gets their batches on the GPU, and the data themselves may lie there, too.
+
+Lifted to another GPU than the first one, the code under test gets the batches of a loader that test code has made on
+the host, where most programs have their data: it has to move them. Where a suite chooses its device, it is left alone.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
+from torch.utils._pytree import tree_map
 from torch.utils.data import DataLoader, IterableDataset
 
+from ...provenance import creations, records
 from ...simulation.patching import wrap
 from .. import devices
-from ..whose import works_for_test
+from ..whose import Whose, asks, works_for_test
 
 _IN_THIS_PROCESS = {"num_workers": 0, "timeout": 0}
+_of_test: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def _constructed(original: Any) -> Any:
+    """Note which loaders test code makes."""
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        if works_for_test(1):
+            _of_test.add(self)
+        original(self, *args, **kwargs)
+
+    return __init__
 
 
 def _iterated(original: Any) -> Any:
@@ -22,7 +42,12 @@ def _iterated(original: Any) -> Any:
     def __iter__(self: Any) -> Any:
         with _reading(self, {} if devices.has_own_default() else _settings(self)):
             batches = original(self)
-        return map(_batch, batches) if works_for_test(1) and not devices.has_own_default() else batches
+        if devices.has_own_default():
+            return batches
+        whose = asks(1)
+        if whose == Whose.CODE and devices.target().index != 0 and self in _of_test and not devices.is_chosen():
+            return map(_on_host, batches)
+        return map(_batch, batches) if whose == Whose.TEST else batches
 
     return __iter__
 
@@ -54,6 +79,21 @@ def _batch(batch: Any) -> Any:
     return batch.to(devices.target()) if hasattr(batch, "to") else devices.lift(batch)
 
 
+def _on_host(batch: Any) -> Any:
+    """Return a batch as a loader makes it whose data lie on the host."""
+
+    def copied(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor) or not devices.is_on_gpu(value):
+            return value
+        copy = value.detach().cpu()
+        records.forget(copy)
+        creations.created(copy, "torch.utils.data.DataLoader", (), {})
+        return copy
+
+    return tree_map(copied, batch)
+
+
 def install() -> None:
     """Patch the loader."""
+    wrap(DataLoader, "__init__", _constructed)
     wrap(DataLoader, "__iter__", _iterated)

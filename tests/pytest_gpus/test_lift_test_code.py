@@ -1,0 +1,29 @@
+"""`pytest --lift`: which files are test code."""
+
+from __future__ import annotations
+
+import pytest
+from suite_runs import run
+
+
+def test_a_folder_testing_is_test_code_at_the_root_alone(pytester: pytest.Pytester) -> None:
+    for folder in (pytester.mkpydir("testing"), pytester.mkpydir("library") / "testing"):
+        folder.mkdir(exist_ok=True)
+        folder.joinpath("base.py").write_text("import torch\ndef made():\n    return torch.ones(1)\n")
+    pytester.makepyfile(
+        "import library.testing.base as code, testing.base as helper\n"
+        "def test_it():\n    assert helper.made().is_cuda and not code.made().is_cuda\n"
+    )
+    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=1)
+
+
+@pytest.mark.slow
+def test_which_files_are_test_code_can_be_set(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nlift_tests = tools/inputs.py\npythonpath = tools\n")
+    folder = pytester.mkdir("tools")
+    for name in ("inputs", "others"):
+        folder.joinpath(f"{name}.py").write_text("import torch\ndef made():\n    return torch.ones(1)\n")
+    pytester.makepyfile(
+        "import inputs, others\ndef test_it():\n    assert inputs.made().is_cuda and not others.made().is_cuda\n"
+    )
+    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=1)
