@@ -187,6 +187,16 @@ def was_moved_to(operand: Operand, device_type: str) -> SourceLocation | None:
 
 
 def describe(operand: Operand) -> str:
-    """Return a short name of an operand for messages: its own name if it has one, else its argument's."""
+    """Return a short name of an operand for messages: its own name if it has one, else its argument's.
+
+    An argument without a name is told by the tensor from which its last steps computed it.
+
+    >>> describe(Operand("other", "cpu", sources=(NameRef(0, "net.shadow['a']"), NameRef(1, "self.shadow['a']"))))
+    "argument `other` (computed from `self.shadow['a']`)"
+    """
     names = sorted(operand.names, key=lambda each: (each.relation != "same", -each.frame, len(each.expression)))
-    return f"`{names[0].expression}`" if names else f"argument `{operand.argument}`"
+    if names:
+        return f"`{names[0].expression}`"
+    deepest = max((each.frame for each in operand.sources), default=0)
+    source = next((each.expression for each in operand.sources if each.frame == deepest), "")
+    return f"argument `{operand.argument}`" + (f" (computed from `{source}`)" if source else "")
