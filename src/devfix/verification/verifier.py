@@ -18,7 +18,7 @@ from devfix.verification.candidate import (
     reject,
 )
 from devfix.verification.checks.computation import diff_totals, extra_gpu_work
-from devfix.verification.checks.ended import ENDED_NOTE, counts_for, stops_before
+from devfix.verification.checks.ended import ENDED_NOTE, counts_at_edits, counts_for, stops_before
 from devfix.verification.checks.model_summaries import differs_by_children, registered
 from devfix.verification.checks.operand_values import detect_operand_change, expected_checksums, misses_expected
 from devfix.verification.checks.stdout import (
@@ -36,6 +36,8 @@ from devfix.verification.other_commands.endings import ends_alike, ends_as
 # Arguments: world, changed files, whether the process must be a fresh one, locations at which operators are counted.
 Runner = Callable[[World, Mapping[str, bytes], bool, CountRequest], Run]
 Review = Callable[[Patch, Mapping[str, bytes]], Sequence[Objection]]
+Request = tuple[World, Mapping[str, bytes], bool, CountRequest]  # the arguments of a runner
+Expect = Callable[[Sequence[Request]], None]  # these runs will be asked for, if the next candidate holds
 CANDIDATES = 24
 BETTER = 6  # more candidates to try for fewer copies, after one is verified but copies in a loop
 CPU = World("cpu")
@@ -57,16 +59,23 @@ class Verifier:
         review: Review | None = None,
         report_progress: Callable[[int, int, int, str], None] | None = None,
         steps: int = 0,
+        expect: Expect | None = None,
+        threads: int = 0,
+        promising: Callable[[Patch], None] | None = None,
     ) -> None:
         """Run candidates by `run`, or by `seeded`, which seeds generators, if the program draws from unseeded ones.
 
         `review` returns objections to a verified patch, given the files that it leads to. Runs with a patch are ended
-        after `steps` runs of an operator at the failing line, if that is not 0.
+        after `steps` runs of an operator at the failing line, if that is not 0. `expect` is given the runs that will be
+        asked for if a candidate holds, before it has run. With `threads`, so many runs of one candidate are asked for
+        at once; what is tried, and in which order, does not depend on it. `promising` is told of each patch that holds
+        in the world that failed, before it is verified elsewhere.
         """
         self.run, self.before, self.files, self.worlds, self.baseline = run, before, files, worlds, baseline
         self.jobs, self.report_progress, self.steps = jobs, report_progress, steps
+        self.expect, self._threads = expect or _expect_nothing, max(jobs, threads)
         self.seeded = seeded or run
-        self.review = review
+        self.review, self.promising = review, promising
         self.flaky: list[str] = []
         self.untried: list[Patch] = []  # taken from the candidates, but never run
         self._control: Future[Run] | None = None
@@ -86,12 +95,14 @@ class Verifier:
         blamed = {each.rule: each for each in diagnoses}
         source = iter(patches)
         left, queue = CANDIDATES, source
-        with ThreadPoolExecutor(self.jobs) as pool:
+        with ThreadPoolExecutor(self._threads) as pool:
             while left > 0 and (batch := list(islice(queue, min(left, self.jobs) if candidates else 1))):
                 if self.report_progress is not None:
                     tried = len(candidates)
                     self.report_progress(tried + 1, tried + len(batch), tried + left, batch[0].title)
                 left -= len(batch)
+                is_first = not candidates
+                self.expect(self.requests(batch[0], blamed[batch[0].rule], is_first) if held is None else ())
                 runs = [pool.submit(self.run_on_failing_world, patch, blamed[patch.rule]) for patch in batch]
                 if not candidates and self.jobs > 1:  # a core is free: is the failure flaky?
                     self._control = pool.submit(self.run, self.before.world, self.files, False, NO_COUNTS)
@@ -117,6 +128,7 @@ class Verifier:
             ]
             if stronger and not self.is_flaky:
                 held = self._best_progress(stronger, pool) or held
+        self.expect(())
         if held is not None and held.verdict.outcome == "verified":
             candidates = [mark_superseded(candidate) for candidate in candidates]
         self.untried = list(queue) if queue is not source else []
@@ -124,17 +136,35 @@ class Verifier:
 
     def run_on_failing_world(self, patch: Patch, diagnosis: Diagnosis) -> CandidateResult:
         """Run one candidate in the world that failed."""
-        files = {**self.files, **{edit.path: edit.after for edit in patch.edits}}
-        failed, home = self.before.failure, self.before.world
-        places = locations_after(failed.at, patch.edits) if failed and failed.at else ()
-        reach = CountRequest(places, expected_checksums(failed, diagnosis), self.steps)
-        run = self.run(home, files, False, reach)
+        home, files, fresh, reach = self._first_request(patch, diagnosis)
+        run = self.run(home, files, fresh, reach)
         ends_well = run.outcome is Outcome.CLEAN or self._ends_as_without_gpu(run, patch)
         outcome, reason = classify_run(self.before, run, patch, diagnosis, ends_well)
         if outcome in ("verified", "progressed") and (other := self._operand_change(diagnosis, reach, run, files)):
             outcome, reason = "behaviour-changed", other
         copies, worlds = (self.before.copies, run.copies), {home.name: run.ending}
         return CandidateResult(patch, files, run, Verdict(outcome, worlds, *copies, reason, run.failure))
+
+    def requests(self, patch: Patch, diagnosis: Diagnosis, is_first: bool = True) -> list[Request]:
+        """Return the runs that will be asked for if a patch holds, in the order in which results are needed.
+
+        That includes the one without it if it is the first. The program ends by itself: of one that is ended it is not
+        known where the runs in other worlds count operators.
+        """
+        first = self._first_request(patch, diagnosis)
+        control = (self.before.world, self.files, False, NO_COUNTS)
+        begun = [first, control] if is_first else [first]
+        counted = counts_at_edits(self.before.world, patch.edits)
+        others = sorted(self.worlds, key=lambda world: (world != CPU, world != self.before.world))
+        return begun + [
+            (world, first[1], world == self.before.world, counted.get(world, NO_COUNTS)) for world in others
+        ]
+
+    def _first_request(self, patch: Patch, diagnosis: Diagnosis) -> Request:
+        files = {**self.files, **{edit.path: edit.after for edit in patch.edits}}
+        failed = self.before.failure
+        places = locations_after(failed.at, patch.edits) if failed and failed.at else ()
+        return self.before.world, files, False, CountRequest(places, expected_checksums(failed, diagnosis), self.steps)
 
     def _operand_change(self, diagnosis: Diagnosis, reach: CountRequest, after: Run, files: Mapping[str, bytes]) -> str:
         before, runner, home = self.before, self.run, self.before.world
@@ -187,11 +217,13 @@ class Verifier:
 
     def confirm(self, candidate: CandidateResult) -> CandidateResult:
         """Verify a candidate in the other worlds that was not verified there at first."""
-        with ThreadPoolExecutor(self.jobs) as pool:
+        with ThreadPoolExecutor(self._threads) as pool:
             return self._reviewed(self.verify_on_all_worlds(candidate, pool))
 
     def verify_on_all_worlds(self, candidate: CandidateResult, pool: ThreadPoolExecutor) -> CandidateResult:
         """Run a candidate in all other worlds, and again in a fresh process in the world that failed."""
+        if self.promising is not None:
+            self.promising(candidate.patch)
         home = self.before.world
         others = [world for world in self.worlds if world != home]
         counted = counts_for(self.before, candidate, others, self.steps)
@@ -290,3 +322,7 @@ class Verifier:
         self.flaky.append(f"{where} changes from run to run: only the lines that repeat are compared")
         third, other = (runner(world, files, False, NO_COUNTS).stdout for files in (self.files, candidate.files))
         return stdout_differs([*before, third], [run.stdout, other])
+
+
+def _expect_nothing(requests: Sequence[Request]) -> None:
+    """Let runs begin when they are asked for."""
