@@ -8,7 +8,6 @@ import signal
 import socket
 import sys
 import textwrap
-import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -294,18 +293,3 @@ def test_branches_end_with_their_server(tmp_path: Path) -> None:
     assert branch.run(Path("fine.py"), [], tmp_path, {**child_environment(), mark: "1"}, HANGS).stdout == "1\n"
     warm.close()
     assert _living(mark) == []
-
-
-@pytest.mark.slow
-def test_a_cancelled_program_ends_and_the_server_goes_on(warm: PreforkServer, tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(f"import time\nprint('begun', flush=True)\ntime.sleep({HANGS})\n")
-    (tmp_path / "other.py").write_text("print('other')\n")
-    cancelled = threading.Event()
-
-    def hear(stream: int, data: bytes) -> None:
-        cancelled.set()
-
-    given = ((), tmp_path, child_environment(), HANGS)
-    done = warm.run(Path("script.py"), *given, hear=hear, cancelled=cancelled)
-    assert done.stdout == "begun\n" and done.exit_code is None and done.seconds < HANGS
-    assert warm.run(Path("other.py"), *given).stdout == "other\n"

@@ -30,6 +30,7 @@ from devfix.verification.candidate import CandidateResult, mark_superseded, reje
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code
 from devfix.verification.objections.collect import objections
+from devfix.verification.requests import expected_requests
 from devfix.verification.verifier import CANDIDATES, Verifier
 
 MOMENT, MOST = 2.0, 200  # limits of the list of untried candidates: seconds, and how many
@@ -190,8 +191,7 @@ class AttemptBuilder:
         if patch is None:
             return
         blamed = next(each for each in diagnoses if each.rule == patch.rule)
-        verifier = Verifier(self.session.run, run, self.session.files, worlds, self._baseline)
-        self.session.expect(verifier.requests(patch, blamed))
+        self.session.expect(expected_requests(run, self.session.files, worlds, patch, blamed))
 
     def _second_look(self, run: Run) -> Run | None:
         """Run the program again, recording the scopes that the first run did not; None if the failure is flaky."""

@@ -1,4 +1,4 @@
-"""How many runs of a program take place at once, from what its first run has taken of the machine."""
+"""The number of runs of a program at once, from what its first run has taken of the machine."""
 
 from __future__ import annotations
 

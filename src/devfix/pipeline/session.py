@@ -21,7 +21,7 @@ from devfix.pipeline.speculative_tests import SpeculativeTests
 from devfix.pipeline.test_server import TestServer
 from devfix.progress import Progress
 from devfix.sdk import Sources
-from devfix.verification.verifier import Request
+from devfix.verification.requests import Request
 from devfix.workspace import Repository, Worktrees
 
 JOBS = 2  # runs at once, of a program of which nothing is known yet

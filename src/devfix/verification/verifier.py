@@ -18,7 +18,7 @@ from devfix.verification.candidate import (
     reject,
 )
 from devfix.verification.checks.computation import diff_totals, extra_gpu_work
-from devfix.verification.checks.ended import ENDED_NOTE, counts_at_edits, counts_for, stops_before
+from devfix.verification.checks.ended import ENDED_NOTE, counts_for, stops_before
 from devfix.verification.checks.model_summaries import differs_by_children, registered
 from devfix.verification.checks.operand_values import detect_operand_change, expected_checksums, misses_expected
 from devfix.verification.checks.stdout import (
@@ -28,19 +28,17 @@ from devfix.verification.checks.stdout import (
     stdout_differs,
     unseeded_note,
 )
-from devfix.verification.checks.suppression import locations_after, still_fails
+from devfix.verification.checks.suppression import still_fails
 from devfix.verification.classification import classify_run
 from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.endings import ends_alike, ends_as
+from devfix.verification.requests import CPU, Expect, expect_nothing, expected_requests, first_request
 
 # Arguments: world, changed files, whether the process must be a fresh one, locations at which operators are counted.
 Runner = Callable[[World, Mapping[str, bytes], bool, CountRequest], Run]
 Review = Callable[[Patch, Mapping[str, bytes]], Sequence[Objection]]
-Request = tuple[World, Mapping[str, bytes], bool, CountRequest]  # the arguments of a runner
-Expect = Callable[[Sequence[Request]], None]  # these runs will be asked for, if the next candidate holds
 CANDIDATES = 24
 BETTER = 6  # more candidates to try for fewer copies, after one is verified but copies in a loop
-CPU = World("cpu")
 FURTHER = 6  # more candidates to try, after one reaches a failure with another cause
 
 
@@ -67,13 +65,12 @@ class Verifier:
 
         `review` returns objections to a verified patch, given the files that it leads to. Runs with a patch are ended
         after `steps` runs of an operator at the failing line, if that is not 0. `expect` is given the runs that will be
-        asked for if a candidate holds, before it has run. With `threads`, so many runs of one candidate are asked for
-        at once; what is tried, and in which order, does not depend on it. `promising` is told of each patch that holds
-        in the world that failed, before it is verified elsewhere.
+        asked for if a candidate holds, before it has run, and `promising` each patch that holds in the world that
+        failed. `threads` is how many runs of one candidate are asked for at once.
         """
         self.run, self.before, self.files, self.worlds, self.baseline = run, before, files, worlds, baseline
         self.jobs, self.report_progress, self.steps = jobs, report_progress, steps
-        self.expect, self._threads = expect or _expect_nothing, max(jobs, threads)
+        self.expect, self._threads = expect or expect_nothing, max(jobs, threads)
         self.seeded = seeded or run
         self.review, self.promising = review, promising
         self.flaky: list[str] = []
@@ -101,8 +98,8 @@ class Verifier:
                     tried = len(candidates)
                     self.report_progress(tried + 1, tried + len(batch), tried + left, batch[0].title)
                 left -= len(batch)
-                is_first = not candidates
-                self.expect(self.requests(batch[0], blamed[batch[0].rule], is_first) if held is None else ())
+                given = (self.before, self.files, self.worlds, batch[0], blamed[batch[0].rule])
+                self.expect(expected_requests(*given, is_first=not candidates) if held is None else ())
                 runs = [pool.submit(self.run_on_failing_world, patch, blamed[patch.rule]) for patch in batch]
                 if not candidates and self.jobs > 1:  # a core is free: is the failure flaky?
                     self._control = pool.submit(self.run, self.before.world, self.files, False, NO_COUNTS)
@@ -136,7 +133,7 @@ class Verifier:
 
     def run_on_failing_world(self, patch: Patch, diagnosis: Diagnosis) -> CandidateResult:
         """Run one candidate in the world that failed."""
-        home, files, fresh, reach = self._first_request(patch, diagnosis)
+        home, files, fresh, reach = first_request(self.before, self.files, patch, diagnosis, self.steps)
         run = self.run(home, files, fresh, reach)
         ends_well = run.outcome is Outcome.CLEAN or self._ends_as_without_gpu(run, patch)
         outcome, reason = classify_run(self.before, run, patch, diagnosis, ends_well)
@@ -144,27 +141,6 @@ class Verifier:
             outcome, reason = "behaviour-changed", other
         copies, worlds = (self.before.copies, run.copies), {home.name: run.ending}
         return CandidateResult(patch, files, run, Verdict(outcome, worlds, *copies, reason, run.failure))
-
-    def requests(self, patch: Patch, diagnosis: Diagnosis, is_first: bool = True) -> list[Request]:
-        """Return the runs that will be asked for if a patch holds, in the order in which results are needed.
-
-        That includes the one without it if it is the first. The program ends by itself: of one that is ended it is not
-        known where the runs in other worlds count operators.
-        """
-        first = self._first_request(patch, diagnosis)
-        control = (self.before.world, self.files, False, NO_COUNTS)
-        begun = [first, control] if is_first else [first]
-        counted = counts_at_edits(self.before.world, patch.edits)
-        others = sorted(self.worlds, key=lambda world: (world != CPU, world != self.before.world))
-        return begun + [
-            (world, first[1], world == self.before.world, counted.get(world, NO_COUNTS)) for world in others
-        ]
-
-    def _first_request(self, patch: Patch, diagnosis: Diagnosis) -> Request:
-        files = {**self.files, **{edit.path: edit.after for edit in patch.edits}}
-        failed = self.before.failure
-        places = locations_after(failed.at, patch.edits) if failed and failed.at else ()
-        return self.before.world, files, False, CountRequest(places, expected_checksums(failed, diagnosis), self.steps)
 
     def _operand_change(self, diagnosis: Diagnosis, reach: CountRequest, after: Run, files: Mapping[str, bytes]) -> str:
         before, runner, home = self.before, self.run, self.before.world
@@ -322,7 +298,3 @@ class Verifier:
         self.flaky.append(f"{where} changes from run to run: only the lines that repeat are compared")
         third, other = (runner(world, files, False, NO_COUNTS).stdout for files in (self.files, candidate.files))
         return stdout_differs([*before, third], [run.stdout, other])
-
-
-def _expect_nothing(requests: Sequence[Request]) -> None:
-    """Let runs begin when they are asked for."""
