@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -207,3 +208,23 @@ def test_secrets_stay_here() -> None:
     assert kept.keys() & set(names) == set(HARMLESS.split())
     address = {"PIP_PROXY": "http://user:word@host/simple", "HTTP_PROXY": "http://host:3128"}
     assert child_environment(address).keys() & address.keys() == {"HTTP_PROXY"}
+
+
+def test_a_cancelled_program_ends_with_all_that_it_started() -> None:
+    mark, cancelled = uuid.uuid4().hex, threading.Event()
+    script = f"sleep {HANGS} & echo begun; wait # {mark}"
+
+    def hear(stream: int, data: bytes) -> None:
+        cancelled.set()
+
+    command = ["sh", "-c", script]
+    done = run(command, Path("/"), {**child_environment(), "MARK": mark}, HANGS, hear=hear, cancelled=cancelled)
+    assert (done.exit_code, done.stdout) == (None, "begun\n") and done.seconds < HANGS
+    until(lambda: not living(mark))
+
+
+def test_the_processor_time_of_all_its_processes_is_counted() -> None:
+    works = "import time\nwhile time.process_time() < 0.3: pass"
+    done = python(f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {works!r}])\n{works}")
+    assert done.exit_code == 0 and 0.6 <= done.processor < 30
+    assert sh("sleep 0.5").processor < 0.5

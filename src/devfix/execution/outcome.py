@@ -67,6 +67,8 @@ def read_run(
         torch=next((trace.process.torch for trace in traces if trace.process.torch), ""),
         signal=done.signal,
         ended=done.ended if outcome is not Outcome.UNOBSERVED else "",
+        processor=done.processor,
+        memory=done.memory,
         unobserved=unseen,
         internal_errors=(
             *unseen,

@@ -15,6 +15,7 @@ from copy import copy
 from pathlib import Path
 
 from devfix.process import Completed, ResourceLimits, SupervisedProcess
+from devfix.process.end_watch import LOOK
 from devfix.process.output_buffer import BoundedOutput
 from devfix.process.running import Hear
 
@@ -95,13 +96,14 @@ class PreforkServer:
         timeout: float,
         output_limit: int = 0,
         hear: Hear | None = None,
+        cancelled: threading.Event | None = None,
     ) -> Completed:
         """Run `python script arguments` in `cwd` with exactly this environment, for at most `timeout` seconds.
 
-        `hear` is given what it prints, as it comes.
+        `hear` is given what it prints, as it comes. Once `cancelled` is set, it is killed as if its time were over.
         """
         if self._parent is not None and not self._is_prepared():
-            return self._parent.run(script, arguments, cwd, environment, timeout, output_limit, hear)
+            return self._parent.run(script, arguments, cwd, environment, timeout, output_limit, hear, cancelled)
         self._check(environment, cwd)
         request = {
             "script": str(script),
@@ -131,7 +133,7 @@ class PreforkServer:
                 os.close(out_end)
                 os.close(err_end)
             try:
-                return self._gather(ours, out, err, timeout, output_limit or self._output, hear)
+                return self._gather(ours, out, err, timeout, output_limit or self._output, hear, cancelled)
             finally:
                 os.close(out)
                 os.close(err)
@@ -206,12 +208,19 @@ class PreforkServer:
                 return  # closed
 
     def _gather(
-        self, ours: socket.socket, out: int, err: int, timeout: float, limit: int, hear: Hear | None
+        self,
+        ours: socket.socket,
+        out: int,
+        err: int,
+        timeout: float,
+        limit: int,
+        hear: Hear | None,
+        cancelled: threading.Event | None,
     ) -> Completed:
         began = time.monotonic()
         captures = {out: BoundedOutput(limit), err: BoundedOutput(limit), ours.fileno(): BoundedOutput(10_000)}
         heard = {} if hear is None else dict.fromkeys((out, err), hear)
-        timed_out = not _drain(captures, began + timeout, heard)
+        timed_out = not _drain(captures, began + timeout, heard, cancelled)
         seconds = time.monotonic() - began
         if timed_out:
             ours.shutdown(socket.SHUT_WR)  # the server sees the end of the stream, and ends its children
@@ -228,16 +237,21 @@ class PreforkServer:
         return Completed(code, name, False, float(wall), stdout.text(), stderr.text(), truncated)
 
 
-def _drain(captures: Mapping[int, BoundedOutput], deadline: float, heard: Mapping[int, Hear] | None = None) -> bool:
-    """Read until all streams are closed; return False if the deadline passes first."""
+def _drain(
+    captures: Mapping[int, BoundedOutput],
+    deadline: float,
+    heard: Mapping[int, Hear] | None = None,
+    cancelled: threading.Event | None = None,
+) -> bool:
+    """Read until all streams are closed; return False if the deadline passes first, or the run is `cancelled`."""
     with selectors.DefaultSelector() as selector:
         for stream in captures:
             selector.register(stream, selectors.EVENT_READ)
         while selector.get_map():
             left = deadline - time.monotonic()
-            if left <= 0:
+            if left <= 0 or (cancelled is not None and cancelled.is_set()):
                 return False
-            for key, _ in selector.select(left):
+            for key, _ in selector.select(left if cancelled is None else min(left, LOOK)):
                 data = _read(key.fd)
                 if data:
                     captures[key.fd].add(data)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any, Protocol
 
 from devfix.execution.outcome import read_run
 from devfix.execution.prefork import PreforkError, PreforkServer
 from devfix.execution.probe_config import STEPS_MARK, environment_for, probe_config
 from devfix.execution.search_path import with_interpreter
+from devfix.execution.slots import Slots, Speculation
 from devfix.execution.unobserved import find_unobserved
 from devfix.model import NO_COUNTS, CountRequest, Run, SourceLocation, Target, World
 from devfix.notebooks import HOST
@@ -76,6 +78,7 @@ class TracedRunner:
         self.tracked = tracked
         self.warm = warm
         self.progress: Progress | None = None
+        self.slots: Slots | None = None  # how many runs take place at once, if that is limited
 
     def run(
         self,
@@ -91,18 +94,18 @@ class TracedRunner:
         tests: str = "",
         seed: int | None = None,
         tally: bool = True,
+        ahead: Speculation | None = None,
     ) -> Run:
         """Run the program in `world` with `files` changed; where not `fresh`, in a warm process if one fits.
 
         `overlay` is a folder whose packages come before those that are installed. What operators do at
         `reach` is counted in `Run.visits`. `calls` records the calls on the failure's stack; `tests` is the option of
         devfix's pytest plugin (docs/reference/trace-format.md). `seed` is for generators without a seed of the program.
-        Without `tally` what operators compute is not summed, which takes less time.
+        Without `tally` what operators compute is not summed, which takes less time. A run `ahead` waits for the others,
+        and may be cancelled: it then raises CancelledError, or is ended and says nothing of the program.
         """
-        tree = self.worktrees.take()
-        shown = self.progress.running(world.name, not files) if self.progress else nullcontext()
-        try:
-            tree.write(files or {})
+        with self._tree(files or {}, ahead) as tree:
+            shown = self.progress.running(world.name, not files) if self.progress else nullcontext()
             with (
                 temporary_folder("traces", self.scratch) as traces,
                 temporary_folder("temporary", self.scratch) as temporary,
@@ -119,14 +122,24 @@ class TracedRunner:
                 sandbox = self._sandbox(world, [tree.path, traces, temporary], extra)
                 mark = traces / STEPS_MARK if reach.steps else None
                 hear = line.hear if line is not None else None
-                done = self._start(tree.path, environment, fresh, sandbox, mark, hear)
+                cancelled = ahead.cancelled if ahead is not None else None
+                done = self._start(tree.path, environment, fresh, sandbox, mark, hear, cancelled)
                 read, trouble = read_all(traces, tree.path, self.tracked)
                 unseen = find_unobserved(done, traces)
             return read_run(
                 world, self.target.command, done, read, trouble, str(tree.path), unseen, self.include_handled
             )
-        finally:
-            self.worktrees.give(tree)
+
+    @contextmanager
+    def _tree(self, files: Mapping[str, bytes], ahead: Speculation | None) -> Iterator[Tree]:
+        """Wait for a slot and hold a clean tree with some files changed in the block."""
+        with self.slots.slot(ahead) if self.slots else nullcontext():
+            tree = self.worktrees.take()
+            try:
+                tree.write(files)
+                yield tree
+            finally:
+                self.worktrees.give(tree)
 
     def running(self, *words: str, timeout: float) -> TracedRunner:
         """Return an observer that runs the target's interpreter with other words, for at most `timeout` seconds."""
@@ -149,6 +162,7 @@ class TracedRunner:
         sandbox: Sandbox | None,
         mark: Path | None,
         hear: Hear | None,
+        cancelled: Event | None,
     ) -> Completed:
         cwd = tree / self.target.subfolder
         command = self.target.command
@@ -161,7 +175,9 @@ class TracedRunner:
             and not self.read_only
         ):
             try:
-                return self.warm.run(script, command[2:], cwd, environment, self.target.timeout, hear=hear)
+                return self.warm.run(
+                    script, command[2:], cwd, environment, self.target.timeout, hear=hear, cancelled=cancelled
+                )
             except PreforkError:
                 pass  # a fresh process says the same, later
         inside = sandbox.around(command, cwd) if sandbox is not None else command
@@ -175,6 +191,7 @@ class TracedRunner:
             until=self.target.until,
             mark=mark,
             hear=hear,
+            cancelled=cancelled,
         )
 
     def _script(self, tree: Path, cwd: Path) -> Path | None:

@@ -115,7 +115,8 @@ class Run:
     generators from which it drew before seeding them. `gpus_asked` is how many GPUs the
     program asked for if the world has fewer, else 0; `gpus_listed` of them by `CUDA_VISIBLE_DEVICES`. `ended` says what
     a program had done that devfix ended, as was requested: it is clean if nothing failed until then. `obstacle` is what
-    the program lacks on this machine, if known.
+    the program lacks on this machine, if known. `processor` counts the seconds of processor time that the program took,
+    and `memory` the most bytes; 0 if unknown, as in a warm process.
     """
 
     world: World
@@ -143,6 +144,8 @@ class Run:
     gpus_listed: int = 0
     obstacle: Obstacle | None = None
     ended: str = ""
+    processor: float = 0.0
+    memory: int = 0
 
     @property
     def ending(self) -> str:

@@ -4,34 +4,32 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
 from devfix.execution.device_matrix import worlds_to_verify
-from devfix.model import DeviceType, Failure, Fix, RegressionTest, Repair, Run, World
+from devfix.model import DeviceType, Failure, Fix, Patch, RegressionTest, Repair
 from devfix.notebooks.notebook import is_notebook
 from devfix.notes import Notes
 from devfix.pipeline.opening.session import Session
+from devfix.pipeline.opening.speculative_tests import TestRunner
 from devfix.regression_tests import (
-    LAUNCHER,
     Candidate,
     RegressionTestVerifier,
     TestLayout,
     candidates,
     find_home,
-    launcher,
     own_words,
     program,
 )
-
-TIMEOUT = 60.0  # seconds for a run of one test
 
 
 def add_regression_tests(session: Session, repairs: Sequence[Repair], seconds: float) -> list[Repair]:
     """Return the repairs, each fix with its test or the reason for having none; the program runs for `seconds`."""
     home = _home(session)
+    session.speculative_tests.end([each.fix.patch.edits for each in repairs if each.fix])
     if home is None:
         return list(repairs)
     if not session.has_pytest:
@@ -46,11 +44,29 @@ def prepare_regression_tests(session: Session) -> None:
         Thread(target=session.test_server.observer, daemon=True).start()
 
 
+def begin_regression_test(session: Session, failure: Failure, patch: Patch) -> None:
+    """Begin the runs of tests for a patch that may become the fix, in the background, if fixes get tests.
+
+    What is found is not used: the tests are looked for again once the fix is known, and then most of them have run.
+    """
+    home = _home(session)
+    if home is None or not session.has_pytest or all(is_notebook(edit.path) for edit in patch.edits):
+        return
+    before = dict(session.files)
+    after = {**before, **{edit.path: edit.after for edit in patch.edits}}
+    session.speculative_tests.begin(
+        patch.edits, _TestFinder(session, home).rehearsal(failure, patch, (before, after, after))
+    )
+
+
 def _home(session: Session) -> TestLayout | None:
     """Return the layout of the repository's tests; None if fixes get none."""
     below = f"{session.target.subfolder}/" if session.target.subfolder else ""
     tracked = [path for path in session.observer.tracked if path.startswith(below) or "/" not in path]
     return find_home(tracked, session.target.subfolder, session.repository.content) if session.wants_tests else None
+
+
+States = tuple[dict[str, bytes], dict[str, bytes], dict[str, bytes]]
 
 
 class _TestFinder:
@@ -80,7 +96,7 @@ class _TestFinder:
         self,
         repair: Repair,
         fix: Fix,
-        states: tuple[dict[str, bytes], dict[str, bytes], dict[str, bytes]],
+        states: States,
         number: int,
         count: int,
         seconds: float,
@@ -88,14 +104,11 @@ class _TestFinder:
         session, failure = self._session, repair.failure
         if all(is_notebook(edit.path) for edit in fix.patch.edits):
             return replace(repair, no_test_reason="its code is in a notebook, which no test can import")
-        path = self._path(fix)
+        path = self._path(fix.patch)
         if path is None:
             return replace(repair, no_test_reason="git ignores the tests' folder, or --exclude keeps it as it is")
         session.progress(f"writing a test for {Path(fix.patch.edits[0].path).name}")
-        # A test names devices of one kind, as the program does; other kinds run the program alone.
-        every = worlds_to_verify(session.world, session.gpus_seen)
-        worlds = [world for world in every if world.kind == "cpu" or world.device is session.world.device]
-        judge = RegressionTestVerifier(self.run, failure, states, worlds, path, self._home.typed)
+        judge = self._judge(session.speculative_tests.run, failure, states, path)
         if failure.test and judge.own([failure.test], session.world):
             return replace(repair, no_test_reason=self._existing([failure.test]))
         reasons = Notes()
@@ -114,6 +127,20 @@ class _TestFinder:
             repair, regression_test=RegressionTest(path, kept.text, kept.candidate.drives, kept.worlds, since)
         )
 
+    def rehearsal(self, failure: Failure, patch: Patch, states: States) -> Callable[[TestRunner], object]:
+        """Return a search for the test of a patch, which runs tests by the runner that it is given."""
+        words, world = [failure.test] if failure.test else [], self._session.world
+        tests = list(candidates(failure, patch.edits, self._session.target, Notes()))
+        path = self._path(patch)
+
+        def search(run: TestRunner) -> None:
+            if path is not None:
+                judge = self._judge(run, failure, states, path)
+                if not (words and judge.own(words, world)):
+                    judge.choose(tests)
+
+        return search
+
     def _existing(self, words: Sequence[str]) -> str:
         world = self._session.world
         device = [] if world.device is DeviceType.CUDA else ["--world", world.device.value]
@@ -125,9 +152,9 @@ class _TestFinder:
         yield from candidates(failure, fix.patch.edits, target, reasons)
         yield from program(target, seconds, reasons)
 
-    def _path(self, fix: Fix) -> str | None:
+    def _path(self, patch: Patch) -> str | None:
         """Return the path of a new test file that git does not ignore; None if there is none."""
-        session, edited = self._session, fix.patch.edits[0].path
+        session, edited = self._session, patch.edits[0].path
         folder = self._home.place(edited)
         for name in self._home.names(edited):
             path = f"{folder}/{name}" if folder else name
@@ -136,12 +163,9 @@ class _TestFinder:
             return path if session.may_make(path) else None
         return None
 
-    def run(self, world: World, files: Mapping[str, bytes], words: Sequence[str], held: bool) -> Run:
-        """Run tests, given as paths from the root of the repository or as pytest ids, with plain pytest."""
-        below = self._session.target.subfolder
-        launched = f"{below}/{LAUNCHER}" if below else LAUNCHER
-        inner = [word.removeprefix(f"{below}/") if below else word for word in words]
-        server = self._session.test_server
-        observer = server.observer().running(LAUNCHER, *inner, timeout=TIMEOUT)
-        everything = {**files, launched: launcher()}
-        return observer.run(world, everything, fresh=False, overlay=server.overlay, tests="held" if held else "marked")
+    def _judge(self, run: TestRunner, failure: Failure, states: States, path: str) -> RegressionTestVerifier:
+        # A test names devices of one kind, as the program does; other kinds run the program alone.
+        home = self._session.world
+        every = worlds_to_verify(home, self._session.gpus_seen)
+        worlds = [world for world in every if world.kind == "cpu" or world.device is home.device]
+        return RegressionTestVerifier(run, failure, states, worlds, path, self._home.typed)

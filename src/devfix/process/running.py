@@ -11,6 +11,7 @@ import os
 import selectors
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +52,7 @@ class Completed:
     and `truncated` is true. `with_torch` has the processes that loaded torch, if the environment requests a probe.
     `ended` says what the program had done when it was ended as requested, `failed_requests` which requests failed.
     `limit` is the limit for which it was ended, `memory` the most bytes that its processes took, 0 without a limit on
-    them.
+    them, and `processor` the seconds of processor time that they took, 0 if unknown.
     """
 
     exit_code: int | None
@@ -67,6 +68,7 @@ class Completed:
     failed_requests: tuple[str, ...] = ()
     limit: LimitKind | None = None
     memory: int = 0
+    processor: float = 0.0
 
 
 def run(
@@ -80,6 +82,7 @@ def run(
     until: Until | None = None,
     mark: Path | None = None,
     hear: Hear | None = None,
+    cancelled: threading.Event | None = None,
 ) -> Completed:
     """Run a command to its end, or for `timeout` seconds. Never raises because of what the program does.
 
@@ -87,7 +90,8 @@ def run(
     cannot change: writes are lost or rejected (`can_protect` says whether the system supports that). With `through` the
     program has this process's own input and output, and `stdout` and `stderr` stay empty. A program that is to run
     `until` something is then interrupted as by Ctrl-C, and killed if it goes on; `mark` is a file that appears when it
-    has run the line that failed often enough. `hear` is given what the program prints, as it comes.
+    has run the line that failed often enough. `hear` is given what the program prints, as it comes. Once `cancelled` is
+    set, it is killed as if its time were over.
     """
     began = time.monotonic()
     try:
@@ -99,7 +103,7 @@ def run(
     with program:
         deadline = began + timeout
         watch = EndWatch(until, deadline, mark) if until is not None else None
-        timed_out, is_ended = not _drain(program, captures, deadline, watch, hear), False
+        timed_out, is_ended = not _drain(program, captures, deadline, watch, hear, cancelled), False
         seconds = time.monotonic() - began
         if watch is not None:
             watch.close()
@@ -124,6 +128,7 @@ def run(
         tuple(_with_torch(status)),
         limit=end.limit,
         memory=end.memory,
+        processor=end.processor,
     )
     if watch is not None and is_ended:
         return replace(done, ended=watch.why, failed_requests=tuple(watch.failed))
@@ -144,8 +149,13 @@ def _drain(
     deadline: float,
     watch: EndWatch | None = None,
     hear: Hear | None = None,
+    cancelled: threading.Event | None = None,
 ) -> bool:
-    """Read until all three streams are closed; return False if the deadline passes first, or the program is due."""
+    """Read until all three streams are closed.
+
+    Return False if the deadline passes first, the program is due, or its run is `cancelled`.
+    """
+    looks = watch is not None or cancelled is not None
     streams = dict(zip((program.stdout, program.stderr, program.status), captures, strict=True))
     with selectors.DefaultSelector() as selector:
         for stream in streams:
@@ -153,9 +163,9 @@ def _drain(
                 selector.register(stream, selectors.EVENT_READ)
         while selector.get_map():
             left = deadline - time.monotonic()
-            if left <= 0 or (watch is not None and watch.is_due):
+            if left <= 0 or (watch is not None and watch.is_due) or (cancelled is not None and cancelled.is_set()):
                 return False
-            for key, _ in selector.select(left if watch is None else min(left, LOOK)):
+            for key, _ in selector.select(min(left, LOOK) if looks else left):
                 data = os.read(key.fd, 1 << 16)
                 if not data:
                     selector.unregister(key.fd)
@@ -177,10 +187,11 @@ class _End(NamedTuple):
     trouble: str
     limit: LimitKind | None
     memory: int
+    processor: float
 
 
 def _ending(status: str) -> _End:
-    code, name, seconds, trouble, limit, memory = None, "", None, [], None, 0
+    code, name, seconds, trouble, limit, memory, processor = None, "", None, [], None, 0, 0.0
     for line in status.splitlines():
         word, _, rest = line.partition(" ")
         if word == "torch":
@@ -190,6 +201,9 @@ def _ending(status: str) -> _End:
             continue
         if word == "memory":
             memory = int(rest)
+            continue
+        if word == "processor":
+            processor = float(rest)
             continue
         number, _, wall = rest.partition(" ")
         if word == "limit":
@@ -202,7 +216,7 @@ def _ending(status: str) -> _End:
             code = int(number)
         else:
             name = _signal_name(int(number))
-    return _End(code, name, seconds, "; ".join(trouble), limit, memory)
+    return _End(code, name, seconds, "; ".join(trouble), limit, memory, processor)
 
 
 def _with_torch(status: str) -> Iterator[TorchProcess]:

@@ -181,9 +181,11 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
         report(status, seen.look(descendants()))
     if over:
         report(status, [f"limit {time.monotonic() - began:.6f} {over}\n".encode()])
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     if watch.memory:
-        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024  # between two checks, of one process
+        largest = used.ru_maxrss * 1024  # between two checks, of one process
         report(status, [f"memory {max(watch.peak, min(largest, watch.memory))}\n".encode()])
+    report(status, [f"processor {used.ru_utime + used.ru_stime:.6f}\n".encode()])
     if program in ended:
         report(status, [f"{describe_status(ended[program])} {time.monotonic() - began:.6f}\n".encode()])
     if left := sweep(program, ended):

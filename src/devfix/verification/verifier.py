@@ -28,17 +28,17 @@ from devfix.verification.checks.stdout import (
     stdout_differs,
     unseeded_note,
 )
-from devfix.verification.checks.suppression import locations_after, still_fails
+from devfix.verification.checks.suppression import still_fails
 from devfix.verification.classification import classify_run
 from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.endings import ends_alike, ends_as
+from devfix.verification.requests import CPU, Expect, expect_nothing, expected_requests, first_request
 
 # Arguments: world, changed files, whether the process must be a fresh one, locations at which operators are counted.
 Runner = Callable[[World, Mapping[str, bytes], bool, CountRequest], Run]
 Review = Callable[[Patch, Mapping[str, bytes]], Sequence[Objection]]
 CANDIDATES = 24
 BETTER = 6  # more candidates to try for fewer copies, after one is verified but copies in a loop
-CPU = World("cpu")
 FURTHER = 6  # more candidates to try, after one reaches a failure with another cause
 
 
@@ -57,16 +57,22 @@ class Verifier:
         review: Review | None = None,
         report_progress: Callable[[int, int, int, str], None] | None = None,
         steps: int = 0,
+        expect: Expect | None = None,
+        threads: int = 0,
+        promising: Callable[[Patch], None] | None = None,
     ) -> None:
         """Run candidates by `run`, or by `seeded`, which seeds generators, if the program draws from unseeded ones.
 
         `review` returns objections to a verified patch, given the files that it leads to. Runs with a patch are ended
-        after `steps` runs of an operator at the failing line, if that is not 0.
+        after `steps` runs of an operator at the failing line, if that is not 0. `expect` is given the runs that will be
+        asked for if a candidate holds, before it has run, and `promising` each patch that holds in the world that
+        failed. `threads` is how many runs of one candidate are asked for at once.
         """
         self.run, self.before, self.files, self.worlds, self.baseline = run, before, files, worlds, baseline
         self.jobs, self.report_progress, self.steps = jobs, report_progress, steps
+        self.expect, self._threads = expect or expect_nothing, max(jobs, threads)
         self.seeded = seeded or run
-        self.review = review
+        self.review, self.promising = review, promising
         self.flaky: list[str] = []
         self.untried: list[Patch] = []  # taken from the candidates, but never run
         self._control: Future[Run] | None = None
@@ -86,12 +92,14 @@ class Verifier:
         blamed = {each.rule: each for each in diagnoses}
         source = iter(patches)
         left, queue = CANDIDATES, source
-        with ThreadPoolExecutor(self.jobs) as pool:
+        with ThreadPoolExecutor(self._threads) as pool:
             while left > 0 and (batch := list(islice(queue, min(left, self.jobs) if candidates else 1))):
                 if self.report_progress is not None:
                     tried = len(candidates)
                     self.report_progress(tried + 1, tried + len(batch), tried + left, batch[0].title)
                 left -= len(batch)
+                given = (self.before, self.files, self.worlds, batch[0], blamed[batch[0].rule])
+                self.expect(expected_requests(*given, is_first=not candidates) if held is None else ())
                 runs = [pool.submit(self.run_on_failing_world, patch, blamed[patch.rule]) for patch in batch]
                 if not candidates and self.jobs > 1:  # a core is free: is the failure flaky?
                     self._control = pool.submit(self.run, self.before.world, self.files, False, NO_COUNTS)
@@ -117,6 +125,7 @@ class Verifier:
             ]
             if stronger and not self.is_flaky:
                 held = self._best_progress(stronger, pool) or held
+        self.expect(())
         if held is not None and held.verdict.outcome == "verified":
             candidates = [mark_superseded(candidate) for candidate in candidates]
         self.untried = list(queue) if queue is not source else []
@@ -124,11 +133,8 @@ class Verifier:
 
     def run_on_failing_world(self, patch: Patch, diagnosis: Diagnosis) -> CandidateResult:
         """Run one candidate in the world that failed."""
-        files = {**self.files, **{edit.path: edit.after for edit in patch.edits}}
-        failed, home = self.before.failure, self.before.world
-        places = locations_after(failed.at, patch.edits) if failed and failed.at else ()
-        reach = CountRequest(places, expected_checksums(failed, diagnosis), self.steps)
-        run = self.run(home, files, False, reach)
+        home, files, fresh, reach = first_request(self.before, self.files, patch, diagnosis, self.steps)
+        run = self.run(home, files, fresh, reach)
         ends_well = run.outcome is Outcome.CLEAN or self._ends_as_without_gpu(run, patch)
         outcome, reason = classify_run(self.before, run, patch, diagnosis, ends_well)
         if outcome in ("verified", "progressed") and (other := self._operand_change(diagnosis, reach, run, files)):
@@ -187,11 +193,13 @@ class Verifier:
 
     def confirm(self, candidate: CandidateResult) -> CandidateResult:
         """Verify a candidate in the other worlds that was not verified there at first."""
-        with ThreadPoolExecutor(self.jobs) as pool:
+        with ThreadPoolExecutor(self._threads) as pool:
             return self._reviewed(self.verify_on_all_worlds(candidate, pool))
 
     def verify_on_all_worlds(self, candidate: CandidateResult, pool: ThreadPoolExecutor) -> CandidateResult:
         """Run a candidate in all other worlds, and again in a fresh process in the world that failed."""
+        if self.promising is not None:
+            self.promising(candidate.patch)
         home = self.before.world
         others = [world for world in self.worlds if world != home]
         counted = counts_for(self.before, candidate, others, self.steps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
@@ -13,12 +13,19 @@ from devfix.config import Config
 from devfix.diagnosis.resolve_temporaries import resolve_temporaries
 from devfix.discovery import Command
 from devfix.execution import SEED, TracedRunner
+from devfix.execution.slots import Slots, Speculation
+from devfix.execution.speculative_runs import SpeculativeRuns
 from devfix.model import NO_COUNTS, CountRequest, DeviceType, GpusNeeded, Run, Target, World
 from devfix.notes import Notes
+from devfix.pipeline.opening.speculative_tests import SpeculativeTests
 from devfix.pipeline.opening.test_server import TestServer
 from devfix.progress import Progress
 from devfix.sdk import Sources
+from devfix.verification.requests import Request
 from devfix.workspace import Repository, Worktrees
+
+JOBS = 2  # runs at once, of a program of which nothing is known yet
+Order = tuple[World, tuple[tuple[str, bytes], ...], bool, CountRequest]
 
 
 @dataclass
@@ -50,6 +57,17 @@ class Session:
     gpus_needed: GpusNeeded | None = None
     claimed: tuple[DeviceType, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Let runs begin ahead, in the slots of the observer."""
+        self.slots = self.observer.slots or Slots(JOBS)
+        self.speculative_runs = SpeculativeRuns(self._start, self.slots)
+        self.speculative_tests = SpeculativeTests(self.test_server, self.slots)
+
+    def close(self) -> None:
+        """End the runs that began ahead and that nobody has asked for."""
+        self.speculative_tests.close()
+        self.speculative_runs.close()
+
     @property
     def target(self) -> Target:
         """The program under repair."""
@@ -71,8 +89,16 @@ class Session:
         return self.target.until.steps if self.target.until else 0
 
     def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
-        """Run the program with `files` changed."""
-        return self._name_operands(self.observer.run(world, files, fresh=fresh, reach=reach), files)
+        """Run the program with `files` changed, or take such a run that has begun ahead."""
+        return self._name_operands(self.speculative_runs.run(_order(world, files, fresh, reach)), files)
+
+    def expect(self, requests: Sequence[Request]) -> None:
+        """Begin runs that will be asked for; cancel those that were expected before and are not among them."""
+        self.speculative_runs.expect([_order(*request) for request in requests])
+
+    def _start(self, order: Order, ahead: Speculation | None) -> Run:
+        world, files, fresh, reach = order
+        return self.observer.run(world, dict(files), fresh=fresh, reach=reach, ahead=ahead)
 
     def run_seeded(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
         """Run the program as `run` does with seeded random generators, so that two runs draw the same numbers."""
@@ -122,3 +148,8 @@ class Session:
     def move_to(self, world: World) -> None:
         """Look for failures in another world from now on."""
         self.observer.target = replace(self.target, world=world)
+
+
+def _order(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Order:
+    """Return what a run is asked for with, as a key."""
+    return world, tuple(sorted(files.items())), fresh, reach

@@ -21,19 +21,19 @@ from devfix.discovery import (
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer
+from devfix.execution.slots import Slots
 from devfix.model import DeviceType, Request, Target, Until, World, WorldChoice
 from devfix.notebooks import KERNEL
 from devfix.pipeline.opening.options import RepairOptions
+from devfix.pipeline.opening.parallel_runs import MOST
 from devfix.pipeline.opening.resource_options import needed_in_sandbox
-from devfix.pipeline.opening.session import Session
+from devfix.pipeline.opening.session import JOBS, Session
 from devfix.pipeline.opening.test_server import TestServer
 from devfix.process import ResourceLimits, can_protect, child_environment
 from devfix.process.end_watch import answer
 from devfix.process.tempdirs import scratch_folder
 from devfix.progress import Progress
 from devfix.workspace import Repository
-
-JOBS = 2  # concurrent runs, each in a worktree of its own
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def open_session(
     with (
         scratch_folder() as scratch,
         _warm(target, scratch, limits, sandboxed) as warm,
-        repository.worktrees(jobs) as worktrees,
+        repository.worktrees(MOST if jobs > 1 else jobs) as worktrees,
         ExitStack() as cleanup,
     ):
         borrowed = worktrees.borrowed
@@ -89,7 +89,7 @@ def open_session(
             target, worktrees, tracked, warm, protected, limits, needed, scratch, options.include_handled
         )
         shown = progress if isinstance(progress, Progress) else Progress(progress or _silent)
-        observer.progress = shown
+        observer.progress, observer.slots = shown, Slots(jobs)
         test_server = cleanup.enter_context(closing(TestServer(observer, worktrees)))
         session = Session(repository, config, worktrees, observer, commands, python_info.gpus, shown, test_server)
         session.has_fixed_gpus = options.gpus_in(config) is not None or (options.world_in(config) is WorldChoice.REAL)
@@ -100,6 +100,7 @@ def open_session(
             session.wants_tests, session.has_pytest = True, python_info.pytest
         if borrowed and not protected:
             session.notes.add(_explain_unprotected(borrowed))
+        cleanup.callback(session.close)
         session.seconds["open"] = round(time.monotonic() - began, 3)
         yield session
 

@@ -9,9 +9,16 @@ from threading import Lock
 
 from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer
+from devfix.execution.slots import Speculation
+from devfix.model import Run, World
 from devfix.process import child_environment
-from devfix.regression_tests import preparation
+from devfix.regression_tests import LAUNCHER, launcher, preparation
 from devfix.workspace import Worktrees
+
+TIMEOUT = 60.0  # seconds for a run of one test
+# The world, the changed files, the tests (paths from the root of the repository, or pytest ids), and whether a test's
+# own marker must not change the world.
+TestOrder = tuple[World, tuple[tuple[str, bytes], ...], tuple[str, ...], bool]
 
 
 class TestServer:
@@ -46,6 +53,18 @@ class TestServer:
             for server in (self._branch, self._own):
                 if server is not None:
                     server.close()
+
+    def run(self, order: TestOrder, ahead: Speculation | None = None) -> Run:
+        """Run tests with plain pytest."""
+        world, files, words, held = order
+        target = self._program.target
+        below = target.subfolder
+        launched = f"{below}/{LAUNCHER}" if below else LAUNCHER
+        inner = [word.removeprefix(f"{below}/") if below else word for word in words]
+        observer = self.observer().running(LAUNCHER, *inner, timeout=TIMEOUT)
+        everything = {**dict(files), launched: launcher()}
+        tests = "held" if held else "marked"
+        return observer.run(world, everything, fresh=False, overlay=self.overlay, tests=tests, ahead=ahead)
 
     def _prepared(self, observer: TracedRunner) -> PreforkServer | None:
         with self._lock:

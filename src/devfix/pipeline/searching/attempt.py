@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
 from devfix.diagnosis.similar_code import similar_sites
 from devfix.execution.device_matrix import worlds_to_verify
 from devfix.model import CountRequest, Diagnosis, Failure, Fix, Patch, Rejected, Repair, RuleDecision, Run, World
-from devfix.pipeline.opening.session import Session
+from devfix.notes import Notes
+from devfix.pipeline.opening.parallel_runs import MOST as MOST_RUNS
+from devfix.pipeline.opening.parallel_runs import parallel_runs
+from devfix.pipeline.opening.session import JOBS, Session
+from devfix.pipeline.regression_tests import begin_regression_test
 from devfix.pipeline.searching.accept_numbers import accept_numbers
 from devfix.pipeline.searching.all_uses import extend_to_all_uses
 from devfix.pipeline.searching.choices import VerifiedCandidates
@@ -25,6 +30,7 @@ from devfix.verification.candidate import CandidateResult, mark_superseded, reje
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code
 from devfix.verification.objections.collect import objections
+from devfix.verification.requests import expected_requests
 from devfix.verification.verifier import CANDIDATES, Verifier
 
 MOMENT, MOST = 2.0, 200  # limits of the list of untried candidates: seconds, and how many
@@ -58,18 +64,30 @@ class AttemptBuilder:
         """Return the attempt to fix the failure of a run; None if the failure does not occur again."""
         session = self.session
         session.progress("collecting the origins of the tensors")
-        with session.timed("look"):
-            looked = self._second_look(run)
+        known = {rule.id: rule for rule in self.rules}
+        worlds = worlds_to_verify(run.world, session.gpus_seen, session.claimed)
+        expect = session.expect if session.target.until is None else None
+        if expect is not None:
+            limit = session.observer.limits.memory * JOBS  # of the warm process, in which most of them take place
+            session.slots.widen(parallel_runs(run, session.slots.count, limit))
+        with session.timed("look"), ThreadPoolExecutor(1) as pool:
+            look = pool.submit(self._second_look, run)
+            if expect is not None:
+                self._expect_first(run, worlds)
+            looked = look.result()
         if looked is None or looked.failure is None:
+            session.expect(())
             return None
         sources = session.sources()
         decisions: list[RuleDecision] = []
         diagnoses = diagnose(looked.failure, self.rules, sources, decisions=decisions)
         rejected: list[Rejected] = []
         declined: dict[str, str] = {}
-        known = {rule.id: rule for rule in self.rules}
         patches = propose(diagnoses, known, sources, rejected=rejected, declined=declined)
-        worlds = worlds_to_verify(run.world, session.gpus_seen, session.claimed)
+        tests = partial(begin_regression_test, session, looked.failure)
+        if session.slots.count > JOBS and (first := next(patches, None)) is not None:  # a slot is free already
+            tests(first)
+            patches = chain([first], patches)
         given = (session.run, looked, session.files, worlds, self._baseline)
         review, report_progress = self._review(looked.failure), session.progress.candidates
         verifier = Verifier(
@@ -78,6 +96,9 @@ class AttemptBuilder:
             review=review,
             report_progress=report_progress,
             steps=session.steps,
+            expect=expect,
+            threads=MOST_RUNS,
+            promising=tests,
         )
         session.progress("trying candidates" if diagnoses else "no rule knows this failure")
         with session.timed("verify"):
@@ -157,6 +178,20 @@ class AttemptBuilder:
         found = accept_numbers(candidates, lambda patch: verifier.run_on_failing_world(patch, known[patch.rule]))
         confirmed = verifier.confirm(found) if found is not None else None
         return confirmed if confirmed is not None and confirmed.verdict.outcome in ("verified", "progressed") else None
+
+    def _expect_first(self, run: Run, worlds: Sequence[World]) -> None:
+        """Begin the runs of the candidate that will probably be the first, if the second look shows nothing else.
+
+        The first run lacks the scopes of functions that have returned, with which rules may propose another one.
+        """
+        assert run.failure is not None
+        sources = Sources(self.session.content, self.session.repository.containing, Notes())
+        diagnoses = diagnose(run.failure, self.rules, sources)
+        patch = next(propose(diagnoses, {rule.id: rule for rule in self.rules}, sources), None)
+        if patch is None:
+            return
+        blamed = next(each for each in diagnoses if each.rule == patch.rule)
+        self.session.expect(expected_requests(run, self.session.files, worlds, patch, blamed))
 
     def _second_look(self, run: Run) -> Run | None:
         """Run the program again, recording the scopes that the first run did not; None if the failure is flaky."""

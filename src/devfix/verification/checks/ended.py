@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from devfix.model import CountRequest, Outcome, Run, World
+from devfix.model import CountRequest, Edit, Outcome, Run, World
 from devfix.verification.candidate import CandidateResult
 from devfix.verification.checks.computation import edited_places
 from devfix.verification.checks.suppression import locations_after
@@ -23,7 +23,12 @@ def counts_for(
     failure, edits = before.failure, candidate.patch.edits
     if candidate.run.ended and failure is not None and failure.at is not None:
         return dict.fromkeys((before.world, *worlds), CountRequest(locations_after(failure.at, edits), steps=steps))
-    return dict.fromkeys((before.world, _CPU), CountRequest(edited_places(edits)))
+    return counts_at_edits(before.world, edits)
+
+
+def counts_at_edits(home: World, edits: Sequence[Edit]) -> Mapping[World, CountRequest]:
+    """Return where operators are counted in runs that end by themselves: at edited lines, in two worlds."""
+    return dict.fromkeys((home, _CPU), CountRequest(edited_places(edits)))
 
 
 def stops_before(run: Run, counted: Mapping[World, CountRequest]) -> str:
