@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import torch
 
-from . import devices, kinds, modes, patching, plans, randomness, real_accelerator, real_gpus, tensor
+from . import (
+    devices,
+    dispatch,
+    fast_path,
+    kinds,
+    modes,
+    patching,
+    plans,
+    randomness,
+    real_accelerator,
+    real_gpus,
+    tensor,
+)
+from .native import loading
 from .patches import install
 from .patches.accelerators import hidden
 
@@ -32,7 +45,10 @@ def enter(kind: str = "simulated", gpus: int = 1, current: int = 0, device: str 
         if device != kinds.now().name:
             plans.forget_all()
         devices.install(gpus if kind == "simulated" else 0, current, device)
+        loading.extension()
         tensor.install()
+        fast_path.install()
+        dispatch.install()
         if kind != "real":
             hidden.install(device if kind == "simulated" else "")
         if kind == "simulated":
