@@ -9,6 +9,7 @@ from pathlib import Path
 
 from devfix.model import NO_COUNTS, CountRequest, SourceLocation, World
 from devfix.process import child_environment
+from devfix.process.native import SWITCH
 
 DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
 SEED = 0  # for programs that draw random numbers without a seed
@@ -60,6 +61,8 @@ def environment_for(
         filter(None, (str(ENTRY), str(overlay or ""), environment.get("PYTHONPATH")))
     )
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    if SWITCH in os.environ:
+        environment[SWITCH] = os.environ[SWITCH]
     if world.kind == "cpu" and any(map(os.path.exists, DRIVERS)):
         environment["CUDA_VISIBLE_DEVICES"] = ""
     elif world.kind != "real" and not _shows_all(environment.get("CUDA_VISIBLE_DEVICES", ""), world.gpus):

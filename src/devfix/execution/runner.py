@@ -19,7 +19,8 @@ from devfix.execution.slots import Slots, Speculation
 from devfix.execution.unobserved import find_unobserved
 from devfix.model import NO_COUNTS, CountRequest, Run, SourceLocation, Target, World
 from devfix.notebooks import HOST
-from devfix.process import Completed, ResourceLimits, Sandbox, run
+from devfix.process import Completed, ResourceLimits, Sandbox, child_environment, run
+from devfix.process.native import compile_for
 from devfix.process.running import Hear
 from devfix.process.tempdirs import temporary_folder
 from devfix.progress import Progress
@@ -104,6 +105,8 @@ class TracedRunner:
         Without `tally` what operators compute is not summed, which takes less time. A run `ahead` waits for the others,
         and may be cancelled: it then raises CancelledError, or is ended and says nothing of the program.
         """
+        if world.kind == "simulated" and self.sandboxed is None:
+            compile_for(str(self.target.python), child_environment)
         with self._tree(files or {}, ahead) as tree:
             shown = self.progress.running(world.name, not files) if self.progress else nullcontext()
             with (
@@ -206,6 +209,8 @@ class TracedRunner:
 
 def run_here(target: Target, device_map: bool = False) -> Run:
     """Run the target's program where it stands, its input and output passed through; every file there is owned."""
+    if target.world.kind == "simulated":
+        compile_for(str(target.python), child_environment)
     with temporary_folder("traces") as traces:
         order = probe_config(target.world, traces, target.root, target.root, device_map=device_map)
         cwd = target.root / target.subfolder

@@ -117,6 +117,10 @@ class SuiteWorld:
         return True
 
     def _enter(self, target: Wanted) -> None:
+        if target.kind not in ("real", "cpu"):
+            from devfix.process.native import compile_for  # most sessions start no programs
+
+            compile_for(sys.executable, os.environ.copy)  # for the next session; this one has begun
         lift = {**self.lift, "device": target.lifted_to} if target.lift else None
         self._entrance.order(target.data, str(self.traces), self.root, lift)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import torch
 
 from ..simulation import hooks
+from ..simulation.native import loading as native
 from ..simulation.operator_tables import operators
 from ..simulation.operator_tables.operators import RECREATED, REDRAWN
-from . import transfers
+from . import places, transfers
 from .places import nearest, outward
 from .records import KEEP, LAST, MOVE, History, Record, drop, moments, of, shortened, table, unknown
 
@@ -88,10 +90,25 @@ hooks.fast_on_created[created] = derived
 hooks.fast_on_created_cpu[created] = derived_on_host
 
 
+def install() -> None:
+    """Let the compiled hot paths record creations too, if there are any."""
+    native.configure(
+        created=created, table=table, roles=_roles, Record=Record, drop=drop, moments=moments, shortened=shortened,
+        history_of=_history_of, places=vars(places), kinds=places.kinds, hops=places._hops, learn=places.learn,
+        getframe=sys._getframe,
+    )  # fmt: skip
+
+
+def _history_of(source: Any) -> History | None:
+    return of(source) or unknown(source)
+
+
 def read(tensor: Any, func: Any) -> None:
     """Count that the host waited for a tensor's values."""
     if issubclass(type(tensor), torch.Tensor) and tensor.device.type != "cpu":
-        transfers.count("cpu", str(tensor.device), tensor.numel() * tensor.element_size(), outward(1))
+        compiled = native.extension()
+        spots = outward(1) if compiled is None else compiled.outward()
+        transfers.count("cpu", str(tensor.device), tensor.numel() * tensor.element_size(), spots)
 
 
 def learn(func: Any) -> int:

@@ -9,7 +9,7 @@ import torch
 
 from ..simulation.operator_tables import operators
 from ..simulation.patching import replace, wrap
-from . import transfers
+from . import creations, transfers
 from .creations import created, read
 from .places import outward
 from .records import (
@@ -100,6 +100,7 @@ def _creation_on(there: str, known: History | None) -> Event | None:
 def install() -> None:
     """Keep records across `torch.utils.swap_tensors`, which rejects tensors with weak references, and deep copies."""
     slow_collector()
+    creations.install()
     original = torch.utils.swap_tensors
 
     @functools.wraps(original)

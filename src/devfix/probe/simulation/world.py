@@ -6,6 +6,8 @@ import torch
 
 from . import modes, patching
 from .accelerators import devices, kinds, randomness, real_accelerator, real_gpus
+from .dispatcher import dispatch, fast_path
+from .native import loading
 from .operator_tables import plans
 from .patches import install
 from .patches.accelerators import hidden
@@ -35,7 +37,10 @@ def enter(kind: str = "simulated", gpus: int = 1, current: int = 0, device: str 
         if device != kinds.now().name:
             plans.forget_all()
         devices.install(gpus if kind == "simulated" else 0, current, device)
+        loading.extension()
         tensor.install()
+        fast_path.install()
+        dispatch.install()
         if kind != "real":
             hidden.install(device if kind == "simulated" else "")
         if kind == "simulated":

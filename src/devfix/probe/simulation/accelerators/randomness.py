@@ -97,6 +97,16 @@ def concerned(plan: Any, gpu: int | None, args: Any, keywords: dict[str, Any]) -
     return plan.generator and any(isinstance(item, torch.Generator) for item in (*args, *keywords.values()))
 
 
+def run(plan: Any, gpu: int | None, args: Any, cells: Any, keywords: dict[str, Any]) -> Any:
+    """Run an operator on its values, with random numbers of its device."""
+    if not concerned(plan, gpu, args, keywords):
+        return plan.op(*cells, **keywords)
+    if gpu is not None and gpu >= 0 and plan.seeded is not None and keywords.get("generator") is None:
+        return plan.seeded(*cells, **{**keywords, "generator": defaults[gpu]})
+    with stream(plan, gpu, args, keywords):
+        return plan.op(*cells, **keywords)
+
+
 @contextmanager
 def stream(plan: Any, gpu: int | None, args: Any, keywords: dict[str, Any]) -> Iterator[None]:
     """Let an operator draw from the generator it was given, else from the default one of its device."""

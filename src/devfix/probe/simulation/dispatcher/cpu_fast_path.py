@@ -11,8 +11,9 @@ import torch
 
 from .. import hooks
 from ..accelerators.devices import CPU
+from ..native import loading as native
 from ..tensors.tensor import Tensor
-from .composite_path import PLAIN, alone
+from .composite_path import PLAIN, alone, listening
 
 SIMPLE = frozenset(
     (int, float, bool, complex, str, type(None), tuple, list, torch.Size, torch.dtype, torch.memory_format)
@@ -44,18 +45,35 @@ def hosted(original: Any, func: Any, args: Any, kwargs: Any) -> Any:
     return result
 
 
-def of_number(original: Any) -> Any:
-    """Return a fast version of a function of one host tensor that returns a number: no tensor is created."""
+def of_number(original: Any, func: Any) -> Any:
+    """Return a fast version of a function of one tensor that returns a number: no tensor is created.
+
+    That the host waits for a value on a GPU is noted, where nothing else asks for it.
+    """
+    compiled = native.path(native.NUMBER, original, func)
+    if compiled is not None:
+
+        def quick(self: Any) -> Any:
+            return compiled(self)
+
+        return quick
 
     def call(self: Any) -> Any:
-        if type(self) in PLAIN and self._devfix_gpu < 0 and hooks.on_created in hooks.fast_on_created_cpu and alone():
+        if type(self) in PLAIN and hooks.on_created in hooks.fast_on_created_cpu and alone():
+            gpu = self._devfix_gpu
+            if gpu >= 0 and (listening or self.requires_grad):
+                return original(self)
             guard = below()
             try:
-                return original(self)
+                number = original(self if gpu < 0 else self._devfix_held)
             except Exception:
-                pass  # the regular path reports the failure
+                number = None  # the regular path reports the failure
             finally:
                 del guard
+            if number is not None:
+                if gpu >= 0:
+                    hooks.read(self, func)
+                return number
         return original(self)
 
     return call

@@ -20,6 +20,7 @@ from ..kernels import factorizations as _factoring  # noqa: F401 - likewise
 from ..kernels import integer_division, own_kernels, widening
 from ..kernels import missing_operators as _missing  # noqa: F401 - likewise
 from ..kernels import special_ops as _running  # noqa: F401 - likewise
+from ..native import loading as native
 from ..operator_tables import dtypes, numbers
 from ..operator_tables.plans import LIST, TENSOR, _plans, plan_of
 from ..tensors.tensor import Tensor, count_write, reshape_shell, wrap, wrap_new
@@ -77,41 +78,65 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
         try:
             result = plan.op(*cells, **keywords) if keywords else plan.op(*cells)
         except (NotImplementedError, RuntimeError) as error:
-            if gpu is not None and gpu >= 0 and own_kernels.here(plan, error):
-                return own_kernels.run(func, args, kwargs)
-            if gpu is not None and gpu >= 0 and integer_division.helps(error):
-                result = integer_division.run(plan, cells, keywords or {})
-            elif numbers.among(plan, cells):
-                result = plan.op(*numbers.as_tensors(plan, cells), **(keywords or {}))
-            elif gpu is None or gpu < 0 or not widening.helps(error, plan):
-                raise
-            else:
-                result = widening.run(plan, cells, keywords or {})
-        if gpu is None or gpu < 0:
-            hooks.on_created(result, func, args, kwargs)
-            return result
-        if plan.fresh or plan.view:
-            result = wrap_new(result, gpu) if plan.fresh else wrap(result, gpu)
-            source = args[plan.source] if plan.source >= 0 else None
-            shorter = _shorter(hooks.on_created)
-            if shorter is not None and type(source) is Tensor:
-                shorter(result, func, source)
-                return result
-        elif plan.returned >= 0:
-            result = args[plan.returned]
-            if plan.reshapes:
-                reshape_shell(result)
-            if result._devfix_whole is not None:
-                count_write(result._devfix_whole)
-        else:
-            result = rewrap(plan, result, args, kwargs, gpu)
+            return otherwise(error, plan, func, args, kwargs, cells, gpu)
+        return finish(plan, result, func, args, kwargs, gpu)
+    except Exception as error:
+        return recover(error, func, args, kwargs)
+
+
+def finish(plan: Any, result: Any, func: Any, args: Any, kwargs: Any, gpu: int | None) -> Any:
+    """Return what an operator has returned as the program gets it, and record its creation."""
+    if gpu is None or gpu < 0:
         hooks.on_created(result, func, args, kwargs)
         return result
-    except Exception as error:
-        result = hooks.again(error, func, args, kwargs or {})
-        if result is not hooks.FAILED:
+    if plan.fresh or plan.view:
+        result = wrap_new(result, gpu) if plan.fresh else wrap(result, gpu)
+        source = args[plan.source] if plan.source >= 0 else None
+        shorter = _shorter(hooks.on_created)
+        if shorter is not None and type(source) is Tensor:
+            shorter(result, func, source)
             return result
-        raise translate_error(error, func, args, kwargs)  # noqa: B904 - it is the same exception
+    elif plan.returned >= 0:
+        result = args[plan.returned]
+        if plan.reshapes:
+            reshape_shell(result)
+        if result._devfix_whole is not None:
+            count_write(result._devfix_whole)
+    else:
+        result = rewrap(plan, result, args, kwargs, gpu)
+    hooks.on_created(result, func, args, kwargs)
+    return result
+
+
+def otherwise(error: Exception, plan: Any, func: Any, args: Any, kwargs: Any, cells: Any, gpu: int | None) -> Any:
+    """Run an operator that has failed on its values as the device would run it; raise the error if it would not."""
+    keywords = unwrap_keywords(kwargs, gpu)[0] if kwargs else {}
+    on_gpu = gpu is not None and gpu >= 0
+    if on_gpu and own_kernels.here(plan, error):
+        return own_kernels.run(func, args, kwargs)
+    if on_gpu and integer_division.helps(error):
+        result = integer_division.run(plan, cells, keywords)
+    elif numbers.among(plan, cells):
+        result = plan.op(*numbers.as_tensors(plan, cells), **keywords)
+    elif not on_gpu or not widening.helps(error, plan):
+        try:
+            raise error
+        finally:
+            del error  # see `recover`
+    else:
+        result = widening.run(plan, cells, keywords)
+    return finish(plan, result, func, args, kwargs, gpu)
+
+
+def recover(error: Exception, func: Any, args: Any, kwargs: Any) -> Any:
+    """Return what an operator that has failed returns nevertheless, as in a lifted run; otherwise report and raise."""
+    result = hooks.again(error, func, args, kwargs or {})
+    if result is not hooks.FAILED:
+        return result
+    try:
+        raise translate_error(error, func, args, kwargs)
+    finally:
+        del error  # its traceback leads to this frame: a cycle would keep the operator's tensors alive
 
 
 def _foreign(func: Any, args: Any, kwargs: Any) -> Any:
@@ -124,7 +149,21 @@ def _foreign(func: Any, args: Any, kwargs: Any) -> Any:
     return NotImplemented
 
 
-World.__torch_dispatch__ = dispatch  # type: ignore[method-assign]
+chosen: Any = dispatch  # what runs in the mode: this module's function, or the compiled one
+World.__torch_dispatch__ = chosen  # type: ignore[method-assign]
+
+
+def install() -> None:
+    """Run operators by the compiled dispatch if there is one; it leaves what is rare to this module."""
+    global chosen
+    made = native.extension()
+    if made is not None:
+        native.configure(
+            hooks=vars(hooks), reference=dispatch, plan_of=plan_of, otherwise=otherwise, finish=finish,
+            recover=recover, Refusal=dtypes.Refusal,
+        )  # fmt: skip
+        chosen = made.method
+    World.__torch_dispatch__ = chosen  # type: ignore[method-assign]
 
 
 def translate_error(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:

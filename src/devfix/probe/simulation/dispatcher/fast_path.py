@@ -9,16 +9,29 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 from .. import hooks
+from ..accelerators import devices, randomness
+from ..accelerators.devices import CPU
+from ..native import loading as native
 from ..operator_tables.dtypes import PRODUCTS
 from ..tensors.tensor import Tensor, wrap, wrap_new
-from .composite_path import PLAIN, alone
+from . import composite_path
+from .composite_path import PLAIN, alone, listening
 from .cpu_fast_path import SIMPLE, hosted
 
 _ABSENT: Any = object()
 _grad = torch.is_grad_enabled
 _below = torch._C._DisableTorchDispatch  # active while the object exists; a `with` statement would cost more
+
+
+def install() -> None:
+    """Give the compiled fast paths, if there are any, what they ask for."""
+    native.configure(
+        hooks=vars(hooks), forward_ad=vars(forward_ad), listening=listening, alone=alone, simple=SIMPLE,
+        functorch=torch._C._functorch.maybe_current_level, tracing=torch._C._get_tracing_state,
+    )  # fmt: skip
 
 
 def placed(result: Any, gpu: int, func: Any, args: Any, kwargs: Any, source: Any) -> Any:
@@ -36,8 +49,59 @@ def placed(result: Any, gpu: int, func: Any, args: Any, kwargs: Any, source: Any
     return made
 
 
+def made_on(original: Any, func: Any, args: Any, kwargs: Any, draws: bool) -> Any:
+    """Return what a constructor of numbers creates on the GPU that it is given; None where the regular path has to."""
+    given = {}
+    for name, value in kwargs.items():
+        if name == "generator" and draws and isinstance(value, torch.Generator):
+            given[name] = value
+        elif name == "device":
+            continue
+        elif type(value) not in SIMPLE or (value and name in ("pin_memory", "requires_grad")):
+            return None
+        else:
+            given[name] = value
+    if not _simple(args) or not alone() or composite_path.listening:
+        return None
+    try:
+        gpu = devices.spoken(kwargs["device"])
+        if gpu is None or ((generator := given.get("generator")) is not None and randomness.owner(generator) < 0):
+            return None
+    except Exception:
+        return None  # the regular path reports the failure
+    if draws and generator is None:
+        given["generator"] = randomness.defaults[gpu]
+    guard = _below()
+    try:
+        result = original(*args, **given, device=CPU)
+    except Exception:
+        return None
+    finally:
+        del guard
+    try:
+        made = wrap_new(result, gpu)
+    except TypeError as error:  # the kind of device lacks the dtype
+        hooks.failed(error, func, args, kwargs)
+        raise
+    hooks.on_created(made, func, args, kwargs)
+    return made
+
+
+def _calling(compiled: Any) -> Any:
+    """Return a function, which classes bind and which has PyTorch's names, around a compiled fast path."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return compiled(*args, **kwargs)
+
+    return call
+
+
 def of_one(original: Any, func: Any) -> Any:
     """Return a fast version of a function of one tensor and plain arguments whose result is new."""
+
+    compiled = native.path(native.ONE, original, func)
+    if compiled is not None:
+        return _calling(compiled)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         tensor: Any = args[0] if args else None
@@ -77,6 +141,8 @@ def of_product(original: Any, func: Any) -> Any:
 def of_two(original: Any, func: Any, taken: Any = None) -> Any:
     """Return a fast version of a function of two tensors, or a tensor and a number, whose result is new."""
     sign = of_sign(original, func, taken)
+    if native.extension() is not None:
+        return sign  # it takes other calls too
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return original(*args, **kwargs) if kwargs or len(args) != 2 else sign(*args)
@@ -86,6 +152,10 @@ def of_two(original: Any, func: Any, taken: Any = None) -> Any:
 
 def of_sign(original: Any, func: Any, taken: Any = None) -> Any:
     """Do the same as `of_two`, for Python's operator methods; `taken` are CUDA's dtypes, if not all."""
+
+    compiled = native.path(native.SIGN, original, func, taken)
+    if compiled is not None:
+        return _calling(compiled)
 
     def call(one: Any, two: Any) -> Any:
         if type(one) in PLAIN and not (_grad() and one.requires_grad):
@@ -120,6 +190,10 @@ def of_view(original: Any, func: Any) -> Any:
     PyTorch's bookkeeping of views is only needed for gradients; parameters keep it, since parts of them are written to
     without gradients.
     """
+
+    compiled = native.path(native.VIEW, original, func)
+    if compiled is not None:
+        return _calling(compiled)
 
     def call(tensor: Any = _ABSENT, /, *args: Any, **kwargs: Any) -> Any:
         if (
@@ -169,6 +243,10 @@ def viewed(original: Any, func: Any, gpu: int, tensor: Any, args: Any, kwargs: A
 
 def of_list(original: Any, func: Any) -> Any:
     """Return a fast version of a function of a list of tensors and plain arguments whose result is new."""
+
+    compiled = native.path(native.LIST, original, func)
+    if compiled is not None:
+        return _calling(compiled)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         tensors = args[0] if args else None

@@ -82,11 +82,7 @@ def make(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         keywords["device"] = devices.CPU
         if pinned:
             raise RuntimeError("Only dense CPU tensors can be pinned")
-    if randomness.concerned(plan, target, args, keywords):
-        with randomness.stream(plan, target, args, keywords):
-            result = plan.op(*cells, **keywords)
-    else:
-        result = plan.op(*cells, **keywords)
+    result = randomness.run(plan, target, args, cells, keywords)
     if target is not None and target >= 0:
         result = rewrap(plan, result, args, kwargs, target)
     elif pinned:
@@ -107,11 +103,7 @@ def draw(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu == MIXED:
         return mismatch.judge(plan, func, args, kwargs, cells)
-    if randomness.concerned(plan, gpu, args, keywords):
-        with randomness.stream(plan, gpu, args, keywords):
-            result = plan.op(*cells, **keywords)
-    else:
-        result = plan.op(*cells, **keywords)
+    result = randomness.run(plan, gpu, args, cells, keywords)
     if gpu is not None and gpu >= 0:
         result = rewrap(plan, result, args, kwargs, gpu)
     hooks.on_created(result, func, args, kwargs)

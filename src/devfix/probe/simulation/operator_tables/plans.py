@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ..accelerators import kinds
+from ..native.loading import forget_plans
 from . import dtypes, policy
 from .operators import source_argument
 
@@ -49,6 +50,18 @@ def _kind(argument: Any) -> int:
     return LIST if text.startswith(("List", "Optional[List")) else TENSOR
 
 
+_WITH_GENERATOR = {"default": "generator", "low": "low_generator"}
+
+
+def _seeded(func: Any, arguments: Any) -> Callable[..., Any] | None:
+    """Return how to call an operator with a keyword `generator`: itself, or its overload; None if it takes none."""
+    if any(argument.name == "generator" and argument.kwarg_only for argument in arguments):
+        return func._op  # type: ignore[no-any-return]
+    name = _WITH_GENERATOR.get(getattr(func, "_overloadname", ""), "")
+    other = getattr(func._overloadpacket, name, None) if name in func._overloadpacket.overloads() else None
+    return None if other is None else other._op
+
+
 class Plan:
     """The plan by which one operator is run: tensor arguments, results, written arguments, and kind."""
 
@@ -65,6 +78,7 @@ class Plan:
         "refused",
         "reshapes",
         "returned",
+        "seeded",
         "source",
         "special",
         "usual",
@@ -80,6 +94,7 @@ class Plan:
         self.kinds = tuple(_kind(argument) for argument in arguments if not argument.kwarg_only)
         self.device = any(argument.name == "device" for argument in arguments)
         self.generator = any("Generator" in str(argument.type) for argument in arguments)
+        self.seeded = _seeded(func, arguments)
         tags = getattr(func, "tags", ())
         drawing = "sdp_choice" not in schema.name and "flash_attention_for_cpu" not in schema.name
         self.random = self.generator or (drawing and torch.Tag.nondeterministic_seeded in tags)
@@ -151,11 +166,13 @@ def forget(name: str) -> None:
         schema = getattr(func, "_schema", None)
         if schema is not None and name in (schema.name.split("::")[-1], getattr(func, "_name", "")):
             _plans.pop(id(func), None)
+    forget_plans()
 
 
 def forget_all() -> None:
     """Discard every plan: they hang on the kind of the world's devices."""
     _plans.clear()
+    forget_plans()
 
 
 def plan_of(func: Any) -> Plan:

@@ -16,6 +16,7 @@ from torch.nn.parameter import is_lazy
 from .. import modes
 from ..accelerators import kinds, mps_composites
 from ..accelerators.devices import LAZY
+from ..native import loading as native
 from ..patching import replace
 
 Tensor: Any = torch.Tensor  # the types do not know the probe's attributes
@@ -137,6 +138,10 @@ def install() -> None:
     _KEYS = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, kind.autocast_key))
     _absent = kind.absent_dtypes
     _special = _COMPLEX | _absent
+    native.configure(
+        Tensor=Tensor, Parameter=torch.nn.Parameter, Shell=Shell, make=_make, layout=_layout, is_neg=_is_neg,
+        strided=_strided, special=_special, keys=_KEYS, lazy=LAZY, wrap=wrap, wrap_new=wrap_new,
+    )  # fmt: skip
     replace(Tensor, "_devfix_held", None, add=True)
     replace(Tensor, "_devfix_gpu", -1, add=True)
     replace(Tensor, "_devfix_record", None, add=True)

@@ -34,7 +34,7 @@ def _leaving(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
 def _count(more: int) -> None:
     """Leave operators to active tracers; a query in each operator would slow down other programs."""
     _Tracers.at_work += more
-    chosen = _leaving if _Tracers.at_work > 0 else dispatch.dispatch
+    chosen = _leaving if _Tracers.at_work > 0 else dispatch.chosen
     dispatch.World.__torch_dispatch__ = chosen  # type: ignore[method-assign]
 
 

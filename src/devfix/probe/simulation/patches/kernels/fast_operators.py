@@ -17,7 +17,8 @@ _aten: Any = torch.ops.aten
 OF_ONE = {
     "abs": "default", "acos": "default", "all": "default", "amax": "default", "amin": "default", "any": "default",
     "argmax": "default", "argmin": "default", "asin": "default", "atan": "default", "bitwise_not": "default",
-    "ceil": "default", "clamp": "default", "cos": "default", "cosh": "default", "clone": "default",
+    "ceil": "default", "clamp": "default", "clamp_max": "default", "clamp_min": "default", "cos": "default",
+    "cosh": "default", "clone": "default",
     "cumprod": "default", "cumsum": "default", "erf": "default", "erfinv": "default", "exp": "default",
     "expm1": "default", "flip": "default", "floor": "default", "frac": "default", "isnan": "default",
     "log": "default", "log10": "default", "log1p": "default", "log2": "default", "logical_not": "default",
@@ -43,7 +44,7 @@ VIEWS = {
 SIGNS = {
     "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__truediv__": "div",
     "__and__": "bitwise_and", "__or__": "bitwise_or", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
-    "__mod__": "remainder",
+    "__mod__": "remainder", "__pow__": "pow", "__rsub__": "rsub",
 }  # fmt: skip
 
 # Methods that return the number in a one-element tensor.
@@ -68,10 +69,10 @@ def install() -> None:
     for name, which in VIEWS.items():
         _lay((torch, Tensor), name, fast_path.of_view, overload(*which.split(".")))
     for sign, name in SIGNS.items():
-        _lay((Tensor,), sign, fast_path.of_sign, overload(name, OF_TWO[name]))
+        _lay((Tensor,), sign, fast_path.of_sign, overload(name, OF_TWO.get(name, "Scalar")))
     _lay((Tensor,), "__neg__", fast_path.of_one, _aten.neg.default)
     for name in NUMBERS:
-        wrap(Tensor, name, cpu_fast_path.of_number)
+        _lay((Tensor,), name, cpu_fast_path.of_number, _aten._local_scalar_dense.default)
     for name in ("silu", "gelu"):
         _lay((torch._C._nn,), name, fast_path.of_one, overload(name, "default"))
 

@@ -11,9 +11,9 @@ import torch.utils._device as default_device
 
 from .... import hooks
 from ....accelerators import devices, kinds, messages
-from ....dispatcher import cpu_fast_path
+from ....dispatcher import composite_path, cpu_fast_path, fast_path
 from ....patching import overridden, replace, wrap
-from ....tensors.tensor import Tensor
+from ....tensors.tensor import Tensor, wrap_new
 
 FACTORIES = (
     "zeros", "ones", "full", "empty", "arange", "linspace", "logspace", "eye", "rand", "randn", "randint",
@@ -33,6 +33,11 @@ def wanted(device: Any) -> Any:
         if isinstance(mode, default_device.DeviceContext):
             return mode.device
     return None
+
+
+# Constructors of numbers alone, which are made on the host for a GPU; those that draw take a generator.
+_DRAWING = frozenset(("rand", "randn", "randint", "randperm"))
+_MADE_OF_NUMBERS = _DRAWING | {"zeros", "ones", "full", "empty", "arange", "linspace", "eye"}
 
 
 def _index(device: Any, name: str) -> int | None:
@@ -90,6 +95,11 @@ def _construct_on(original: Any, name: str, args: Any, kwargs: dict[str, Any], i
         raise ValueError(f"can't alias tensor from device 'cpu' to '{torch.device(kwargs['device'])}'.")
     made = original(*args, **{**kwargs, "device": "cpu"})
     hooks.on_created(made, f"torch.{name}", args, kwargs)
+    if name == "tensor" and type(made) is Tensor and not grad and composite_path.alone():  # memory of its own
+        placed = wrap_new(made, index)
+        hooks.moved(placed, made, torch.ops.aten._to_copy.default)
+        hooks.on_created(placed, f"torch.{name}", args, kwargs)
+        return placed
     with torch.no_grad():
         made = made.to(devices.LAZY[index])
     hooks.on_created(made, f"torch.{name}", args, kwargs)
@@ -162,9 +172,15 @@ def _method(original: Any) -> Any:
 
 def _accept_index(original: Any) -> Any:
     """Let `device=0` name a GPU, for which C++ would use the build's accelerator."""
-    func = getattr(getattr(torch.ops.aten, getattr(original, "__name__", ""), None), "default", None)
+    name = getattr(original, "__name__", "")
+    func = getattr(getattr(torch.ops.aten, name, None), "default", None)
+    draws = name in _DRAWING
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if name in _MADE_OF_NUMBERS and kwargs.get("device") is not None:
+            made = fast_path.made_on(original, func, args, kwargs, draws)
+            if made is not None:
+                return made
         if func is not None and cpu_fast_path.makes(args, kwargs):
             made = cpu_fast_path.made(original, func, args, kwargs)
             if made is not None:

@@ -1,0 +1,100 @@
+// The simulation's hot paths in C++, built at first use (native.py); Python is the fallback and the reference.
+#include "dispatch.h"
+#include "paths.h"
+
+#include <structmember.h>
+
+namespace devfix {
+namespace {
+
+PyTypeObject* path_type = nullptr;
+
+PyObject* configure(PyObject*, PyObject* given) {
+#define DEVFIX_SET(name)                                              \
+  if (PyObject* object = PyDict_GetItemString(given, #name)) {        \
+    PyObject* before = std::exchange(ours.name, fresh(object));       \
+    Py_XDECREF(before);                                               \
+  }
+  DEVFIX_OBJECTS(DEVFIX_SET)
+#undef DEVFIX_SET
+  Py_RETURN_NONE;
+}
+
+PyObject* missing(PyObject*, PyObject*) {  // the names of objects that `configure` was not given
+  Ref names(PyList_New(0));
+#define DEVFIX_ASK(name)                                                            \
+  if (names && ours.name == nullptr) {                                              \
+    Ref text(PyUnicode_FromString(#name));                                          \
+    if (!text || PyList_Append(names.get(), text.get()) < 0) return nullptr;        \
+  }
+  DEVFIX_OBJECTS(DEVFIX_ASK)
+#undef DEVFIX_ASK
+  return names.release();
+}
+
+PyObject* path(PyObject*, PyObject* given) {
+  int kind;
+  PyObject *original, *func, *taken = Py_None;
+  if (!PyArg_ParseTuple(given, "iOO|O", &kind, &original, &func, &taken)) return nullptr;
+  if (kind < 0 || kind > NUMBER) return PyErr_Format(PyExc_ValueError, "no path has the number %d", kind);
+  Path* made = PyObject_GC_New(Path, path_type);
+  if (made == nullptr) return nullptr;
+  made->call = CALLS[kind];
+  made->original = fresh(original);
+  made->func = fresh(func);
+  made->taken = fresh(taken);
+  PyObject_GC_Track(made);
+  return reinterpret_cast<PyObject*>(made);
+}
+
+PyObject* forget(PyObject*, PyObject*) {
+  forget_plans();
+  Py_RETURN_NONE;
+}
+
+PyObject* locations(PyObject*, PyObject*) { return outward(); }
+
+PyMethodDef methods[] = {
+    {"configure", configure, METH_O, "Set the probe's objects, by name."},
+    {"missing", missing, METH_NOARGS, "Return the names of the objects that are not set."},
+    {"path", path, METH_VARARGS, "Return a fast version of a function: kind, original, operator, dtypes."},
+    {"outward", locations, METH_NOARGS, "Return the locations of an event, as places.outward."},
+    {"forget", forget, METH_NOARGS, "Forget all plans."},
+    {"dispatch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(dispatch)), METH_FASTCALL,
+     "Run one operator."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT, "devfix_native", nullptr, -1, methods};
+
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Path, call), READONLY, nullptr}, {nullptr, 0, 0, 0, nullptr}};
+
+PyType_Slot slots[] = {
+    {Py_tp_dealloc, reinterpret_cast<void*>(free_path)},
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse_path)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear_path)},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_members, members},
+    {0, nullptr}};
+
+PyType_Spec specification = {
+    "devfix_native.Path", sizeof(Path), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+
+}  // namespace
+}  // namespace devfix
+
+PyMODINIT_FUNC PyInit_devfix_native() {
+  using namespace devfix;
+#define DEVFIX_INTERN(name)                                                 \
+  names.name = PyUnicode_InternFromString(#name);                           \
+  if (names.name == nullptr) return nullptr;
+  DEVFIX_NAMES(DEVFIX_INTERN)
+#undef DEVFIX_INTERN
+  path_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&specification));
+  Ref module(path_type == nullptr ? nullptr : PyModule_Create(&definition));
+  Ref function(module ? PyObject_GetAttrString(module.get(), "dispatch") : nullptr);
+  Ref method(function ? PyInstanceMethod_New(function.get()) : nullptr);  // what a class binds to its objects
+  if (!method || PyObject_SetAttrString(module.get(), "method", method.get()) < 0) return nullptr;
+  return module.release();
+}
