@@ -18,6 +18,7 @@ from ...late_imports import when_imported
 from ...patching import REPLACEMENTS, replace, undo_with, wrap
 from ..accelerators import streams
 
+_DYNAMO: Any = torch._C._dynamo
 _PROBE = str(Path(__file__).parents[3])
 # Graph breaks on any device, in the wording of 2.6 and of later releases: the simulation causes none of these.
 _BREAKS = re.compile(
@@ -115,11 +116,12 @@ def _on_stream(original: Any) -> Any:
 
 def install() -> None:
     """Patch Dynamo when it is imported, and the stream in C++ on which its guards hang since 2.15."""
-    known = getattr(torch._C._dynamo.utils, "get_current_stream", None)
+    own = getattr(_DYNAMO, "utils", None)
+    known = getattr(own, "get_current_stream", None)
     if known is not None:
-        wrap(torch._C._dynamo.utils, "get_current_stream", _on_stream)
+        wrap(own, "get_current_stream", _on_stream)
         for name in ("torch._dynamo.utils", "torch._dynamo.guards"):
             if getattr(sys.modules.get(name), "get_current_stream", None) is known:
-                replace(sys.modules[name], "get_current_stream", torch._C._dynamo.utils.get_current_stream)
+                replace(sys.modules[name], "get_current_stream", getattr(own, "get_current_stream", None))
     when_imported("torch._dynamo.trace_rules", _teach)
     when_imported("torch._dynamo.variables.builder", lambda module: wrap(module.VariableBuilder, "_wrap", _showing))
