@@ -2,7 +2,7 @@
 
     python benchmarks/parity.py suites.toml [--only NAME] [--out results] [--table docs/explanation/parity.md]
 
-`suites.toml` points at clones, each in an environment that has its dependencies and pytest:
+`suites.toml` points at clones, each in an environment that has its dependencies and pytest (as suites/public.toml):
 
     [kornia]
     folder = "~/clones/kornia"

@@ -7,14 +7,18 @@ effects, so the function runs once. Dynamo sees PyTorch's own functions in place
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from ... import devices, modes
 from ...late_imports import when_imported
-from ...patching import REPLACEMENTS, undo_with, wrap
+from ...patching import REPLACEMENTS, replace, undo_with, wrap
+from ..accelerators import streams
 
+_DYNAMO: Any = torch._C._dynamo
 _PROBE = str(Path(__file__).parents[3])
 # Graph breaks on any device, in the wording of 2.6 and of later releases: the simulation causes none of these.
 _BREAKS = re.compile(
@@ -101,7 +105,23 @@ def _teach(rules: Any) -> None:
         undo_with(look_again)
 
 
+def _on_stream(original: Any) -> Any:
+    def get_current_stream(device: Any) -> Any:
+        if not modes.world or devices.spoken(device) is None:  # Dynamo keeps what it imported in a world
+            return original(device)
+        return streams.current_stream(device)
+
+    return get_current_stream
+
+
 def install() -> None:
-    """Patch Dynamo when it is imported."""
+    """Patch Dynamo when it is imported, and the stream in C++ on which its guards hang since 2.15."""
+    own = getattr(_DYNAMO, "utils", None)
+    known = getattr(own, "get_current_stream", None)
+    if known is not None:
+        wrap(own, "get_current_stream", _on_stream)
+        for name in ("torch._dynamo.utils", "torch._dynamo.guards"):
+            if getattr(sys.modules.get(name), "get_current_stream", None) is known:
+                replace(sys.modules[name], "get_current_stream", getattr(own, "get_current_stream", None))
     when_imported("torch._dynamo.trace_rules", _teach)
     when_imported("torch._dynamo.variables.builder", lambda module: wrap(module.VariableBuilder, "_wrap", _showing))
