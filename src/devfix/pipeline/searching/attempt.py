@@ -66,8 +66,9 @@ class AttemptBuilder:
         session.progress("collecting the origins of the tensors")
         known = {rule.id: rule for rule in self.rules}
         worlds = worlds_to_verify(run.world, session.gpus_seen, session.claimed)
-        expect = session.expect if session.target.until is None else None
-        if expect is not None:
+        until = session.target.until
+        expect = session.expect if until is None else None
+        if until is None or not (until.url or until.seconds):  # a server needs its port, and time must not be short
             limit = session.observer.limits.memory * JOBS  # of the warm process, in which most of them take place
             session.slots.widen(parallel_runs(run, session.slots.count, limit))
         with session.timed("look"), ThreadPoolExecutor(1) as pool:
