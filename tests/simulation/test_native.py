@@ -22,7 +22,8 @@ needs_compiler = pytest.mark.skipif(not shutil.which("g++") or sys.platform != "
 PROGRAM = f"""
 import sys, torch
 places, records, operators = (
-    sys.modules["devfix probe." + name] for name in ("provenance.places", "provenance.records", "simulation.operator_tables.operators"))
+    sys.modules["devfix probe." + name]
+    for name in ("provenance.places", "provenance.records", "simulation.operator_tables.operators"))
 torch.manual_seed(0)
 g = torch.Generator("cuda").manual_seed(3)
 x = torch.arange(6.0, device="cuda").reshape(2, 3)
