@@ -239,3 +239,21 @@ def test_the_result_of_a_call_that_has_no_name(failing: str, side: str) -> None:
     operands = tuple(replace(each, argument=other) if each.device == "cpu" else each for each in operands)
     swapped = replace(unnamed, failure=replace(unnamed.failure, operands=operands))
     assert list(move_argument(swapped, spot_at(swapped), source)) == []  # that side is no call
+
+
+@pytest.mark.parametrize(
+    ("failing", "expected"),
+    [
+        ("conv(cat(xs), x, groups=len(xs))", "conv(cat(xs).to(x.device), x, groups=len(xs))"),
+        ("cat(xs).dot(x)", "cat(xs).to(x.device).dot(x)"),
+        ("conv(cat(xs), cat(x))", None),  # either could be meant
+        ("conv(xs, x, groups=len(xs))", None),
+    ],
+)
+def test_the_only_call_among_the_arguments_of_a_failing_one(failing: str, expected: str | None) -> None:
+    code = f"def f(x, xs):\n    return {failing}\n"
+    diagnosis, source = meeting(code, failing, "mask")
+    operands = tuple(replace(each, names=()) if each.device == "cpu" else each for each in diagnosis.failure.operands)
+    unnamed = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
+    found = [after(each) for each in move_argument(unnamed, spot_at(unnamed), source)]
+    assert found == ([code.replace(failing, expected)] if expected else [])
