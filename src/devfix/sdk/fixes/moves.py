@@ -68,9 +68,9 @@ def _called_operand(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.C
     elif isinstance(root, cst.Call) and not isinstance(root.func, cst.Call):
         given = [each.value for each in root.args if not each.star]
         receiver = [root.func.value] if isinstance(root.func, cst.Attribute) else []
-        found = [each for each in (*receiver, *given) if isinstance(each, cst.Call) and is_on_device(file, each)]
-        found = [each for each in found if last_name(each.func) not in SAME_EVERYWHERE]
-    return [file.code(found[0])] if len(found) == 1 and isinstance(found[0], cst.Call) else []
+        found = [each for each in (*receiver, *given) if is_on_device(file, each)]
+    called = [each for each in found if isinstance(each, cst.Call) and last_name(each.func) not in SAME_EVERYWHERE]
+    return [file.code(called[0])] if len(called) == 1 else []
 
 
 def is_written_to(failure: Failure, operand: Operand) -> bool:
