@@ -19,7 +19,9 @@ from devfix.sdk import (
 )
 
 LEGACY = {"Tensor", "FloatTensor", "DoubleTensor", "HalfTensor", "LongTensor", "IntTensor", "BoolTensor"}
-Found = tuple[File, cst.BaseExpression, str]  # where the CPU is taken, and the expression of the attribute that keeps it
+Found = tuple[
+    File, cst.BaseExpression, str
+]  # where the CPU is taken, and the expression of the attribute that keeps it
 
 
 class DefaultDeviceOverlooked(OperandRule):
@@ -68,14 +70,11 @@ def _classes(ctx: Context) -> list[Definition]:
             if variable.kind in ("module", "object", "instance") and variable.type:
                 files = ctx.sources.containing(f"class {variable.type}")
                 named = [(file, each) for file in files for each in file.within(file.module)]
-                classes = [Definition(file, each) for file, each in named if _is_class(each, variable.type)]
+                classes = [Definition(file, each) for file, each in named if isinstance(each, cst.ClassDef)]
+                classes = [each for each in classes if each.name == variable.type]
                 first += classes if len(classes) == 1 else []
     every = [each for one in first for each in ctx.repository.mro(one) if isinstance(each, Definition)]
     return list({(each.file.path, each.name): each for each in every}.values())
-
-
-def _is_class(node: cst.CSTNode, name: str) -> bool:
-    return isinstance(node, cst.ClassDef) and node.name.value == name
 
 
 def _cpu(file: File, value: cst.BaseExpression) -> cst.BaseExpression | None:
