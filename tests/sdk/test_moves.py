@@ -257,3 +257,5 @@ def test_the_only_call_among_the_arguments_of_a_failing_one(failing: str, expect
     unnamed = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
     found = [after(each) for each in move_argument(unnamed, spot_at(unnamed), source)]
     assert found == ([code.replace(failing, expected)] if expected else [])
+    elsewhere = [after(each) for each in move_argument(unnamed, spot_at(unnamed, "other"), source)]
+    assert elsewhere == found  # a tensor that it was made of is not in the failing expression

@@ -37,7 +37,8 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
     if file is None or root is None:
         return
     written, beside = is_written_to(diagnosis.failure, blamed_operand(diagnosis)), _elements_beside(diagnosis, spot)
-    for text in spot.expressions or _called_operand(diagnosis, spot, file, root):
+    named = [text for text in spot.expressions if occurrences(file, root, text)]
+    for text in named or _called_operand(diagnosis, spot, file, root):
         nodes = occurrences(file, root, text)
         if not nodes or (written and _is_parameter(file, nodes[0], text)) or may_be_no_tensor(file, nodes[0], text):
             continue
