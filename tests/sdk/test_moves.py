@@ -259,3 +259,11 @@ def test_the_only_call_among_the_arguments_of_a_failing_one(failing: str, expect
     assert found == ([code.replace(failing, expected)] if expected else [])
     elsewhere = [after(each) for each in move_argument(unnamed, spot_at(unnamed, "other"), source)]
     assert elsewhere == found  # a tensor that it was made of is not in the failing expression
+
+
+def test_what_a_call_returns_follows_what_it_meets_before_what_is_declared() -> None:
+    code = "def f(x, xs, device):\n    return conv(cat(xs), x)\n"
+    declared = ScopeVariable("device", "device", "cuda:0")
+    diagnosis, source = meeting(code, "conv(cat(xs), x)", "mask", (declared,))
+    found = [after(each) for each in move_argument(diagnosis, spot_at(diagnosis), source)]
+    assert found == [code.replace("cat(xs)", f"cat(xs).to({device})") for device in ("x.device", "device")]

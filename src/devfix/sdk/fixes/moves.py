@@ -13,7 +13,7 @@ from devfix.sdk.fixes.attribute_copy import assign_locally
 from devfix.sdk.fixes.call_result import SAME_EVERYWHERE, is_on_device, move_at, occurrences
 from devfix.sdk.fixes.device_expressions import device_expressions, is_bound, is_local
 from devfix.sdk.trace.history import frame_of
-from devfix.sdk.trace.operands import blamed_operand
+from devfix.sdk.trace.operands import blamed_operand, peer_operand
 from devfix.sdk.trace.sites import FixSite, fix_sites
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.statements import insert_before
@@ -38,11 +38,16 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
         return
     written, beside = is_written_to(diagnosis.failure, blamed_operand(diagnosis)), _elements_beside(diagnosis, spot)
     named = [text for text in spot.expressions if occurrences(file, root, text)]
+    # What meets the result of a call is surely where that is wanted; what an object declares need not be.
+    peer = peer_operand(diagnosis)
+    own = (
+        {f"{held.expression}.device" for held in peer.names if held.frame == spot.frame} if peer is not None else set()
+    )
     for text in named or _called_operand(diagnosis, spot, file, root):
         nodes = occurrences(file, root, text)
         if not nodes or (written and _is_parameter(file, nodes[0], text)) or may_be_no_tensor(file, nodes[0], text):
             continue
-        for anchor in device_expressions(diagnosis, spot, file):
+        for anchor in sorted(device_expressions(diagnosis, spot, file), key=lambda each: not named and each not in own):
             if anchor.startswith((f"{text}.", f"next({text}.")):
                 continue
             rebound = None if is_written_below(file, nodes[0], text) else _rebound(file, nodes[0], text, anchor)
