@@ -47,7 +47,7 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
         nodes = occurrences(file, root, text)
         if not nodes or (written and _is_parameter(file, nodes[0], text)) or may_be_no_tensor(file, nodes[0], text):
             continue
-        for anchor in sorted(device_expressions(diagnosis, spot, file), key=lambda each: not named and each not in own):
+        for anchor in dict.fromkeys([*sorted(() if named else own), *device_expressions(diagnosis, spot, file)]):
             if anchor.startswith((f"{text}.", f"next({text}.")):
                 continue
             rebound = None if is_written_below(file, nodes[0], text) else _rebound(file, nodes[0], text, anchor)
