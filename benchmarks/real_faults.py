@@ -1,12 +1,13 @@
 """Repair real faults of public repositories in whole clones, each by a driver as a user of the library would write it.
 
-usage: python benchmarks/real_faults.py [PARENT ...] [--work FOLDER] [--mirror FOLDER] [--table]
+usage: python benchmarks/real_faults.py [PARENT ...] [--work FOLDER] [--mirror FOLDER] [--check | --table]
 
 `real_faults.toml` names the faults: repository, the commit before the fix and the fix, the file at fault, and a driver.
 The driver is committed in a clone at the commit before the fix; `devfix repair` is told to run it and not to edit it,
 on two simulated GPUs, and nothing else. Our diff and the one of people are kept beside the clone, and never in this
 repository, as they hold upstream's code. What was measured is kept in `real_faults.json`, from which the table in
-docs/explanation/real-cases.md is written. All faults share an environment with what any of them needs.
+docs/explanation/real-cases.md is written. `--check` runs each driver at the fix, where it must not fail. All faults
+share an environment with what any of them needs.
 
     [[faults]]
     repository = "owner/name"
@@ -28,6 +29,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -42,7 +44,7 @@ FAULTS = ROOT / "benchmarks" / "real_faults.toml"
 MEASURED = ROOT / "benchmarks" / "real_faults.json"
 PAGE = ROOT / "docs" / "explanation" / "real-cases.md"
 DRIVER = "devfix_driver.py"
-OTHERS = "30"  # seconds for other commands of the repository, of which these have hours
+OTHERS = "20"  # seconds for other commands of the repository, of which these have hours
 _IDENTITY = ("-c", "user.name=benchmark", "-c", "user.email=benchmark@localhost")
 _BLOCK = re.compile(r"(<!-- begin faults: [^\n]* -->\n).*?(<!-- end faults -->)", re.DOTALL)
 _HEADS = ("case", "rule", "fix of devfix", "fix of the maintainers", "verdict", "why")
@@ -94,6 +96,23 @@ def measure(fault: dict[str, Any], python: Path, work: Path, mirror: Path | None
     }
 
 
+def passes(fault: dict[str, Any], python: Path, work: Path, mirror: Path | None) -> bool:
+    """Return whether the driver runs clean at the fix of people."""
+    clone, _ = clone_of(fault["repository"], work, mirror, fault["fix"])
+    put_driver(clone, fault["driver"])
+    command = [sys.executable, "-m", "devfix", "run", "--gpus", "2", "--world", "simulated", "--python", str(python)]
+    done = subprocess.run([*command, "--", *shlex.split(command_of(fault))], cwd=clone, capture_output=True, text=True)
+    if done.returncode:
+        print(done.stdout[-2000:], done.stderr[-2000:])
+    return done.returncode == 0
+
+
+def known() -> dict[str, dict[str, Any]]:
+    """Return what was measured before, by parent."""
+    found: dict[str, dict[str, Any]] = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {}
+    return found
+
+
 def name_of(fault: dict[str, Any]) -> str:
     """Return the name of a case: repository and fix."""
     return f"{fault['repository'].split('/')[1]}-{fault['fix'][:9]}"
@@ -132,19 +151,26 @@ def main() -> int:
     parser.add_argument("parents", nargs="*", metavar="PARENT", help="beginnings of commits (default: all)")
     parser.add_argument("--work", type=Path, default=ROOT / ".venv" / "faults", help="keep clones and environment here")
     parser.add_argument("--mirror", type=Path, help="a folder with bare clones named owner+name")
+    parser.add_argument("--check", action="store_true", help="run the drivers at the fixes, and repair nothing")
     parser.add_argument("--table", action="store_true", help="write the table alone")
     asked = parser.parse_args()
     need("devfix", "torch")
     faults = tomllib.loads(FAULTS.read_text(encoding="utf-8"))["faults"]
-    measured = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {}
     if not asked.table:
         python = environment(asked.work / "environment", sorted({need for each in faults for need in each["needs"]}))
         for fault in faults:
             if asked.parents and not any(fault["parent"].startswith(each) for each in asked.parents):
                 continue
-            told = measured[fault["parent"]] = measure(fault, python, asked.work, asked.mirror)
-            MEASURED.write_text(json.dumps(measured, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            if asked.check:
+                print(f"{name_of(fault)}: {'passes' if passes(fault, python, asked.work, asked.mirror) else 'FAILS'}")
+                continue
+            told = measure(fault, python, asked.work, asked.mirror)
+            text = json.dumps(
+                {**known(), fault["parent"]: told}, indent=1, sort_keys=True
+            )  # another run may have written
+            MEASURED.write_text(text + "\n", encoding="utf-8")
             print(f"{name_of(fault)}: {told['outcome']}, {', '.join(told['rules'])}, {told['seconds']} s", flush=True)
+    measured = known()
     PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), table(faults, measured)), encoding="utf-8")
     return int(any(each["reproduced"] and each["outcome"] != "repaired" for each in measured.values()))
 

@@ -19,7 +19,7 @@ def make_repository(files: Path, folder: Path) -> None:
         subprocess.run(("git", "-C", folder, *command), check=True, capture_output=True)
 
 
-def repair(folder: Path, arguments: list[str], limit: float = 900) -> tuple[dict[str, Any], float]:
+def repair(folder: Path, arguments: list[str], limit: float = 3600) -> tuple[dict[str, Any], float]:
     """The report of `devfix repair` on a folder, and the seconds it took; `outcome` is "crashed" where none came."""
     command = [sys.executable, "-m", "devfix", "repair", str(folder), *arguments, "--format", "json"]
     began = time.monotonic()

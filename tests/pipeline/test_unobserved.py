@@ -93,3 +93,11 @@ def test_a_probe_that_cannot_begin_is_told(tmp_path: Path) -> None:
     report = repaired(tmp_path, main)
     assert report.outcome == "error" and report.last_run is not None
     assert "the probe could not begin" in report.last_run.unobserved[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["env PYTHONPATH=lib python main.py", "A=1 PYTHONPATH=lib python main.py"])
+def test_a_command_that_sets_where_modules_are_is_observed(command: str, tmp_path: Path) -> None:
+    main = f"import helper\n{MISMATCH}"  # which no rule repairs, on purpose in one line
+    report = repaired(tmp_path, main, command, **{"lib/helper_dot_py": ""})
+    assert report.outcome == "unrepaired" and report.last_run is not None and not report.last_run.unobserved

@@ -239,3 +239,31 @@ def test_the_result_of_a_call_that_has_no_name(failing: str, side: str) -> None:
     operands = tuple(replace(each, argument=other) if each.device == "cpu" else each for each in operands)
     swapped = replace(unnamed, failure=replace(unnamed.failure, operands=operands))
     assert list(move_argument(swapped, spot_at(swapped), source)) == []  # that side is no call
+
+
+@pytest.mark.parametrize(
+    ("failing", "expected"),
+    [
+        ("conv(cat(xs), x, groups=len(xs))", "conv(cat(xs).to(x.device), x, groups=len(xs))"),
+        ("cat(xs).dot(x)", "cat(xs).to(x.device).dot(x)"),
+        ("conv(cat(xs), cat(x))", None),  # either could be meant
+        ("conv(xs, x, groups=len(xs))", None),
+    ],
+)
+def test_the_only_call_among_the_arguments_of_a_failing_one(failing: str, expected: str | None) -> None:
+    code = f"def f(x, xs):\n    return {failing}\n"
+    diagnosis, source = meeting(code, failing, "mask")
+    operands = tuple(replace(each, names=()) if each.device == "cpu" else each for each in diagnosis.failure.operands)
+    unnamed = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
+    found = [after(each) for each in move_argument(unnamed, spot_at(unnamed), source)]
+    assert found == ([code.replace(failing, expected)] if expected else [])
+    elsewhere = [after(each) for each in move_argument(unnamed, spot_at(unnamed, "other"), source)]
+    assert elsewhere == found  # a tensor that it was made of is not in the failing expression
+
+
+def test_what_a_call_returns_follows_what_it_meets_before_what_is_declared() -> None:
+    code = "def f(x, xs, device):\n    return conv(cat(xs), x)\n"
+    declared = ScopeVariable("device", "device", "cuda:0")
+    diagnosis, source = meeting(code, "conv(cat(xs), x)", "mask", (declared,))
+    found = [after(each) for each in move_argument(diagnosis, spot_at(diagnosis), source)]
+    assert found == [code.replace("cat(xs)", f"cat(xs).to({device})") for device in ("x.device", "device")]

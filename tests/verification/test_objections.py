@@ -105,6 +105,23 @@ def test_a_caller_that_may_pass_a_tensor(given: str) -> None:
     assert found(HELPER, MOVED, {"other.py": f"from net import scaled\nprint(scaled(torch.ones(3), {given}))\n"}) == []
 
 
+@pytest.mark.parametrize(
+    ("annotation", "expected"),
+    [
+        ("torch.Tensor", []),
+        ("Optional[torch.Tensor]", []),
+        ("Union[np.ndarray, torch.Tensor]", ["weak"]),
+        ("ArrayOrTensor", ["weak"]),
+        ("types.ArrayOrTensor", ["weak"]),
+        ("TensorOnly", []),
+    ],
+)
+def test_a_device_that_is_read_of_what_may_be_an_array(annotation: str, expected: list[str]) -> None:
+    before = f"def scaled(x: {annotation}, factor):\n    return x * factor\n"
+    aliases = {"types.py": "ArrayOrTensor = Union[np.ndarray, torch.Tensor]\nTensorOnly = Union[torch.Tensor]\n"}
+    assert strengths(before, MOVED, aliases) == expected
+
+
 def test_a_parameter_that_need_not_be_a_tensor() -> None:
     assert strengths(HELPER.replace("factor)", "factor=1.0)"), MOVED) == ["strong"]
     assert strengths(HELPER.replace("factor)", "factor: float)"), MOVED) == ["strong"]

@@ -70,5 +70,22 @@ def environment_for(
     return environment
 
 
+def observed_command(command: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a command whose own `PYTHONPATH=…`, as in `env PYTHONPATH=src python main.py`, keeps the probe's entry.
+
+    >>> observed_command(("env", "PYTHONPATH=src", "python"), {"PYTHONPATH": "/probe:/given"})
+    ('env', 'PYTHONPATH=/probe:src', 'python')
+    """
+    entry = environment.get("PYTHONPATH", "").split(os.pathsep)[0]
+    words = list(command)
+    for number, word in enumerate(words[1:], 1) if os.path.basename(words[0]) == "env" else ():
+        name, is_assignment, value = word.partition("=")
+        if not is_assignment or name.startswith("-"):
+            break
+        if name == "PYTHONPATH":
+            words[number] = f"PYTHONPATH={os.pathsep.join(filter(None, (entry, value)))}"
+    return tuple(words)
+
+
 def _shows_all(visible: str, gpus: int) -> bool:
     return sorted(visible.split(",")) == sorted(map(str, range(gpus)))

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from devfix.execution.outcome import read_run
 from devfix.execution.prefork import PreforkError, PreforkServer
-from devfix.execution.probe_config import STEPS_MARK, environment_for, probe_config
+from devfix.execution.probe_config import STEPS_MARK, environment_for, observed_command, probe_config
 from devfix.execution.search_path import with_interpreter
 from devfix.execution.slots import Slots, Speculation
 from devfix.execution.unobserved import find_unobserved
@@ -183,6 +183,7 @@ class TracedRunner:
                 )
             except PreforkError:
                 pass  # a fresh process says the same, later
+        command = observed_command(command, environment)
         inside = sandbox.around(command, cwd) if sandbox is not None else command
         return run(
             inside,
@@ -216,7 +217,8 @@ def run_here(target: Target, device_map: bool = False) -> Run:
         cwd = target.root / target.subfolder
         environment = environment_for(target.world, order, os.environ)
         environment["PATH"] = with_interpreter(environment.get("PATH", os.defpath), target.python, traces / "bin")
-        done = run(target.command, cwd, environment, target.timeout, through=True)
+        command = observed_command(target.command, environment)
+        done = run(command, cwd, environment, target.timeout, through=True)
         read, trouble = read_all(traces, target.root, None)
         unseen = find_unobserved(done, traces)
     seen = read_run(target.world, target.command, done, read, trouble, "", unseen)

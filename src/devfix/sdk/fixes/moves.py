@@ -10,12 +10,12 @@ import libcst as cst
 from devfix.model import Diagnosis, Event, Failure, Operand, Safety, SourceLocation
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.attribute_copy import assign_locally
-from devfix.sdk.fixes.call_result import is_on_device, move_at, occurrences
+from devfix.sdk.fixes.call_result import SAME_EVERYWHERE, is_on_device, move_at, occurrences
 from devfix.sdk.fixes.device_expressions import device_expressions, is_bound, is_local
 from devfix.sdk.trace.history import frame_of
-from devfix.sdk.trace.operands import blamed_operand
+from devfix.sdk.trace.operands import blamed_operand, peer_operand
 from devfix.sdk.trace.sites import FixSite, fix_sites
-from devfix.source import File, Sources
+from devfix.source import File, Sources, last_name
 from devfix.source.edits.statements import insert_before
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.optional import may_be_no_tensor
@@ -37,11 +37,17 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
     if file is None or root is None:
         return
     written, beside = is_written_to(diagnosis.failure, blamed_operand(diagnosis)), _elements_beside(diagnosis, spot)
-    for text in spot.expressions or _called_operand(diagnosis, spot, file, root):
+    named = [text for text in spot.expressions if occurrences(file, root, text)]
+    # What meets the result of a call is surely where that is wanted; what an object declares need not be.
+    peer = peer_operand(diagnosis)
+    own = (
+        {f"{held.expression}.device" for held in peer.names if held.frame == spot.frame} if peer is not None else set()
+    )
+    for text in named or _called_operand(diagnosis, spot, file, root):
         nodes = occurrences(file, root, text)
         if not nodes or (written and _is_parameter(file, nodes[0], text)) or may_be_no_tensor(file, nodes[0], text):
             continue
-        for anchor in device_expressions(diagnosis, spot, file):
+        for anchor in dict.fromkeys([*sorted(() if named else own), *device_expressions(diagnosis, spot, file)]):
             if anchor.startswith((f"{text}.", f"next({text}.")):
                 continue
             rebound = None if is_written_below(file, nodes[0], text) else _rebound(file, nodes[0], text, anchor)
@@ -56,16 +62,21 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
 
 
 def _called_operand(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode) -> list[str]:
-    """Return the call whose result is the blamed operand of a failing `a * b` or `a > b`; nothing if it is no call."""
+    """Return the call whose result is the blamed operand: a side of a failing `a * b`, or the only call in `f(…)`."""
     if spot.kind != "use" or spot.place.column is None:
         return []
-    sides: dict[str, cst.BaseExpression] = {}
+    argument = blamed_operand(diagnosis).argument
+    found: list[cst.BaseExpression] = []
     if isinstance(root, cst.BinaryOperation):
-        sides = {"self": root.left, "other": root.right}
+        found = [{"self": root.left, "other": root.right}.get(argument, root)]
     elif isinstance(root, cst.Comparison) and len(root.comparisons) == 1:
-        sides = {"self": root.left, "other": root.comparisons[0].comparator}
-    side = sides.get(blamed_operand(diagnosis).argument)
-    return [file.code(side)] if isinstance(side, cst.Call) else []
+        found = [{"self": root.left, "other": root.comparisons[0].comparator}.get(argument, root)]
+    elif isinstance(root, cst.Call) and not isinstance(root.func, cst.Call):
+        given = [each.value for each in root.args if not each.star]
+        receiver = [root.func.value] if isinstance(root.func, cst.Attribute) else []
+        found = [each for each in (*receiver, *given) if is_on_device(file, each)]
+    called = [each for each in found if isinstance(each, cst.Call) and last_name(each.func) not in SAME_EVERYWHERE]
+    return [file.code(called[0])] if len(called) == 1 else []
 
 
 def is_written_to(failure: Failure, operand: Operand) -> bool:

@@ -33,14 +33,20 @@ def with_import(module: cst.Module, name: str, member: str | None = None) -> cst
     """
     if (f"{name}.{member}" if member else name, member or name) in imported(module):
         return module
-    lines = [line for line in module.body if isinstance(line, cst.SimpleStatementLine)]
-    for line in lines if member else ():
+    joined = _with_joined(module, name, member) if member else None
+    text = f"from {name} import {member}" if member else f"import {name}"
+    return joined or _with_line(module, text, name == "__future__")
+
+
+def _with_joined(module: cst.Module, name: str, member: str) -> cst.Module | None:
+    """Return the module with a member added to its first import from the same module; None if it has none."""
+    for line in (each for each in module.body if isinstance(each, cst.SimpleStatementLine)):
         for statement in line.body:
             if isinstance(statement, cst.ImportFrom) and _is_from(statement, name):
-                new = _with_member(statement, member or "")
+                new = _with_member(statement, member)
                 changed = line.with_changes(body=[new if each is statement else each for each in line.body])
                 return module.with_changes(body=[changed if each is line else each for each in module.body])
-    return _with_line(module, f"from {name} import {member}" if member else f"import {name}", name == "__future__")
+    return None
 
 
 def _is_from(statement: cst.ImportFrom, name: str) -> bool:
@@ -57,16 +63,15 @@ def _with_line(module: cst.Module, text: str, first: bool) -> cst.Module:
     new = cst.parse_statement(text)
     assert isinstance(new, cst.SimpleStatementLine)
     if place and not is_import(body[place - 1]):
-        new = new.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
+        new = new.with_changes(leading_lines=[cst.EmptyLine()])
     following = body[place:]
     if following and not is_import(following[0]) and not _is_set_apart(following[0]):
-        lines = [cst.EmptyLine(indent=False), *getattr(following[0], "leading_lines", ())]
-        following[0] = following[0].with_changes(leading_lines=lines)
+        following[0] = following[0].with_changes(leading_lines=[cst.EmptyLine(), *following[0].leading_lines])
     return module.with_changes(body=[*body[:place], new, *following])
 
 
-def _is_set_apart(statement: cst.CSTNode) -> bool:
-    lines: Sequence[cst.EmptyLine] = getattr(statement, "leading_lines", ())
+def _is_set_apart(statement: cst.SimpleStatementLine | cst.BaseCompoundStatement) -> bool:
+    lines = statement.leading_lines
     return bool(lines) and lines[0].comment is None
 
 

@@ -11,7 +11,15 @@ from devfix.model import Failure
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code, functions, instances
 from devfix.verification.objections.introduced import Introduced
-from devfix.verification.objections.value_kinds import Function, is_of_numbers, kind_of, of_parameter, parameters
+from devfix.verification.objections.value_kinds import (
+    Function,
+    annotation_of,
+    is_mixed,
+    is_of_numbers,
+    kind_of,
+    of_parameter,
+    parameters,
+)
 
 _QUANTISES = re.compile(
     r"quantize_dynamic|ao\.quantization|torchao|bitsandbytes|load_in_[48]bit|prepare_qat|convert_fx"
@@ -45,7 +53,24 @@ def of_calls(what: Introduced, failure: Failure, code: Code) -> Iterator[Objecti
     if of_parameter(name, function) == "other":
         problem = f"{what.path}:{function.lineno}: `{name}` need not be a tensor"
         yield Objection("strong", f"{problem}, by its default or annotation, and `.{what.name}` is called on it")
+    elif annotation := _mixed_annotation(name, function, code):
+        problem = f"{what.path}:{function.lineno}: `{name}` may be no tensor, as `{annotation}` says"
+        yield Objection("weak", f"{problem}, and `.{what.name}` is read of it")
     yield from _callers(what, function, name, code)
+
+
+def _mixed_annotation(name: str, function: Function, code: Code) -> str:
+    """Return the annotation of a parameter that allows tensors and something else, by name or by a union; else ""."""
+    annotation = annotation_of(name, function)
+    if is_mixed(annotation):
+        return annotation
+    alias = annotation.rpartition(".")[2]
+    for _, tree in code.trees(f"{alias} =") if alias.isidentifier() else ():
+        for node in tree.body:
+            is_alias = isinstance(node, ast.Assign) and alias in [ast.unparse(each) for each in node.targets]
+            if isinstance(node, ast.Assign) and is_alias and is_mixed(ast.unparse(node.value)):
+                return annotation
+    return ""
 
 
 def _is_guarded(function: Function, name: str, node: ast.AST | None) -> bool:

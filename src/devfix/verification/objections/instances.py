@@ -63,7 +63,8 @@ def _dictionaries(name: str, family: frozenset[str], code: Code) -> Iterator[Obj
                 continue
             around = parents.get(id(node))
             keys = [each.value for each in _keys(around, parents) if isinstance(each, ast.Constant)]
-            problem = f"{path}:{getattr(node, 'lineno', 0)} reads `{ast.unparse(around if keys else node)}`"
+            shown = around if keys and around is not None else node
+            problem = f"{path}:{getattr(node, 'lineno', 0)} reads `{ast.unparse(shown)}`"
             if name in keys:
                 yield Objection("strong", f"{problem}, where a module has no tensor or module that is registered")
             elif not keys and (ast.unparse(whose) in made or (owner in family and ast.unparse(whose) == "self")):

@@ -69,21 +69,33 @@ def _bound(node: ast.Assign | ast.AnnAssign) -> list[str]:
 
 def of_parameter(name: str, function: Function) -> Kind:
     """Return the kind that a parameter's annotation, or else its default, implies; "unknown" if neither does."""
+    annotation = annotation_of(name, function)
+    if annotation:
+        return "tensor" if "Tensor" in annotation else "other" if _NO_TENSORS.search(annotation) else "unknown"
     arguments = function.args
     plain = [*arguments.posonlyargs, *arguments.args]
     defaults = dict(zip([each.arg for each in plain[::-1]], arguments.defaults[::-1], strict=False))
     defaults |= {
         each.arg: value for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value
     }
-    for each in (*plain, *arguments.kwonlyargs):
-        if each.arg != name:
-            continue
-        if each.annotation is not None:
-            annotation = ast.unparse(each.annotation)
-            return "tensor" if "Tensor" in annotation else "other" if _NO_TENSORS.search(annotation) else "unknown"
-        default = kind_of(defaults.get(name))
-        return default if default == "other" else "unknown"
-    return "unknown"
+    default = kind_of(defaults.get(name))
+    return default if default == "other" else "unknown"
+
+
+def annotation_of(name: str, function: Function) -> str:
+    """Return the annotation of a parameter; "" if it has none."""
+    every = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    found = next((each.annotation for each in every if each.arg == name), None)
+    return ast.unparse(found) if found is not None else ""
+
+
+def is_mixed(annotation: str) -> bool:
+    """Return whether an annotation allows a tensor and something else, None left out.
+
+    >>> [is_mixed(each) for each in ("Tensor", "Union[np.ndarray, torch.Tensor]", "Optional[Tensor]", "float")]
+    [False, True, False, False]
+    """
+    return "Tensor" in annotation and _NO_TENSORS.search(annotation) is not None
 
 
 def parameters(function: Function) -> list[str]:

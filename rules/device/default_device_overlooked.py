@@ -1,0 +1,89 @@
+"""A class takes the CPU for its device, by name or from a legacy constructor, where the program has another default."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.sdk import (
+    Change,
+    Confidence,
+    Context,
+    Definition,
+    File,
+    OperandRule,
+    Safety,
+    code,
+    expression,
+    last_name,
+    rewrite,
+)
+
+LEGACY = {"Tensor", "FloatTensor", "DoubleTensor", "HalfTensor", "LongTensor", "IntTensor", "BoolTensor"}
+Found = tuple[
+    File, cst.BaseExpression, str
+]  # where the CPU is taken, and the expression of the attribute that keeps it
+
+
+class DefaultDeviceOverlooked(OperandRule):
+    """Asks PyTorch for the default device."""
+
+    confidence = Confidence.REMOTE
+
+    def explain(self, ctx: Context) -> str:
+        """Report a tensor on the CPU whose device is what an object took for its own when it was created."""
+        for file, node, attribute in _taken(ctx) if ctx.operand.device == "cpu" else ():
+            place = f"{file.path}:{file.line_of(node)}"
+            return f"`{attribute}` is the CPU whatever the default device is, by `{code(node)}` ({place})."
+        return ""
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Put the default device in place of the CPU; a run decides whether the program has another one."""
+        for file, node, _ in _taken(ctx):
+            torch = code(node).partition(".")[0]
+            asked = expression(f"{torch}.get_default_device()")
+            yield from rewrite(file, {node: asked}, "Begin with the default device", Safety.LIKELY)
+
+
+def _taken(ctx: Context) -> list[Found]:
+    """Return where the classes of objects that chose the operand's device, or are in scope, take the CPU for theirs."""
+    found: list[Found] = []
+    for definition in _classes(ctx):
+        node = definition.node
+        for each in definition.file.within(node) if isinstance(node, cst.ClassDef) else ():
+            if isinstance(each, cst.Assign | cst.AnnAssign) and each.value is not None:
+                target = each.target if isinstance(each, cst.AnnAssign) else each.targets[0].target
+                cpu = _cpu(definition.file, each.value)
+                if cpu is not None and code(target).startswith("self."):
+                    found.append((definition.file, cpu, code(target)))
+    return found
+
+
+def _classes(ctx: Context) -> list[Definition]:
+    """Return classes with their bases: of the method that named the operand's device, then of objects in scope."""
+    first: list[Definition] = []
+    for source in ctx.device_sources():
+        holder = source.file.class_of(source.call)
+        if holder is not None and source.named is not None and code(source.named).startswith("self."):
+            first.append(Definition(source.file, holder))
+    for frame in reversed(ctx.failure.frames):
+        for variable in frame.scope:
+            if variable.kind in ("module", "object", "instance") and variable.type:
+                files = ctx.sources.containing(f"class {variable.type}")
+                named = [(file, each) for file in files for each in file.within(file.module)]
+                classes = [Definition(file, each) for file, each in named if isinstance(each, cst.ClassDef)]
+                classes = [each for each in classes if each.name == variable.type]
+                first += classes if len(classes) == 1 else []
+    every = [each for one in first for each in ctx.repository.mro(one) if isinstance(each, Definition)]
+    return list({(each.file.path, each.name): each for each in every}.values())
+
+
+def _cpu(file: File, value: cst.BaseExpression) -> cst.BaseExpression | None:
+    """Return the part of a value that is the CPU by name, `torch.device("cpu")`, or as that of `torch.Tensor()`."""
+    for node in (value, *file.within(value)):
+        if isinstance(node, cst.Call) and code(node).replace("'", '"') == 'torch.device("cpu")':
+            return node
+        if isinstance(node, cst.Attribute) and node.attr.value == "device" and isinstance(node.value, cst.Call):
+            made = node.value
+            if last_name(made.func) in LEGACY and not made.args and isinstance(made.func, cst.Attribute):
+                return node
+    return None
