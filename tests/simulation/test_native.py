@@ -113,9 +113,7 @@ def environment(**more: str) -> dict[str, str]:
 def run(program: str, **more: str) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-c", program] if "\n" not in program else [sys.executable, "-"]
     given = program if "\n" in program else None
-    return subprocess.run(
-        words, input=given, env=environment(**more), capture_output=True, text=True, timeout=300, check=False
-    )
+    return subprocess.run(words, input=given, env=environment(**more), capture_output=True, text=True, check=False)
 
 
 def start_build(cache: Path, **more: str) -> subprocess.Popen[bytes]:
@@ -133,7 +131,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Two builds that were started at once, in one cache."""
     cache = tmp_path_factory.mktemp("cache")
     both = [start_build(cache), start_build(cache)]
-    codes = sorted(each.wait(300) for each in both)
+    codes = sorted(each.wait() for each in both)
     assert codes in ([0, 0], [0, 1])
     yield cache
 
@@ -143,7 +141,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_two_builds_at_once_leave_one_file(built: Path) -> None:
     (file,) = files_in(built)
     assert file.suffix == ".so"
-    assert start_build(built).wait(60) == 0
+    assert start_build(built).wait() == 0
 
 
 @needs_compiler
@@ -158,7 +156,6 @@ def test_programs_have_the_same_results_errors_and_histories(built: Path) -> Non
             env=environment(XDG_CACHE_HOME=str(built), **more),
             capture_output=True,
             text=True,
-            timeout=300,
             check=False,
         )
         for more in ({"DEVFIX_NATIVE": "0"}, {}, {"DEVFIX_NATIVE": str(file)})
@@ -201,14 +198,14 @@ def test_without_a_compiler_the_failure_is_kept(tmp_path: Path) -> None:
     if sys.platform != "linux":
         pytest.skip("nothing is built elsewhere")
     more = {"CXX": "/nonexistent/c++", "PATH": str(tmp_path)}
-    assert start_build(tmp_path, **more).wait(60) == 1
+    assert start_build(tmp_path, **more).wait() == 1
     (told,) = files_in(tmp_path)
     assert told.suffix == ".failed" and "no C++ compiler" in told.read_text("utf-8")
-    assert start_build(tmp_path).wait(60) == 1  # not tried again so soon
+    assert start_build(tmp_path).wait() == 1  # not tried again so soon
     assert files_in(tmp_path) == [told]
 
 
 def test_a_cache_that_cannot_be_written_to_is_left_alone(tmp_path: Path) -> None:
     in_the_way = tmp_path / "file"
     in_the_way.write_text("", "utf-8")
-    assert start_build(in_the_way).wait(60) == 1
+    assert start_build(in_the_way).wait() == 1

@@ -16,10 +16,12 @@ import sys
 import sysconfig
 import tempfile
 import time
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from typing import Any
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # this file runs without the probe's package
-import cache  # type: ignore[import-not-found]
+_spec: Any = spec_from_file_location("cache", os.path.join(os.path.dirname(os.path.abspath(__file__)), "cache.py"))
+cache = module_from_spec(_spec)  # this file runs without the probe's package
+_spec.loader.exec_module(cache)
 
 LONGEST = 600  # seconds for the compiler: a lock that is older belongs to a process that was ended
 AGAIN = 7 * 24 * 3600  # seconds until a failed build is tried again

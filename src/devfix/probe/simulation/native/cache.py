@@ -1,4 +1,4 @@
-"""Where the compiled hot paths are stored: one file for each interpreter, build of torch and version of the sources."""
+"""Name the files of the compiled hot paths: one for each interpreter, build of torch and version of the sources."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ VIEWS = {
 SIGNS = {
     "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__truediv__": "div",
     "__and__": "bitwise_and", "__or__": "bitwise_or", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
-    "__mod__": "remainder", "__pow__": "pow", "__rsub__": "rsub",
+    "__mod__": "remainder",
 }  # fmt: skip
 
 # Methods that return the number in a one-element tensor.
@@ -69,7 +69,7 @@ def install() -> None:
     for name, which in VIEWS.items():
         _lay((torch, Tensor), name, fast_path.of_view, overload(*which.split(".")))
     for sign, name in SIGNS.items():
-        _lay((Tensor,), sign, fast_path.of_sign, overload(name, OF_TWO.get(name, "Scalar")))
+        _lay((Tensor,), sign, fast_path.of_sign, overload(name, OF_TWO[name]))
     _lay((Tensor,), "__neg__", fast_path.of_one, _aten.neg.default)
     for name in NUMBERS:
         _lay((Tensor,), name, cpu_fast_path.of_number, _aten._local_scalar_dense.default)
