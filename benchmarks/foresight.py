@@ -4,8 +4,9 @@ usage: python benchmarks/foresight.py [PARENT ...] [--work FOLDER] [--mirror FOL
 
 `foresight.toml` names the fixes: repository, the commit before each and the fix, what the tests need, and the tests
 that run the file at fault: all that `devfix find` is told. A bug counts as found where a finding is created or fails in
-a function that the fix changes, in the file at fault. A commit of which no test runs is left out. What was measured is
-kept in `foresight.json`, from which the table in docs/explanation/foresight.md is written.
+a function that the fix changes, in the file at fault. A commit of which no test runs is left out, and a search without
+the bug that its budget has cut short. What was measured is kept in `foresight.json`, from which the table in
+docs/explanation/foresight.md is written.
 
     [environments]
     "name-1.2" = ["numpy"]                  # beside torch and pytest
@@ -124,7 +125,11 @@ def main() -> int:
         if not report["tests"]:
             print(f"{fix['repository']} {fix['parent'][:10]}: no test ran: {'; '.join(report['notes'])}", flush=True)
             continue
-        results[fix["parent"]] = result = judged(fix, report, changed(checkout, fix))
+        result = judged(fix, report, changed(checkout, fix))
+        if not result["found"] and any("budget" in note for note in report["notes"]):
+            print(f"{fix['repository']} {fix['parent'][:10]}: the budget was over before all tests ran", flush=True)
+            continue
+        results[fix["parent"]] = result
         MEASURED.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         print(f"{fix['repository']} {fix['parent'][:10]}: {', '.join(result['found']) or 'not found'}", flush=True)
     PAGE.write_text(page(fixes, results), encoding="utf-8")
