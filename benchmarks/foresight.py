@@ -24,6 +24,7 @@ docs/explanation/foresight.md is written.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 import subprocess
@@ -59,11 +60,24 @@ _HEADS = ("repository", "commit", "bug", "found", "tests", "passed lifted", "fin
 
 def changed(checkout: Checkout, fix: dict[str, Any]) -> list[range]:
     """Return the lines of the functions that a fix changes in the file at fault, as the parent has them."""
-    command = ["git", "-C", str(checkout.folder), "diff", "--function-context", "--no-ext-diff"]
-    command += [fix["parent"], fix["fix"], "--", fix["path"]]
-    diff = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    hunks = ((int(start), int(count or 1)) for start, count in _HUNK.findall(diff))
-    return [range(start, start + count) for start, count in hunks]
+    git = ["git", "-C", str(checkout.folder)]
+    diff = _told_by(*git, "diff", "--unified=0", "--no-ext-diff", fix["parent"], fix["fix"], "--", fix["path"])
+    text = _told_by(*git, "show", f"{fix['parent']}:{fix['path']}")
+    functions = [
+        range(each.lineno, (each.end_lineno or each.lineno) + 1)
+        for each in ast.walk(ast.parse(text))
+        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    found = []
+    for start, count in _HUNK.findall(diff):
+        for line in range(int(start), int(start) + max(int(count or 1), 1)):
+            around = [each for each in functions if line in each]
+            found.append(min(around, key=len) if around else range(line, line + 1))
+    return list(dict.fromkeys(found))
+
+
+def _told_by(*command: str) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def judged(fix: dict[str, Any], report: dict[str, Any], lines: list[range]) -> dict[str, Any]:
