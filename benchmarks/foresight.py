@@ -4,8 +4,9 @@ usage: python benchmarks/foresight.py [PARENT ...] [--work FOLDER] [--mirror FOL
 
 `foresight.toml` names the fixes: repository, the commit before each and the fix, what the tests need, and the tests
 that run the file at fault: all that `devfix find` is told. A bug counts as found where a finding is created or fails in
-a function that the fix changes, in the file at fault. A commit of which no test runs is left out. What was measured is
-kept in `foresight.json`, from which the table in docs/explanation/foresight.md is written.
+a function that the fix changes, in the file at fault. A commit of which no test runs is left out, and a search without
+the bug that its budget has cut short. What was measured is kept in `foresight.json`, from which the table in
+docs/explanation/foresight.md is written.
 
     [environments]
     "name-1.2" = ["numpy"]                  # beside torch and pytest
@@ -23,6 +24,7 @@ kept in `foresight.json`, from which the table in docs/explanation/foresight.md 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 import subprocess
@@ -58,11 +60,24 @@ _HEADS = ("repository", "commit", "bug", "found", "tests", "passed lifted", "fin
 
 def changed(checkout: Checkout, fix: dict[str, Any]) -> list[range]:
     """Return the lines of the functions that a fix changes in the file at fault, as the parent has them."""
-    command = ["git", "-C", str(checkout.folder), "diff", "--function-context", "--no-ext-diff"]
-    command += [fix["parent"], fix["fix"], "--", fix["path"]]
-    diff = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    hunks = ((int(start), int(count or 1)) for start, count in _HUNK.findall(diff))
-    return [range(start, start + count) for start, count in hunks]
+    git = ["git", "-C", str(checkout.folder)]
+    diff = _told_by(*git, "diff", "--unified=0", "--no-ext-diff", fix["parent"], fix["fix"], "--", fix["path"])
+    text = _told_by(*git, "show", f"{fix['parent']}:{fix['path']}")
+    functions = [
+        range(each.lineno, (each.end_lineno or each.lineno) + 1)
+        for each in ast.walk(ast.parse(text))
+        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    found = []
+    for start, count in _HUNK.findall(diff):
+        for line in range(int(start), int(start) + max(int(count or 1), 1)):
+            around = [each for each in functions if line in each]
+            found.append(min(around, key=len) if around else range(line, line + 1))
+    return list(dict.fromkeys(found))
+
+
+def _told_by(*command: str) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def judged(fix: dict[str, Any], report: dict[str, Any], lines: list[range]) -> dict[str, Any]:
@@ -124,7 +139,11 @@ def main() -> int:
         if not report["tests"]:
             print(f"{fix['repository']} {fix['parent'][:10]}: no test ran: {'; '.join(report['notes'])}", flush=True)
             continue
-        results[fix["parent"]] = result = judged(fix, report, changed(checkout, fix))
+        result = judged(fix, report, changed(checkout, fix))
+        if not result["found"] and any("budget" in note for note in report["notes"]):
+            print(f"{fix['repository']} {fix['parent'][:10]}: the budget was over before all tests ran", flush=True)
+            continue
+        results[fix["parent"]] = result
         MEASURED.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         print(f"{fix['repository']} {fix['parent'][:10]}: {', '.join(result['found']) or 'not found'}", flush=True)
     PAGE.write_text(page(fixes, results), encoding="utf-8")

@@ -105,8 +105,12 @@ def _parity(told: Measured) -> str:
 
 
 def found_page(results: dict[str, Measured], libraries: Path) -> str:
-    """Return the page with each true finding, and the script that shows it."""
-    true = [(name, told, each) for name, told in sorted(results.items()) for each in told["findings"] if _is_bug(each)]
+    """Return the page with each bug and the script that shows it; findings that one script shows are one bug."""
+    bugs: dict[tuple[str, str], tuple[str, Measured, dict[str, Any]]] = {}
+    for name, told in sorted(results.items()):
+        for each in filter(_is_bug, told["findings"]):
+            bugs.setdefault((name, each["script"]), (name, told, each))
+    true = list(bugs.values())
     reported = sum(bool(each["reported"]) for *_, each in true)
     said = f"{reported} had been reported or repaired by others meanwhile. " if reported else ""
     head = _FOUND.format(count=len(true), libraries=len({name for name, *_ in true}), reported=said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from devfix.find.control import missing_modules, notes_of
+from devfix.find.control import missing_modules, needing_gpus, notes_of
 from devfix.find.passes import PassResult
 from devfix.find.results import TestResults
 from devfix.find.suites import Suite, SuiteKind
@@ -54,3 +54,14 @@ def test_an_exception_in_a_hook_of_the_suite_is_said() -> None:
 def test_missing_modules_are_named_by_their_packages() -> None:
     tests = TestResults(reasons={"a": LACKS}, collection={"b": LACKS, "c": "No module named 'aaa'"})
     assert missing_modules(tests) == ("aaa", "einops")
+
+
+def test_tests_that_need_a_gpu_are_known_by_their_reasons() -> None:
+    reasons = {
+        "a": "Skipped: CUDA not available",
+        "b": "Skipped: requires 2 GPUs",
+        "c": "Skipped: needs a download",
+        "d": "E   RuntimeError: no CUDA",
+    }
+    results = dict.fromkeys("abc", "skipped") | {"d": "failed"}
+    assert needing_gpus(TestResults(results=results, reasons=reasons)) == ["a", "b"]

@@ -46,11 +46,14 @@ def tripled(x):
     tensor([3.])
     """
     return x + 2 * torch.ones(1)[0:1]
+
+def halved(x):
+    return x * torch.full((len(x),), 0.5)
 '''
 
 TESTS = """
 import pytest, torch
-from library import counts, current, doubled, shifted
+from library import counts, current, doubled, halved, shifted
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_shifted(size):
@@ -70,6 +73,11 @@ def test_fails_everywhere():
 
 def test_is_skipped():
     pytest.skip("no reason")
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+@pytest.mark.parametrize("made", [halved, doubled])
+def test_on_a_gpu(made):
+    made(torch.ones(2, device="cuda"))
 """
 
 
@@ -94,10 +102,12 @@ def test_a_repository_is_searched(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     told = json.loads(done.stdout)
     jsonschema.validate(told, closed(find_schema()))
-    assert (told["tests"], told["passed_cpu"], told["skipped"], told["missing"]) == (9, 8, 1, ["nowhere_to_be"])
+    assert (told["tests"], told["passed_cpu"], told["skipped"], told["missing"]) == (9, 8, 3, ["nowhere_to_be"])
     assert told["failed_cpu"] == ["tests/test_library.py::test_fails_everywhere"]
     found = {(each["kind"], each["line"]): each for each in told["findings"]}
-    assert set(found) == {("raises", 5), ("raises", 9), ("raises", 32), ("result-on-host", 12)}
+    assert set(found) == {("raises", 5), ("raises", 9), ("raises", 32), ("raises", 35), ("result-on-host", 12)}
+    assert found["raises", 35]["tests"] == ["tests/test_library.py::test_on_a_gpu[halved]"]
+    assert told["passed_lifted"] == 3 and not told["failed_lifted"]
     assert len(found["raises", 5]["tests"]) == 3 and found["raises", 5]["devices"] == ["cuda:0", "cuda:1"]
     assert found["raises", 5]["rule"] == "placement/factory-without-device"
     assert found["raises", 5]["confidence"] == "high"

@@ -4,4 +4,5 @@ from pomegranate.distributions import Exponential, IndependentComponents
 device = "cuda" if torch.cuda.is_available() else "cpu"
 columns = [Exponential([1.2]).to(device), Exponential([0.4]).to(device)]
 distribution = IndependentComponents(columns).to(device)
-print(distribution.log_probability(torch.rand(5, 2, device=device)))
+seen = torch.tensor([[True, False], [True, True]], device=device)
+print(distribution.log_probability(torch.masked.MaskedTensor(torch.rand(2, 2, device=device), seen)))

@@ -11,6 +11,7 @@ from devfix.find.results import TestResults
 from devfix.find.suites import Suite
 
 _MISSING = re.compile(r"No module named '([\w.]+)'")
+_NEEDS_GPU = re.compile(r"cuda|\bgpus?\b|nvidia|accelerator", re.IGNORECASE)
 _OF_HOOK = "INTERNALERROR> "
 
 
@@ -29,6 +30,11 @@ def notes_of(suite: Suite, control: PassResult) -> Iterator[str]:
     elif not tests.results and not tests.collection:
         said = _last_said(run.stdout + run.stderr) if run is not None else ""
         yield f"pytest ran none of the {suite.name}" + (f": {said}" if said else "")
+
+
+def needing_gpus(control: TestResults) -> list[str]:
+    """Return the tests that were skipped because there is no GPU, by the reasons that they give."""
+    return [test for test in control.of("skipped") if _NEEDS_GPU.search(control.reasons.get(test, ""))]
 
 
 def missing_modules(control: TestResults) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from devfix.find.causes import (
     silent_cause,
     stale_cause,
 )
-from devfix.find.control import missing_modules, notes_of
+from devfix.find.control import missing_modules, needing_gpus, notes_of
 from devfix.find.passes import PassResult, SuiteRunner
 from devfix.find.records import Cause, FindReport
 from devfix.find.results import Served, SilentFinding, TestResults
@@ -79,19 +79,19 @@ class Search:
         """Run a suite in its worlds, with a share of the time that is left; what a pass does not need the next has."""
         until = time.monotonic() + self.left * share
         control = self._pass(suite, CPU, "cpu", f"running the {suite.name} on the CPU", share=self.left * share * 0.4)
-        passed = control.tests.of("passed")
+        asked = control.tests.of("passed") + needing_gpus(control.tests)
         self._count(suite, control.tests)
         _stop_where_interrupted(control)
         self.notes.add(*notes_of(suite, control))
         failed: set[str] = set()
         for each in self._lifted_passes():
             if each.more:  # what fails by itself says nothing of a cache
-                passed = [test for test in passed if test not in failed]
-            if not passed or until - time.monotonic() <= 0:
+                asked = [test for test in asked if test not in failed]
+            if not asked or until - time.monotonic() <= 0:
                 break
             title = f"running the {suite.name}, {each.title}"
             share = (until - time.monotonic()) * each.share
-            done = self._pass(suite, each.world, each.name, title, only=passed, more=each.more, share=share)
+            done = self._pass(suite, each.world, each.name, title, only=asked, more=each.more, share=share)
             if each.name == LIFTED:
                 _join(self.lifted, done.tests)
             self._take(done, suite, each)
@@ -201,9 +201,11 @@ class Search:
             passed_cpu=len(passed),
             passed_lifted=len(passed.intersection(lifted.of("passed"))),
             skipped=len(control.of("skipped")),
-            artefacts={test: reasons.get(test, "") for test in lifted.of("artefact")},
+            artefacts={test: reasons.get(test, "") for test in lifted.of("artefact") if test in passed},
             failed_cpu=tuple(control.of("failed", "other", "ended")),
-            failed_lifted={test: reasons.get(test, "") for test in lifted.of("other", "failed", "ended")},
+            failed_lifted={
+                test: reasons.get(test, "") for test in lifted.of("other", "failed", "ended") if test in passed
+            },
             missing=missing_modules(control),
             causes=tuple(each for each in self.causes if key_of(each) not in known),
             known=tuple(each for each in self.causes if key_of(each) in known),

@@ -14,7 +14,7 @@ _target: list[torch.device] = []
 
 
 class _Chosen:
-    """Whether the suite has chosen a device for a tensor itself, or hands one to its tests."""
+    """The choice of a device by the suite: for a tensor, or to hand one to its tests."""
 
     by_suite = False
 

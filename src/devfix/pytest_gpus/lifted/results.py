@@ -127,7 +127,7 @@ class LiftedTests:
             silent = properties.get(SILENT, [])
             self._counts[SILENT] += bool(silent)
             line = {"test": report.nodeid, "result": result, "seconds": report.duration, "silent": silent}
-            reason = {"reason": last_line(report)} if report.failed else {}
+            reason = {} if report.passed else {"reason": last_line(report) if report.failed else _skipped_for(report)}
             self._write({**line, **reason, **(told or {})})
 
     def pytest_collectreport(self, report: Any) -> None:
@@ -194,6 +194,12 @@ def last_line(report: Any) -> str:
     lines = str(report.longrepr).strip().splitlines()
     errors = [line[1:].strip() for line in lines if line.startswith("E ")]
     return (errors or lines or [""])[-1][:300]
+
+
+def _skipped_for(report: Any) -> str:
+    """Return the reason for which a test was skipped, as its author gives it."""
+    told = report.longrepr  # the path, the line and the reason
+    return str(told[2])[:300] if isinstance(told, tuple) and len(told) == 3 else ""
 
 
 def _place(trace: dict[str, Any], root: Path) -> str:
