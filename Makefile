@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
 BIN := .venv/bin
 READY := .venv/.devfix-installed
 
-.PHONY: help setup demo fleet-demo test test-all test-slow test-pages test-exhaustive lint docs corpus corpus-quick wild hostile bench harm fuzz mutate scale lock format clean
+.PHONY: help setup demo fleet-demo test test-daily test-all test-slow test-pages test-exhaustive lint docs corpus corpus-quick wild hostile bench harm fuzz mutate scale lock format clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,8 +34,12 @@ demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs
 fleet-demo: $(READY) ## Repair 20 programs of the corpus as 20 repositories of a fleet on this machine, and open the report
 	@$(BIN)/python benchmarks/fleet_demo.py
 
-test: lint ## Check style, types and layers, and run what guards daily work: two minutes and a half
-	@$(BIN)/python -m pytest --quiet -n 2 -m "not slow and not exhaustive"
+test: $(READY) ## Check style, types and layers, and run what guards daily work: two minutes and a half
+	@$(MAKE) --no-print-directory --jobs 2 lint test-daily
+
+# A third process, since tests wait for programs that they start.
+test-daily: $(READY)
+	@$(BIN)/python -m pytest --quiet -n 3 -m "not slow and not exhaustive"
 
 test-all: test test-slow ## The same, and the tests that start many programs: forty minutes
 
