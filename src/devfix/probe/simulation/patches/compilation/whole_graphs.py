@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from ... import modes
 from ...accelerators import devices
 from ...late_imports import when_imported
 from ...patching import REPLACEMENTS, replace, undo_with, wrap
