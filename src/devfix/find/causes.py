@@ -159,7 +159,7 @@ def _origin(failure: Failure, best: Diagnosis | None, is_test: IsTest) -> Source
     """Return where the operand that is wrong was made; without a rule, the one that the code under test made."""
     if best is not None and best.finding.operand < len(failure.operands):
         made = _creation_place(failure.operands[best.finding.operand])
-        if made is not None and not is_test(made):
+        if made is not None and made.owned and not is_test(made):
             return made
     for operand in failure.operands:
         made = _creation_place(operand)
