@@ -245,7 +245,7 @@ def test_a_server_that_is_killed_with_a_request_unread_is_told() -> None:
         ours.sendall(b"a request")
         theirs.close()
         with pytest.raises(PreforkError, match="died while it ran"):
-            warm._gather(ours, out, err, HANGS, 1000, None)
+            warm._gather(ours, out, err, HANGS, 1000, None, None)
     os.close(out)
     os.close(err)
     warm.close()

@@ -128,11 +128,16 @@ def files_in(cache: Path) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Two builds that were started at once, in one cache."""
-    cache = tmp_path_factory.mktemp("cache")
-    both = [start_build(cache), start_build(cache)]
+    """Two builds that were started at once, in one cache, where an earlier one was killed."""
+    cache, temporary = tmp_path_factory.mktemp("cache"), tmp_path_factory.mktemp("temporary")
+    abandoned = cache / "devfix" / "native" / "building-abc"
+    abandoned.mkdir(parents=True, mode=0o700)
+    abandoned.parent.chmod(0o700)
+    os.utime(abandoned, (0, 0))
+    both = [start_build(cache, TMPDIR=str(temporary)) for _ in range(2)]
     codes = sorted(each.wait() for each in both)
     assert codes in ([0, 0], [0, 1])
+    assert list(temporary.iterdir()) == []
     yield cache
 
 

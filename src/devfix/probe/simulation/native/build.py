@@ -24,6 +24,7 @@ cache = module_from_spec(_spec)  # this file runs without the probe's package
 _spec.loader.exec_module(cache)
 
 LONGEST = 600  # seconds for the compiler: a lock that is older belongs to a process that was ended
+_BUILDING = "building-"
 AGAIN = 7 * 24 * 3600  # seconds until a failed build is tried again
 CHECK = """
 import sys, torch
@@ -64,13 +65,16 @@ def build(path: str, torch: str) -> bool:
         with contextlib.suppress(FileNotFoundError):
             if not _is_newer(f"{path}.lock", LONGEST):
                 os.unlink(f"{path}.lock")
+        _remove_abandoned(os.path.dirname(path))
         os.close(os.open(f"{path}.lock", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except OSError:
         return False  # somebody else builds it, or the cache cannot be written to
     try:
-        with tempfile.TemporaryDirectory(prefix="devfix-native-") as temporary:
+        # In the cache, and the compiler's files too: the program's folder for temporary files is compared by its owner.
+        with tempfile.TemporaryDirectory(prefix=_BUILDING, dir=os.path.dirname(path)) as temporary:
+            environment = {**os.environ, "TMPDIR": temporary}
             made = os.path.join(temporary, "devfix_native.so")
-            trouble = _compile(made, torch) or _try(made, torch)
+            trouble = _compile(made, torch, environment) or _try(made, torch, environment)
             if trouble:
                 _write(f"{path}.failed", trouble)
                 return False
@@ -85,6 +89,14 @@ def build(path: str, torch: str) -> bool:
             os.unlink(f"{path}.lock")
 
 
+def _remove_abandoned(folder: str) -> None:
+    """Remove what builders that were killed have left."""
+    for name in os.listdir(folder):
+        each = os.path.join(folder, name)
+        if name.startswith(_BUILDING) and not _is_newer(each, LONGEST):
+            shutil.rmtree(each, ignore_errors=True)
+
+
 def compiler() -> list[str]:
     """Return the command of a C++ compiler, [] if there is none."""
     for words in (os.environ.get("CXX"), sysconfig.get_config_var("CXX"), "g++", "clang++", "c++"):
@@ -94,7 +106,7 @@ def compiler() -> list[str]:
     return []
 
 
-def _compile(made: str, torch: str) -> str:
+def _compile(made: str, torch: str, environment: dict[str, str]) -> str:
     command = compiler()
     if not command:
         return "there is no C++ compiler"
@@ -107,7 +119,12 @@ def _compile(made: str, torch: str) -> str:
     for standard in ("-std=c++20", "-std=c++17"):  # the newest releases need the first; old compilers lack it
         try:
             done = subprocess.run(
-                [*command, standard, *options], capture_output=True, text=True, timeout=LONGEST / 2, check=False
+                [*command, standard, *options],
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=LONGEST / 2,
+                check=False,
             )
         except (OSError, subprocess.SubprocessError) as error:
             return str(error)
@@ -123,13 +140,13 @@ def _abi(libraries: str) -> int:
         return int(b"torchCheckFailEPKcS2_jRKNSt7__cxx11" in file.read())
 
 
-def _try(made: str, torch: str) -> str:
+def _try(made: str, torch: str, environment: dict[str, str]) -> str:
     """Run a small program with the new file; what it says if it fails."""
     os.chmod(made, 0o700)
     probe = os.path.dirname(os.path.dirname(cache.SOURCES))
     world = {"world": {"kind": "simulated", "gpus": 1, "current": 0}, "traces": os.devnull}
     paths = [os.path.join(probe, "entry"), os.path.dirname(torch)]
-    environment = {**os.environ, "DEVFIX_PROBE": json.dumps(world), cache.SWITCH: made}
+    environment = {**environment, "DEVFIX_PROBE": json.dumps(world), cache.SWITCH: made}
     environment["PYTHONPATH"] = os.pathsep.join(paths)
     try:
         done = subprocess.run(
