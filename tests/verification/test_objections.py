@@ -81,6 +81,18 @@ def test_a_loop_over_buffers() -> None:
     assert strengths(NET, BUFFER, {"ema.py": text}) == ["weak"]
 
 
+@pytest.mark.parametrize(
+    "written", ["self.scale += 1", "self.scale[0] = 1", "self.scale.add_(1)", "self.scale = value"]
+)
+def test_a_buffer_that_is_written_by_replicas(written: str) -> None:
+    text = NET + f"\n    def count(self, value: torch.Tensor):\n        {written}\n"
+    train = "import torch\nfrom net import Net\nnet = torch.nn.DataParallel(Net())\n"
+    processes = train.replace("DataParallel", "parallel.DistributedDataParallel")
+    assert strengths(text, BUFFER, {"train.py": train}) == ["strong"]
+    assert strengths(text, BUFFER, {"train.py": processes}) == strengths(text, BUFFER) == []
+    assert strengths(NET, BUFFER, {"train.py": train}) == []
+
+
 def test_modules_that_join_the_state_dict() -> None:
     strict = {"resume.py": "import torch\nfrom net import Net\nNet().load_state_dict(torch.load('a.pt'))\n"}
     assert strengths(LIST, MODULES, strict)[:1] == ["strong"]

@@ -13,10 +13,14 @@ from devfix.verification.objections.code import Code
 from devfix.verification.objections.instances import of_instances
 from devfix.verification.objections.introduced import Introduced, introduced
 from devfix.verification.objections.registered import of_modules
+from devfix.verification.objections.replicas import of_replicas
 from devfix.verification.objections.stored_devices import of_stored_values
 
 Check = Callable[[Introduced, Failure, Code], Iterator[Objection]]
-CHECKS: tuple[Check, ...] = (of_buffers, of_attributes, of_modules, of_instances, of_calls, of_reads, of_stored_values)
+CHECKS: tuple[Check, ...] = (
+    *(of_buffers, of_replicas, of_attributes, of_modules, of_instances),
+    *(of_calls, of_reads, of_stored_values),
+)
 MOST = 8  # reported for one patch
 
 
