@@ -173,12 +173,14 @@ def _method(original: Any) -> Any:
 def _accept_index(original: Any) -> Any:
     """Let `device=0` name a GPU, for which C++ would use the build's accelerator."""
     name = getattr(original, "__name__", "")
-    func = getattr(getattr(torch.ops.aten, name, None), "default", None)
-    draws = name in _DRAWING
+    packet = getattr(torch.ops.aten, name, None)
+    func = getattr(packet, "default", None)
+    operator = func or getattr(packet, "memory_format", None)  # `empty` has no overload of another name
+    draws, is_short = name in _DRAWING, name in _MADE_OF_NUMBERS and operator is not None
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if name in _MADE_OF_NUMBERS and kwargs.get("device") is not None:
-            made = fast_path.made_on(original, func, args, kwargs, draws)
+        if is_short and kwargs.get("device") is not None:
+            made = fast_path.made_on(original, operator, args, kwargs, draws)
             if made is not None:
                 return made
         if func is not None and cpu_fast_path.makes(args, kwargs):
