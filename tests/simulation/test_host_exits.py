@@ -11,7 +11,8 @@ pytestmark = pytest.mark.slow
 
 BEGIN = """
 import torch
-from devfix.probe.simulation import hooks, plans, world
+from devfix.probe.simulation import hooks, world
+from devfix.probe.simulation.operator_tables import plans
 world.enter("simulated", 2)
 told = []
 def seen():
