@@ -60,7 +60,7 @@ class Commands:
         done = self._run(_devfix(*words, "--no-build"), node_variables(self.folder), 0)
         found = _environment(done)
         if found.get("needs_build"):
-            variables = job_variables(self.folder, self.job.limits, network=True)
+            variables = self._variables(network=True)
             found = _environment(self._run(self._inside(_devfix(*words), (), network=True), variables))
         listed = found.get("packages")
         packages = list(map(str, listed)) if isinstance(listed, list) else []
@@ -76,7 +76,10 @@ class Commands:
         if job.mode is JobMode.REPAIR:
             words += ["--no-sandbox"]  # the job is in one already, or is to run without
         command = self._inside(_devfix(*words), interpreter_folders(python.path), job.network)
-        return self._run(command, job_variables(self.folder, job.limits, job.network))
+        return self._run(command, self._variables(job.network))
+
+    def _variables(self, network: bool) -> dict[str, str]:
+        return job_variables(self.folder, self.job.limits, network, self.job.sandbox)
 
     @property
     def _program(self) -> Path:

@@ -21,8 +21,11 @@ def node_variables(folder: JobFolder) -> dict[str, str]:
     return {**_of(_SYSTEM, _CERTIFICATES, _NETWORK, _PACKAGES, _CACHES), "TMPDIR": str(folder.temporary)}
 
 
-def job_variables(folder: JobFolder, limits: JobLimits, network: bool) -> dict[str, str]:
-    """Return the variables of what runs in the sandbox; with `network`, those for proxies and indexes too."""
+def job_variables(folder: JobFolder, limits: JobLimits, network: bool, sandbox: bool) -> dict[str, str]:
+    """Return the variables of what runs in the sandbox, if there is one; with `network`, also of proxies and indexes.
+
+    Temporary files count as the job's disk, also without a sandbox, which shows the job's folder for them as /tmp.
+    """
     threads = str(max(1, int(limits.cores)))
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
     return {
@@ -31,7 +34,7 @@ def job_variables(folder: JobFolder, limits: JobLimits, network: bool) -> dict[s
         "HOME": str(folder.home),
         "XDG_CACHE_HOME": str(folder.home / ".cache"),
         "UV_CACHE_DIR": str(folder.home / ".cache" / "uv"),
-        "TMPDIR": "/tmp",
+        "TMPDIR": "/tmp" if sandbox else str(folder.temporary),
     }
 
 
