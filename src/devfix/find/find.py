@@ -12,6 +12,7 @@ from devfix.discovery import examine, interpreter
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
 from devfix.find.baseline import Known
+from devfix.find.confirmation import AT_ONCE
 from devfix.find.passes import PassOptions, Shown, SuiteRunner
 from devfix.find.records import FindReport
 from devfix.find.search import Search, worlds_for
@@ -83,7 +84,7 @@ def prepared(
     target = Target(repository.root, repository.commit, (str(python),), python, worlds[0], asked.budget)
     notes = Notes(catalog.troubles)
     keeps_tensors = may_keep_tensors(sorted(tracked), repository.content)
-    with scratch_folder() as scratch, repository.worktrees(1) as worktrees:
+    with scratch_folder() as scratch, repository.worktrees(AT_ONCE) as worktrees:
         borrowed = worktrees.borrowed
         protected = borrowed if borrowed and can_protect(borrowed) else ()
         runner = TracedRunner(target, worktrees, tracked, None, protected, default_limits(), None, scratch)

@@ -13,6 +13,7 @@ from typing import Any
 
 from devfix.execution import TracedRunner
 from devfix.execution.runner import Tree, WorktreePool
+from devfix.execution.slots import Speculation
 from devfix.find.plugin import plugin_for
 from devfix.find.results import Served, SilentFinding, TestResults, read_results
 from devfix.find.suites import Suite
@@ -70,17 +71,19 @@ class SuiteRunner:
         only: Sequence[str] = (),
         title: str = "",
         more: Sequence[str] = (),
+        interrupt: Speculation | None = None,
     ) -> PassResult:
         """Run a suite for so many seconds; tests that end the process are left out, and the rest is run again.
 
-        `more` are options of pytest.
+        `more` are options of pytest. A thread that is not the main one, which alone is told of an interrupt by the
+        system, is told of it by `interrupt`.
         """
         suite = replace(suite, arguments=(*more, *suite.arguments))
         found = PassResult(TestResults())
         left_out = list(skip)
         deadline = time.monotonic() + seconds
         while True:
-            part = self._once(suite, world, deadline - time.monotonic(), left_out, only, title)
+            part = self._once(suite, world, deadline - time.monotonic(), left_out, only, title, interrupt)
             _merge(found, part)
             killer = part.tests.running
             found.is_interrupted = part.is_interrupted
@@ -91,7 +94,14 @@ class SuiteRunner:
             left_out = [*skip, *found.tests.results]
 
     def _once(
-        self, suite: Suite, world: World, seconds: float, skip: Sequence[str], only: Sequence[str], title: str
+        self,
+        suite: Suite,
+        world: World,
+        seconds: float,
+        skip: Sequence[str],
+        only: Sequence[str],
+        title: str,
+        interrupt: Speculation | None,
     ) -> PassResult:
         with temporary_folder("lifted", self.scratch) as folder:
             self._order(folder, skip, only)
@@ -105,13 +115,13 @@ class SuiteRunner:
             runner.worktrees = tree
             run, is_interrupted = None, False
             try:
-                run = runner.run(world, overlay=self.plugin.overlay, tests=MARKED, tally=False)
+                run = runner.run(world, overlay=self.plugin.overlay, tests=MARKED, tally=False, ahead=interrupt)
                 if run.exit_code == USAGE and not self.plain_options:
                     self.plain_options = True  # addopts name a plugin that is not there
                     runner.target = replace(
                         runner.target, command=(str(runner.target.python), *self._words(suite, folder))
                     )
-                    run = runner.run(world, overlay=self.plugin.overlay, tests=MARKED, tally=False)
+                    run = runner.run(world, overlay=self.plugin.overlay, tests=MARKED, tally=False, ahead=interrupt)
             except KeyboardInterrupt:
                 is_interrupted = True  # what was written until now counts
             finally:

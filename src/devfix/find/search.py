@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from devfix.find.baseline import Known, key_of
 from devfix.find.causes import (
     Seen,
     cause_of,
-    confirmed,
-    confirmed_silent,
     explained,
     grouped,
     silent_cause,
     stale_cause,
 )
+from devfix.find.confirmation import CauseRun, Confirmation
 from devfix.find.control import missing_modules, needing_gpus, notes_of
 from devfix.find.passes import PassResult, SuiteRunner
 from devfix.find.records import Cause, FindReport
-from devfix.find.results import Served, SilentFinding, TestResults
+from devfix.find.results import TestResults
 from devfix.find.suites import Suite, SuiteKind, is_test_file
 from devfix.model import DeviceType, Diagnosis, Failure, SilentKind, SourceLocation, World
 from devfix.notes import Notes
@@ -31,7 +31,6 @@ from devfix.sdk import Sources
 from devfix.workspace import Repository
 
 CPU = World("cpu")
-ALONE = 300.0  # seconds for one test in a fresh process
 LIFTED, TWICE = "lifted", "--lift-twice"
 _OVER = "the budget was over before"
 
@@ -143,28 +142,18 @@ class Search:
 
     def confirm(self) -> None:
         """Run the first test of each cause alone, in a fresh process."""
-        for number, cause in enumerate(self.causes, 1):
-            again = self._again(number, cause) if self.left > 0 else None
-            if again is None:
+        if not self.causes:
+            return
+        title = f"running each of {len(self.causes)} findings alone"
+        self.step(title)
+        confirmation = Confirmation(self.runner, self._explained, lambda: self.left, self.causes.__setitem__)
+        with self._timed("confirm"):
+            if not confirmation.run([self._run_of(cause) for cause in self.causes], title):
                 self.notes.add(f"{_OVER} every finding was run alone; --budget gives more")
-                return
-            self.causes[number - 1] = again
 
-    def _again(self, number: int, cause: Cause) -> Cause | None:
-        """Return a cause with the result of its first test alone; None if the budget did not suffice."""
+    def _run_of(self, cause: Cause) -> CauseRun:
         suite = next(suite for each, suite in self.found if each.key == cause.key)
-        world = self.worlds[0] if cause.is_seen_on_one else self.worlds[-1]
-        title = f"running finding {number} of {len(self.causes)} alone"
-        alone, test = _alone(suite, cause.tests[0]), cause.tests[0]
-        done = self._pass(alone, world, "confirm", title, only=(test,), more=cause.exact_options, share=ALONE)
-        _stop_where_interrupted(done)
-        if done.is_cut and self.left <= 0:
-            return None
-        failure = done.failures.get(test)
-        if not cause.is_silent:
-            return confirmed(cause, failure, _is_test)
-        shown: list[SilentFinding | Served] = [*(each for _, each in done.silent), *done.served.values()]
-        return confirmed_silent(cause, shown, failure, () if failure is None else self._explained(failure))
+        return CauseRun(cause, suite, self.worlds[0] if cause.is_seen_on_one else self.worlds[-1])
 
     def _pass(
         self,
@@ -174,7 +163,7 @@ class Search:
         title: str,
         only: Sequence[str] = (),
         more: Sequence[str] = (),
-        share: float = ALONE,
+        share: float = math.inf,
     ) -> PassResult:
         self.step(title)
         with self._timed(name):
@@ -239,12 +228,6 @@ def _is_test(place: SourceLocation) -> bool:
 def _stop_where_interrupted(done: PassResult) -> None:
     if done.is_interrupted:
         raise KeyboardInterrupt
-
-
-def _alone(suite: Suite, test: str) -> Suite:
-    """The run of one test of a suite: its file is all that is collected."""
-    options = tuple(word for word in suite.arguments if word.startswith("-"))
-    return replace(suite, arguments=(*options, test.partition("::")[0]))
 
 
 def _join(whole: TestResults, part: TestResults) -> None:
