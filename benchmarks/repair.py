@@ -1,17 +1,19 @@
 """Time the whole of `devfix repair` on LLMs-from-scratch against one plain run of the same script on the CPU.
 
-usage: python benchmarks/repair.py [--rounds N] [--long]
+usage: python benchmarks/repair.py [--rounds N] [--long] [--find]
 
 The limit is that of the repair, without the regression test that it writes where there are pytest tests, as here; the
 ratio with it, which is the default, is told beside. All are whole processes, interleaved; what is printed is the ratio
 of the medians (of 5 by default). The case is `corpus/wild/llms-from-scratch`; its release is installed from the package
 index at first. `--long` takes a program of a minute in its place, of which 50 s lie before the failure: it waits, as
-programs do that load data, so that the ratio counts the runs that follow one another.
+programs do that load data, so that the ratio counts the runs that follow one another. `--find` times how `devfix find`
+confirms two findings, in plain runs of the test of one of them.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import statistics
@@ -56,6 +58,28 @@ print(round(loss.item(), 4))
 """,
     "tests/test_nothing.py": "def test_nothing():\n    assert True\n",
 }
+FOUND = {
+    "library.py": """
+import torch
+
+def shifted(x):
+    return x + torch.ones(len(x))
+
+def scaled(x):
+    return x * torch.ones(len(x))
+""",
+    "pytest.ini": "[pytest]\npythonpath = .\n",
+}
+FINDS = """
+import time
+import torch
+from library import {function}
+
+def test_{function}():
+    x = torch.ones(2)
+    time.sleep({seconds})  # loads data
+    {function}(x)
+"""
 
 
 @dataclass(frozen=True)
@@ -77,9 +101,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--long", action="store_true", help="a program of a minute")
+    parser.add_argument("--find", action="store_true", help="how findings are confirmed")
     asked = parser.parse_args()
     need("devfix", "torch")
     with tempfile.TemporaryDirectory(prefix="devfix-benchmark-") as temporary:
+        if asked.find:
+            return time_confirmation(Path(temporary), 50 if asked.long else 0, asked.rounds or (1 if asked.long else 5))
         program = make_long_program(Path(temporary)) if asked.long else make_wild_program(Path(temporary))
         return time_program(program, asked.rounds or (1 if asked.long else 5))
 
@@ -99,12 +126,42 @@ def make_wild_program(temporary: Path) -> Program:
 
 def make_long_program(temporary: Path) -> Program:
     """Return a program of a minute."""
+    folder = make_folder(temporary, LONG)
+    return Program(folder, "python main.py", Path(sys.executable), 2, with_test=True)
+
+
+def make_folder(temporary: Path, files: dict[str, str]) -> Path:
+    """Return the folder of a new repository with these files."""
     made, folder = temporary / "made", temporary / "repository"
-    for name, text in LONG.items():
+    for name, text in files.items():
         (made / name).parent.mkdir(parents=True, exist_ok=True)
         (made / name).write_text(text.lstrip("\n"), encoding="utf-8")
     make_repository(made, folder)
-    return Program(folder, "python main.py", Path(sys.executable), 2, with_test=True)
+    return folder
+
+
+def time_confirmation(temporary: Path, seconds: int, rounds: int) -> int:
+    """Time how two findings are confirmed, whose tests wait for so many seconds, against plain runs of one test."""
+    names = ("shifted", "scaled")
+    tests = {f"tests/test_{name}.py": FINDS.format(function=name, seconds=seconds) for name in names}
+    folder = make_folder(temporary, {**FOUND, **tests})
+    plain, confirming = list[float](), list[float]()
+    limit = 2 if seconds else 3
+    test = Program(
+        folder, f"python -m pytest -q -p no:cacheprovider tests/test_{names[0]}.py", Path(sys.executable), 0, False
+    )
+    for number in range(1, rounds + 1):
+        plain.append(time_plain_run(test))
+        words = [sys.executable, "-m", "devfix", "find", str(folder), "--no-silent", "--format", "json"]
+        report = json.loads(subprocess.run(words, capture_output=True, text=True).stdout)
+        if [each["confirmed"] for each in report["findings"]] != [True, True]:
+            print(f"not confirmed: {report['findings']}", file=sys.stderr)
+            return 1
+        confirming.append(report["seconds"]["confirm"])
+        print(f"round {number}: plain {plain[-1]:.2f} s, both confirmed in {confirming[-1]:.2f} s", flush=True)
+    ratio = statistics.median(confirming) / statistics.median(plain)
+    print(f"plain {statistics.median(plain):.2f} s; in plain runs: both confirmed {ratio:.2f} (at most {limit})")
+    return 0 if ratio <= limit else 1
 
 
 def time_plain_run(program: Program) -> float:
