@@ -29,8 +29,8 @@ def field_values(name: str, owner: str, code: Code) -> Iterator[FieldValue]:
     known = dict(_classes(family | code.ancestors(owner), code))
     made = {each: order for each in family if name in (order := _order(each, known))}
     for each in sorted(family & known.keys()):
-        path, node = known[each]
-        default = _class_value(node, name) if each in made or each != owner else None  # `__init__` replaces the owner's
+        path, declared = known[each]
+        default = _class_value(declared, name) if each in made or each != owner else None
         if default is not None:
             yield FieldValue(path, default.lineno, _plain_default(default), None)
     if not made:
