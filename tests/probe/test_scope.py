@@ -239,6 +239,7 @@ def test_expressions_mean_in_the_program_what_they_tell(tmp_path: Path, warm: Pr
                 super().__init__()
                 self.blocks = nn.ModuleList([nn.Sequential(nn.Linear(2, 2))])
                 self.heads = nn.ModuleDict({{"a b": nn.Linear(2, 2), "c": nn.Linear(2, 2)}})
+                self.ranks = nn.ParameterDict({{"c": nn.Parameter(torch.ones(2))}})
                 self.add_module("odd name", nn.Linear(2, 2))
             def forward(self):
                 names = list(open("names.txt").read().splitlines()) if MORE else []
@@ -252,7 +253,7 @@ def test_expressions_mean_in_the_program_what_they_tell(tmp_path: Path, warm: Pr
     )
     scope = ran.failure["frames"][-1]["scope"]
     told = {each["expression"]: each["type"] for each in scope if each["expression"].startswith("self")}
-    assert {"self.blocks[0]", 'self.heads["c"]', "self.blocks"} <= set(told)
+    assert {"self.blocks[0]", 'self.heads["c"]', 'self.ranks["c"]', "self.blocks"} <= set(told)
     (ran.folder / "names.txt").write_text("\n".join(told))
     source = (ran.folder / "program.py").read_text().replace("MORE = False", "MORE = True")
     again = run_program(tmp_path, source, warm=warm)

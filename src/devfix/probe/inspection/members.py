@@ -94,7 +94,8 @@ def module_members(expression: str, module: Any) -> Members:
 def child(expression: str, module: Any, name: str) -> str:
     """Return the expression of a registered member of a module: `model.layers[0]`, `model.heads["a"]`, `model.fc`."""
     if name.isidentifier():
-        return f'{expression}["{name}"]' if is_a(module, torch.nn.ModuleDict) else f"{expression}.{name}"
+        has_keys = is_a(module, torch.nn.ModuleDict) or is_a(module, torch.nn.ParameterDict)
+        return f'{expression}["{name}"]' if has_keys else f"{expression}.{name}"
     return f"{expression}[{name}]" if name.isdigit() else f'{expression}.get_submodule("{name}")'
 
 

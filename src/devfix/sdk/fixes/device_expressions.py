@@ -21,6 +21,7 @@ BIAS = re.compile(r"bias\w*$")
 STATISTICS = re.compile(r"\.(running_mean|running_var|num_batches_tracked)$")  # None with track_running_stats=False
 PRIVATE = re.compile(r"\._\w*device$")
 OPTIONAL = 2.0  # penalty of a parameter that other calls may omit, or pass something else than a tensor for
+KEY = re.compile(r"""\[(["'])(.+?)\1\]""")
 UNUSED = 5.0  # penalty of a global device in a function that does not read it: a peer nearby is better
 REACH = 3.0  # maximum distance from the best score
 
@@ -54,12 +55,14 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
     """Return the penalty of an expression that may not be a tensor in other calls, or is unknown to its function.
 
     A property of the class is available in every call. A private attribute of a class that the file does not define is
-    for that class to read.
+    for that class to read. A key that the file does not write is one of this run: another run may have others.
     """
     function = file.function_of(node)
     root = text.partition(".")[0]
     if function is None or is_property:
         return 0.0
+    if any(not re.search(rf"[\"']{re.escape(key)}[\"']", file.module.code) for _, key in KEY.findall(text)):
+        return UNUSED
     if PRIVATE.search(text) and not re.search(rf"{re.escape(text)}\b", file.module.code):
         return UNUSED
     if text.endswith(".device"):

@@ -10,6 +10,7 @@ from devfix.model import Failure
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.callers import with_passed_values
 from devfix.verification.objections.code import Code, functions, instances
+from devfix.verification.objections.fields import field_values
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import is_of_numbers, kind_of
 
@@ -51,6 +52,11 @@ def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Ob
     for each in _assignments(name, code.family(what.owner), code):
         if each.strength == "strong":
             yield Objection("strong", each.reason.replace(NO_TENSOR, f"which has no `.{what.name}`"), each.numbers)
+    for given in field_values(name, what.owner, code):
+        if kind_of(given.value, given.function) == "other":
+            problem = f"{given.path}:{given.line} gives `{ast.unparse(given.value)}` to the field `{name}`"
+            numbers = what.root if is_of_numbers(given.value, given.function) else ""
+            yield Objection("strong", f"{problem}, which has no `.{what.name}`", numbers)
 
 
 def _assignments(name: str, family: frozenset[str], code: Code) -> Iterator[Objection]:

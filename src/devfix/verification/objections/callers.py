@@ -120,7 +120,7 @@ def passed_values(
                 plain = not any(isinstance(each, ast.Starred) for each in node.args[: at + 1])
                 given = node.args[at] if plain else None
             if given is not None:
-                yield file, node, given, around or _as_function(tree)
+                yield file, node, given, around or as_function(tree)
 
 
 def with_passed_values(value: ast.expr, path: str, owner: str, function: Function | None, code: Code) -> ast.expr:
@@ -172,7 +172,7 @@ def _calls_function(
     return isinstance(func, ast.Attribute) and ast.unparse(func.value) in modules
 
 
-def _as_function(tree: ast.Module) -> Function:
+def as_function(tree: ast.Module) -> Function:
     """Return a module's top level as if it were a function, so that its names can be looked up."""
     plain = [each for each in tree.body if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
     arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])

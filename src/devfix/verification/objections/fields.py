@@ -1,0 +1,107 @@
+"""Find the values that an attribute has without an assignment: a class's field, filled by a generated constructor."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from devfix.verification.objections.callers import as_function
+from devfix.verification.objections.code import Code, Function, functions
+
+_GENERATING = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "s"})  # of dataclasses and attrs
+_COPYING = frozenset({"replace", "_replace", "evolve"})
+
+
+@dataclass(frozen=True)
+class FieldValue:
+    """A value that a field is given: where, and in which function."""
+
+    path: str
+    line: int
+    value: ast.expr
+    function: Function | None
+
+
+def field_values(name: str, owner: str, code: Code) -> Iterator[FieldValue]:
+    """Yield what the field `name` of a class and of those that derive from it is given, by default or by a call."""
+    family = code.family(owner)
+    known = dict(_classes(family | code.ancestors(owner), code))
+    made = {each: order for each in family if name in (order := _order(each, known))}
+    for each in sorted(family & known.keys()):
+        path, declared = known[each]
+        default = _class_value(declared, name) if each in made or each != owner else None
+        if default is not None:
+            yield FieldValue(path, default.lineno, _plain_default(default), None)
+    if not made:
+        return
+    for path, tree in code.trees(*(f"{each}(" for each in sorted({*made, *_COPYING}))):
+        for _, function, node in functions(tree):
+            given = _passed(node, name, made) if isinstance(node, ast.Call) else None
+            if given is not None:
+                yield FieldValue(path, given.lineno, given, function or as_function(tree))
+
+
+def _classes(names: frozenset[str], code: Code) -> Iterator[tuple[str, tuple[str, ast.ClassDef]]]:
+    for path, tree in code.trees(*(f"class {each}" for each in names)):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and node.name in names:
+                yield node.name, (path, node)
+
+
+def _order(name: str, known: dict[str, tuple[str, ast.ClassDef]]) -> list[str]:
+    """Return the parameters of a class's generated constructor, those of its bases first; none if it is written."""
+    if name not in known:
+        return []
+    _, node = known[name]
+    if any(isinstance(each, ast.FunctionDef) and each.name == "__init__" for each in node.body):
+        return []
+    bases = [ast.unparse(each).rpartition(".")[2] for each in node.bases]
+    inherited = [field for base in bases[::-1] for field in _order(base, known)]
+    own = _own_fields(node) if _generates(node) or "NamedTuple" in bases else {}
+    return list(dict.fromkeys([*inherited, *own]))
+
+
+def _generates(node: ast.ClassDef) -> bool:
+    decorators = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
+    return any(ast.unparse(each).rpartition(".")[2] in _GENERATING for each in decorators)
+
+
+def _own_fields(node: ast.ClassDef) -> dict[str, ast.expr | None]:
+    """Return the fields that a class declares, each with its default, without those that no constructor takes."""
+    return {
+        each.target.id: each.value
+        for each in node.body
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+        if "ClassVar" not in ast.unparse(each.annotation) and "init=False" not in ast.unparse(each)
+    }
+
+
+def _class_value(node: ast.ClassDef, name: str) -> ast.expr | None:
+    """Return the value that the body of a class gives to a name."""
+    for each in node.body:
+        if isinstance(each, ast.Assign | ast.AnnAssign):
+            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+            if name in [ast.unparse(target) for target in targets]:
+                return each.value
+    return None
+
+
+def _plain_default(value: ast.expr) -> ast.expr:
+    """Return the default within `field(default=…)`, or what a lambda of `default_factory` returns."""
+    words = {each.arg: each.value for each in value.keywords} if isinstance(value, ast.Call) else {}
+    made = words.get("default_factory", words.get("factory"))
+    return words.get("default", made.body if isinstance(made, ast.Lambda) else value)
+
+
+def _passed(call: ast.Call, name: str, made: dict[str, list[str]]) -> ast.expr | None:
+    """Return what a call passes for a field: a constructor by word or position, a function that copies by word."""
+    called = ast.unparse(call.func).rpartition(".")[2]
+    if called not in made and called not in _COPYING:
+        return None
+    word = next((each.value for each in call.keywords if each.arg == name), None)
+    if word is not None or called not in made:
+        return word
+    at = made[called].index(name)
+    plain = at < len(call.args) and not any(isinstance(each, ast.Starred) for each in call.args[: at + 1])
+    return call.args[at] if plain else None
