@@ -57,3 +57,8 @@ def test_the_fields_of_a_named_tuple() -> None:
     named = OPTIONS.replace("@dataclass(frozen=True)\n", "").replace("class Options:", "class Options(NamedTuple):")
     assert strengths(named, AT_USE, {"other.py": f"{IMPORTED}Options('a', 2.0)\n"}) == ["strong"]
     assert strengths(named, AT_USE, {"other.py": f"{IMPORTED}options._replace(weights=2.0)\n"}) == ["strong"]
+
+
+def test_a_class_that_derives_from_one_of_its_name() -> None:
+    named = OPTIONS.replace("class Options:", "class Options(library.Options):")
+    assert strengths(named, AT_USE, {"other.py": f"{IMPORTED}Options('a', 2.0)\n"}) == ["strong"]

@@ -49,15 +49,18 @@ def _classes(names: frozenset[str], code: Code) -> Iterator[tuple[str, tuple[str
                 yield node.name, (path, node)
 
 
-def _order(name: str, known: dict[str, tuple[str, ast.ClassDef]]) -> list[str]:
-    """Return the parameters of a class's generated constructor, those of its bases first; none if it is written."""
-    if name not in known:
+def _order(name: str, known: dict[str, tuple[str, ast.ClassDef]], below: tuple[str, ...] = ()) -> list[str]:
+    """Return the parameters of a class's generated constructor, those of its bases first; none if it is written.
+
+    Classes are told by their last names: one `below` that derives from a library's class of the same name ends there.
+    """
+    if name not in known or name in below:
         return []
     _, node = known[name]
     if any(isinstance(each, ast.FunctionDef) and each.name == "__init__" for each in node.body):
         return []
     bases = [ast.unparse(each).rpartition(".")[2] for each in node.bases]
-    inherited = [field for base in bases[::-1] for field in _order(base, known)]
+    inherited = [field for base in bases[::-1] for field in _order(base, known, (*below, name))]
     own = _own_fields(node) if _generates(node) or "NamedTuple" in bases else {}
     return list(dict.fromkeys([*inherited, *own]))
 
