@@ -43,6 +43,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+DIAGNOSES = ("msgspec", "rich")  # imported when a test fails on a device: without them pytest ends there
+
 
 def main() -> int:
     """Run what has not been run, and write the table."""
@@ -61,7 +63,8 @@ def main() -> int:
             continue
         for where in ("cpu", *devices(suite)):
             if not (out / f"{name}-{where}.jsonl").exists():
-                need_in(os.path.expanduser(suite.get("python", sys.executable)), ("pytest", "torch"))
+                needed = ("pytest", "torch", *(() if where == "cpu" else DIAGNOSES))
+                need_in(os.path.expanduser(suite.get("python", sys.executable)), needed)
                 run(suite, where, out / f"{name}-{where}.jsonl")
         for device in devices(suite):
             row, differing = compared(name, suite, out, device)

@@ -27,28 +27,42 @@ class LegacyType(type):
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, Tensor) and value.is_cuda and value.dtype is cls.dtype and value.layout is cls.layout
 
-    def __call__(cls, *args: Any, device: Any = None) -> Any:
+    def __call__(cls, *args: Any, device: Any = None, **kwargs: Any) -> Any:
         """Create a tensor of the dtype on a GPU."""
-        make = build if cls.layout is torch.strided else _sparse
-        return make(args, cls.dtype, "cuda" if device is None else device)
+        return _made(_positional(args, kwargs), cls.layout, cls.dtype, "cuda" if device is None else device)
+
+
+def _made(args: Any, layout: torch.layout, dtype: torch.dtype, device: Any) -> Any:
+    return (build if layout is torch.strided else _sparse)(args, dtype, device)
+
+
+def _positional(args: Any, kwargs: dict[str, Any]) -> Any:
+    """Return the arguments without keywords: sizes given by keyword are sizes even where they are no `torch.Size`."""
+    return (*args, *(torch.Size(value) if name == "size" else value for name, value in kwargs.items()))
 
 
 def build(args: Any, dtype: torch.dtype, device: Any) -> Any:
-    """Create a tensor as the legacy constructors do: from sizes, or from data."""
-    if len(args) == 1 and isinstance(args[0], Tensor):
-        return args[0].to(device).detach()
-    sizes = args[0] if len(args) == 1 and isinstance(args[0], torch.Size) else args
-    if all(isinstance(size, int) for size in sizes):
-        return torch.empty(sizes if sizes else (0,), dtype=dtype, device=device)
-    return torch.tensor(args[0], dtype=dtype, device=device)
+    """Create a tensor as the legacy constructors do: from sizes, or from data.
+
+    An empty `torch.Size` gives a tensor of no dimensions, and no arguments give one without elements
+    (`legacy_tensor_generic_ctor_new` in torch/csrc/utils/tensor_new.cpp).
+    """
+    given = args[0] if len(args) == 1 else args
+    if isinstance(given, Tensor):
+        return given.to(device).detach()
+    if isinstance(given, torch.Size):
+        return torch.empty(given, dtype=dtype, device=device)
+    if all(isinstance(size, int) for size in args):
+        return torch.empty(args or (0,), dtype=dtype, device=device)
+    return torch.tensor(given, dtype=dtype, device=device)
 
 
 def _sparse(args: Any, dtype: torch.dtype, device: Any) -> Any:
     """Create a sparse tensor of indices and values on the device of the values, or an empty one of sizes."""
     if args and isinstance(args[0], Tensor):
         return torch.sparse_coo_tensor(*args)
-    sizes: Any = args[0] if len(args) == 1 and isinstance(args[0], torch.Size) else args
-    return torch.zeros(sizes or (0,), dtype=dtype, device=device).to_sparse()
+    sizes: Any = args[0] if len(args) == 1 and isinstance(args[0], torch.Size) else args or (0,)
+    return torch.zeros(sizes, dtype=dtype, device=device).to_sparse()
 
 
 def _new(original: Any) -> Any:
@@ -56,7 +70,8 @@ def _new(original: Any) -> Any:
         if overridden(self) or self._devfix_gpu < 0:
             asked = {} if device is None else {"device": device}
             return original(self, *args, **asked, **kwargs)
-        return build(args, self.dtype, self.device if device is None else device)
+        device = self.device if device is None else device
+        return _made(_positional(args, kwargs), self.layout, self.dtype, device)
 
     return new
 
