@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import dropwhile, islice
 
 import libcst as cst
 
@@ -161,10 +162,10 @@ def _added_below(
     """Return what statements below one in its block add to tensors beside its target, where it is elsewhere."""
     wrong, right = devices
     block = file.parent(statement) if statement is not None else None
-    body = list(block.body) if isinstance(block, cst.IndentedBlock | cst.Module) else []
+    body = block.body if isinstance(block, cst.IndentedBlock | cst.Module) else ()
     tensors = {each.expression: each.device for each in spot.scope if each.kind == "tensor"}
     found = []
-    for each in body[body.index(statement) + 1 :] if statement in body else ():
+    for each in islice(dropwhile(lambda above: above is not statement, body), 1, None):
         other, value = _added(file, each)
         if value is None or tensors.get(other) != right or other.rpartition(".")[0] != target.rpartition(".")[0]:
             continue
