@@ -38,7 +38,7 @@ class TwoLiveTensors(OperandRule):
         """Move tensors without a name in scope where they were computed, in the failing statement or a call in it."""
         found = False
         for site in reversed(list(ctx.uses())):
-            for each in (*site.move_list(), *site.move_argument()):
+            for each in (*site.move_added(), *site.move_list(), *site.move_argument()):
                 yield from with_safety([each], Safety.UNSURE if found else Safety.LIKELY)
                 found = True
         for site in reversed(list(ctx.sites("derived"))) if not found else ():

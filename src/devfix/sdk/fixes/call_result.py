@@ -1,14 +1,17 @@
-"""Move a tensor where it is created: at the call that returns it, or where it is assigned."""
+"""Move a tensor where it is created: at the call that returns it, or where it is assigned or added."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import dropwhile, islice
 
 import libcst as cst
 
 from devfix.model import Diagnosis
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions, is_bound
+from devfix.sdk.trace.operands import blamed_operand, names_in, peer_operand
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name, normalised
 from devfix.source.edits.device_arguments import device_text
@@ -42,6 +45,33 @@ def move_assigned(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
                 found = move_at(file, value, anchor)
                 if found:
                     yield found
+
+
+def move_added(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
+    """Yield changes that move the result without a name which the failing statement adds to a tensor.
+
+    Statements below it in the same block, which add what is on the same device to tensors of the same object that are
+    beside the first one, would fail next; the first change for each device moves what they add too.
+    """
+    file, operand, peer = source.file(spot.place), blamed_operand(diagnosis), peer_operand(diagnosis)
+    root = file.root_at(spot.place) if file else None
+    if file is None or root is None or peer is None or spot.kind != "use" or spot.frame is None:
+        return
+    statement = file.statement_of(root)
+    kept = [each.expression for each in names_in(peer, spot.frame)]
+    target, value = _added(file, statement) if statement is not None else ("", None)
+    if value is None or target not in kept or (root is not statement and root is not file.parent(value)):
+        return
+    if is_move(value) or file.code(value) in [each.expression for each in names_in(operand, spot.frame)]:
+        return
+    below = _added_below(file, statement, spot, target, (operand.device, peer.device))
+    for anchor in device_expressions(diagnosis, spot, file):
+        every = move_at(file, value, anchor, below) if below else None
+        if every is not None:
+            yield replace(every, title=f"{every.title}, and what is added below it")
+        alone = move_at(file, value, anchor)
+        if alone is not None:
+            yield alone
 
 
 def occurrences(file: File, root: cst.CSTNode, text: str) -> list[cst.BaseExpression]:
@@ -112,3 +142,34 @@ def _is_moved_to(file: File, node: cst.BaseExpression, anchor: str) -> bool:
     method = file.parent(node)
     call = file.parent(method) if isinstance(method, cst.Attribute) and method.value is node else None
     return isinstance(call, cst.Call) and is_move(call) and device_text(call) == anchor
+
+
+def _added(file: File, statement: cst.CSTNode) -> tuple[str, cst.BaseExpression | None]:
+    """Return what a statement adds to, and the value; ("", None) if it is no such statement."""
+    line = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    if isinstance(line, cst.AugAssign):
+        return file.code(line.target), line.value
+    if isinstance(line, cst.Assign) and len(line.targets) == 1 and isinstance(line.value, cst.BinaryOperation):
+        target = file.code(line.targets[0].target)
+        if file.code(line.value.left) == target:
+            return target, line.value.right
+    return "", None
+
+
+def _added_below(
+    file: File, statement: cst.CSTNode | None, spot: FixSite, target: str, devices: tuple[str, str]
+) -> list[cst.BaseExpression]:
+    """Return what statements below one in its block add to tensors beside its target, where it is elsewhere."""
+    wrong, right = devices
+    block = file.parent(statement) if statement is not None else None
+    body = block.body if isinstance(block, cst.IndentedBlock | cst.Module) else ()
+    tensors = {each.expression: each.device for each in spot.scope if each.kind == "tensor"}
+    found = []
+    for each in islice(dropwhile(lambda above: above is not statement, body), 1, None):
+        other, value = _added(file, each)
+        if value is None or tensors.get(other) != right or other.rpartition(".")[0] != target.rpartition(".")[0]:
+            continue
+        read = (node for name, device in tensors.items() if device == wrong for node in file.find(value, name))
+        if not is_move(value) and any(is_on_device(file, node) for node in read):
+            found.append(value)
+    return found

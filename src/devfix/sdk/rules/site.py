@@ -10,7 +10,7 @@ import libcst as cst
 from devfix.model import Diagnosis, Safety, ScopeVariable, SourceLocation
 from devfix.sdk.changes import Change, Node, rewrite
 from devfix.sdk.fixes.batches import move_batch
-from devfix.sdk.fixes.call_result import move_assigned, occurrences
+from devfix.sdk.fixes.call_result import move_added, move_assigned, occurrences
 from devfix.sdk.fixes.container import move_container, move_list
 from devfix.sdk.fixes.device_expressions import device_expressions, device_names
 from devfix.sdk.fixes.factories import add_device_argument, device_parameter
@@ -132,6 +132,10 @@ class Site:
     def move_argument(self) -> Iterator[Change]:
         """Yield changes that move the blamed tensor where it is passed on or used."""
         return move_argument(self.diagnosis, self.spot, self.sources)
+
+    def move_added(self) -> Iterator[Change]:
+        """Yield changes that move the result without a name which the failing `total += …` adds."""
+        return move_added(self.diagnosis, self.spot, self.sources)
 
     def move_assigned(self) -> Iterator[Change]:
         """Yield changes that move the value assigned to the blamed tensor's name, above in the same function."""
