@@ -22,6 +22,10 @@ DDP_ON = (
     "DistributedDataParallel device_ids and output_device arguments only work with single-device/multiple-device GPU"
     " modules or CPU modules, but got device_ids [0], output_device 0, and module parameters "
 )
+# What the legacy method `new` raises for a tensor of another type.
+_REST = "layout=Strided, requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt)"
+_OPTIONS = f"TensorOptions(dtype={{}}, device={{}}, {_REST})"
+OPTIONS = f"expected {_OPTIONS} (got {_OPTIONS})"
 
 
 @pytest.mark.parametrize(
@@ -39,6 +43,9 @@ DDP_ON = (
         ("device-mismatch", "Placeholder storage has not been allocated on MPS device!"),
         ("device-mismatch", "Tensor for argument input is on cpu but expected on mps"),
         ("device-mismatch", "Passed CPU tensor to MPS op"),
+        ("device-mismatch", OPTIONS.format("float", "cuda", "float", "cpu")),
+        ("device-mismatch", OPTIONS.format("float", "cpu", "float", "cuda:0")),
+        ("", OPTIONS.format("float", "cuda", "long int", "cuda:0")),
         ("dtype-on-device", "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support"),
         ("dtype-on-device", "Trying to convert ComplexDouble to the MPS backend but it does not have support"),
         ("no-device", "Torch not compiled with XPU enabled"),

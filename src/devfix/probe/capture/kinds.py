@@ -71,7 +71,8 @@ _KINDS = [
         r"same device as|different devices?\b|devices? (do(es)?n't|do(es)? not|must|should) (match|agree|be the same)|"
         r"\b(device mismatch|mismatch(ed|ing)? devices?)\b|"
         r"(Expected|expected) object of (device|backend) type|but found at least two devices|"
-        r"but expected on mps|Placeholder storage has not been allocated on MPS|Passed CPU tensor to MPS op",
+        r"but expected on mps|Placeholder storage has not been allocated on MPS|Passed CPU tensor to MPS op|"
+        r"expected TensorOptions\(.*device=(?P<wanted>\w+)\b.*got TensorOptions\(.*device=(?!(?P=wanted)\b)",
     ),
 ]
 # The text between two parts of a message is short; unbounded, a message of 20,000 characters could take half a minute.

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .... import hooks
-from ....accelerators import devices, kinds
+from ....accelerators import devices, kinds, messages
 from ....patching import overridden, register_kernels, replace, wrap
 from ....tensors.tensor import Tensor
 
@@ -29,7 +29,12 @@ class LegacyType(type):
 
     def __call__(cls, *args: Any, device: Any = None, **kwargs: Any) -> Any:
         """Create a tensor of the dtype on a GPU."""
-        return _made(_positional(args, kwargs), cls.layout, cls.dtype, "cuda" if device is None else device)
+        given = _positional(args, kwargs)
+        try:
+            return _made(given, cls.layout, cls.dtype, "cuda" if device is None else device)
+        except TypeError as error:
+            _report(error, f"{cls.__module__}.{cls.__name__}", given)
+            raise
 
 
 def _made(args: Any, layout: torch.layout, dtype: torch.dtype, device: Any) -> Any:
@@ -49,12 +54,25 @@ def build(args: Any, dtype: torch.dtype, device: Any) -> Any:
     """
     given = args[0] if len(args) == 1 else args
     if isinstance(given, Tensor):
-        return given.to(device).detach()
+        return _aliased(given, dtype, torch.device(device))
     if isinstance(given, torch.Size):
         return torch.empty(given, dtype=dtype, device=device)
     if all(isinstance(size, int) for size in args):
         return torch.empty(args or (0,), dtype=dtype, device=device)
     return torch.tensor(given, dtype=dtype, device=device)
+
+
+def _aliased(given: Any, dtype: torch.dtype, device: torch.device) -> Any:
+    """Return an alias of a tensor of the same type: `type_equal` compares no index, so it may be on another GPU."""
+    if given.device.type == device.type and given.dtype is dtype and given.layout is torch.strided:
+        return torch.ops.aten.alias.default(given)
+    # C++'s own message, since only C++ names dtypes and layouts so. The GPU that it expects has no index.
+    expected = torch.empty(0, dtype=dtype, device="cpu")
+    try:
+        _new_of(expected, torch.empty(given.shape, dtype=given.dtype, layout=given.layout, device="meta"))
+    except TypeError as error:
+        text = str(error).replace("device=cpu", f"device={device.type}", 1)
+        raise TypeError(text.replace("device=meta", f"device={given.device}", 1)) from None
 
 
 def _sparse(args: Any, dtype: torch.dtype, device: Any) -> Any:
@@ -65,13 +83,31 @@ def _sparse(args: Any, dtype: torch.dtype, device: Any) -> Any:
     return torch.zeros(sizes, dtype=dtype, device=device).to_sparse()
 
 
+def _report(error: TypeError, name: str, args: Any) -> None:
+    """Report the refusal of a tensor on another device, with the device's name as the user knows it."""
+    error.args = (messages.outward(str(error)),)
+    hooks.failed(error, name, args, {})
+
+
+_new_of: Any = None
+
+
 def _new(original: Any) -> Any:
+    global _new_of
+    _new_of = original
+
     def new(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-        if overridden(self) or self._devfix_gpu < 0:
-            asked = {} if device is None else {"device": device}
+        asked = {} if device is None else {"device": device}
+        if overridden(self):
             return original(self, *args, **asked, **kwargs)
-        device = self.device if device is None else device
-        return _made(_positional(args, kwargs), self.layout, self.dtype, device)
+        given = _positional(args, kwargs)
+        try:
+            if self._devfix_gpu < 0:
+                return original(self, *args, **asked, **kwargs)
+            return _made(given, self.layout, self.dtype, asked.get("device", self.device))
+        except TypeError as error:
+            _report(error, "torch.Tensor.new", (self, *given))
+            raise
 
     return new
 
