@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from devfix.execution.slots import Speculation
@@ -12,8 +11,8 @@ from devfix.find.causes import confirmed, confirmed_silent
 from devfix.find.passes import PassResult, SuiteRunner
 from devfix.find.records import Cause
 from devfix.find.results import Served, SilentFinding
-from devfix.find.suites import Suite, is_test_file
-from devfix.model import Diagnosis, Failure, SourceLocation, World
+from devfix.find.suites import Suite, is_in_test
+from devfix.model import Diagnosis, Failure, World
 
 ALONE = 300.0  # seconds for one test in a fresh process
 AT_ONCE = 2  # processes; a test that fails otherwise beside another one is run again by itself
@@ -29,7 +28,7 @@ class CauseRun:
 
 
 class Confirmation:
-    """Confirms causes one by one, `left` being the seconds that are left for all.
+    """Confirms causes, two at once, `left` being the seconds that are left for all.
 
     `explain` diagnoses a failure. Each result is given to `keep` with the number of its cause, as soon as it is known.
     """
@@ -63,17 +62,15 @@ class Confirmation:
         return is_whole
 
     def _at_once(self, asked: Sequence[CauseRun], title: str) -> Iterator[tuple[int, Cause | None]]:
-        """Yield the results of runs of which two take place at once, in the order of their causes."""
-        with self._interruptible(ThreadPoolExecutor(AT_ONCE)) as pool:
+        """Yield the results of runs of which two take place at once, in the order of their causes.
+
+        All end when this thread is interrupted.
+        """
+        pool = ThreadPoolExecutor(AT_ONCE)
+        try:
             results: list[Future[Cause | None]] = [pool.submit(self._again, each, title) for each in asked]
             for number, result in enumerate(results):
                 yield number, result.result()
-
-    @contextmanager
-    def _interruptible(self, pool: ThreadPoolExecutor) -> Iterator[ThreadPoolExecutor]:
-        """Give a pool, the runs of which end when this thread is interrupted."""
-        try:
-            yield pool
         except BaseException:
             self._interrupt.cancelled.set()
             raise
@@ -97,16 +94,12 @@ class Confirmation:
     def _judged(self, cause: Cause, test: str, done: PassResult) -> Cause:
         failure = done.failures.get(test)
         if not cause.is_silent:
-            return confirmed(cause, failure, _is_test)
+            return confirmed(cause, failure, is_in_test)
         shown: list[SilentFinding | Served] = [*(each for _, each in done.silent), *done.served.values()]
         return confirmed_silent(cause, shown, failure, () if failure is None else self._explain(failure))
 
 
 def _alone(suite: Suite, test: str) -> Suite:
-    """The run of one test of a suite: its file is all that is collected."""
+    """Return the run of one test of a suite, of which only its file is collected."""
     options = tuple(word for word in suite.arguments if word.startswith("-"))
     return replace(suite, arguments=(*options, test.partition("::")[0]))
-
-
-def _is_test(place: SourceLocation) -> bool:
-    return is_test_file(place.path)

@@ -23,8 +23,8 @@ from devfix.find.control import missing_modules, needing_gpus, notes_of
 from devfix.find.passes import PassResult, SuiteRunner
 from devfix.find.records import Cause, FindReport
 from devfix.find.results import TestResults
-from devfix.find.suites import Suite, SuiteKind, is_test_file
-from devfix.model import DeviceType, Diagnosis, Failure, SilentKind, SourceLocation, World
+from devfix.find.suites import Suite, SuiteKind, is_in_test
+from devfix.model import DeviceType, Diagnosis, Failure, SilentKind, World
 from devfix.notes import Notes
 from devfix.registry import Rule
 from devfix.sdk import Sources
@@ -128,7 +128,7 @@ class Search:
             if served is not None:
                 self.found.append((stale_cause(failure, served, seen, self._explained(failure)), suite))
             else:
-                self.found.append((cause_of(failure, seen, self._explained(failure), _is_test), suite))
+                self.found.append((cause_of(failure, seen, self._explained(failure), is_in_test), suite))
         wanted = self.silent - {SilentKind.RESULT_ON_HOST} if run.more else self.silent
         self.found += [
             (silent_cause(each, Seen(test, suite.kind, device, bool(run.more))), suite)
@@ -219,10 +219,6 @@ def _used_by_children() -> float:
 
 def _add(seconds: dict[str, float], name: str, more: float) -> None:
     seconds[name] = round(seconds.get(name, 0.0) + more, 3)
-
-
-def _is_test(place: SourceLocation) -> bool:
-    return is_test_file(place.path)
 
 
 def _stop_where_interrupted(done: PassResult) -> None:

@@ -10,6 +10,7 @@ from enum import Enum
 from pathlib import PurePosixPath
 
 from devfix.errors import UserError
+from devfix.model import SourceLocation
 
 _TEST = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
 # As pytest's plugin has it (pytest_gpus/lifted/test_code.py), which also knows the suite's configuration.
@@ -108,6 +109,11 @@ def is_test_file(path: str) -> bool:
     """Return whether a file is test code, by its name and those of its folders; a doctest is, and a script."""
     is_named = _TEST.search(path) or _TEST_FOLDER.search(path) or path.rpartition("/")[2] == "conftest.py"
     return bool(is_named) or path.startswith("<doctest ") or _SCRIPTS.match(path) is not None
+
+
+def is_in_test(place: SourceLocation) -> bool:
+    """Return whether a place is in test code."""
+    return is_test_file(place.path)
 
 
 def may_keep_tensors(tracked: Sequence[str], content: Callable[[str], bytes]) -> bool:

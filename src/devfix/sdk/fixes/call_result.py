@@ -145,7 +145,7 @@ def _is_moved_to(file: File, node: cst.BaseExpression, anchor: str) -> bool:
 
 
 def _added(file: File, statement: cst.CSTNode) -> tuple[str, cst.BaseExpression | None]:
-    """Return what a statement adds to, and the value; ("", None) if it is no such statement."""
+    """Return the target of `total += value`, or of another operator so, and the value; ("", None) if it is neither."""
     line = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
     if isinstance(line, cst.AugAssign):
         return file.code(line.target), line.value
