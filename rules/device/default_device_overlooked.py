@@ -68,10 +68,7 @@ def _classes(ctx: Context) -> list[Definition]:
     for frame in reversed(ctx.failure.frames):
         for variable in frame.scope:
             if variable.kind in ("module", "object", "instance") and variable.type:
-                files = ctx.sources.containing(f"class {variable.type}")
-                named = [(file, each) for file in files for each in file.within(file.module)]
-                classes = [Definition(file, each) for file, each in named if isinstance(each, cst.ClassDef)]
-                classes = [each for each in classes if each.name == variable.type]
+                classes = ctx.repository.classes(variable.type)
                 first += classes if len(classes) == 1 else []
     every = [each for one in first for each in ctx.repository.mro(one) if isinstance(each, Definition)]
     return list({(each.file.path, each.name): each for each in every}.values())

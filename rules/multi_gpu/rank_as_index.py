@@ -25,7 +25,7 @@ class RankAsIndex(FailureRule):
         if site is None:
             return
         file, count = site.file, imported_name(site.file, "torch.cuda.device_count")
-        known = [each for each in LOCAL if each in file.module.code and is_bound(file, site.node, each)]
+        known = [each for each in LOCAL if each in file.text and is_bound(file, site.node, each)]
         for text in dict.fromkeys(file.code(each) for each in _ranks(file, site.node)):
             every = [each for each in _ranks(file, site.function or file.module) if file.code(each) == text]
             for better in (*known[:1], *([f"{text} % {count}()"] if count else [])):

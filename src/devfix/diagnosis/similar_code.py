@@ -64,7 +64,7 @@ def _elsewhere(path: str, data: bytes, pairs: list[Line]) -> Iterator[Edit]:
         file = File(path, data)
     except SourceError:
         return
-    lines = file.module.code.splitlines(keepends=True)
+    lines = file.text.splitlines(keepends=True)
     for number, line in enumerate(lines):
         for old, new in pairs:
             names = set(NAME.findall(new)) - set(NAME.findall(old))

@@ -53,10 +53,20 @@ class ParsedModule:
         return {node: (span.start, span.start + span.length) for node, span in spans.items()}
 
     @cached_property
+    def text(self) -> str:
+        """The text of the file."""
+        # The data is what the module prints, so that it need not be printed again: 10 ms for a file of 300 lines.
+        return self.data.decode(self.module.encoding)
+
+    @cached_property
+    def classes(self) -> tuple[cst.ClassDef, ...]:
+        """The classes that the file defines, at any depth, in order."""
+        return tuple(_classes(self.module))
+
+    @cached_property
     def _text(self) -> bytes:
-        # Offsets are in UTF-8, whatever the encoding of the file, as the interpreter's columns are. The data is what
-        # the module prints, so that it need not be printed again.
-        return self.data.decode(self.module.encoding).encode("utf-8")
+        # Offsets are in UTF-8, whatever the encoding of the file, as the interpreter's columns are.
+        return self.text.encode("utf-8")
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -201,6 +211,27 @@ class ParsedModule:
     def _defines(self, node: cst.CSTNode, name: str) -> bool:
         """Return whether a name, as a node reads it, is a function or a class of this file."""
         return any(isinstance(each, cst.FunctionDef | cst.ClassDef) for _, each in self.bindings_of(node, name))
+
+
+def _classes(node: cst.CSTNode) -> Iterator[cst.ClassDef]:
+    for statement in statements_of(node):
+        if isinstance(statement, cst.ClassDef):
+            yield statement
+        yield from _classes(statement)
+
+
+def statements_of(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield the blocks and statements directly below a node, without a look at their expressions.
+
+    >>> module = cst.parse_module("if ready:\\n    run()\\nelse:\\n    wait()\\n")
+    >>> [type(each).__name__ for each in statements_of(module.body[0])]
+    ['IndentedBlock', 'Else']
+    """
+    if isinstance(node, cst.SimpleStatementLine | cst.SimpleStatementSuite):
+        return
+    for name in ("body", "handlers", "cases", "orelse", "finalbody"):
+        part = getattr(node, name, None)
+        yield from (part,) if isinstance(part, cst.CSTNode) else part or ()
 
 
 class _Tree(cst.CSTVisitor):

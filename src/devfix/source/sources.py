@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+
+import libcst as cst
 
 from devfix.model import Edit, SourceLocation
 from devfix.notes import Notes
@@ -10,6 +14,7 @@ from devfix.source.file import File
 from devfix.source.pairs import with_pairs
 from devfix.source.parsed_module import SourceError
 
+PARSED = (".py", ".ipynb")
 _MOST = 200  # at most, parsed for one search
 
 
@@ -29,6 +34,7 @@ class Sources:
     ) -> None:
         self._read, self._search = read, search
         self._files: dict[str, File | None] = {}
+        self._classes: dict[str, list[tuple[File, cst.ClassDef]]] = {}
         self._paths: list[str] | None = None
         self.notes = notes if notes is not None else Notes()
 
@@ -42,9 +48,21 @@ class Sources:
 
     def containing(self, *texts: str, most: int | None = _MOST) -> list[File]:
         """The editable Python files of the repository that have one of some texts in a line; 200 by default at most."""
-        found = [path for path in self._search(texts) if path.endswith((".py", ".ipynb"))][:most]
+        found = [path for path in self._search(texts) if path.endswith(PARSED)][:most]
         files = (self.file(SourceLocation(path, 1, owned=True)) for path in found)
         return [file for file in files if file is not None]
+
+    def classes(self, name: str) -> list[tuple[File, cst.ClassDef]]:
+        """The classes of the repository with a name, each with its file."""
+        if name not in self._classes:
+            # A file is only parsed where the name is a whole word: `class Model` is also the start of `class ModelB`.
+            defined = re.compile(rf"\bclass\s+{re.escape(name)}\b")
+            paths = [path for path in self._search([f"class {name}"]) if defined.search(self.text(path))]
+            files = (self.file(SourceLocation(path, 1, owned=True)) for path in paths if path.endswith(PARSED))
+            self._classes[name] = [
+                (file, each) for file in files if file is not None for each in file.classes if each.name.value == name
+            ]
+        return self._classes[name]
 
     def containing_paths(self, *texts: str) -> list[str]:
         """The paths of the repository's files of any kind that have one of some texts in a line."""
@@ -69,7 +87,13 @@ class Sources:
         if data is None:
             return None
         try:
-            return File(path, data)
+            return _parsed(path, data)
         except SourceError as error:
             self.notes.add(str(error))
             return None
+
+
+@lru_cache(maxsize=256)
+def _parsed(path: str, data: bytes) -> File:
+    """Return a parsed file; the states of a repository share those that are the same in them."""
+    return File(path, data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 
 import libcst as cst
 
@@ -33,6 +34,7 @@ def last_name(node: cst.CSTNode) -> str:
     return node.value if isinstance(node, cst.Name) else ""
 
 
+@lru_cache(maxsize=128)  # a change is checked where it is made and again where it is proposed: 10 ms each for 500 lines
 def check_syntax(path: str, data: bytes) -> None:
     """Raise SyntaxError or ValueError if a file would not compile; each cell of a notebook is compiled by itself."""
     if not is_notebook(path):

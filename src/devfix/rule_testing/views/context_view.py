@@ -173,5 +173,5 @@ def _place(place: SourceLocation | None) -> str:
 def _line(place: SourceLocation, sources: Sources) -> str:
     """Return the line of the source at a location; "" if the file is not editable."""
     file = sources.file(place)
-    lines = file.module.code.splitlines() if file is not None else []
+    lines = file.text.splitlines() if file is not None else []
     return lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""

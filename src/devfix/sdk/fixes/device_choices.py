@@ -151,7 +151,7 @@ def _runs_or_needs(other: File, file: File) -> bool:
         for part in statement.body
         if isinstance(part, cst.Expr) and isinstance(part.value, cst.Call)
     ]
-    text, stem = other.module.code, re.escape(_stem(file.path))
+    text, stem = other.text, re.escape(_stem(file.path))
     return bool(calls) or "__main__" in text or bool(re.search(rf"^\s*(from|import)\b.*\b{stem}\b", text, re.MULTILINE))
 
 

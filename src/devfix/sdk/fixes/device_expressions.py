@@ -61,9 +61,9 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
     root = text.partition(".")[0]
     if function is None or is_property:
         return 0.0
-    if any(not re.search(rf"[\"']{re.escape(key)}[\"']", file.module.code) for _, key in KEY.findall(text)):
+    if any(not re.search(rf"[\"']{re.escape(key)}[\"']", file.text) for _, key in KEY.findall(text)):
         return UNUSED
-    if PRIVATE.search(text) and not re.search(rf"{re.escape(text)}\b", file.module.code):
+    if PRIVATE.search(text) and not re.search(rf"{re.escape(text)}\b", file.text):
         return UNUSED
     if text.endswith(".device"):
         return OPTIONAL * is_optional(function, root) + UNUSED * is_undeclared_attribute(file, text)

@@ -43,7 +43,7 @@ def classes_holding(
     ['Model']
     """
     files = files_of(failure, source)
-    every = [(file, node) for file in files for node in file.within(file.module) if isinstance(node, cst.ClassDef)]
+    every = [(file, node) for file in files for node in file.classes]
     lineage = [type_name]
     for name in lineage:
         bases = [last_name(base.value) for _, node in every if node.name.value == name for base in node.bases]
@@ -58,7 +58,7 @@ def classes_called(file: File, name: str) -> list[cst.ClassDef]:
     >>> [each.name.value for each in classes_called(source.file(failure.at), "Model")]
     ['Model']
     """
-    return [node for node in file.within(file.module) if isinstance(node, cst.ClassDef) and node.name.value == name]
+    return [node for node in file.classes if node.name.value == name]
 
 
 def dominating(file: File, statements: list[cst.Assign | cst.AnnAssign]) -> list[cst.Assign | cst.AnnAssign]:

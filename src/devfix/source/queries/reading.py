@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.source import File, normalised
+from devfix.source.parsed_module import statements_of
 
 Definition = cst.FunctionDef | cst.ClassDef
 COMPREHENSION = re.compile(r"((^|\.)(<locals>\.)?<(listcomp|dictcomp|setcomp|genexpr)>)+$")
@@ -46,7 +47,7 @@ def is_comprehension(function: str) -> bool:
 
 def _definitions(scope: cst.CSTNode) -> Iterator[Definition]:
     """Yield the functions and classes that a scope defines, including its branches and loops."""
-    for child in scope.children:
+    for child in statements_of(scope):
         if isinstance(child, Definition):
             yield child
         else:

@@ -152,14 +152,20 @@ class Repository:
                 if isinstance(node, cst.Call) and found.is_same(self._called(file, node, name, holder)):
                     yield file, node
 
+    def classes(self, name: str) -> list[Definition]:
+        """Return the classes with a name, in whichever file of the repository.
+
+        >>> [each.file.path for each in ctx.repository.classes("Model")]
+        ['main.py']
+        """
+        return [Definition(file, node) for file, node in self.sources.classes(name)]
+
     def subclasses(self, found: Definition) -> list[Definition]:
         """Return the classes of the repository that derive from a class, directly or not."""
         known = [found]
         for each in known:  # which grows
             for file in self.sources.containing(each.node.name.value, most=None):
-                classes = [
-                    Definition(file, node) for node in file.within(file.module) if isinstance(node, cst.ClassDef)
-                ]
+                classes = [Definition(file, node) for node in file.classes]
                 derived = [one for one in classes if any(map(each.is_same, self.bases(one)))]
                 known += [one for one in derived if not any(map(one.is_same, known))]
         return known[1:]

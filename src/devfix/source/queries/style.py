@@ -25,7 +25,7 @@ def style_bonus(file: File, text: str) -> float:
     >>> style_bonus(file, "self.device"), style_bonus(file, "device")
     (1.5, 0.0)
     """
-    uses = re.findall(r"(?:\.to\(|device\s*=\s*)" + re.escape(text) + r"\b", file.module.code)
+    uses = re.findall(r"(?:\.to\(|device\s*=\s*)" + re.escape(text) + r"\b", file.text)
     return 1.5 if uses else 0.0
 
 
@@ -37,7 +37,7 @@ def is_undeclared_attribute(file: File, text: str) -> bool:
     [False, True]
     """
     found = re.match(r"self\.\w+\b", text)
-    return found is not None and not re.search(rf"\b{re.escape(found[0])}\b", file.module.code)
+    return found is not None and not re.search(rf"\b{re.escape(found[0])}\b", file.text)
 
 
 def is_ambiguous(file: File, text: str) -> bool:
@@ -55,4 +55,4 @@ def is_ambiguous(file: File, text: str) -> bool:
     if not root.strip("_"):
         return True
     found = ELEMENT.search(text)
-    return found is not None and found[1] not in ("0", "-1") and text[: found.end()] not in file.module.code
+    return found is not None and found[1] not in ("0", "-1") and text[: found.end()] not in file.text
