@@ -33,17 +33,21 @@ def expected_requests(
     diagnosis: Diagnosis,
     is_first: bool = True,
 ) -> list[Request]:
-    """Return the runs that are asked for if a patch holds, in the order in which results are needed.
+    """Return the runs that are asked for if a patch holds: the longest come first, after the one in the world that failed.
 
-    That includes the one without it if it is the first. The program ends by itself: of one that is ended it is not
-    known where the runs in other worlds count operators.
+    That is the one in a fresh process, which imports torch again. The runs include the one without the patch if it is
+    the first. The program ends by itself: of one that is ended it is not known where the runs in other worlds count
+    operators.
     """
     home = before.world
     first = first_request(before, files, patch, diagnosis)
     control = [(home, files, False, NO_COUNTS)] if is_first else []
     counted = counts_at_edits(home, patch.edits)
-    others = sorted(worlds, key=lambda world: (world != CPU, world != home))
-    return [first, *control, *((each, first[1], each == home, counted.get(each, NO_COUNTS)) for each in others)]
+    fresh, *others = (
+        (each, first[1], each == home, counted.get(each, NO_COUNTS))
+        for each in sorted(worlds, key=lambda world: (world != home, world != CPU))
+    )
+    return [first, fresh, *control, *others]
 
 
 def expect_nothing(requests: Sequence[Request]) -> None:

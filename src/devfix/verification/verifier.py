@@ -101,7 +101,7 @@ class Verifier:
                 given = (self.before, self.files, self.worlds, batch[0], blamed[batch[0].rule])
                 self.expect(expected_requests(*given, is_first=not candidates) if held is None else ())
                 runs = [pool.submit(self.run_on_failing_world, patch, blamed[patch.rule]) for patch in batch]
-                if not candidates and self.jobs > 1:  # a core is free: is the failure flaky?
+                if not candidates and self.jobs > 1 and self.expect is expect_nothing:  # a core is free
                     self._control = pool.submit(self.run, self.before.world, self.files, False, NO_COUNTS)
                 for candidate in (run.result() for run in runs):
                     if candidate.verdict.outcome == "verified" and not (held and is_not_better_than(candidate, held)):

@@ -22,6 +22,7 @@ from devfix.pipeline.regression_tests import begin_regression_test
 from devfix.pipeline.searching.accept_numbers import accept_numbers
 from devfix.pipeline.searching.all_uses import extend_to_all_uses
 from devfix.pipeline.searching.choices import VerifiedCandidates
+from devfix.pipeline.searching.drawn_ahead import DrawnAhead
 from devfix.pipeline.searching.other_commands import OtherCommands
 from devfix.registry import Rule
 from devfix.sdk import Sources
@@ -84,11 +85,17 @@ class AttemptBuilder:
         diagnoses = diagnose(looked.failure, self.rules, sources, decisions=decisions)
         rejected: list[Rejected] = []
         declined: dict[str, str] = {}
-        patches = propose(diagnoses, known, sources, rejected=rejected, declined=declined)
+        patches = DrawnAhead(propose(diagnoses, known, sources, rejected=rejected, declined=declined))
         tests = partial(begin_regression_test, session, looked.failure)
+        queue: Iterator[Patch] = patches
         if session.slots.count > JOBS and (first := next(patches, None)) is not None:  # a slot is free already
             tests(first)
-            patches = chain([first], patches)
+            queue = chain([first], patches)
+
+        def promise(patch: Patch) -> None:
+            tests(patch)
+            patches.begin(MOST, MOMENT)  # which the report lists, if this one holds
+
         given = (session.run, looked, session.files, worlds, self._baseline)
         review, report_progress = self._review(looked.failure), session.progress.candidates
         verifier = Verifier(
@@ -99,11 +106,12 @@ class AttemptBuilder:
             steps=session.steps,
             expect=expect,
             threads=MOST_RUNS,
-            promising=tests,
+            promising=promise,
         )
         session.progress("trying candidates" if diagnoses else "no rule knows this failure")
         with session.timed("verify"):
-            kept, rest = verifier.select_best(patches, diagnoses)
+            kept, rest = verifier.select_best(queue, diagnoses)
+            patches.end()
             if kept is None and not verifier.is_flaky:
                 kept = self._extend(verifier, rest, diagnoses) or self._accept_numbers(verifier, rest, diagnoses)
         with session.timed("list"):
