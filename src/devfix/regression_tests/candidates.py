@@ -21,11 +21,15 @@ _TESTS = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 
 @dataclass(frozen=True)
 class Candidate:
-    """A possible regression test: a description of what it runs, its body, and how many GPUs it needs."""
+    """A possible regression test: a description of what it runs, its body, and how many GPUs it needs.
+
+    `starts_program`: it starts the command under repair as a process of its own.
+    """
 
     drives: str
     body: Body
     gpus: int
+    starts_program: bool = False
 
 
 def candidates(failure: Failure, edits: Sequence[Edit], target: Target, reasons: Notes) -> Iterator[Candidate]:
@@ -51,7 +55,7 @@ def program(target: Target, seconds: float, reasons: Notes) -> Iterator[Candidat
     for aside in (False, True):
         body = body_of_program(target, aside)
         if body is not None:
-            yield Candidate(f"runs {body.about}", body, target.world.gpus)
+            yield Candidate(f"runs {body.about}", body, target.world.gpus, starts_program=True)
         elif not aside:
             reasons.add("the command of the program cannot be written into a test")
 

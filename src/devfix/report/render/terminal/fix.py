@@ -138,6 +138,8 @@ def describe_worlds(test: RegressionTestRecord) -> str:
     """Return in which worlds the test failed without the fix and passed with it."""
     before = [each.before for each in test.worlds.values()]
     count, passed = len(before), before.count("clean")
+    if count == 1:
+        return "verified to fail without the fix and to pass with it"
     if not passed:
         return f"verified to fail without the fix and to pass with it, in all {count} worlds"
     return f"verified to fail without the fix in {count - passed} of {count} worlds, and to pass with it in all"
