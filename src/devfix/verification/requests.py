@@ -33,9 +33,9 @@ def expected_requests(
     diagnosis: Diagnosis,
     is_first: bool = True,
 ) -> list[Request]:
-    """Return the runs that are asked for if a patch holds: the longest come first, after the one in the world that failed.
+    """Return the runs that are asked for if a patch holds: the one in the world that failed, then the longest first.
 
-    That is the one in a fresh process, which imports torch again. The runs include the one without the patch if it is
+    The longest is the one in a fresh process, which imports torch again. The runs include the one without the patch if it is
     the first. The program ends by itself: of one that is ended it is not known where the runs in other worlds count
     operators.
     """
