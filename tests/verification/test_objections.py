@@ -227,3 +227,19 @@ def test_what_callers_pass_tells_what_an_attribute_is_given(passed: str, expecte
 def test_a_caller_that_passes_numbers(given: str, numbers: str) -> None:
     other = f"from net import scaled\n\nscaled(tensor, {given})\n"
     assert [each.numbers for each in found(HELPER, MOVED, {"other.py": other})] == [numbers]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class Plain(Net):\n    pass\nPlain(2.0)\n",
+        "class Plain(Net):\n    pass\nclass Plainer(Plain):\n    pass\nPlainer(scale=2.0)\n",
+        "class Own(Net):\n    def __init__(self):\n        super().__init__(2.0)\n",
+    ],
+)
+def test_what_a_class_that_derives_passes_to_the_constructor(text: str) -> None:
+    net = NET.replace("__init__(self):", "__init__(self, scale):").replace("torch.ones(4)", "scale")
+    moved = ("self.scale = scale", "self.scale = scale.to('cuda')")
+    assert strengths(net, moved, {"other.py": f"from net import Net\n{text}"}) == ["strong"]
+    another = text.replace("Plain(2.0)", "Plain(given)").replace("Plainer(scale=2.0)", "").replace("(2.0)", "(given)")
+    assert strengths(net, moved, {"other.py": f"from net import Net\n{another}"}) == []

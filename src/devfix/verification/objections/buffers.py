@@ -11,6 +11,7 @@ from devfix.verification.evidence import Objection
 from devfix.verification.objections.callers import with_passed_values
 from devfix.verification.objections.code import Code, functions, instances
 from devfix.verification.objections.fields import field_values
+from devfix.verification.objections.held_objects import class_of
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import is_of_numbers, kind_of
 
@@ -47,12 +48,14 @@ def _dtype(name: str, failure: Failure) -> str:
 def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
     """Yield assignments to an attribute of objects without the method that is now called on it."""
     holder, _, name = what.root.rpartition(".")
-    if what.kind != "call" or holder != "self" or not what.owner:
+    owner, stem = class_of(holder, what, failure) if what.kind == "call" and holder else ("", "")
+    if not owner or not name.isidentifier():
         return
-    for each in _assignments(name, code.family(what.owner), code):
+    for each in _assignments(name, code.family(owner), code):
         if each.strength == "strong":
-            yield Objection("strong", each.reason.replace(NO_TENSOR, f"which has no `.{what.name}`"), each.numbers)
-    for given in field_values(name, what.owner, code):
+            numbers = each.numbers and what.root
+            yield Objection("strong", each.reason.replace(NO_TENSOR, f"which has no `.{what.name}`"), numbers)
+    for given in field_values(name, owner, code, stem):
         if kind_of(given.value, given.function) == "other":
             problem = f"{given.path}:{given.line} gives `{ast.unparse(given.value)}` to the field `{name}`"
             numbers = what.root if is_of_numbers(given.value, given.function) else ""
