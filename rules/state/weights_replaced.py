@@ -112,14 +112,18 @@ def _put_back(call: CallSite) -> Iterator[Change]:
     torch, line = imported_name(call.file, "torch"), call.statement
     if call.receiver is None or not torch or not isinstance(line, cst.SimpleStatementLine):
         return
-    taken, last = call.function or call.file.module, line.body[-1]
-    name, value, places, loaded = (_free(taken, each) for each in ("name", "value", "places", "loaded"))
+    last = line.body[-1]
+    name, value = _free(call, "name", "key", "parameter"), _free(call, "value", "tensor", "weight")
+    places, loaded = _free(call, "places", "devices"), _free(call, "loaded", "result")
     returned = last.value if isinstance(last, cst.Return) else None
     load = f"{loaded} = {call.file.code(returned)}" if returned is not None else call.file.code(line).strip()
     whole = call.file.code(call.receiver)
-    tensors = f"isinstance({value}, {torch}.Tensor) and not {value}.is_meta"
     lines = [
-        f"{places} = {{{name}: {value}.device for {name}, {value} in {whole}.state_dict().items() if {tensors}}}",
+        f"{places} = {{\n"
+        f"    {name}: {value}.device\n"
+        f"    for {name}, {value} in {whole}.state_dict().items()\n"
+        f"    if isinstance({value}, {torch}.Tensor) and not {value}.is_meta\n"
+        "}",
         load,
         f"for {name}, {value} in {whole}.state_dict(keep_vars=True).items():\n"
         f"    if {name} in {places}:\n"
@@ -140,8 +144,8 @@ def _devices(site: Site) -> list[str]:
     return [each for each in site.device_expressions() if each in named]
 
 
-def _free(scope: cst.CSTNode, name: str) -> str:
-    """Return a name that a function does not bind."""
-    while isinstance(scope, cst.FunctionDef) and is_local(scope, name):
-        name = f"{name}_"
-    return name
+def _free(site: Site, *names: str) -> str:
+    """Return the first of some names that the function at a site, or the file, does not bind; else the last and `_`."""
+    scope = site.function
+    taken = [each for each in names if (is_local(scope, each) if scope else site.file.binds_anywhere(each))]
+    return next((each for each in names if each not in taken), f"{names[-1]}_")

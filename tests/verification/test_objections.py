@@ -243,3 +243,11 @@ def test_what_a_class_that_derives_passes_to_the_constructor(text: str) -> None:
     assert strengths(net, moved, {"other.py": f"from net import Net\n{text}"}) == ["strong"]
     another = text.replace("Plain(2.0)", "Plain(given)").replace("Plainer(scale=2.0)", "").replace("(2.0)", "(given)")
     assert strengths(net, moved, {"other.py": f"from net import Net\n{another}"}) == []
+
+
+def test_a_cast_of_a_module_that_is_made_of_other_classes() -> None:
+    others = "import torch\n\n\nclass Other(torch.nn.Module):\n    pass\n\n\nother = Other()\nother.to(torch.float16)\n"
+    assert found(NET, BUFFER, {"other.py": others}) == []
+    holder = "from net import Net\n\n\ndef backbone():\n    return Net()\n"
+    whole = "from holder import backbone\n\nwhole = Sequential(backbone())\nwhole.half()\n"
+    assert strengths(NET, BUFFER, {"holder.py": holder, "whole.py": whole}) == ["strong"]
