@@ -18,6 +18,7 @@ from devfix.sdk import (
     is_move,
     move_to,
     names_in,
+    on_device,
     parameters,
     rewrite,
 )
@@ -67,7 +68,9 @@ def _called(ctx: Context) -> Iterator[Definition]:
     """Yield the functions of the repository that are called where the operand gets its name, and objects' methods."""
     for number in reversed(range(len(ctx.failure.frames))):
         site = ctx.site_of(number)
-        if site is None:
+        if site is None:  # code that is not to be edited: what its objects declare is known
+            for name in _declaring(ctx, number):
+                yield from _methods(ctx, number, name)
             continue
         names, around = [each.expression for each in names_in(ctx.operand, number)], site.function or site.file.module
         values = [value for name in names[:2] for value in assigned_values(site.file, name, around)]
@@ -77,6 +80,12 @@ def _called(ctx: Context) -> Iterator[Definition]:
                 yield found
             elif isinstance(node, cst.Name | cst.Attribute):
                 yield from _methods(ctx, number, site.file.code(node))
+
+
+def _declaring(ctx: Context, frame: int) -> list[str]:
+    """Return the objects in scope that say by an attribute that they are on the right device."""
+    found = on_device(ctx.failure.frames[frame].scope, ctx.target_device, "device", "string")
+    return list(dict.fromkeys(each.expression.rpartition(".")[0] for each in found if "." in each.expression))
 
 
 def _methods(ctx: Context, frame: int, name: str) -> Iterator[Definition]:
