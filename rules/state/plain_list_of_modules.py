@@ -15,6 +15,7 @@ from devfix.sdk import (
     assigned_values,
     classes_holding,
     insert_after,
+    largest_misplaced_module,
     loads_strictly,
     module_container,
     modules_of,
@@ -26,7 +27,8 @@ from devfix.sdk import (
 class PlainListOfModules(OperandRule):
     """Registers the contents of the container where the constructor assigns it, or moves each module where it is used.
 
-    If the repository loads a state dict strictly, parameters that were not in it must not be added.
+    If the repository loads a state dict strictly, parameters that were not in it must not be added. A module that a
+    list keeps out of `parameters()` on purpose (`[teacher]`) is moved where it is constructed.
     """
 
     def explain(self, ctx: Context) -> str:
@@ -41,11 +43,13 @@ class PlainListOfModules(OperandRule):
         )
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Skip modules that a list keeps out of `parameters()` on purpose."""
+        """Register none that a list keeps out of `parameters()` on purpose, but move it where it is constructed."""
         whole, attribute = _find_unregistered(ctx) or (None, "")
         holders = classes_holding(ctx.failure, ctx.sources, attribute, whole.type) if whole is not None else []
         values = [(file, holder, assigned_values(file, f"self.{attribute}", holder)) for file, holder in holders]
         if whole is None or any(_hides(value) for _, _, found in values for value in found):
+            hidden = largest_misplaced_module(ctx.failure, ctx.operand)
+            yield from ctx.move_constructed(hidden, Safety.LIKELY) if hidden is not None else ()
             return
         saved = any(owner.kind in ("parameter", "buffer") for owner in ctx.operand.holders)
         each = (_register(*found, attribute) for found in values)

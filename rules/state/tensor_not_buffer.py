@@ -13,8 +13,10 @@ from devfix.sdk import (
     Sources,
     StoredAttribute,
     assignments,
+    classes_called,
     classes_holding,
     dominating,
+    insert_after,
     last_name,
     register_as_buffer,
     rewrite,
@@ -25,14 +27,16 @@ Assignment = cst.Assign | cst.AnnAssign
 CONTAINERS = (cst.List, cst.Tuple, cst.Dict, cst.ListComp, cst.DictComp)
 # These return no tensor, or a Parameter, which cannot be a buffer.
 OTHERS = ("item", "tolist", "numpy", "array", "Parameter")
+ASKING = ("hasattr", "getattr", "delattr")
 BUILTINS = ("float", "int", "bool", "str", "len")
 
 
 class TensorNotBuffer(OperandRule):
     """Registers the attribute as a buffer where the constructor assigns it, and keeps it out of the state dict.
 
-    A container of tensors cannot be a buffer: its tensors are moved before they are used. An attribute to which a
-    number is assigned is skipped, since a buffer rejects it.
+    An attribute that only other methods assign is registered empty. A container of tensors cannot be a buffer: its
+    tensors are moved before they are used. An attribute to which a number is assigned is skipped, since a buffer
+    rejects it.
     """
 
     def explain(self, ctx: Context) -> str:
@@ -70,6 +74,8 @@ class TensorNotBuffer(OperandRule):
             edits = {each: cst.Expr(call) for each, call in calls if call is not None}
             if len(edits) == len(first):
                 yield from rewrite(file, edits, f"Register `self.{name}` as a buffer")
+        if holders and not any(_in_constructor(file, each) for file, each in _assigned(holders, name)):
+            yield from _declare(ctx, found, holders)
 
 
 def _find_unregistered(ctx: Context) -> StoredAttribute | None:
@@ -83,14 +89,66 @@ def _find_unregistered(ctx: Context) -> StoredAttribute | None:
     return None
 
 
+def _assigned(holders: list[tuple[File, cst.ClassDef]], name: str) -> list[tuple[File, Assignment]]:
+    return [(file, each) for file, holder in holders for each in assignments(file, f"self.{name}", holder)]
+
+
+def _declare(ctx: Context, found: StoredAttribute, holders: list[tuple[File, cst.ClassDef]]) -> Iterator[Change]:
+    """Yield a change that registers an empty buffer in the constructor, which the methods that assign it fill.
+
+    It is the innermost constructor under which the attribute was assigned, since a name that has been assigned cannot
+    be registered any more; else that of the class that assigns it. Code that asks whether the attribute exists would
+    find it from the beginning.
+    """
+    name = found.attribute
+    containers = any(isinstance(each.value, CONTAINERS) for _, each in _assigned(holders, name))
+    if containers or _is_asked_for(ctx.sources, name):
+        return
+    stack = found.maker.places if found.maker is not None else ()
+    running = [place for place in stack if place.owned and place.function.endswith(".__init__")]
+    owners = [place.function.split(".")[-2] for place in running] or [holder.name.value for _, holder in holders]
+    for file in ctx.files():
+        for holder in classes_called(file, owners[0]):
+            line = _base_constructor_call(file, holder)
+            module = insert_after(file, line, [_empty_buffer(file, name)]) if line is not None else None
+            yield from rewrite(file, module, f"Register `self.{name}` as a buffer")
+
+
+def _base_constructor_call(file: File, holder: cst.ClassDef) -> cst.CSTNode | None:
+    """Return the statement of a class's own constructor that calls its base's; a module registers nothing before it."""
+    own = [each for each in holder.body.body if isinstance(each, cst.FunctionDef) and each.name.value == "__init__"]
+    for line in own[0].body.body if own else ():
+        calls = [each for each in file.within(line) if isinstance(each, cst.Call)]
+        if isinstance(line, cst.SimpleStatementLine) and any(last_name(each.func) == "__init__" for each in calls):
+            return line
+    return None
+
+
+def _empty_buffer(file: File, name: str) -> str:
+    text = file.module.code
+    quote = "'" if text.count("'") > text.count('"') else '"'
+    return f"self.register_buffer({quote}{name}{quote}, None, persistent=False)"
+
+
+def _is_asked_for(sources: Sources, name: str) -> bool:
+    """Return whether code asks whether an attribute exists: `hasattr`, `getattr`, `except AttributeError`."""
+    words = (f'"{name}"', f"'{name}'")
+    nodes = ((file, node) for file in sources.containing(*words) for node in file.within(file.module))
+    calls = ((file, node) for file, node in nodes if isinstance(node, cst.Call) and last_name(node.func) in ASKING)
+    if any(file.code(each.value) in words for file, call in calls for each in call.args):
+        return True
+    return any("AttributeError" in file.module.code for file in sources.containing(f"self.{name} ="))
+
+
 def _is_of_constructor(found: StoredAttribute) -> bool:
-    """Return whether no other method than the constructor created the tensor."""
+    """Return whether no other method than the constructor of its class or of a base created the tensor."""
     place = found.maker.owned_place if found.maker is not None else None
     if found.module is None or found.maker is None or place is None:
         return True
     if place.function.rpartition(".")[0] != found.module.type:
         return True
-    return any(each.function == f"{found.module.type}.__init__" for each in found.maker.places)
+    lineage = {found.module.type, *(each.rpartition(".")[2] for each in found.module.classes)}
+    return any(each.function in {f"{name}.__init__" for name in lineage} for each in found.maker.places)
 
 
 def _is_computed_here(ctx: Context, found: StoredAttribute) -> bool:

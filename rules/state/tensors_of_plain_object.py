@@ -42,7 +42,7 @@ class TensorsOfPlainObject(OperandRule):
         places = found.maker.places if found is not None and found.maker is not None else ()
         inside = ctx.sources.file(places[0]) if places else None
         site = ctx.call_at(next((each for each in places if not each.function.endswith("__init__")), None))
-        if found is None or inside is None or site is None or _is_under_way(ctx, site):
+        if found is None or inside is None or site is None or _is_under_way(ctx, site) or _is_moved_in_use(ctx, found):
             return
         names, target = _find_used(ctx, found, inside), _target(site)
         for device in site.device_expressions() if names and target else ():
@@ -84,6 +84,24 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> list[str]:
         names += [name] if methods else []
         functions |= methods
     return names if len(functions) > 1 and len(names) <= MOST else []
+
+
+def _is_moved_in_use(ctx: Context, found: StoredAttribute) -> bool:
+    """Return whether the function that uses the object moves something else that it gives: it is kept on the host."""
+    place = ctx.failure.frames[found.frame].place
+    file = ctx.sources.file(place)
+    node = file.root_at(place) if file is not None else None
+    if file is None or node is None:
+        return False
+    around = file.function_of(node) or file.module
+    given: set[str] = set()
+    for each in file.within(around):
+        value = each.value if isinstance(each, cst.Assign) else each.iter if isinstance(each, cst.For) else None
+        if isinstance(each, cst.Assign | cst.For) and value is not None and file.find(value, found.whole):
+            targets = [each.target] if isinstance(each, cst.For) else [target.target for target in each.targets]
+            given |= {part.value for target in targets for part in file.within(target) if isinstance(part, cst.Name)}
+    moved = [each for each in file.within(around) if isinstance(each, cst.Call) and is_move(each)]
+    return any(isinstance(each.func, cst.Attribute) and file.code(each.func.value) in given for each in moved)
 
 
 def _stays_on_host(file: File, attribute: cst.CSTNode) -> bool:

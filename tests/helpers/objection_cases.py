@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sample_report import failure, patch
 
-from devfix.model import Edit, ModuleOwner, NameRef, Operand
+from devfix.model import Edit, ModuleOwner, NameRef, Operand, ScopeVariable, SourceLocation
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code
 from devfix.verification.objections.collect import objections
@@ -29,9 +29,13 @@ MODULES = ("self.scale = [torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)]", "self.
 
 
 def found(
-    before: str, change: tuple[str, str], others: Mapping[str, str] | None = None, dtype: str = "torch.float32"
+    before: str,
+    change: tuple[str, str],
+    others: Mapping[str, str] | None = None,
+    dtype: str = "torch.float32",
+    scope: tuple[ScopeVariable, ...] = (),
 ) -> list[Objection]:
-    """What speaks against one replacement in net.py, beside other files of the repository."""
+    """What speaks against one replacement in net.py, beside other files of the repository; `scope` was seen there."""
     assert before.count(change[0]) == 1
     after = before.replace(*change)
     files = {name: text.encode() for name, text in {"net.py": before, **(others or {})}.items()}
@@ -48,7 +52,8 @@ def found(
         (),
         ModuleOwner("self", 0, "Net", "scale", "attribute"),
     )
-    failed = replace(failure(), operands=(held,))
+    seen = SourceLocation("net.py", 1, "<module>")
+    failed = replace(failure(), operands=(held,), scopes=((seen, scope),) if scope else ())
     code = Code({"net.py": after.encode()}, files.get, containing)
     edit = Edit("net.py", 1, before.encode(), after.encode())
     return objections(replace(patch(), edits=(edit,)), failed, code)

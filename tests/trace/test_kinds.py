@@ -35,6 +35,8 @@ OPTIONS = f"expected {_OPTIONS} (got {_OPTIONS})"
         ("device-mismatch", "Expected all tensors to be on the same device, but got index is on cpu, different from"),
         ("device-mismatch", "Expected tensor for argument #1 'input' to have the same device as tensor for argument"),
         ("device-mismatch", "Expected all tensors to be on the same device. Expected NPU tensor, please check"),
+        ("device-mismatch", "backend of indices (CPU) must match backend of values (CUDA)"),
+        ("device-mismatch", "device of indices (1) must match device of values (0)"),
         ("device-mismatch", "expected device cuda:0 but got device cpu"),
         ("device-mismatch", "Expected object of device type cuda but got device type cpu for argument #2 'mat2'"),
         ("device-mismatch", "boundaries and input value tensors should have same device type, but got boundaries te"),

@@ -227,3 +227,27 @@ def test_what_callers_pass_tells_what_an_attribute_is_given(passed: str, expecte
 def test_a_caller_that_passes_numbers(given: str, numbers: str) -> None:
     other = f"from net import scaled\n\nscaled(tensor, {given})\n"
     assert [each.numbers for each in found(HELPER, MOVED, {"other.py": other})] == [numbers]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class Plain(Net):\n    pass\nPlain(2.0)\n",
+        "class Plain(Net):\n    pass\nclass Plainer(Plain):\n    pass\nPlainer(scale=2.0)\n",
+        "class Own(Net):\n    def __init__(self):\n        super().__init__(2.0)\n",
+    ],
+)
+def test_what_a_class_that_derives_passes_to_the_constructor(text: str) -> None:
+    net = NET.replace("__init__(self):", "__init__(self, scale):").replace("torch.ones(4)", "scale")
+    moved = ("self.scale = scale", "self.scale = scale.to('cuda')")
+    assert strengths(net, moved, {"other.py": f"from net import Net\n{text}"}) == ["strong"]
+    another = text.replace("Plain(2.0)", "Plain(given)").replace("Plainer(scale=2.0)", "").replace("(2.0)", "(given)")
+    assert strengths(net, moved, {"other.py": f"from net import Net\n{another}"}) == []
+
+
+def test_a_cast_of_a_module_that_is_made_of_other_classes() -> None:
+    others = "import torch\n\n\nclass Other(torch.nn.Module):\n    pass\n\n\nother = Other()\nother.to(torch.float16)\n"
+    assert found(NET, BUFFER, {"other.py": others}) == []
+    holder = "from net import Net\n\n\ndef backbone():\n    return Net()\n"
+    whole = "from holder import backbone\n\nwhole = Sequential(backbone())\nwhole.half()\n"
+    assert strengths(NET, BUFFER, {"holder.py": holder, "whole.py": whole}) == ["strong"]

@@ -71,6 +71,7 @@ _KINDS = [
         r"same device as|different devices?\b|devices? (do(es)?n't|do(es)? not|must|should) (match|agree|be the same)|"
         r"\b(device mismatch|mismatch(ed|ing)? devices?)\b|"
         r"(Expected|expected) object of (device|backend) type|but found at least two devices|"
+        r"(backend|device) of indices \(.*\) must match|"
         r"but expected on mps|Placeholder storage has not been allocated on MPS|Passed CPU tensor to MPS op|"
         r"expected TensorOptions\(.*device=(?P<wanted>\w+)\b.*got TensorOptions\(.*device=(?!(?P=wanted)\b)",
     ),

@@ -37,12 +37,15 @@ def misplaced_operands(failure: Failure) -> Iterator[tuple[int, Operand, Operand
 
     If some operands were placed on purpose (`is_intentional`) and others were not, only the latter are yielded. If all
     were, the data and the parameters come last, after masks, weights and indices. A 0-dim tensor on the host is legal
-    in most operators, so it comes after one with dimensions.
+    in most operators, so it comes after one with dimensions. What is where a module was moved is right if the module's
+    own tensor was replaced since (`module_device`).
     """
+    replaced = [each for each in failure.operands if module_device(failure, each)]
+    right = {module_device(failure, each) for each in replaced}
     pairs = [
         (index, operand, other)
         for index, operand in enumerate(failure.operands)
-        if (other := _other(failure, operand)) is not None
+        if (other := _other(failure, operand)) is not None and (operand in replaced or operand.device not in right)
     ]
     misplaced = [pair for pair in pairs if not is_intentional(failure, pair[1]) and not _is_within(failure, pair[1])]
     yield from sorted(
@@ -151,6 +154,23 @@ def _is_derived(failure: Failure, frame: int, device: ScopeVariable) -> bool:
     owner = device.expression.rpartition(".")[0]
     modules = (each.expression for each in scope_in(failure, frame) if each.kind == "module")
     return device.type == "Property" and owner in modules
+
+
+def module_device(failure: Failure, operand: Operand) -> str:
+    """Return where the module that holds a parameter or buffer was last moved, if the tensor is elsewhere since, or "".
+
+    Its data was replaced after the move: by `parameter.data = …`, or by `load_state_dict(…, assign=True)`.
+
+    >>> module_device(failure, failure.operands[0])
+    ''
+    """
+    for owner in operand.holders if operand.owner is not None else ():
+        modules = [each for each in scope_in(failure, owner.frame) if each.expression == owner.expression]
+        moves = [event for each in modules for event in each.history if event.kind == "move"]
+        moved = moves[-1].device if moves and owner.kind in ("parameter", "buffer") else ""
+        if moved not in ("", "mixed", operand.device):
+            return moved
+    return ""
 
 
 def scope_in(failure: Failure, frame: int) -> tuple[ScopeVariable, ...]:

@@ -10,7 +10,9 @@ from devfix.model import Failure
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.callers import with_passed_values
 from devfix.verification.objections.code import Code, functions, instances
+from devfix.verification.objections.containing import containing, mentions
 from devfix.verification.objections.fields import field_values
+from devfix.verification.objections.held_objects import class_of
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import is_of_numbers, kind_of
 
@@ -30,7 +32,7 @@ def of_buffers(what: Introduced, failure: Failure, code: Code) -> Iterator[Objec
     yield from _assignments(what.name, family, code)
     yield from _members(what, family, code)
     if not dtype or dtype in ("torch.float32", "torch.float64", "torch.float16", "torch.bfloat16", "torch.complex64"):
-        yield from _casts(what, failure, code)
+        yield from _casts(what, failure, code, containing(family, code))
     yield from _loops(what, dtype, code)
 
 
@@ -47,12 +49,14 @@ def _dtype(name: str, failure: Failure) -> str:
 def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
     """Yield assignments to an attribute of objects without the method that is now called on it."""
     holder, _, name = what.root.rpartition(".")
-    if what.kind != "call" or holder != "self" or not what.owner:
+    owner, stem = class_of(holder, what, failure) if what.kind == "call" and holder else ("", "")
+    if not owner or not name.isidentifier():
         return
-    for each in _assignments(name, code.family(what.owner), code):
+    for each in _assignments(name, code.family(owner), code):
         if each.strength == "strong":
-            yield Objection("strong", each.reason.replace(NO_TENSOR, f"which has no `.{what.name}`"), each.numbers)
-    for given in field_values(name, what.owner, code):
+            numbers = each.numbers and what.root
+            yield Objection("strong", each.reason.replace(NO_TENSOR, f"which has no `.{what.name}`"), numbers)
+    for given in field_values(name, owner, code, stem):
         if kind_of(given.value, given.function) == "other":
             problem = f"{given.path}:{given.line} gives `{ast.unparse(given.value)}` to the field `{name}`"
             numbers = what.root if is_of_numbers(given.value, given.function) else ""
@@ -114,53 +118,51 @@ def _members(what: Introduced, family: frozenset[str], code: Code) -> Iterator[O
                     yield Objection("strong", f"{problem}, and register_buffer rejects a name that is taken")
 
 
-def _casts(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
-    """Yield casts of whole modules, which change a buffer but not an attribute."""
+def _casts(what: Introduced, failure: Failure, code: Code, holding: frozenset[str]) -> Iterator[Objection]:
+    """Yield casts of whole modules, which change a buffer but not an attribute.
+
+    `holding` names what may contain the buffer: a module that is made of other classes has none of it.
+    """
     modules = {each.expression for frame in failure.frames for each in frame.scope if each.kind == "module"}
     for path, tree in code.trees(*(f".{name}(" for name in _CASTS), ".to("):
-        known = modules | _new_modules(tree)
+        made = _new_modules(tree, holding)
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
             name, receiver = node.func.attr, ast.unparse(node.func.value)
             args = " ".join(ast.unparse(each) for each in (*node.args, *(word.value for word in node.keywords)))
             cast = (name in _CASTS and not node.args) or (name in ("to", "type") and _DTYPE.search(args))
-            if not cast:
+            if not cast or made.get(receiver, True) is False:
                 continue
             last = receiver.rpartition(".")[2]
-            if receiver in known or last in _MODULE_NAMES or _is_new_module(node.func.value, known):
+            is_new = _is_new_module(node.func.value) and mentions(node.func.value, holding)
+            if receiver in modules or receiver in made or last in _MODULE_NAMES or is_new:
                 problem = f"{path}:{node.lineno}: `{ast.unparse(node)}` casts the buffers of a module"
                 yield Objection("strong", f"{problem}, including `{what.name}`, which was not cast as an attribute")
 
 
-def _new_modules(tree: ast.Module) -> set[str]:
-    """Return the names to which a file assigns a new module: the call of a class, moved or not."""
-    classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-    imported = {
-        alias.asname or alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-        if alias.name[:1].isupper()
-    }
-    return {
-        ast.unparse(target)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and _is_new_module(node.value, set(), classes | imported)
-        for target in node.targets
-    }
+def _new_modules(tree: ast.Module, holding: frozenset[str]) -> dict[str, bool]:
+    """Return the names to which a file assigns a new module, moved or not, and whether that may hold the buffer."""
+    made: dict[str, bool] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and _is_new_module(node.value):
+            known = holding | {name for name, holds in made.items() if holds}
+            for target in node.targets:
+                name = ast.unparse(target)
+                made[name] = made.get(name, False) or mentions(node.value, known)
+    return made
 
 
-def _is_new_module(value: ast.expr, known: set[str], classes: set[str] | None = None) -> bool:
-    """Return whether an expression is a call of a class, or a known module, followed by calls like `.to(device)`."""
+def _is_new_module(value: ast.expr) -> bool:
+    """Return whether an expression is a call of a class, followed by calls like `.to(device)`."""
     while isinstance(value, ast.Call):
         called = ast.unparse(value.func).rpartition(".")[2]
         if isinstance(value.func, ast.Name) or called[:1].isupper():
-            return called in classes if classes is not None else called[:1].isupper()
+            return called[:1].isupper()
         if not isinstance(value.func, ast.Attribute):
             return False
         value = value.func.value
-    return ast.unparse(value) in known
+    return False
 
 
 def _loops(what: Introduced, dtype: str, code: Code) -> Iterator[Objection]:

@@ -33,6 +33,7 @@ _TEXTS = (
     "load_in_4bit",
     "convert_fx",
 )
+_ON_BASE = ("super().__init__",)
 _WITHOUT_WEIGHT = frozenset(
     {"Identity", "Sequential", "ModuleList", "ModuleDict", "ReLU", "GELU", "Dropout", "Flatten"}
 )
@@ -98,7 +99,7 @@ def passed_values(
 ) -> Iterator[tuple[str, ast.Call, ast.expr, Function]]:
     """Yield what calls of a function pass for one of its parameters: file, call, value, and the calling function.
 
-    `path` is the function's own file, `owner` its class or "".
+    `path` is the function's own file, `owner` its class or "". Classes that derive call a constructor too.
     """
     called = owner if function.name == "__init__" else function.name
     if not called or (called.startswith("__") and called.endswith("__")) or called == "forward":
@@ -106,14 +107,20 @@ def passed_values(
     order = parameters(function)
     at = order.index(name) if name in order else None
     family = code.family(owner) if owner else frozenset[str]()
-    for file, tree in code.trees(f"{called}("):
+    is_method = bool(owner) and function.name != "__init__"
+    heirs = {} if is_method or not owner else dict(_heirs(owner, family, code))
+    for file, tree in code.trees(*((called, *heirs) if heirs or len(family) > 1 else [f"{called}("])):
         known = instances(tree, family) if family else frozenset[str]()
         for around_owner, around, node in functions(tree):
-            if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] != called:
+            if not isinstance(node, ast.Call):
                 continue
+            last = ast.unparse(node.func).rpartition(".")[2]
             receivers = known | ({"self"} if around_owner in family else set())
-            is_method = bool(owner) and function.name != "__init__"
-            if not _calls_function(node.func, owner if is_method else "", path, file, tree, receivers):
+            is_call = last in (called, *heirs) and _calls_function(
+                node.func, owner if is_method else "", heirs.get(last, path), file, tree, receivers
+            )
+            passes_on = not is_method and around_owner in family - {owner} and ast.unparse(node.func) in _ON_BASE
+            if not is_call and not passes_on:
                 continue
             given = next((each.value for each in node.keywords if each.arg == name), None)
             if given is None and at is not None and at < len(node.args):
@@ -121,6 +128,24 @@ def passed_values(
                 given = node.args[at] if plain else None
             if given is not None:
                 yield file, node, given, around or as_function(tree)
+
+
+def _heirs(owner: str, family: frozenset[str], code: Code) -> Iterator[tuple[str, str]]:
+    """Yield the classes that are constructed by the constructor of a class from which they derive, and their files."""
+    own = {
+        node.name: (path, _has_constructor(node), [ast.unparse(base).rpartition(".")[2] for base in node.bases])
+        for path, tree in code.trees(*(f"class {each}" for each in family))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and node.name in family
+    }
+    found = {owner}
+    while more := {name for name, (_, has, bases) in own.items() if not has and found & set(bases)} - found:
+        found |= more
+        yield from ((name, own[name][0]) for name in sorted(more))
+
+
+def _has_constructor(node: ast.ClassDef) -> bool:
+    return any(isinstance(each, ast.FunctionDef) and each.name == "__init__" for each in node.body)
 
 
 def with_passed_values(value: ast.expr, path: str, owner: str, function: Function | None, code: Code) -> ast.expr:

@@ -11,6 +11,7 @@ from devfix.verification.objections.code import Code, Function, functions
 
 _GENERATING = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "s"})  # of dataclasses and attrs
 _COPYING = frozenset({"replace", "_replace", "evolve"})
+Definition = tuple[str, ast.ClassDef]  # the file, and the class
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,13 @@ class FieldValue:
     function: Function | None
 
 
-def field_values(name: str, owner: str, code: Code) -> Iterator[FieldValue]:
-    """Yield what the field `name` of a class and of those that derive from it is given, by default or by a call."""
+def field_values(name: str, owner: str, code: Code, stem: str = "") -> Iterator[FieldValue]:
+    """Yield what the field `name` of a class and of those that derive from it is given, by default or by a call.
+
+    `stem` is the name of the module that defines the class; "" if it is not known.
+    """
     family = code.family(owner)
-    known = dict(_classes(family | code.ancestors(owner), code))
+    known, others = _chosen(_classes(family | code.ancestors(owner), code), owner, stem)
     made = {each: order for each in family if name in (order := _order(each, known))}
     for each in sorted(family & known.keys()):
         path, declared = known[each]
@@ -35,21 +39,59 @@ def field_values(name: str, owner: str, code: Code) -> Iterator[FieldValue]:
             yield FieldValue(path, default.lineno, _plain_default(default), None)
     if not made:
         return
-    for path, tree in code.trees(*(f"{each}(" for each in sorted({*made, *_COPYING}))):
+    for path, tree in code.trees(*sorted({*made, *(f"{each}(" for each in _COPYING)})):
+        called = _names(path, tree, made, known, others)
         for _, function, node in functions(tree):
-            given = _passed(node, name, made) if isinstance(node, ast.Call) else None
+            given = _passed(node, name, called) if isinstance(node, ast.Call) else None
             if given is not None:
                 yield FieldValue(path, given.lineno, given, function or as_function(tree))
 
 
-def _classes(names: frozenset[str], code: Code) -> Iterator[tuple[str, tuple[str, ast.ClassDef]]]:
+def _classes(names: frozenset[str], code: Code) -> Iterator[tuple[str, Definition]]:
     for path, tree in code.trees(*(f"class {each}" for each in names)):
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef) and node.name in names:
                 yield node.name, (path, node)
 
 
-def _order(name: str, known: dict[str, tuple[str, ast.ClassDef]], below: tuple[str, ...] = ()) -> list[str]:
+def _chosen(
+    found: Iterator[tuple[str, Definition]], owner: str, stem: str
+) -> tuple[dict[str, Definition], dict[str, list[str]]]:
+    """Return one definition of each class, beside the owner's where there are several, and the files of the others."""
+    every: dict[str, list[Definition]] = {}
+    for name, each in found:
+        every.setdefault(name, []).append(each)
+    home = next((path for path, _ in every.get(owner, ()) if _stem(path) == stem), "")
+    chosen = {name: min(each, key=lambda one: one[0] != home) for name, each in every.items()}
+    return chosen, {name: [one[0] for one in each if one is not chosen[name]] for name, each in every.items()}
+
+
+def _names(
+    path: str,
+    tree: ast.Module,
+    made: dict[str, list[str]],
+    known: dict[str, Definition],
+    others: dict[str, list[str]],
+) -> dict[str, list[str]]:
+    """Return what a file calls the classes, with their parameters, without another file's class of the same name."""
+    called = {each: order for each, order in made.items() if path not in others[each]}
+    for node in ast.walk(tree):
+        for alias in node.names if isinstance(node, ast.ImportFrom) else ():
+            module = (node.module or "").rpartition(".")[2] if isinstance(node, ast.ImportFrom) else ""
+            stems = {_stem(each) for each in others.get(alias.name, ())}
+            if alias.name in made and module in stems - {_stem(known[alias.name][0])}:
+                called.pop(alias.asname or alias.name, None)
+            elif alias.name in called and alias.asname:
+                called[alias.asname] = made[alias.name]
+    return called
+
+
+def _stem(path: str) -> str:
+    whole = path.removesuffix(".py").removesuffix("/__init__")
+    return whole.rpartition("/")[2]
+
+
+def _order(name: str, known: dict[str, Definition], below: tuple[str, ...] = ()) -> list[str]:
     """Return the parameters of a class's generated constructor, those of its bases first; none if it is written.
 
     Classes are told by their last names: one `below` that derives from a library's class of the same name ends there.

@@ -1,0 +1,151 @@
+"""The weights of a module are replaced, after it was moved, by tensors that are somewhere else."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.sdk import (
+    CallSite,
+    Change,
+    Context,
+    OperandRule,
+    Safety,
+    Site,
+    argument,
+    first_is_safe,
+    imported_name,
+    is_local,
+    is_move,
+    last_name,
+    module_device,
+    move_to,
+    replace_statement,
+    rewrite,
+    with_safety,
+)
+
+LOADERS = {"load": "map_location", "load_file": "device"}  # of torch and of safetensors
+
+
+class WeightsReplaced(OperandRule):
+    """Moves what replaces them: where it is loaded, by the module after loading, or where it is assigned."""
+
+    blames_intentional = True
+    supersedes = ("placement/module-created-late",)
+
+    def explain(self, ctx: Context) -> str:
+        """Report a parameter or buffer that was replaced since its module was moved."""
+        moved = module_device(ctx.failure, ctx.operand)
+        if moved != ctx.peer.device or not any(True for _ in self.propose(ctx)):
+            return ""
+        return f"{ctx.name} is on {ctx.operand.device}: its module was moved to {moved}, and it was replaced later."
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Look at the last steps of its history: an assignment to `.data`, a state dict that is assigned."""
+        for event in reversed(ctx.operand.history):
+            site = ctx.site_at(event.owned_place, "derived")
+            if site is None:
+                continue
+            if event.op == "torch.Tensor.data":
+                yield from _move_assigned(site)
+                return
+            call = ctx.call_at(event.owned_place, "load_state_dict")
+            if call is not None and _assigns(call):
+                yield from first_is_safe([_load_elsewhere(ctx, call), _move_afterwards(call)])
+                yield from with_safety(_put_back(call), Safety.LIKELY)
+                return
+
+
+def _assigns(call: CallSite) -> bool:
+    given = call.argument("assign", 2)
+    return given is not None and not (isinstance(given.value, cst.Name) and given.value.value == "False")
+
+
+def _move_assigned(site: Site) -> Iterator[Change]:
+    """Yield changes that move what is assigned to `.data`, unless the function brings it to the host on purpose."""
+    function, statement = site.function, site.statement
+    if function is not None and any(_brings_to_host(site, each) for each in site.file.within(function)):
+        return
+    for assigned in site.file.within(statement) if statement is not None else ():
+        target = assigned.targets[0].target if isinstance(assigned, cst.Assign) else None
+        if not isinstance(assigned, cst.Assign) or not isinstance(target, cst.Attribute) or is_move(assigned.value):
+            continue
+        if target.attr.value == "data" and len(assigned.targets) == 1:
+            whole = site.file.code(target.value)
+            moved = move_to(assigned.value, f"{whole}.device")
+            yield from site.replace({assigned.value: moved}, f"Keep `{whole}` where it is")
+    call = site.call("vector_to_parameters")
+    given = argument(call, "vec", 0) if call is not None else None
+    if given is not None:
+        for device in _devices(site):
+            title = f"Move `{site.file.code(given.value)}` to `{device}`"
+            yield from site.replace({given.value: move_to(given.value, device)}, title)
+
+
+def _brings_to_host(site: Site, node: cst.CSTNode) -> bool:
+    """Return whether a node is a move to the host: the function stores weights there, or takes them off the GPU."""
+    if not isinstance(node, cst.Call) or not is_move(node):
+        return False
+    return last_name(node.func) == "cpu" or any(site.file.code(each.value) in ('"cpu"', "'cpu'") for each in node.args)
+
+
+def _load_elsewhere(ctx: Context, call: CallSite) -> Iterator[Change]:
+    """Yield changes that load the state onto a device with a name, where owned code loads it."""
+    site = ctx.call_at(ctx.created_at, *LOADERS) if ctx.creation is not None and ctx.creation.kind == "load" else None
+    if site is not None:
+        keyword = LOADERS[site.name]
+        for device in _devices(site):
+            yield from site.set_argument(site.argument(keyword, 1), keyword, device, f"Load onto `{device}`")
+
+
+def _move_afterwards(call: CallSite) -> Iterator[Change]:
+    """Yield changes that move the module to a device with a name, once it has its new weights."""
+    if call.receiver is None or _returns(call):
+        return
+    whole = call.file.code(call.receiver)
+    for device in _devices(call):
+        yield from call.insert_after([f"{whole}.to({device})"], f"Move `{whole}` to `{device}` with its new weights")
+
+
+def _put_back(call: CallSite) -> Iterator[Change]:
+    """Yield a change that puts each tensor where the one was that it replaces; one that was nowhere stays."""
+    torch, line = imported_name(call.file, "torch"), call.statement
+    if call.receiver is None or not torch or not isinstance(line, cst.SimpleStatementLine):
+        return
+    last = line.body[-1]
+    name, value = _free(call, "name", "key", "parameter"), _free(call, "value", "tensor", "weight")
+    places, loaded = _free(call, "places", "devices"), _free(call, "loaded", "result")
+    returned = last.value if isinstance(last, cst.Return) else None
+    load = f"{loaded} = {call.file.code(returned)}" if returned is not None else call.file.code(line).strip()
+    whole = call.file.code(call.receiver)
+    lines = [
+        f"{places} = {{\n"
+        f"    {name}: {value}.device\n"
+        f"    for {name}, {value} in {whole}.state_dict().items()\n"
+        f"    if isinstance({value}, {torch}.Tensor) and not {value}.is_meta\n"
+        "}",
+        load,
+        f"for {name}, {value} in {whole}.state_dict(keep_vars=True).items():\n"
+        f"    if {name} in {places}:\n"
+        f"        {value}.data = {value}.data.to({places}[{name}])",
+        *([f"return {loaded}"] if returned is not None else ()),
+    ]
+    module = replace_statement(call.file, line, lines)
+    yield from rewrite(call.file, module, f"Leave the weights of `{whole}` on their devices")
+
+
+def _returns(call: CallSite) -> bool:
+    return any(isinstance(each, cst.Return) for each in call.file.within(call.statement or call.node))
+
+
+def _devices(site: Site) -> list[str]:
+    """Return the expressions for the right device that are names: what a module's own weights say may be another."""
+    named = site.device_names()
+    return [each for each in site.device_expressions() if each in named]
+
+
+def _free(site: Site, *names: str) -> str:
+    """Return the first of some names that the function at a site, or the file, does not bind; else the last and `_`."""
+    scope = site.function
+    taken = [each for each in names if (is_local(scope, each) if scope else site.file.binds_anywhere(each))]
+    return next((each for each in names if each not in taken), f"{names[-1]}_")
