@@ -35,9 +35,9 @@ def expected_requests(
 ) -> list[Request]:
     """Return the runs that are asked for if a patch holds: the one in the world that failed, then the longest first.
 
-    The longest is the one in a fresh process, which imports torch again. The runs include the one without the patch if it is
-    the first. The program ends by itself: of one that is ended it is not known where the runs in other worlds count
-    operators.
+    The longest is the one in a fresh process, which imports torch again. The runs include the one without the patch if
+    it is the first. The program ends by itself: of one that is ended it is not known where the runs in other worlds
+    count operators.
     """
     home = before.world
     first = first_request(before, files, patch, diagnosis)
