@@ -10,8 +10,7 @@ import os
 import weakref
 from dataclasses import dataclass
 from enum import Enum
-from inspect import CO_VARARGS, CO_VARKEYWORDS
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 import torch
@@ -20,6 +19,7 @@ from torch.utils._pytree import tree_leaves
 from ..provenance import places, records
 from ..provenance.qualnames import qualname
 from . import devices, modules
+from .arguments import parameters, passed
 from .whose import Whose, kind_of
 
 _DEPTH, _ITEMS = 4, 2000
@@ -93,8 +93,7 @@ def called(frame: FrameType) -> Call:
 def _place_of_arguments(call: FrameType) -> tuple[Given, Any]:
     """Say where the tensors lie among the arguments of a call, those in lists and of modules included."""
     found: list[torch.Tensor] = []
-    for name in parameters(call.f_code):
-        value = call.f_locals.get(name)
+    for _, value in passed(call):
         held = modules.tensors_of(value)[:1] if isinstance(value, torch.nn.Module) else tree_leaves(value)
         found += (each for each in held if isinstance(each, torch.Tensor))
     if not found:
@@ -113,12 +112,6 @@ def peer_of(tensor: Any) -> Any | None:
 def _leaves_device_out(call: FrameType) -> bool:
     """Return whether a call has a parameter `device` that says nothing, or the host."""
     return "device" in parameters(call.f_code) and str(call.f_locals.get("device")) in ("None", "cpu")
-
-
-def parameters(code: CodeType) -> tuple[str, ...]:
-    """Return the names of the parameters of a function, those of `*args` and `**kwargs` included."""
-    count = code.co_argcount + code.co_kwonlyargcount
-    return code.co_varnames[: count + bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)]
 
 
 def forget() -> None:
@@ -165,16 +158,15 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
         elif known is not None and known.given == Given.NOTHING and known.could_say:
             return f"what {known.call.name} made without a device"
         elif moment is not None:
-            for name in parameters(call.f_code):
-                if _holds(call.f_locals.get(name), moment, _DEPTH, [_ITEMS]):
+            for name, value in passed(call):
+                if _holds(value, moment, _DEPTH, [_ITEMS]):
                     return name
     return ""
 
 
 def _result_of_earlier(call: FrameType) -> str:
     """Return which argument of a call is a tensor of the host that an earlier call has made; "" where none is."""
-    for name in parameters(call.f_code):
-        value = call.f_locals.get(name)
+    for name, value in passed(call):
         if isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.dim() > 0:
             known = creation_of(value)
             if known is not None and known.token != token(call):
@@ -184,7 +176,7 @@ def _result_of_earlier(call: FrameType) -> str:
 
 def gives(call: FrameType, moment: int) -> bool:
     """Return whether the arguments of a call hold the tensor of that creation on any device, or in a module."""
-    found = tree_leaves([call.f_locals.get(name) for name in parameters(call.f_code)])
+    found = tree_leaves([value for _, value in passed(call)])
     held = (tensor for each in found if isinstance(each, torch.nn.Module) for tensor in modules.tensors_of(each))
     return any(records.creation_moment(each) == moment for each in (*found, *held) if isinstance(each, torch.Tensor))
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from . import boundaries, devices
+from . import arguments, boundaries, devices
 from .whose import Whose, kind_of
 
 
@@ -28,7 +28,7 @@ def asked_for(frame: FrameType | None) -> bool:
         if kind_of(frame.f_code) == Whose.CODE and _holds(_owner(frame)):
             return True
         if frame is call:
-            return _holds([frame.f_locals.get(name) for name in boundaries.parameters(call.f_code)])
+            return _holds([value for _, value in arguments.passed(call)])
         frame = frame.f_back
     return False
 

@@ -6,7 +6,7 @@ import torch
 
 from ..config import LiftConfig
 from ..simulation.accelerators import kinds
-from . import devices, modules, whose
+from . import devices, left, modules, whose
 from .findings import kept, marks, silent, stale
 from .inputs import factories, first_calls, generators, hosts, loaders, mixtures, objects
 
@@ -17,6 +17,7 @@ def install(order: LiftConfig) -> None:
     if getattr(torch, kinds.now().name).device_count() <= order.device:
         return
     devices.aim(order.device)
+    left.install(order.device != 0 and not order.twice)
     for subject in (factories, generators, modules, objects, hosts, loaders, mixtures, marks, kept):
         subject.install()
     silent.install(order.strict, order.places)

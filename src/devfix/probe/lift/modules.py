@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from ..simulation.patching import replace, undo_with
-from . import devices
+from . import devices, left
 from .whose import Whose, kind_of, nearest
 
 Module = torch.nn.Module
@@ -101,8 +101,8 @@ def move(module: Any) -> None:
     if was_moved(module):
         return
     _moved[id(module)] = weakref.ref(module, _forgetting(_moved, id(module)))
-    if "_parameters" not in vars(module):
-        return  # its own `__init__` has not called that of Module
+    if "_parameters" not in vars(module) or left.stays(module):
+        return  # its own `__init__` has not called that of Module, or it is where test code wants it
     if any(each.device.type != "cpu" for each in tensors_of(module) if each.device != devices.target()):
         return
     _to_target(module)
@@ -138,6 +138,8 @@ def move_rest(module: Any) -> None:
         move(module)
         return
     types = {each.device.type for each in tensors_of(module)}
+    if left.stays(module):
+        return
     if "cpu" in types and types <= {"cpu", devices.target().type}:
         _to_target(module)
 

@@ -1,7 +1,8 @@
 """Modules that test code calls for the first time: called once on another GPU before, and moved.
 
 What the code under test keeps of that call is stale then. A tensor that the move leaves behind fails the call: the
-module was given it, and keeps it where `.to` does not see it.
+module was given it, and keeps it where `.to` does not see it. What an earlier call has left in a cache is on the GPU of
+the test, too: the call goes on with a copy, for it says nothing of what comes after.
 """
 
 from __future__ import annotations
@@ -12,13 +13,23 @@ import sys
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
+from ...capture.kinds import kind_of as kind_of_failure
+from ...provenance import records
+from ...simulation import hooks
 from ...simulation.accelerators import kinds
-from ...simulation.patching import replace
+from ...simulation.patching import replace, undo_with
 from .. import boundaries, devices
 from ..findings import kept, marks, silent, stale
 from ..whose import Whose, kind_of
+from . import mixtures
+
+
+class _WarmUp:
+    """The module that is called on the other GPU now."""
+
+    module: torch.nn.Module | None = None
 
 
 def _call(original: Any) -> Any:
@@ -43,13 +54,15 @@ def _warm(original: Any, module: Any, args: Any, kwargs: Any) -> None:
     other, target = torch.device(kinds.now().name, stale.OTHER), devices.target()
     try:
         module.to(other)
+        _WarmUp.module = module
         with stale.calls():
             original(module, *tree_map(_on(other), args), **tree_map(_on(other), kwargs))
     except Exception as error:
         # Other passes find what fails by itself; this one, what the move has left behind.
-        if _is_left_behind(module, error, target):
+        if _is_left_behind(module, marks.strays(error, target), target):
             raise
     finally:
+        _WarmUp.module = None
         module.to(target)
         with torch.no_grad():
             for name, value in module.state_dict().items():
@@ -66,9 +79,27 @@ def _on(device: torch.device) -> Any:
     return moved
 
 
-def _is_left_behind(module: Any, error: BaseException, device: torch.device) -> bool:
+def _going_on(before: Any) -> Any:
+    """Let a warm-up go on behind a tensor of the GPU on which the test has its own, once that is noted."""
+
+    def again(error: BaseException, func: Any, args: Any, kwargs: Any) -> Any:
+        module, target = _WarmUp.module, devices.target()
+        strays = set() if module is None else _creations((args, kwargs), target)
+        is_mixed = bool(strays) and kind_of_failure(str(error)) in mixtures.MIXED
+        if not is_mixed or _is_left_behind(module, strays, target):
+            return before(error, func, args, kwargs)
+        return mixtures.run_on(torch.device(target.type, stale.OTHER), func, args, kwargs)
+
+    return again
+
+
+def _creations(values: Any, device: torch.device) -> set[int]:
+    tensors = (each for each in tree_leaves(values) if isinstance(each, torch.Tensor) and each.device == device)
+    return {moment for each in tensors if (moment := records.creation_moment(each)) is not None}
+
+
+def _is_left_behind(module: Any, strays: set[int], device: torch.device) -> bool:
     """Note a tensor that a module keeps and its move has left on a GPU; return whether a strict run fails by it."""
-    strays = marks.strays(error, device)
     for inner in module.modules() if strays else ():
         attribute = kept.attribute_of(inner, strays, device)
         place = attribute and _assigned(type(inner), attribute)
@@ -100,3 +131,9 @@ def _assigned(kind: type, attribute: str) -> tuple[str, int, str] | None:
 def install() -> None:
     """Call modules on another GPU first, from now on."""
     replace(torch.nn.Module, "__call__", _call(torch.nn.Module.__call__))
+    before, hooks.again = hooks.again, _going_on(hooks.again)
+
+    def restore() -> None:
+        hooks.again = before
+
+    undo_with(restore)

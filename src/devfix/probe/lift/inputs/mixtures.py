@@ -19,7 +19,7 @@ from ..findings import silent
 from ..whose import Whose, nearest
 from . import generators
 
-_MIXED = frozenset({"device-mismatch", "index-device", "input-weight-type", "recurrent-state", "lengths-device"})
+MIXED = frozenset({"device-mismatch", "index-device", "input-weight-type", "recurrent-state", "lengths-device"})
 
 
 class Smoothed:
@@ -33,14 +33,19 @@ def again(error: BaseException, func: Any, args: Any, kwargs: Any) -> Any:
     kind = kinds.kind_of(str(error))
     if kind == "generator-device":
         return _with_twin(func, args, kwargs)
-    if kind not in _MIXED or nearest(sys._getframe(1), past=Whose.PROBE) != Whose.TEST:
+    if kind not in MIXED or nearest(sys._getframe(1), past=Whose.PROBE) != Whose.TEST:
         return hooks.FAILED
     if silent.look(tree_leaves((args, kwargs))):
         return hooks.FAILED
-    place = _place(func, args)
     if any(isinstance(each, torch.Tensor) and devices.is_lacking(each.dtype) for each in tree_leaves((args, kwargs))):
         return hooks.FAILED
     Smoothed.count += 1
+    return run_on(_place(args), func, args, kwargs)
+
+
+def run_on(place: torch.device, func: Any, args: Any, kwargs: Any) -> Any:
+    """Run an operator with its tensors on one device, that of what it writes to where it writes to one."""
+    place = _written(func, args) or place
 
     def moved(value: Any) -> Any:
         is_strange = isinstance(value, torch.Tensor) and value.device != place
@@ -50,13 +55,16 @@ def again(error: BaseException, func: Any, args: Any, kwargs: Any) -> Any:
         return func(*tree_map(moved, args), **tree_map(moved, kwargs))
 
 
-def _place(func: Any, args: Any) -> torch.device:
-    """The device of what an operator writes to; else the GPU that its arguments lie on."""
-    schema = getattr(func, "_schema", None)
-    if schema is not None and schema.is_mutable and args and isinstance(args[0], torch.Tensor):
-        return args[0].device
+def _place(args: Any) -> torch.device:
+    """The GPU that the arguments of an operator lie on."""
     gpus = [each.device for each in tree_leaves(args) if isinstance(each, torch.Tensor) and devices.is_on_gpu(each)]
     return gpus[0] if gpus else devices.target()
+
+
+def _written(func: Any, args: Any) -> torch.device | None:
+    schema = getattr(func, "_schema", None)
+    is_written = schema is not None and schema.is_mutable and args and isinstance(args[0], torch.Tensor)
+    return args[0].device if is_written else None
 
 
 def _with_twin(func: Any, args: Any, kwargs: Any) -> Any:

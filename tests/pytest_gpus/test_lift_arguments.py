@@ -1,0 +1,76 @@
+"""Lifted failures: what a test passes to a call is told from what the function has bound to its parameters itself."""
+
+from __future__ import annotations
+
+import pytest
+from suite_runs import run
+
+LIBRARY = '''
+import torch
+
+class Noise(torch.nn.Module):
+    """Add noise.
+
+    >>> import torch
+    >>> noise = Noise()
+    >>> noise(torch.ones(3)).shape
+    torch.Size([3])
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.low = torch.zeros(1)
+
+    def drawn(self, size):
+        return self.low.expand(size)
+
+    def forward(self, x, params=None):
+        if params is None:
+            params = {"noise": self.drawn(len(x))}
+        return x + params["noise"]
+
+    def added(self, x, noise=None):
+        noise = self.drawn(len(x)) if noise is None else noise + 0
+        return x + noise
+
+def made(size):
+    return torch.zeros(size)
+'''
+
+TESTS = """
+import functools
+import torch
+from library import Noise, made
+
+x = torch.ones(3)
+
+def test_call():
+    Noise()(x)
+
+def test_method():
+    Noise().added(x)
+
+def test_passed():
+    Noise()(x, {"noise": made(3)})
+
+def test_passed_by_keyword():
+    Noise()(x, params={"noise": made(3)})
+
+def test_passed_and_bound_again():
+    Noise().added(x, made(3))
+
+def test_passed_by_a_dictionary():
+    Noise().added(x, **{"noise": made(3)})
+
+def test_bound_before():
+    functools.partial(Noise().added, noise=made(3))(x)
+"""
+
+
+@pytest.mark.slow
+def test_what_a_function_binds_to_its_parameters_was_not_passed(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(library=LIBRARY, test_noise=TESTS)
+    done = run(pytester, "--lift", "--world", "simulated", "--doctest-modules")
+    assert "0 passed, 3 ended in a finding, 5 in an artefact" in done.stdout.str(), done.stdout.str()
+    done.stdout.fnmatch_lines(["*library.py:22 *library.Noise*", "*library.py:26 *test_method*"])
