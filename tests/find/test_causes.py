@@ -1,0 +1,30 @@
+"""The place of a cause: the line of the repository that made the tensor, or the line that failed by it."""
+
+from devfix.find.causes import Seen, cause_of
+from devfix.find.suites import SuiteKind
+from devfix.model import Diagnosis, Event, Failure, Finding, Frame, Operand, SourceLocation
+
+FAILS = SourceLocation("library/blur.py", 9, "forward", owned=True)
+MAKES = SourceLocation("library/blur.py", 4, "kernel", owned=True)
+TEST = SourceLocation("tests/test_blur.py", 3, "test_blur", owned=True)
+DOCTEST = SourceLocation("lib/python3.11/doctest.py", 1355, "<module>")
+SEEN = Seen("tests/test_blur.py::test_blur", SuiteKind.tests, "cuda:0")
+
+
+def place_of(made: SourceLocation) -> SourceLocation:
+    stray = Operand("other", "cpu", history=(Event("factory", "aten::ones", "cpu", (made,)),))
+    frames = tuple(Frame(place) for place in (TEST, FAILS))
+    failure = Failure(
+        "device-mismatch", "RuntimeError", "two devices", "aten::mul", frames, (Operand("self", "cuda:0"), stray)
+    )
+    diagnosis = Diagnosis("p/r", "a title", failure, Finding(1, "a reason"))
+    return cause_of(failure, SEEN, (diagnosis,), lambda place: place.path.startswith("tests/")).place
+
+
+def test_a_cause_lies_where_the_code_under_test_made_the_tensor() -> None:
+    assert place_of(MAKES) == MAKES
+
+
+def test_a_cause_lies_where_it_fails_if_others_made_the_tensor() -> None:
+    assert place_of(TEST) == FAILS, "a test made it"
+    assert place_of(DOCTEST) == FAILS, "an example made it, which runs in a file that is not of the repository"
