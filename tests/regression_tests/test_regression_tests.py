@@ -126,6 +126,14 @@ def test_a_fault_of_the_script_itself_is_guarded_by_running_it(tmp_path: Path) -
     assert "1 failed" in plain_pytest(root, guard.path).stdout
 
 
+@pytest.mark.slow
+def test_a_program_that_does_not_run_in_every_world_is_no_test(tmp_path: Path) -> None:
+    main = SCRIPT + 'if torch.cuda.device_count() > 1:\n    raise SystemExit("one GPU, please")\n'
+    report = repaired(tmp_path, {"main.py": main, "tests/test_x.py": NEIGHBOUR})
+    assert report.repairs[0].fix is not None and report.repairs[0].regression_test is None
+    assert "on cuda x2" in report.repairs[0].no_test_reason and "with the fix" in report.repairs[0].no_test_reason
+
+
 @pytest.mark.exhaustive
 def test_a_method_is_called_on_a_module_made_as_the_program_made_it(tmp_path: Path) -> None:
     model = """

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
 from devfix.execution.device_matrix import worlds_to_verify
-from devfix.model import DeviceType, Failure, Fix, Patch, RegressionTest, Repair
+from devfix.model import DeviceType, Failure, Fix, Outcome, Patch, RegressionTest, Repair
 from devfix.notebooks.notebook import is_notebook
 from devfix.notes import Notes
 from devfix.pipeline.opening.session import Session
@@ -89,7 +89,7 @@ class _TestFinder:
                 yield repair
                 continue
             around = (states[number], states[number + 1], states[-1])
-            yield self._with_test(repair, repair.fix, around, number, len(fixes), seconds)
+            yield self._with_test(repair, repair.fix, around, number, len(fixes), seconds, fixes[-1].verdict.worlds)
             number += 1
 
     def _with_test(
@@ -100,7 +100,9 @@ class _TestFinder:
         number: int,
         count: int,
         seconds: float,
+        outcomes: Mapping[str, str],
     ) -> Repair:
+        """Return a repair with its test; `outcomes` are those of the program in each world, with every fix."""
         session, failure = self._session, repair.failure
         if all(is_notebook(edit.path) for edit in fix.patch.edits):
             return replace(repair, no_test_reason="its code is in a notebook, which no test can import")
@@ -108,7 +110,7 @@ class _TestFinder:
         if path is None:
             return replace(repair, no_test_reason="git ignores the tests' folder, or --exclude keeps it as it is")
         session.progress(f"writing a test for {Path(fix.patch.edits[0].path).name}")
-        judge = self._judge(session.speculative_tests.run, failure, states, path)
+        judge = self._judge(session.speculative_tests.run, failure, states, path, outcomes)
         if failure.test and judge.own([failure.test], session.world):
             return replace(repair, no_test_reason=self._existing([failure.test]))
         reasons = Notes()
@@ -135,7 +137,7 @@ class _TestFinder:
 
         def search(run: TestRunner) -> None:
             if path is not None:
-                judge = self._judge(run, failure, states, path)
+                judge = self._judge(run, failure, states, path, {})
                 if not (words and judge.own(words, world)):
                     judge.choose(tests)
 
@@ -163,9 +165,13 @@ class _TestFinder:
             return path if session.may_make(path) else None
         return None
 
-    def _judge(self, run: TestRunner, failure: Failure, states: States, path: str) -> RegressionTestVerifier:
+    def _judge(
+        self, run: TestRunner, failure: Failure, states: States, path: str, outcomes: Mapping[str, str]
+    ) -> RegressionTestVerifier:
         # A test names devices of one kind, as the program does; other kinds run the program alone.
         home = self._session.world
         every = worlds_to_verify(home, self._session.gpus_seen)
         worlds = [world for world in every if world.kind == "cpu" or world.device is home.device]
-        return RegressionTestVerifier(run, failure, states, worlds, path, self._home.typed)
+        simulated = [world for world in worlds if world.kind == "simulated"]
+        clean = [world for world in simulated if outcomes.get(world.name) == Outcome.CLEAN.value]
+        return RegressionTestVerifier(run, failure, states, worlds, path, self._home.typed, clean)
