@@ -125,9 +125,7 @@ def _base_constructor_call(file: File, holder: cst.ClassDef) -> cst.CSTNode | No
 
 
 def _empty_buffer(file: File, name: str) -> str:
-    text = file.module.code
-    quote = "'" if text.count("'") > text.count('"') else '"'
-    return f"self.register_buffer({quote}{name}{quote}, None, persistent=False)"
+    return f"self.register_buffer({file.quote}{name}{file.quote}, None, persistent=False)"
 
 
 def _is_asked_for(sources: Sources, name: str) -> bool:
@@ -137,7 +135,7 @@ def _is_asked_for(sources: Sources, name: str) -> bool:
     calls = ((file, node) for file, node in nodes if isinstance(node, cst.Call) and last_name(node.func) in ASKING)
     if any(file.code(each.value) in words for file, call in calls for each in call.args):
         return True
-    return any("AttributeError" in file.module.code for file in sources.containing(f"self.{name} ="))
+    return any("AttributeError" in file.text for file in sources.containing(f"self.{name} ="))
 
 
 def _is_of_constructor(found: StoredAttribute) -> bool:

@@ -59,6 +59,11 @@ class ParsedModule:
         return self.data.decode(self.module.encoding)
 
     @cached_property
+    def quote(self) -> str:
+        """The quotation mark that the file uses more often."""
+        return "'" if self.text.count("'") > self.text.count('"') else '"'
+
+    @cached_property
     def classes(self) -> tuple[cst.ClassDef, ...]:
         """The classes that the file defines, at any depth, in order."""
         return tuple(_classes(self.module))

@@ -28,8 +28,7 @@ def register_as_buffer(file: File, assignment: cst.Assign | cst.AnnAssign, persi
         return None
     if not isinstance(target.value, cst.Name):
         return None
-    text = file.text
-    quote = "'" if text.count("'") > text.count('"') else '"'
+    quote = file.quote
     call = expression(f"{target.value.value}.register_buffer({quote}{target.attr.value}{quote})")
     assert isinstance(call, cst.Call)
     given = [*call.args, cst.Arg(value)]

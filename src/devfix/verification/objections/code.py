@@ -115,3 +115,8 @@ def instances(tree: ast.Module, family: frozenset[str]) -> frozenset[str]:
             if called in family:
                 found.update(ast.unparse(target) for target in node.targets)
     return frozenset(found)
+
+
+def module_of(path: str) -> str:
+    """Return the last part of a module's name: "models" for "acme/models.py" and for "acme/models/__init__.py"."""
+    return path.removesuffix(".py").removesuffix("/__init__").rpartition("/")[2]

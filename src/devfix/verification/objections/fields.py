@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from devfix.verification.objections.callers import as_function
-from devfix.verification.objections.code import Code, Function, functions
+from devfix.verification.objections.code import Code, Function, functions, module_of
 
 _GENERATING = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "s"})  # of dataclasses and attrs
 _COPYING = frozenset({"replace", "_replace", "evolve"})
@@ -61,7 +61,7 @@ def _chosen(
     every: dict[str, list[Definition]] = {}
     for name, each in found:
         every.setdefault(name, []).append(each)
-    home = next((path for path, _ in every.get(owner, ()) if _stem(path) == stem), "")
+    home = next((path for path, _ in every.get(owner, ()) if module_of(path) == stem), "")
     chosen = {name: min(each, key=lambda one: one[0] != home) for name, each in every.items()}
     return chosen, {name: [one[0] for one in each if one is not chosen[name]] for name, each in every.items()}
 
@@ -78,17 +78,12 @@ def _names(
     for node in ast.walk(tree):
         for alias in node.names if isinstance(node, ast.ImportFrom) else ():
             module = (node.module or "").rpartition(".")[2] if isinstance(node, ast.ImportFrom) else ""
-            stems = {_stem(each) for each in others.get(alias.name, ())}
-            if alias.name in made and module in stems - {_stem(known[alias.name][0])}:
+            stems = {module_of(each) for each in others.get(alias.name, ())}
+            if alias.name in made and module in stems - {module_of(known[alias.name][0])}:
                 called.pop(alias.asname or alias.name, None)
             elif alias.name in called and alias.asname:
                 called[alias.asname] = made[alias.name]
     return called
-
-
-def _stem(path: str) -> str:
-    whole = path.removesuffix(".py").removesuffix("/__init__")
-    return whole.rpartition("/")[2]
 
 
 def _order(name: str, known: dict[str, Definition], below: tuple[str, ...] = ()) -> list[str]:

@@ -6,6 +6,7 @@ import ast
 import re
 
 from devfix.model import Failure
+from devfix.verification.objections.code import module_of
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import annotation_of
 
@@ -16,7 +17,7 @@ def class_of(holder: str, what: Introduced, failure: Failure) -> tuple[str, str]
     The run that failed had the object in scope, else a parameter's annotation or an assignment names the class.
     """
     if holder == "self":
-        return what.owner, what.path.removesuffix(".py").removesuffix("/__init__").rpartition("/")[2]
+        return what.owner, module_of(what.path)
     scopes = [(frame.place, frame.scope) for frame in reversed(failure.frames)] + list(failure.scopes)
     for place, scope in scopes:
         for each in scope if place.path == what.path else ():
