@@ -7,6 +7,7 @@ PYTHON ?= $(shell for name in python3 python3.{14,13,12,11,10} python; do \
 	$$name -c '$(SUITABLE)' 2>/dev/null && echo $$name && break; done)
 BIN := .venv/bin
 READY := .venv/.devfix-installed
+PAGES := tests/registry/test_rule_pages.py
 
 .PHONY: help setup demo fleet-demo test test-daily test-all test-slow test-pages test-exhaustive lint docs corpus corpus-quick wild hostile bench harm fuzz mutate scale lock format clean
 
@@ -41,13 +42,14 @@ test: $(READY) ## Check style, types and layers, and run what guards daily work:
 test-daily: $(READY)
 	@$(BIN)/python -m pytest --quiet -n 3 -m "not slow and not exhaustive"
 
-test-all: test test-slow ## The same, and the tests that start many programs: forty minutes
+test-all: test test-pages test-slow ## The same, and the tests that start many programs: forty minutes
 
-test-slow: $(READY) ## The tests that start many programs
-	@$(BIN)/python -m pytest --quiet -n 2 -m "slow and not exhaustive"
+test-pages: $(READY) ## Repair the cases on the rules' pages
+	@$(BIN)/python -m pytest --quiet -n 2 -m "not exhaustive" $(PAGES)
 
-test-pages: $(READY) ## Those of them that repair the cases on the rules' pages
-	@$(BIN)/python -m pytest --quiet -n 2 -m "not exhaustive" tests/registry/test_rule_pages.py
+# Tests of one file run in one process: they share repairs, which each process would do for itself.
+test-slow: $(READY) ## The other tests that start many programs
+	@$(BIN)/python -m pytest --quiet -n 2 --dist loadfile -m "slow and not exhaustive" --ignore $(PAGES)
 
 test-exhaustive: $(READY) ## Every operator, every program, kills at many points: hours
 	@$(BIN)/python -m pytest --quiet -m exhaustive

@@ -23,7 +23,6 @@ test: ready
 	@echo "FAILED tests/test_x.py::test_y - assert 1 == 2"
 	@echo "12 passed, 2 skipped in 3.21s"
 	@TESTS
-test-all: test test-slow
 test-slow:
 	@echo "34 passed in 45.67s"
 test-pages:
@@ -62,7 +61,7 @@ def test_a_stranger_comes_first_and_then_the_caller(tmp_path: Path) -> None:
         "5 passed in 6.78s",
         "make wild, torch 2.13.0+cu130:",
         "| hello | yes |",
-        "make test-all, torch 2.13.0+cpu, in the caller's environment:",
+        "make test test-slow, torch 2.13.0+cpu, in the caller's environment:",
         "12 passed, 2 skipped in 3.21s",
         "34 passed in 45.67s",
         "  skipped [2] bubblewrap is not there: install it",
