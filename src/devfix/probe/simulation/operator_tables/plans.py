@@ -103,7 +103,9 @@ class Plan:
         self.base = dtypes.base_of(schema.name)
         self.refused = dtypes.refused(self.base) if schema.name.startswith("aten::") else None
         out = any(argument.is_out for argument in writes)
-        self.reshapes = bool(writes) and (out or base.startswith("resize") or base.endswith(_RESHAPING))
+        self.reshapes = bool(writes) and (
+            out or base.startswith(("resize", "sparse_resize")) or base.endswith(_RESHAPING)
+        )
         self.source = source_argument(func)
         returns = schema.returns
         composite = torch._C._dispatch_has_kernel_for_dispatch_key(func._name, "CompositeImplicitAutograd")

@@ -35,7 +35,7 @@ class Shell(torch.Tensor):
 _make: Any = torch.Tensor._make_wrapper_subclass
 _base: Any = torch._C.TensorBase
 _layout, _is_conj, _is_neg = _base.layout.__get__, _base.is_conj, _base.is_neg  # originals; patched ones are slower
-_strided = torch.strided
+_strided, _sparse = torch.strided, torch.sparse_coo
 _tracing = torch._C._get_tracing_state
 _inferring = torch.is_inference_mode_enabled
 _KEYS = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCUDA)
@@ -58,16 +58,17 @@ def wrap(held: torch.Tensor, index: int) -> Any:
         held = mps_composites.present(held)
     if held.is_nested:
         return _wrap_nested(held, index)
-    if _layout(held) is not _strided:
-        shape, strides, offset, keys = held.shape, None, None, _KEYS
-    else:
-        shape, strides, offset, keys = held.shape, held.stride(), held.storage_offset(), _KEYS
+    layout, shape, strides, offset, keys = _layout(held), held.shape, None, None, _KEYS
+    if layout is _strided:
+        strides, offset = held.stride(), held.storage_offset()
         if _is_conj(held):
             keys = keys | _CONJUGATE
         if _is_neg(held):
             keys = keys | _NEGATIVE
+    elif layout is not _sparse:  # C++ would ask a shell of a compressed layout which of them it is, and end the process
+        layout = _strided
     shell: Any = _make(
-        Shell, shape, strides, offset, None, held.dtype, _strided, LAZY[index], False, False, None, False, False, keys
+        Shell, shape, strides, offset, None, held.dtype, layout, LAZY[index], False, False, None, False, False, keys
     )
     shell.__class__ = Tensor
     shell._devfix_held = held
@@ -110,6 +111,8 @@ def reshape_shell(tensor: Any) -> None:
     """Update the shell's sizes, strides and offset from the inner tensor, after an operator changed them."""
     held = tensor._devfix_held
     if held.layout is not torch.strided or held.is_nested:
+        if held.layout is torch.sparse_coo and tensor.shape != held.shape:
+            refill_shell(tensor)
         return
     if (
         _tracing() is not None

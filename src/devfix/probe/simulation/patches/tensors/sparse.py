@@ -1,4 +1,4 @@
-"""Sparse tensors: C++ queries the layout of the shell, which is strided, so query the inner tensor."""
+"""Sparse tensors, and compressed ones: C++ queries the layout of their shells, which is strided."""
 
 from __future__ import annotations
 
@@ -14,22 +14,13 @@ from ...tensors.tensor import Tensor
 _aten = torch.ops.aten
 
 
-def _sparse(tensor: Any) -> bool:
-    return tensor._devfix_gpu >= 0 and tensor._devfix_held.layout is not torch.strided
-
-
-def _coalesce(original: Any) -> Any:
-    def coalesce(self: Any) -> Any:
-        if not _sparse(self):
-            return original(self)
-        return self if self._devfix_held.is_coalesced() else _aten._coalesce(self)
-
-    return coalesce
+def _is_compressed(tensor: Any) -> bool:
+    return tensor._devfix_gpu >= 0 and tensor._devfix_held.layout not in (torch.strided, torch.sparse_coo)
 
 
 def _to_dense(original: Any) -> Any:
     def to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
-        if not _sparse(self):
+        if not _is_compressed(self):
             return original(self, dtype, masked_grad=masked_grad)
         return _aten._to_dense(self, dtype, masked_grad)
 
@@ -38,21 +29,12 @@ def _to_dense(original: Any) -> Any:
 
 def _multiply(original: Any) -> Any:
     def mm(mat1: Any, mat2: Any, *args: Any, **kwargs: Any) -> Any:
-        if args or kwargs or not _sparse(mat1) or mat2.layout is not torch.strided:
+        if args or kwargs or not _is_compressed(mat1) or mat2.layout is not torch.strided:
             return original(mat1, mat2, *args, **kwargs)
         zeros = torch.zeros((mat1.shape[0], mat2.shape[-1]), dtype=mat1.dtype, device=mat2.device)
         return _aten._sparse_addmm(zeros, mat1, mat2, beta=0, alpha=1)
 
     return mm
-
-
-def _summing(original: Any) -> Any:
-    def _sparse_sum(input: Any, *args: Any, **kwargs: Any) -> Any:
-        if args or "dim" in kwargs or not _sparse(input):
-            return original(input, *args, **kwargs)
-        return input.coalesce().values().sum(**kwargs)
-
-    return _sparse_sum
 
 
 def _built(original: Any) -> Any:
@@ -103,12 +85,10 @@ def _same_layout(layout: torch.layout) -> Any:
 
 
 def install() -> None:
-    """Patch queries of the layout."""
-    wrap(Tensor, "coalesce", _coalesce)
+    """Patch queries of the layout of compressed tensors, and constructors."""
     wrap(Tensor, "to_dense", _to_dense)
     wrap(torch.sparse, "mm", _multiply)
     wrap(torch, "_sparse_mm", _multiply)
-    wrap(torch, "_sparse_sum", _summing)
     for name in ("csr", "csc"):
         wrap(Tensor, f"to_sparse_{name}", _same_layout(getattr(torch, f"sparse_{name}")))
     names = ("coo", "csr", "csc", "bsr", "bsc", "compressed")
