@@ -49,13 +49,25 @@ def _built(original: Any) -> Any:
         index = gpu if device is None else devices.spoken(device)
         if index is None:
             return original(*args, device=device, **kwargs)
-        on_host = [item.cpu() if isinstance(item, Tensor) else item for item in args]
         grad = kwargs.pop("requires_grad", False)
-        keywords = {name: item.cpu() if isinstance(item, Tensor) else item for name, item in kwargs.items()}
-        made = original(*on_host, device="cpu", **keywords).to(devices.LAZY[index])
+        keywords = {name: _on_host(item) for name, item in kwargs.items()}
+        made = original(*map(_on_host, args), device="cpu", **keywords).to(devices.LAZY[index])
         return made.requires_grad_() if grad else made
 
     return call
+
+
+def _checked(original: Any) -> Any:
+    """Let checks of the parts of a sparse tensor, which `torch.load` makes from 2.15 on, read them on the host."""
+
+    def validate(*args: Any, **kwargs: Any) -> Any:
+        return original(*map(_on_host, args), **{name: _on_host(item) for name, item in kwargs.items()})
+
+    return validate
+
+
+def _on_host(item: Any) -> Any:
+    return item.cpu() if isinstance(item, Tensor) else item
 
 
 def _check_places(parts: Any) -> None:
@@ -94,3 +106,4 @@ def install() -> None:
     names = ("coo", "csr", "csc", "bsr", "bsc", "compressed")
     for name in names:
         wrap(torch, f"sparse_{name}_tensor", _built)
+        wrap(torch, f"_validate_sparse_{name}_tensor_args", _checked)
