@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from devfix.errors import UserError
-from devfix.find.suites import SuiteKind, is_test_file, suites
+from devfix.find.find import shares
+from devfix.find.suites import Suite, SuiteKind, is_test_file, suites
 
 FILES = {
     "src/lib/one.py": b'"""\n>>> import torch\n"""\n',
@@ -79,3 +80,10 @@ def test_a_script_may_end_in_assignments(text: str, runs: bool) -> None:
     files = {"examples/readme.py": text.encode(), "tests/test_one.py": b""}
     kinds = [suite.kind for suite in suites(list(files), files.__getitem__, "")]
     assert (SuiteKind.scripts in kinds) is runs
+
+
+def test_tests_get_most_of_the_time_and_others_what_they_leave() -> None:
+    found = [Suite(kind, ()) for kind in SuiteKind]
+    tests, examples, scripts = shares(found)
+    assert tests == pytest.approx(0.6) and (examples, scripts) == pytest.approx((0.6, 0.9))
+    assert list(shares(found[:1])) == [0.9]

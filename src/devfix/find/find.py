@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,12 +59,20 @@ def find(path: str | Path, asked: FindOptions, show: Shown, step: Callable[[str]
     repository = Repository.open(Path(path))
     with prepared(repository, asked, show, step) as (search, found):
         try:
-            for left, suite in zip(range(len(found), 0, -1), found, strict=True):
-                search.look(suite, _FOR_SUITES / left)
+            for suite, share in zip(found, shares(found), strict=True):
+                search.look(suite, share)
             search.confirm()
         except KeyboardInterrupt:
             search.interrupted = True
         return search.report(repository, asked.known)
+
+
+def shares(found: Sequence[Suite]) -> Iterator[float]:
+    """Yield the share of each suite in the time that is left when it begins."""
+    left = sum(suite.kind.weight for suite in found)
+    for suite in found:
+        yield _FOR_SUITES * suite.kind.weight / left
+        left -= suite.kind.weight
 
 
 @contextmanager

@@ -33,6 +33,7 @@ from devfix.workspace import Repository
 CPU = World("cpu")
 LIFTED, TWICE = "lifted", "--lift-twice"
 _OVER = "the budget was over before"
+_FOR_CONTROL = 0.3  # of a suite's time: the lifted runs, each somewhat longer, get as far as the one on the CPU
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class Search:
     def look(self, suite: Suite, share: float = 1.0) -> None:
         """Run a suite in its worlds, with a share of the time that is left; what a pass does not need the next has."""
         until = time.monotonic() + self.left * share
-        control = self._pass(suite, CPU, "cpu", f"running the {suite.name} on the CPU", share=self.left * share * 0.4)
+        title, seconds = f"running the {suite.name} on the CPU", self.left * share * _FOR_CONTROL
+        control = self._pass(suite, CPU, "cpu", title, share=seconds)
         asked = control.tests.of("passed") + needing_gpus(control.tests)
         self._count(suite, control.tests)
         _stop_where_interrupted(control)
@@ -102,10 +104,11 @@ class Search:
     def _lifted_passes(self) -> Iterator[LiftedPass]:
         name = self.worlds[0].device.value
         two = self.worlds[-1] if len(self.worlds) > 1 else None
-        yield LiftedPass(LIFTED, self.worlds[0], f"lifted to {name}:0", 0.5 if two else 1.0)
+        looks_twice = self.keeps_tensors and bool(self.silent - {SilentKind.RESULT_ON_HOST})
+        yield LiftedPass(LIFTED, self.worlds[0], f"lifted to {name}:0", 0.4 if two else 1.0)
         if two is not None:
-            yield LiftedPass("second", two, f"lifted to {name}:1", 0.6)
-            if self.keeps_tensors and self.silent - {SilentKind.RESULT_ON_HOST}:
+            yield LiftedPass("second", two, f"lifted to {name}:1", 0.5 if looks_twice else 1.0)
+            if looks_twice:
                 yield LiftedPass("twice", two, f"lifted to {name}:0, then to {name}:1", 1.0, (TWICE,))
 
     def _count(self, suite: Suite, control: TestResults) -> None:

@@ -35,6 +35,14 @@ class SuiteKind(str, Enum):
         """The options with which pytest collects it."""
         return _OPTIONS[self]
 
+    @property
+    def weight(self) -> int:
+        """What a suite of this kind gets of the time, compared with the others of a repository."""
+        return _WEIGHTS[self]
+
+
+# Most repositories have far more tests than examples, and few scripts that run by themselves.
+_WEIGHTS = {SuiteKind.tests: 6, SuiteKind.examples: 2, SuiteKind.scripts: 1}
 
 _OPTIONS = {
     SuiteKind.tests: (),
