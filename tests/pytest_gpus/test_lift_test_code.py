@@ -27,3 +27,19 @@ def test_which_files_are_test_code_can_be_set(pytester: pytest.Pytester) -> None
         "import inputs, others\ndef test_it():\n    assert inputs.made().is_cuda and not others.made().is_cuda\n"
     )
     run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=1)
+
+
+@pytest.mark.slow
+def test_installed_packages_that_do_not_use_torch_work_for_the_test(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = site-packages\n")
+    folder = pytester.mkdir("site-packages")
+    folder.joinpath("waves.py").write_text("import numpy as np\ndef total(x):\n    return np.asarray(x).sum()\n")
+    folder.joinpath("layers.py").write_text("import torch\ndef total(x):\n    return x.numpy().sum()\n")
+    pytester.makepyfile(
+        "import layers, torch, waves\n"
+        "def test_waves():\n    assert waves.total(torch.ones(3)) == 3\n"
+        "def test_layers():\n    assert layers.total(torch.ones(3)) == 3\n"
+    )
+    done = run(pytester, "--lift", "--world", "simulated")
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["*can't convert cuda:0 device type tensor to numpy*", "*test_layers*"])

@@ -37,7 +37,7 @@ class SuiteKind(str, Enum):
 
     @property
     def weight(self) -> int:
-        """What a suite of this kind gets of the time, compared with the others of a repository."""
+        """The weight of a suite of this kind when the time is shared."""
         return _WEIGHTS[self]
 
 

@@ -1,7 +1,8 @@
 """Whose file a frame runs: that of a test, of the code under test, of a tool, of torch, or of the probe.
 
 Test code is what the order says: files by name (`test_*.py`), whole folders, and globs. A tool is what stands between a
-test and the code that it means to call: the standard library, pytest, NumPy and similar libraries.
+test and the code that it means to call: the standard library, pytest, NumPy, and other installed packages that do
+not use torch.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import os
 import sys
 from enum import IntEnum
 from fnmatch import fnmatch
-from types import CodeType, FrameType
+from functools import lru_cache
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
 
 import torch
 
@@ -33,7 +35,7 @@ _LOADER = os.path.join(_TORCH, "utils", "data") + os.sep
 _PROBE = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 _LIBRARY = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
 _PACKAGES = ("site-packages", "dist-packages")
-# Packages that know no GPU, or only run tests: what one of them raises is the doing of who called it.
+# Packages that work for who called them though they may use torch: they read its tensors as arrays, or run tests.
 _TOOLS = frozenset(
     (
         "numpy", "scipy", "pandas", "sklearn", "matplotlib", "PIL", "networkx", "joblib", "pytest", "_pytest", "pluggy",
@@ -107,8 +109,41 @@ def _is_tool(path: str) -> bool:
     for folder in _PACKAGES:
         if folder in parts:
             after = parts[parts.index(folder) + 1 :]
-            return bool(after) and after[0].removesuffix(".py") in _TOOLS
+            return bool(after) and _is_tool_package(after[0].removesuffix(".py"))
     return path.startswith(_LIBRARY) or path.startswith(os.path.realpath(sys.base_prefix) + os.sep + "lib")
+
+
+def _is_tool_package(name: str) -> bool:
+    """Return whether an installed package works for who called it: what it raises is not its own doing.
+
+    PyWavelets takes an array, and what it cannot make one of is a mistake of the caller. A package that uses torch may
+    be the code under test.
+    """
+    return name in _TOOLS or not _uses_torch(name, len(sys.modules))
+
+
+@lru_cache(maxsize=4096)
+def _uses_torch(package: str, loaded: int) -> bool:
+    """Return whether a package has imported torch, or something of it; `loaded` is how many modules there are."""
+    below = package + "."
+    modules = [module for name, module in list(sys.modules.items()) if name == package or name.startswith(below)]
+    return any(_is_of_torch(value) for module in modules for value in list(_names(module).values()))
+
+
+def _names(module: object) -> dict[str, object]:
+    """Return what a module has; `vars` of one that is loaded lazily would load it."""
+    found: dict[str, object] = object.__getattribute__(module, "__dict__") if isinstance(module, ModuleType) else {}
+    return found
+
+
+def _is_of_torch(value: object) -> bool:
+    if isinstance(value, ModuleType):
+        name = _names(value).get("__name__")
+    elif isinstance(value, (type, FunctionType, BuiltinFunctionType)):
+        name = value.__module__
+    else:
+        return False
+    return isinstance(name, str) and name.partition(".")[0] == "torch"
 
 
 def nearest(frame: FrameType | None, past: Whose = Whose.TORCH) -> Whose:
