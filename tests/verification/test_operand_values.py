@@ -24,7 +24,7 @@ from devfix.model import (
     SourceLocation,
     World,
 )
-from devfix.verification.checks.operand_values import detect_operand_change, expected_checksums
+from devfix.verification.checks.operand_values import detect_operand_change, expected_checksums, misses_expected
 from devfix.verification.verifier import Verifier
 
 ONE, TWO = Checksum(3.0, 3.0), Checksum(5.0, 9.0)
@@ -112,6 +112,18 @@ def test_an_operator_that_ran_on_other_values_is_told() -> None:
     assert said(visited(False, "aten::addmm"), again) == "", "another operator may take them in another form"
     assert said(visited(False, ran=0), again) == "" and said(make_run(HOME), again) == ""
     assert said(visited(False), again, given=()) == "" and said(visited(False), again, failure=None) == ""
+
+
+def test_values_may_reach_the_operator_whose_part_failed() -> None:
+    before = replace(make_run(HOME, failing(ONE, TWO)), operator_counts=(OperatorCount("aten::whole", 0, 1),))
+    reach = CountRequest(expected_values=(ONE, TWO))
+    alone = visited(False)  # another call of the part, on the same line
+    assert misses_expected(before, reach, alone)
+    whole = OperatorCount("aten::whole", 1, 0, device=1, saw_expected_values=True)
+    assert not misses_expected(before, reach, replace(alone, operator_counts=(*alone.operator_counts, whole)))
+    assert misses_expected(
+        before, reach, replace(alone, operator_counts=(*alone.operator_counts, replace(whole, op="aten::other")))
+    )
 
 
 def test_only_what_repeats_is_held_against_a_patch() -> None:

@@ -144,11 +144,11 @@ class Verifier:
 
     def _operand_change(self, diagnosis: Diagnosis, reach: CountRequest, after: Run, files: Mapping[str, bytes]) -> str:
         before, runner, home = self.before, self.run, self.before.world
-        if before.failure is None or not misses_expected(before.failure, reach, after):
+        if before.failure is None or not misses_expected(before, reach, after):
             return ""
         if self._draws_unseeded(before, after):
             runner = self.seeded
-            before = runner(home, self.files, False, NO_COUNTS)
+            before = replace(runner(home, self.files, False, NO_COUNTS), operator_counts=before.operator_counts)
             reach = replace(reach, expected_values=expected_checksums(before.failure, diagnosis))
             after = runner(home, files, False, reach)
         plain, patched = partial(runner, home, self.files, False, NO_COUNTS), partial(runner, home, files, False)

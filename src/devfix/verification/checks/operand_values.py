@@ -39,21 +39,29 @@ def detect_operand_change(
     To exclude values that change from run to run, `plain` runs the program again without the patch and `patched` with
     it.
     """
-    if before.failure is None or not misses_expected(before.failure, reach, after):
+    if before.failure is None or not misses_expected(before, reach, after):
         return ""
     again = plain().failure
     if again is None:
         return ""
     steady = replace(reach, expected_values=expected_checksums(_repeating(before.failure, again), diagnosis))
-    if steady != reach and not (steady.expected_values and misses_expected(before.failure, steady, patched(steady))):
+    if steady != reach and not (steady.expected_values and misses_expected(before, steady, patched(steady))):
         return ""
     return f"where it failed {before.failure.op} is given other values than it was"
 
 
-def misses_expected(failure: Failure, reach: CountRequest, after: Run) -> bool:
-    """Return whether a run with `reach` never passed the expected values to the failing operator."""
-    visit = next((visit for visit in after.operator_counts if visit.op == failure.op and visit.completed), None)
-    return bool(reach.expected_values) and visit is not None and not visit.saw_expected_values
+def misses_expected(before: Run, reach: CountRequest, after: Run) -> bool:
+    """Return whether a run with `reach` never passed the expected values to the operator that failed in `before`.
+
+    An operator may fail in a part of it (`torch.sparse.mm` in addmm), which a clean run does not show, although it may
+    show another call of the part on the same line, as of a linear layer. So the values may be those of the whole.
+    """
+    failed = before.failure
+    if failed is None or not reach.expected_values:
+        return False
+    names = {failed.op, *(visit.op for visit in before.operator_counts if visit.raised)}
+    ran = [visit for visit in after.operator_counts if visit.completed and visit.op in names]
+    return any(visit.op == failed.op for visit in ran) and not any(visit.saw_expected_values for visit in ran)
 
 
 def _is_unset(operand: Operand) -> bool:
