@@ -4,8 +4,9 @@ usage: python benchmarks/foresight.py [PARENT ...] [--work FOLDER] [--mirror FOL
 
 `foresight.toml` names the fixes: repository, the commit before each and the fix, what the tests need, and the tests
 that run the file at fault: all that `devfix find` is told. A bug counts as found where a finding is created or fails in
-a function that the fix changes, in the file at fault. A commit of which no test runs is left out, and a search without
-the bug that its budget has cut short. What was measured is kept in `foresight.json`, from which the table in
+a function that the fix changes, in the file at fault, or is created elsewhere in that file and fails in a call of such
+a function: the fix moves it where it is used. A commit of which no test runs is left out, and a search without the bug
+that its budget has cut short. What was measured is kept in `foresight.json`, from which the table in
 docs/explanation/foresight.md is written.
 
     [environments]
@@ -43,6 +44,7 @@ FIXES = ROOT / "benchmarks" / "foresight.toml"
 MEASURED = ROOT / "benchmarks" / "foresight.json"
 PAGE = ROOT / "docs" / "explanation" / "foresight.md"
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? ", re.MULTILINE)
+_FRAME = re.compile(r'^  File "(.+)", line (\d+), in ', re.MULTILINE)
 _TOLD = """# Bugs found before their fixes
 
 {found} of {count} bugs that people fixed in public repositories are found at the commit before the fix by `devfix
@@ -94,7 +96,10 @@ def judged(fix: dict[str, Any], report: dict[str, Any], lines: list[range]) -> d
 
 
 def _is_bug(finding: dict[str, Any], path: str, lines: list[range]) -> bool:
-    places = ((finding["path"], finding["line"]), (finding["failing"]["path"], finding["failing"]["line"]))
+    places = [(finding["path"], finding["line"]), (finding["failing"]["path"], finding["failing"]["line"])]
+    if finding["path"] == path and finding["failure"] is not None:
+        frames = _FRAME.findall(finding["failure"]["traceback"])
+        places += [(path, int(line)) for file, line in frames if file.endswith(f"/{path}")]
     return any(place == path and any(line in each for each in lines) for place, line in places)
 
 

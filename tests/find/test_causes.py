@@ -8,11 +8,15 @@ FAILS = SourceLocation("library/blur.py", 9, "forward", owned=True)
 MAKES = SourceLocation("library/blur.py", 4, "kernel", owned=True)
 TEST = SourceLocation("tests/test_blur.py", 3, "test_blur", owned=True)
 DOCTEST = SourceLocation("lib/python3.11/doctest.py", 1355, "<module>")
+TAKES = SourceLocation("library/blur.py", 6, "forward", owned=True)
 SEEN = Seen("tests/test_blur.py::test_blur", SuiteKind.tests, "cuda:0")
 
 
-def place_of(made: SourceLocation) -> SourceLocation:
-    stray = Operand("other", "cpu", history=(Event("factory", "aten::ones", "cpu", (made,)),))
+def place_of(made: SourceLocation, taken: SourceLocation | None = None) -> SourceLocation:
+    history = [Event("factory", "aten::ones", "cpu", (made,))]
+    if taken is not None:
+        history.append(Event("move", "Tensor.cpu", "cpu", (taken,)))
+    stray = Operand("other", "cpu", history=tuple(history))
     frames = tuple(Frame(place) for place in (TEST, FAILS))
     failure = Failure(
         "device-mismatch", "RuntimeError", "two devices", "aten::mul", frames, (Operand("self", "cuda:0"), stray)
@@ -28,3 +32,9 @@ def test_a_cause_lies_where_the_code_under_test_made_the_tensor() -> None:
 def test_a_cause_lies_where_it_fails_if_others_made_the_tensor() -> None:
     assert place_of(TEST) == FAILS, "a test made it"
     assert place_of(DOCTEST) == FAILS, "an example made it, which runs in a file that is not of the repository"
+
+
+def test_a_cause_lies_where_the_code_under_test_took_what_others_made_to_the_host() -> None:
+    assert place_of(TEST, TAKES) == TAKES
+    assert place_of(MAKES, TAKES) == MAKES, "what it made itself is of the host from there on"
+    assert place_of(TEST, TEST) == FAILS, "a test took it there"

@@ -17,6 +17,7 @@ from devfix.sdk import Sources
 
 RAISES: CauseKind = "raises"
 UNEXPLAINED = ""
+HOST = "cpu"
 NOWHERE = SourceLocation("", 1)
 IsTest = Callable[[SourceLocation], bool]
 
@@ -156,16 +157,21 @@ def _failing(failure: Failure, is_test: IsTest) -> SourceLocation:
 
 
 def _origin(failure: Failure, best: Diagnosis | None, is_test: IsTest) -> SourceLocation | None:
-    """Return where the operand that is wrong was made; without a rule, the one that the code under test made."""
+    """Return where the operand that is wrong comes from; without a rule, the one of the host that has such a place."""
     if best is not None and best.finding.operand < len(failure.operands):
-        made = _creation_place(failure.operands[best.finding.operand])
-        if made is not None and made.owned and not is_test(made):
-            return made
-    for operand in failure.operands:
-        made = _creation_place(operand)
-        if made is not None and made.owned and not is_test(made) and operand.device == "cpu":
-            return made
-    return None
+        place = _stray_from(failure.operands[best.finding.operand], is_test)
+        if place is not None:
+            return place
+    strays = (each for each in failure.operands if each.device == HOST)
+    return next((place for each in strays if (place := _stray_from(each, is_test)) is not None), None)
+
+
+def _stray_from(operand: Operand, is_test: IsTest) -> SourceLocation | None:
+    """Return where the code under test made a tensor, or where it took to the host what others made."""
+    places = [_creation_place(operand)]
+    if operand.device == HOST:
+        places += [each.owned_place for each in reversed(operand.transfers) if each.device == HOST]
+    return next((each for each in places if each is not None and each.owned and not is_test(each)), None)
 
 
 def _creation_place(operand: Operand) -> SourceLocation | None:
