@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from .. import hooks
+from ..accelerators import randomness
 from ..accelerators.devices import CPU
 from ..native import loading as native
 from ..tensors.tensor import Tensor
@@ -18,6 +19,7 @@ from .composite_path import PLAIN, alone, listening
 SIMPLE = frozenset(
     (int, float, bool, complex, str, type(None), tuple, list, torch.Size, torch.dtype, torch.memory_format)
 )
+_GENERATOR = torch._C.Generator  # the class of the host's; those of simulated GPUs have one of their own
 below = torch._C._DisableTorchDispatch  # active while the object exists; a `with` statement would cost more
 
 
@@ -84,6 +86,9 @@ def makes(args: Any, kwargs: Any) -> bool:
     for name, value in kwargs.items():
         if name == "device":
             if value is not None and value != "cpu" and value != CPU:
+                return False
+        elif name == "generator" and type(value) is _GENERATOR:
+            if randomness.owner(value) >= 0:  # C++ returns a GPU's as the host's class
                 return False
         elif type(value) not in SIMPLE or name == "pin_memory":
             return False
