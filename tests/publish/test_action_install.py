@@ -41,6 +41,7 @@ def sole_index_of(runner: Runner, folder: Path) -> Iterator[PackageIndex]:
             "HTTPS_PROXY": "http://127.0.0.1:9",  # nobody listens there, so that no index of CPU builds answers
             "NO_PROXY": "127.0.0.1",
             "UV_HTTP_RETRIES": "0",
+            "DEVFIX_NATIVE": "0",  # the compiler of the hot paths works on in the cache when devfix has ended
         }
         yield index
     assert list((folder / "cache" / "devfix" / "environments").glob("*/bin/python"))

@@ -34,7 +34,7 @@ except RuntimeError as error:
 """
 
 
-def test_host_generator_needs_no_dispatcher():
+def test_host_generator_needs_no_dispatcher() -> None:
     order = {"world": {"kind": "simulated", "gpus": 1, "current": 0}, "traces": os.devnull}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("DEVFIX")}
     given = {**kept, "DEVFIX_PROBE": json.dumps(order), "PYTHONPATH": str(ENTRY)}

@@ -118,7 +118,7 @@ def run(program: str, **more: str) -> subprocess.CompletedProcess[str]:
 
 def start_build(cache: Path, **more: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-I", str(BUILD), "--wait"], env={**os.environ, "XDG_CACHE_HOME": str(cache), **more}
+        [sys.executable, "-IB", str(BUILD), "--wait"], env={**os.environ, "XDG_CACHE_HOME": str(cache), **more}
     )
 
 
@@ -147,6 +147,16 @@ def test_two_builds_at_once_leave_one_file(built: Path) -> None:
     (file,) = files_in(built)
     assert file.suffix == ".so"
     assert start_build(built).wait() == 0
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_a_build_writes_no_bytecode(tmp_path: Path) -> None:
+    """The build goes on when devfix has ended, and what it imports may be removed by then."""
+    cache, bytecode = tmp_path / "cache", tmp_path / "bytecode"
+    assert start_build(cache, PYTHONPYCACHEPREFIX=str(bytecode), PYTHONDONTWRITEBYTECODE="").wait() == 0
+    assert [file.suffix for file in files_in(cache)] == [".so"]
+    assert not bytecode.exists()
 
 
 @needs_compiler

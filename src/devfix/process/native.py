@@ -27,6 +27,6 @@ def compile_for(python: str, environment: Callable[[], Mapping[str, str]]) -> No
 
 def _start(python: str, environment: Callable[[], Mapping[str, str]]) -> None:
     quiet = subprocess.DEVNULL
-    words = [python, "-I", str(BUILD)]
+    words = [python, "-IB", str(BUILD)]
     with contextlib.suppress(OSError, subprocess.SubprocessError):  # the simulation runs in Python then
         subprocess.run(words, stdin=quiet, stdout=quiet, stderr=quiet, env=environment(), timeout=60, check=False)

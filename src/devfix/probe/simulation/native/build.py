@@ -1,4 +1,4 @@
-"""Build the hot paths for the interpreter that runs this file, unless they are there: `python -I build.py [--wait]`.
+"""Build the hot paths for the interpreter that runs this file, unless they are there: `python -IB build.py [--wait]`.
 
 It returns at once and builds in a process of its own, at the lowest priority. Nothing else waits for the result: a run
 that begins before it is there runs in Python. A file is only put into the cache once a small program has run with it.
@@ -150,7 +150,7 @@ def _try(made: str, torch: str, environment: dict[str, str]) -> str:
     environment["PYTHONPATH"] = os.pathsep.join(paths)
     try:
         done = subprocess.run(
-            [sys.executable, "-c", CHECK],
+            [sys.executable, "-B", "-c", CHECK],  # it may outlive devfix, and leaves torch's folder alone
             env=environment,
             capture_output=True,
             text=True,
