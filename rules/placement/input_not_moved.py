@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from devfix.sdk import Change, Confidence, Context, OperandRule, Site, first_is_safe
+from devfix.sdk import Change, Confidence, Context, OperandRule, Site, first_is_safe, moved_away
 
 
 class InputNotMoved(OperandRule):
@@ -16,9 +16,9 @@ class InputNotMoved(OperandRule):
     def explain(self, ctx: Context) -> str:
         """Report what was never moved, or was moved if a parameter that it meets was moved to the host on purpose."""
         other = ctx.view_peer()
-        follows = (
-            other.operand.owner is not None and other.operand.device == "cpu" and other.moved_to("cpu") is not None
-        )
+        is_brought_back = other.operand.device == "cpu" and other.moved_to("cpu") is not None
+        is_module = is_brought_back and other.operand.owner is not None
+        follows = is_module and moved_away(ctx.failure, other.operand, ctx.sources) is None
         if ctx.is_held or (ctx.is_intentional and not follows):
             return ""
         moved = "but" if ctx.is_intentional else "and was never moved, while"

@@ -7,7 +7,13 @@ from dataclasses import replace
 from verifier_cases import CPU, FIRST, HOME, make_run
 
 from devfix.model import Edit, Operand, OperatorCount, OperatorTotals, Run
-from devfix.verification.checks.computation import diff_totals, edited_places, extra_gpu_work, moved_work_to_cpu
+from devfix.verification.checks.computation import (
+    diff_totals,
+    edited_places,
+    extra_gpu_work,
+    left_gpu,
+    moved_work_to_cpu,
+)
 
 
 def computed(*rows: OperatorTotals, run: Run | None = None) -> Run:
@@ -98,6 +104,20 @@ def test_when_work_leaves_the_gpu() -> None:
     assert moved_work_to_cpu(two, two.failure.operands[1], on_host), (
         "where both lay on GPUs, neither was meant for the host"
     )
+
+
+def test_a_line_that_ran_on_the_gpu_runs_on_the_cpu() -> None:
+    def counted(*counts: OperatorCount) -> Run:
+        return replace(make_run(HOME, FIRST), operator_counts=counts)
+
+    before = counted(OperatorCount("aten::add", 3, 1, device=3))
+    (told,) = left_gpu(before, counted(OperatorCount("aten::add", 4, 0, device=3)))
+    assert told == "aten::add ran on a GPU where it failed, 3 times, and runs on the CPU there now, once"
+    assert not left_gpu(before, counted(OperatorCount("aten::add", 4, 0, device=4)))
+    assert not left_gpu(before, counted(OperatorCount("aten::mul", 4, 0))) and not left_gpu(before, counted())
+    for other in (OperatorCount("aten::add", 0, 1), OperatorCount("aten::add", 3, 1, device=2)):
+        assert not left_gpu(counted(other), counted(OperatorCount("aten::add", 4, 0, device=3)))
+    assert not left_gpu(replace(before, failure=None), counted(OperatorCount("aten::add", 4, 0)))
 
 
 def test_what_edited_lines_compute_apart() -> None:

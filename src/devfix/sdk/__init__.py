@@ -36,6 +36,7 @@ from devfix.sdk.trace.derived import StoredAttribute, derived_in_frame, stored_a
 from devfix.sdk.trace.history import is_created_where_used, last_data_event, loop_event, preserves_data
 from devfix.sdk.trace.holders import attribute_of, classes_called, classes_holding, dominating, owned_places
 from devfix.sdk.trace.loop_values import is_loop_variable
+from devfix.sdk.trace.moved_away import MovedAway, moved_away
 from devfix.sdk.trace.operands import declarations, is_selected_from, module_device, names_in
 from devfix.sdk.trace.placement import last_placement
 from devfix.sdk.trace.returns import class_of, methods_called, return_values
@@ -95,6 +96,7 @@ __all__ = [
     "Frame",
     "ModuleOwner",
     "ModuleRule",
+    "MovedAway",
     "NameRef",
     "Operand",
     "OperandRule",
@@ -163,6 +165,7 @@ __all__ = [
     "module_device",
     "modules_of",
     "move_to",
+    "moved_away",
     "named_at",
     "named_device",
     "names_in",

@@ -17,7 +17,7 @@ from devfix.verification.candidate import (
     mark_superseded,
     reject,
 )
-from devfix.verification.checks.computation import diff_totals, extra_gpu_work
+from devfix.verification.checks.computation import diff_totals, extra_gpu_work, left_gpu
 from devfix.verification.checks.ended import ENDED_NOTE, counts_for, stops_before
 from devfix.verification.checks.model_summaries import differs_by_children, registered
 from devfix.verification.checks.operand_values import detect_operand_change, expected_checksums, misses_expected
@@ -230,7 +230,7 @@ class Verifier:
         against = candidate.verdict.objections
         if outcome in ("verified", "progressed") and CPU in runs:
             pair = [candidate.run, runs[home].result()]
-            against += gpu_only_lines(self.before, pair, runs[CPU].result())
+            against += left_gpu(self.before, candidate.run) + gpu_only_lines(self.before, pair, runs[CPU].result())
             if numbers := differing_numbers(self.before, pair, runs[CPU].result()):
                 outcome, reason = "behaviour-changed", f"on a GPU the program prints {numbers}"
         before = {home.name: self.before.ending}

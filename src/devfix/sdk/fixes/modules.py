@@ -38,8 +38,8 @@ def root_modules(failure: Failure, operand: Operand) -> list[tuple[ModuleOwner, 
     return found
 
 
-def largest_misplaced_module(failure: Failure, operand: Operand) -> ScopeVariable | None:
-    """Return the largest module that holds an operand and is completely on the operand's device.
+def largest_misplaced_module(failure: Failure, operand: Operand, frame: int | None = None) -> ScopeVariable | None:
+    """Return the largest module that holds an operand and is completely on the operand's device, in a frame or in any.
 
     For example `model.head` of a `model` whose other parts were moved, or `model` itself if nothing of it was.
 
@@ -47,6 +47,8 @@ def largest_misplaced_module(failure: Failure, operand: Operand) -> ScopeVariabl
     True
     """
     for owner, _ in root_modules(failure, operand):
+        if frame is not None and owner.frame != frame:
+            continue
         for part in re.finditer(r"[.\[]|$", owner.expression[len(owner.root) :]):
             binding = variable_in_frame(failure, owner.frame, owner.expression[: len(owner.root) + part.start()])
             if binding is not None and binding.kind == "module" and binding.device == operand.device:

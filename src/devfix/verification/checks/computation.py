@@ -62,6 +62,21 @@ def moved_work_to_cpu(before: Run, wrong: Operand | None, after: Run) -> str:
     return f"it takes the work off the GPU: {failure.op} runs on the CPU where it failed"
 
 
+def left_gpu(before: Run, after: Run) -> tuple[str, ...]:
+    """Return that the failing operator, which ran on GPUs alone where it failed, runs on the CPU there now; else ().
+
+    So it does where a model was moved to the host between two uses, and its input follows it.
+    """
+    op = before.failure.op if before.failure is not None else ""
+    ran, runs = (next((each for each in run.operator_counts if each.op == op), None) for run in (before, after))
+    if ran is None or runs is None or not ran.completed or ran.device < ran.completed or runs.device >= runs.completed:
+        return ()
+    return (
+        f"{op} ran on a GPU where it failed, {_times(ran.completed)}, and runs on the CPU there now,"
+        f" {_times(runs.completed - runs.device)}",
+    )
+
+
 def edited_places(edits: Iterable[Edit]) -> tuple[SourceLocation, ...]:
     """Return the lines that edits changed or inserted, in the edited files."""
     return tuple(
