@@ -5,24 +5,29 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
+    FACTORIES,
     Change,
     Context,
     File,
     OperandRule,
     SourceLocation,
+    add_keyword,
     argument,
     assignments,
     binding_at,
     code,
     definition,
     expression,
+    last_name,
+    move_to,
+    parameters,
     rewrite,
     stored_attributes,
 )
 
 
 class StaleCache(OperandRule):
-    """Computes it again if the guard of the cache meets another device."""
+    """Computes it again if the guard of the cache meets another device, and on the device of the argument."""
 
     supersedes = ("state/tensor-not-buffer",)  # what is computed again for each input is not state of the module
     blames_intentional = True
@@ -47,24 +52,60 @@ class StaleCache(OperandRule):
             return
         for each in assignments(file, attribute, method):
             guard = next((around for around in file.ancestors(each) if isinstance(around, cst.If)), None)
-            given = _find_given(file, guard) if guard is not None else ""
-            if guard is None or not given or not file.find(guard.test, attribute) or _is_string(ctx, place, given):
+            if guard is None or not file.find(guard.test, attribute):
                 continue
-            left = guard.test
-            if isinstance(left, cst.BooleanOperation) and isinstance(left.operator, cst.And):
-                left = left.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-            test = cst.BooleanOperation(left, cst.Or(), expression(f"{attribute}.device != {given}"))
-            yield from rewrite(file, {guard.test: test}, f"Compute `{attribute}` again for another device")
+            given = _find_given(file, guard)
+            for device in [given] if given else _find_devices(ctx, place, method):
+                if not _is_string(ctx, place, device):
+                    edits: dict[cst.CSTNode, cst.CSTNode] = {
+                        guard.test: _or(guard.test, f"{attribute}.device != {device}")
+                    }
+                    edits |= {} if given else _placed(file, each, device)
+                    yield from rewrite(file, edits, f"Compute `{attribute}` again for another device")
 
 
 def _find_cached(ctx: Context) -> tuple[str, SourceLocation | None]:
     """Return the attribute that stores the operand (or its source), and where a method computed it."""
     for each in stored_attributes(ctx.failure, ctx.operand):
-        place = each.maker.places[0] if each.maker is not None and each.maker.places else None
-        owner, _, method = place.function.rpartition(".") if place is not None and place.owned else ("", "", "")
-        if owner and method != "__init__":
-            return f"{each.whole}.{each.attribute}", place
+        places = each.maker.places if each.maker is not None else ()
+        for place in places if places and places[0].owned else ():
+            owner, _, name = place.function.rpartition(".")
+            if owner and name != "__init__" and (place == places[0] or _is_assigned(ctx, place, each.attribute)):
+                return f"{each.whole}.{each.attribute}", place
     return "", None
+
+
+def _is_assigned(ctx: Context, place: SourceLocation, attribute: str) -> bool:
+    """Return whether a method assigns an attribute at a location: a function that it calls computed the value."""
+    file = ctx.sources.file(place)
+    method = definition(file, place.function) if file is not None else None
+    found = assignments(file, f"self.{attribute}", method) if file is not None and method is not None else []
+    return any(file is not None and file.line_of(each) <= place.line for each in found)
+
+
+def _find_devices(ctx: Context, place: SourceLocation, method: cst.FunctionDef) -> list[str]:
+    """Return the devices of the method's arguments, if what it keeps was created without one."""
+    site = ctx.site_at(place)
+    if site is None or ctx.is_intentional:
+        return []
+    texts = site.device_expressions()
+    return [each for each in texts if each.endswith("device") and each.partition(".")[0] in parameters(method)[1:]]
+
+
+def _placed(file: File, assigned: cst.Assign | cst.AnnAssign, device: str) -> dict[cst.CSTNode, cst.CSTNode]:
+    """Return edits by which the assigned value is created on a device, or moved there."""
+    value = assigned.value
+    if value is None:
+        return {}
+    calls = [node for node in file.within(value) if isinstance(node, cst.Call)]
+    made = [each for each in calls if last_name(each.func) in FACTORIES and isinstance(each.func, cst.Attribute)]
+    return {each: add_keyword(each, "device", device) for each in made} or {value: move_to(value, device)}
+
+
+def _or(test: cst.BaseExpression, other: str) -> cst.BooleanOperation:
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+        test = test.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return cst.BooleanOperation(test, cst.Or(), expression(other))
 
 
 def _is_string(ctx: Context, place: SourceLocation, given: str) -> bool:
