@@ -1,0 +1,52 @@
+"""An autograd function returns a gradient that is on another device than its input."""
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from devfix.sdk import Change, Context, FailureRule, File, definition, first_is_safe, move_to, parameters, rewrite
+
+MESSAGE = re.compile(r"Function (?P<name>\w+)Backward returned .* expected device (?P<wanted>[\w:]+) but got")
+
+
+class ReturnedGradient(FailureRule):
+    """Creates it where the incoming gradient is, else moves it where it is returned."""
+
+    failure_kind = "device-mismatch"
+
+    def explain(self, ctx: Context) -> str:
+        """Report the class, whose `backward` has returned by the time at which PyTorch sees what is wrong."""
+        said = MESSAGE.search(ctx.failure.message)
+        return f"`{said['name']}.backward` returned a gradient that is not on {said['wanted']}." if said else ""
+
+    def locate(self, ctx: Context) -> str:
+        """Return the device that the message names."""
+        said = MESSAGE.search(ctx.failure.message)
+        return said["wanted"] if said is not None else ""
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Look for the class in the files of the gradient's history."""
+        said = MESSAGE.search(ctx.failure.message)
+        name = f"{said['name']}.backward" if said is not None else ""
+        for site in ctx.sites("creation", "returned") if ctx.failure.operands else ():
+            if site.place.function == name:
+                yield from site.add_device() if site.kind == "creation" else site.move_result()
+        for file in ctx.files():
+            method = definition(file, name)
+            if isinstance(method, cst.FunctionDef):
+                yield from first_is_safe(_move_returned(file, method, each) for each in _returned(file, method))
+
+
+def _returned(file: File, method: cst.FunctionDef) -> Iterator[cst.BaseExpression]:
+    """Yield what a method returns as gradients, which are None for arguments that have none."""
+    for node in file.within(method):
+        if isinstance(node, cst.Return) and node.value is not None and file.function_of(node) is method:
+            every = [each.value for each in node.value.elements] if isinstance(node.value, cst.Tuple) else [node.value]
+            yield from (each for each in every if file.code(each) != "None")
+
+
+def _move_returned(file: File, method: cst.FunctionDef, gradient: cst.BaseExpression) -> Iterator[Change]:
+    for incoming in parameters(method)[1:2]:
+        title = f"Move `{file.code(gradient)}` to `{incoming}.device`"
+        yield from rewrite(file, {gradient: move_to(gradient, f"{incoming}.device")}, title)
