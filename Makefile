@@ -49,7 +49,7 @@ test-pages: $(READY) ## Repair the cases on the rules' pages
 
 # Tests of one file run in one process: they share repairs, which each process would do for itself.
 test-slow: $(READY) ## The other tests that start many programs
-	@$(BIN)/python -m pytest --quiet -n 2 --dist loadfile -m "slow and not exhaustive" --ignore $(PAGES)
+	@$(BIN)/python -m pytest --quiet -n 2 --dist loadfile --durations 30 -m "slow and not exhaustive" --ignore $(PAGES)
 
 test-exhaustive: $(READY) ## Every operator, every program, kills at many points: hours
 	@$(BIN)/python -m pytest --quiet -m exhaustive
