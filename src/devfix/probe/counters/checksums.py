@@ -13,6 +13,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ..inspection import operands
+from ..provenance import records
 from ..recipes import tensors
 
 Values = tuple[float, float]  # a weighted sum, and the sum of magnitudes
@@ -52,8 +53,9 @@ def weigh(value: Any) -> Values | None:
     """Return the sums of a tensor, or of a number as a tensor; None if it has no values."""
     try:
         with _disable_current_modes(), torch.no_grad():
-            if isinstance(value, (bool, int, float)):
-                value = torch.tensor([float(value)], dtype=torch.float64, device="cpu")
+            if isinstance(value, (bool, int, float)):  # a tensor would count as one of the program's
+                total = float(value) * float(weights()[0])
+                return (total, abs(total)) if total - total == 0 else None
             if value.layout is not torch.strided or value.device.type == "meta":
                 return None
             held = getattr(value, "_devfix_held", None)
@@ -90,6 +92,11 @@ def checksum_of(func: Any, argument: str, tensor: Any) -> dict[str, float] | Non
 
 def are_given(func: Any, args: Any, kwargs: Any) -> bool:
     """Return whether an operator that has run received all the values that are looked for, each in one argument."""
+    with records.aside():
+        return _are_given(func, args, kwargs)
+
+
+def _are_given(func: Any, args: Any, kwargs: Any) -> bool:
     written = _written_names(func)
     found = [tensor for name, tensor in operands.arguments(func, args, kwargs) if name.partition("[")[0] not in written]
     numbers = [each for each in (*args, *(kwargs or {}).values()) if isinstance(each, (bool, int, float))]

@@ -23,8 +23,5 @@ def install() -> None:
 
 
 def _exclude(module: ModuleType, run: Callable[[], None]) -> None:
-    before = records.operations()
-    try:
+    with records.aside():
         run()
-    finally:
-        records.leave_out(records.operations() - before + 1)  # the two queries count too

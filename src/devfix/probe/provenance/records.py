@@ -16,6 +16,8 @@ import gc
 import itertools
 import threading
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -141,6 +143,16 @@ _aside = 0  # events that are not the program's
 def operations() -> int:
     """Return how many events the program has had; the count itself is one."""
     return next(moments) - _aside
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Exclude the events of a block from the count."""
+    before = operations()
+    try:
+        yield
+    finally:
+        leave_out(operations() - before + 1)  # the two queries count too
 
 
 def leave_out(number: int) -> None:
