@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from mismatch_factory import meeting, place, tensor
+from mismatch_factory import after, meeting, place, spot_at, tensor
 
 from devfix.model import ScopeVariable, SourceLocation
 from devfix.sdk import FixSite, Sources, has_device_name
-from devfix.sdk.fixes.factories import device_parameter
+from devfix.sdk.fixes.factories import add_device_argument, device_parameter
 
 CODE = """class Waves(nn.Module):
     def __init__(self, size, /, device=None, *, home=None):
@@ -58,3 +58,29 @@ def test_any_name_for_the_device_in_scope_counts() -> None:
     assert not has_device_name(
         meeting(CODE, "torch.zeros(size)", scope=[tensor("y", "cuda:0")])[0].failure, CREATED, "cuda:0"
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "together"),
+    [
+        (
+            "torch.zeros(2).add_(x, torch.ones(2))",
+            "torch.zeros(2, device=x.device).add_(x, torch.ones(2, device=x.device))",
+        ),
+        ("x.where(x > 0, torch.zeros(2))", "x.where(x > 0, torch.zeros(2, device=x.device))"),
+        (
+            "torch.cat([torch.zeros(2), torch.ones(2)])",
+            "torch.cat([torch.zeros(2, device=x.device), torch.ones(2, device=x.device)])",
+        ),
+        (
+            "torch.zeros(2).numpy().dot(table(torch.ones(2)))",
+            "torch.zeros(2, device=x.device).numpy().dot(table(torch.ones(2)))",
+        ),
+    ],
+)
+def test_factories_of_one_call_are_given_the_device_together(line: str, together: str) -> None:
+    code = f"def f(x):\n    return {line}\n"
+    diagnosis, source = meeting(code, "torch.zeros(2)")
+    changes = [after(each) for each in add_device_argument(diagnosis, spot_at(diagnosis, kind="creation"), source)]
+    assert changes[0] == code.replace(line, together)
+    assert changes[-1] == code.replace("torch.zeros(2)", "torch.zeros(2, device=x.device)")

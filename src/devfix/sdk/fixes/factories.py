@@ -101,13 +101,17 @@ def _naming(scope: Iterable[ScopeVariable], device: str) -> Iterator[ScopeVariab
 
 
 def _sibling_factories(file: File, call: cst.Call) -> list[cst.Call]:
-    """Return the factories without a device that are arguments of the same call: `torch.meshgrid` needs one device."""
+    """Return the factories without a device beside a call: other arguments, the object whose method it is passed to.
+
+    Such as those of `torch.meshgrid(torch.arange(2), torch.arange(3))`, or of `torch.zeros(3).add_(torch.ones(3))`.
+    """
     outer: cst.CSTNode | None = file.parent(call)
-    while isinstance(outer, cst.Element | cst.List | cst.Tuple | cst.Arg):
+    while isinstance(outer, cst.Element | cst.List | cst.Tuple | cst.Arg | cst.Attribute):
         outer = file.parent(outer)
     if not isinstance(outer, cst.Call) or outer.func is call:
         return []
-    given = [each.value for each in outer.args]
+    receiver = [outer.func.value] if isinstance(outer.func, cst.Attribute) else []
+    given = [*receiver, *(each.value for each in outer.args)]
     lists = [each for each in given if isinstance(each, cst.List | cst.Tuple)]
     given = [*given, *(part.value for each in lists for part in each.elements)]
     return [
