@@ -134,16 +134,33 @@ def test_what_edited_lines_compute_apart() -> None:
         make_run(HOME),
         operator_counts=(OperatorCount("aten::mul", 1, 0), OperatorCount("aten::to", 1, 0, is_compute=False)),
     )
-    assert extra_gpu_work(home, make_run(CPU), [new]).endswith("without one: aten::mul")
-    assert not extra_gpu_work(home, make_run(CPU), [changed]), "a line that never runs without a GPU says nothing"
-    assert extra_gpu_work(home, replace(make_run(CPU), operator_counts=(OperatorCount("aten::add", 1, 0),)), [changed])
+    nothing, there = (
+        make_run(HOME),
+        replace(make_run(HOME), operator_counts=(OperatorCount("aten::mul", 2, 0, device=2),)),
+    )
+    assert not extra_gpu_work(there, home, make_run(CPU), [new]), "it ran there without the patch"
+    on_host = replace(there, operator_counts=(OperatorCount("aten::mul", 2, 0),))
+    assert extra_gpu_work(on_host, home, make_run(CPU), [new])
+    assert extra_gpu_work(nothing, home, make_run(CPU), [new]).endswith("without one: aten::mul")
+    assert not extra_gpu_work(nothing, home, make_run(CPU), [changed]), (
+        "a line that never runs without a GPU says nothing"
+    )
+    assert extra_gpu_work(
+        nothing, home, replace(make_run(CPU), operator_counts=(OperatorCount("aten::add", 1, 0),)), [changed]
+    )
     assert not extra_gpu_work(
-        home, replace(make_run(CPU), operator_counts=(OperatorCount("aten::mul_", 1, 0),)), [changed]
+        nothing, home, replace(make_run(CPU), operator_counts=(OperatorCount("aten::mul_", 1, 0),)), [changed]
     )
     hidden = replace(home, operator_counts=(OperatorCount("aten::_mul", 1, 0),))
     assert extra_gpu_work(
-        hidden, replace(make_run(CPU), operator_counts=(OperatorCount("aten::mul", 1, 0),)), [changed]
+        nothing, hidden, replace(make_run(CPU), operator_counts=(OperatorCount("aten::mul", 1, 0),)), [changed]
     )
-    assert extra_gpu_work(home, replace(make_run(CPU), operator_counts=(OperatorCount("aten::_mul", 1, 0),)), [changed])
-    assert not extra_gpu_work(replace(home, operator_counts=(OperatorCount("aten::mul_", 1, 0),)), home, [changed])
-    assert not extra_gpu_work(replace(home, operator_counts=(OperatorCount("aten::mul", 0, 1),)), make_run(CPU), [new])
+    assert extra_gpu_work(
+        nothing, home, replace(make_run(CPU), operator_counts=(OperatorCount("aten::_mul", 1, 0),)), [changed]
+    )
+    assert not extra_gpu_work(
+        nothing, replace(home, operator_counts=(OperatorCount("aten::mul_", 1, 0),)), home, [changed]
+    )
+    assert not extra_gpu_work(
+        nothing, replace(home, operator_counts=(OperatorCount("aten::mul", 0, 1),)), make_run(CPU), [new]
+    )

@@ -200,7 +200,7 @@ class Verifier:
         """Run a candidate in all other worlds, and again in a fresh process in the world that failed."""
         if self.promising is not None:
             self.promising(candidate.patch)
-        home = self.before.world
+        home, edits = self.before.world, candidate.patch.edits
         others = [world for world in self.worlds if world != home]
         counted = counts_for(self.before, candidate, others, self.steps)
         runs: dict[World, Future[Run]] = {
@@ -214,14 +214,14 @@ class Verifier:
             worlds[world.name] = run.ending
             if outcome in ("regressed", "behaviour-changed", "broken"):
                 continue
-            worlds_still_failing += world != home and still_fails(self.before, run, candidate.patch.edits)
+            worlds_still_failing += world != home and still_fails(self.before, run, edits)
             if missed := stops_before(run, counted):
                 outcome, reason = "broken", missed
             elif world == home and not ends_as(run, candidate.run):
                 outcome, reason = "broken", f"it does not repeat: {run.outcome.value} in a fresh process"
             elif world != home and (worse := self._worse(world, candidate, run)):
                 outcome, reason = worse
-            elif world == CPU and (apart := extra_gpu_work(runs[home].result(), run, candidate.patch.edits)):
+            elif world == CPU and (apart := extra_gpu_work(self.before, runs[home].result(), run, edits)):
                 outcome, reason = "behaviour-changed", apart
         if control.result().outcome is Outcome.CLEAN:
             outcome, reason = "broken", "the failure is flaky: without the patch the program ran clean as well"

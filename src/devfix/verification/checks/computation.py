@@ -87,15 +87,18 @@ def edited_places(edits: Iterable[Edit]) -> tuple[SourceLocation, ...]:
     )
 
 
-def extra_gpu_work(home: Run, without: Run, edits: Iterable[Edit]) -> str:
+def extra_gpu_work(before: Run, home: Run, without: Run, edits: Iterable[Edit]) -> str:
     """Return what edited lines compute on a GPU but not in the world without one; "" if nothing.
 
-    Both runs have counted at `edited_places`. Lines that never run without a GPU are ignored unless they are new.
+    Both runs with the patch have counted at `edited_places`, the one before it where it failed: what ran on the GPU
+    there is the program's. Some functions of PyTorch compute by other operators on a GPU, such as `one_hot`. Lines
+    that never run without a GPU are ignored unless they are new.
     """
     is_new = all(tag in ("equal", "insert") for edit in edits for tag, *_ in blocks(edit))
     if (not without.operator_counts and not is_new) or without.ended:
         return ""
     known = {visit.op.rstrip("_") for visit in without.operator_counts}
+    known |= {visit.op.rstrip("_") for visit in before.operator_counts if visit.device}
     apart = sorted(
         visit.op
         for visit in home.operator_counts
