@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from devfix.model.failure import FailureKind
+from devfix.model.failure import Failure, FailureKind
 
 _PATH = Path(__file__).parents[2] / "src" / "devfix" / "probe" / "capture" / "kinds.py"
 _SPEC = importlib.util.spec_from_file_location("probe_kinds", _PATH)
@@ -105,3 +105,12 @@ def test_the_engine_and_the_documents_know_every_kind() -> None:
         .partition("`kind` of a failure is one of:")[2]
     )
     assert re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE) == list(known)
+
+
+def test_a_summary_is_cut_between_words() -> None:
+    said = (
+        "Expected all tensors to be on the same device, but got index is on cpu, different from other tensors on cuda:0"
+    )
+    failure = Failure("device-mismatch", "RuntimeError", f"{said} (when checking argument in method wrapper)\nmore")
+    assert failure.summary == f"{said} (when …" and len(failure.summary) <= 120
+    assert Failure("other", "RuntimeError", "").summary == ""

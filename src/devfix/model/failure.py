@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from textwrap import shorten
 from typing import Literal
 
 from devfix.model.tensors import Operand, ScopeVariable
@@ -136,6 +137,11 @@ class Failure:
     uncaught: bool = field(default=False, compare=False)  # of two processes, one may catch it
     accelerator: DeviceType | None = field(default=None, compare=False)
     claimed: tuple[DeviceType, ...] = field(default=(), compare=False)
+
+    @property
+    def summary(self) -> str:
+        """The first line of the message, cut between words to at most 120 characters."""
+        return shorten(self.message.strip().partition("\n")[0], 120, placeholder=" …")
 
     @property
     def owned_frames(self) -> tuple[Frame, ...]:

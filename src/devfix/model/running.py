@@ -156,10 +156,9 @@ class Run:
     def caught(self) -> tuple[str, ...]:
         """A sentence for each device failure that the program caught at a known location."""
         return tuple(
-            f"the program catches a device failure at {each.at.shown} and goes on"
-            f" ({each.message.strip().splitlines()[0][:120]})"
+            f"the program catches a device failure at {each.at.shown} and goes on ({each.summary})"
             for each in self.handled
-            if each.at is not None and each.message.strip()
+            if each.at is not None and each.summary
         )
 
     @property

@@ -85,9 +85,8 @@ class Search:
         """Note that the program works on GPUs but fails without one; it is fixed only with --world cpu."""
         failure = run.failure
         if run.outcome is Outcome.FAILED and failure is not None and failure.kind in WITHOUT_GPU and failure.at:
-            message = failure.message.split("\n")[0][:120]
-            where = failure.at.shown
-            self.session.notes.add(f"without a GPU the program fails at {where}, {message}; to fix that: --world cpu")
+            where = f"{failure.at.shown}, {failure.summary}"
+            self.session.notes.add(f"without a GPU the program fails at {where}; to fix that: --world cpu")
 
     def _repair_from(self, run: Run) -> Run:
         """Repair the failure of a run, and those after it; `is_stuck` becomes true if one is left without a fix."""
