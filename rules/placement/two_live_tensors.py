@@ -46,11 +46,15 @@ class TwoLiveTensors(OperandRule):
                 yield from with_safety(site.move_result(), Safety.UNSURE)
         for other in _others(ctx):
             for site in other.sites("use"):
-                yield from with_safety(site.move_argument(), Safety.UNSURE)
+                yield from with_safety(list(site.move_added()) or site.move_argument(), _rate(ctx))
 
 
 def _is_result(ctx: Context) -> bool:
     return is_written_to(ctx.failure, ctx.operand)
+
+
+def _rate(ctx: Context) -> Safety:
+    return Safety.LIKELY if _is_result(ctx) else Safety.UNSURE
 
 
 def _stays(ctx: Context) -> bool:
@@ -58,7 +62,9 @@ def _stays(ctx: Context) -> bool:
 
 
 def _others(ctx: Context) -> Iterator[Context]:
-    """Yield the other one of two that were both placed on purpose: a run decides."""
+    """Yield what is written into the operand, and the other one of two that were placed on purpose: a run decides."""
+    if _is_result(ctx):
+        yield ctx.view_peer()
     for other in ctx.suspects() if ctx.is_intentional else ():
         if other.finding.operand != ctx.finding.operand and other.is_intentional and not _stays(other):
             yield other

@@ -68,3 +68,17 @@ def test_a_name_is_moved_by_its_name_and_a_move_is_changed_elsewhere() -> None:
 def test_an_operator_within_the_value_is_another_failure() -> None:
     code = SUMS.replace("mask.sum()", "(self.x * mask).sum()")
     assert moved(code, "self.x * mask") == []
+
+
+WRITTEN = "class C:\n    def f(self, mask, i):\n        self.x[i] = mask.sum()\n"
+
+
+@pytest.mark.parametrize("failing", ["self.x[i] = mask.sum()", "self.x[i]"])
+def test_what_is_written_into_an_element_follows_its_tensor(failing: str) -> None:
+    assert moved(WRITTEN, failing)[0] == WRITTEN.replace("sum()", "sum().to(self.x.device)")
+
+
+def test_a_name_that_is_written_into_an_element_is_moved_by_itself() -> None:
+    named = WRITTEN.replace("mask.sum()", "mask")
+    assert moved(named, "self.x[i] = mask", names=(NameRef(0, "mask"),)) == []
+    assert moved(WRITTEN.replace("self.x[i]", "other[i]"), "other[i] = mask.sum()") == []

@@ -153,3 +153,12 @@ def test_data_on_a_gpu_that_only_indices_and_masks_meet_stays(met: list[str], ex
     assert is_selected_from(failure, GPU) is expected
     assert not is_selected_from(failure, others[0]) or met[0] == "other"
     assert not is_selected_from(diagnosis(replace(GPU, device="cpu"), *others).failure, replace(GPU, device="cpu"))
+
+
+@pytest.mark.parametrize("op", ["aten::index", "aten::index_put_", "aten::_index_put_impl_"])
+def test_an_index_on_the_host_selects_from_any_data(op: str) -> None:
+    table, index, values = replace(HOST, argument="self"), replace(HOST, argument="indices[0]"), GPU
+    failure = Failure("device-mismatch", "RuntimeError", "…", op, (Frame(AT),), (table, index, values))
+    assert [number for number, _, _ in misplaced_operands(failure)] == [0]
+    failure = replace(failure, op="aten::index_select")
+    assert [number for number, _, _ in misplaced_operands(failure)] == [0, 1]

@@ -11,7 +11,7 @@ import libcst as cst
 from devfix.model import Diagnosis
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions, is_bound
-from devfix.sdk.trace.operands import blamed_operand, names_in, peer_operand
+from devfix.sdk.trace.operands import FOLLOWER, blamed_operand, names_in, peer_operand
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name, normalised
 from devfix.source.edits.device_arguments import device_text
@@ -48,7 +48,7 @@ def move_assigned(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
 
 
 def move_added(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
-    """Yield changes that move the result without a name which the failing statement adds to a tensor.
+    """Yield changes that move the result without a name which the failing statement adds to a tensor, or writes there.
 
     Statements below it in the same block, which add what is on the same device to tensors of the same object that are
     beside the first one, would fail next; the first change for each device moves what they add too.
@@ -60,12 +60,13 @@ def move_added(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator
     statement = file.statement_of(root)
     kept = [each.expression for each in names_in(peer, spot.frame)]
     target, value = _added(file, statement) if statement is not None else ("", None)
-    if value is None or target not in kept or (root is not statement and root is not file.parent(value)):
+    if value is None or target not in kept or not _runs_at(file, value, root) or FOLLOWER.fullmatch(operand.argument):
         return
     if is_move(value) or file.code(value) in [each.expression for each in names_in(operand, spot.frame)]:
         return
     below = _added_below(file, statement, spot, target, (operand.device, peer.device))
-    for anchor in device_expressions(diagnosis, spot, file):
+    own = [f"{target}.device"] if isinstance(_written(file, value), cst.Subscript) else []
+    for anchor in dict.fromkeys([*own, *device_expressions(diagnosis, spot, file)]):
         every = move_at(file, value, anchor, below) if below else None
         if every is not None:
             yield replace(every, title=f"{every.title}, and what is added below it")
@@ -144,15 +145,30 @@ def _is_moved_to(file: File, node: cst.BaseExpression, anchor: str) -> bool:
     return isinstance(call, cst.Call) and is_move(call) and device_text(call) == anchor
 
 
+def _runs_at(file: File, value: cst.BaseExpression, root: cst.CSTNode) -> bool:
+    """Return whether an assignment runs at a node: the statement, its part, or the element that it writes."""
+    return any(root is each for each in (file.statement_of(value), file.parent(value), _written(file, value)))
+
+
+def _written(file: File, value: cst.BaseExpression) -> cst.BaseExpression | None:
+    assigned = file.parent(value)
+    return assigned.targets[0].target if isinstance(assigned, cst.Assign) else None
+
+
 def _added(file: File, statement: cst.CSTNode) -> tuple[str, cst.BaseExpression | None]:
-    """Return the target of `total += value`, or of another operator so, and the value; ("", None) if it is neither."""
+    """Return the target of `total += value`, of another operator so, or of `table[i] = value`, and the value.
+
+    Returns ("", None) if it is none of these.
+    """
     line = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
     if isinstance(line, cst.AugAssign):
         return file.code(line.target), line.value
-    if isinstance(line, cst.Assign) and len(line.targets) == 1 and isinstance(line.value, cst.BinaryOperation):
-        target = file.code(line.targets[0].target)
-        if file.code(line.value.left) == target:
-            return target, line.value.right
+    if isinstance(line, cst.Assign) and len(line.targets) == 1:
+        target = line.targets[0].target
+        if isinstance(target, cst.Subscript):
+            return file.code(target.value), line.value
+        if isinstance(line.value, cst.BinaryOperation) and file.code(line.value.left) == file.code(target):
+            return file.code(target), line.value.right
     return "", None
 
 

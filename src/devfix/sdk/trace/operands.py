@@ -9,6 +9,7 @@ from math import prod
 from devfix.model import Diagnosis, Failure, NameRef, Operand, ScopeVariable, SourceLocation
 
 DEVICE_KINDS = ("device", "string", "index")  # the kinds of variables that name a device
+BY_INDEX = re.compile(r"::_?index(_put(_impl)?_?)?$")  # operators that take an index on the host beside any data
 FOLLOWER = re.compile(r"(index|indices|mask|condition)(\[\d+\])?")  # arguments that select from another one
 
 
@@ -37,8 +38,8 @@ def misplaced_operands(failure: Failure) -> Iterator[tuple[int, Operand, Operand
 
     If some operands were placed on purpose (`is_intentional`) and others were not, only the latter are yielded. If all
     were, the data and the parameters come last, after masks, weights and indices. A 0-dim tensor on the host is legal
-    in most operators, so it comes after one with dimensions. What is where a module was moved is right if the module's
-    own tensor was replaced since (`module_device`).
+    in most operators, so it comes after one with dimensions; the index in `x[index]` may always be there. What is
+    where a module was moved is right if the module's own tensor was replaced since (`module_device`).
     """
     replaced = [each for each in failure.operands if module_device(failure, each)]
     right = {module_device(failure, each) for each in replaced}
@@ -46,6 +47,7 @@ def misplaced_operands(failure: Failure) -> Iterator[tuple[int, Operand, Operand
         (index, operand, other)
         for index, operand in enumerate(failure.operands)
         if (other := _other(failure, operand)) is not None and (operand in replaced or operand.device not in right)
+        if not _is_host_index(failure, operand)
     ]
     misplaced = [pair for pair in pairs if not is_intentional(failure, pair[1]) and not _is_within(failure, pair[1])]
     yield from sorted(
@@ -87,6 +89,12 @@ def is_selected_from(failure: Failure, operand: Operand) -> bool:
         and bool(others)
         and all(FOLLOWER.fullmatch(each) for each in others)
     )
+
+
+def _is_host_index(failure: Failure, operand: Operand) -> bool:
+    """Return whether the operand is an index on the host, which may select from data on any device."""
+    is_indexing = BY_INDEX.search(failure.op) is not None
+    return is_indexing and operand.device == "cpu" and FOLLOWER.fullmatch(operand.argument) is not None
 
 
 def _is_within(failure: Failure, operand: Operand) -> bool:
