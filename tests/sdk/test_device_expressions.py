@@ -130,6 +130,15 @@ def test_what_the_file_places_tensors_by_gains(code: str, expected: list[str]) -
     assert device_expressions(diagnosis, spot, file) == expected
 
 
+def test_what_may_be_of_another_type_in_other_calls_comes_later() -> None:
+    code = "def f(x, mask, y):\n    if isinstance(x, slice) or y:\n        z = x + mask\n    return z\n"
+    diagnosis, source = meeting(code, "x + mask", scope=[tensor("y", "cuda:0")])
+    spot = spot_at(diagnosis, "mask")
+    file = source.file(spot.place)
+    assert file is not None
+    assert device_expressions(diagnosis, spot, file) == ["y.device", "x.device"]
+
+
 @pytest.mark.parametrize(
     ("first", "expected"),
     [

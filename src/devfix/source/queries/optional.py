@@ -29,6 +29,57 @@ def may_be_no_tensor(file: File, node: cst.CSTNode, name: str) -> bool:
     return function is not None and is_optional(function, name) and not _is_settled(file, function, node, name)
 
 
+def is_told_apart(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Return whether the function around a node asks if a name is of another type, and has no answer at the node.
+
+    An answer is a test around the node, or a test above that assigns the name or ends the function.
+
+    >>> file = File("m.py", b"def f(x, i):\\n  y = x + 1\\n  if isinstance(i, int):\\n    i = to(i)\\n  x[i]\\n")
+    >>> [is_told_apart(file, file.find(file.module, text)[0], "i") for text in ("x + 1", "x[i]")]
+    [True, False]
+    """
+    function = file.function_of(node)
+    asked = [each for each in file.within(function or node) if _asks_for_another(each, name)]
+    return bool(asked) and not any(_answers(file, node, code(each), name) for each in asked)
+
+
+def _asks_for_another(node: cst.CSTNode, name: str) -> bool:
+    """Return whether a node is `isinstance(name, …)` of a type that is no tensor."""
+    if not isinstance(node, cst.Call) or code(node.func) != "isinstance" or len(node.args) != 2:
+        return False
+    return code(node.args[0].value) == name and not re.search(r"Tensor|Parameter", code(node.args[1].value))
+
+
+def _answers(file: File, node: cst.CSTNode, ask: str, name: str) -> bool:
+    """Return whether a question has been answered by no where a node runs."""
+    child, parent = node, file.parent(node)
+    while parent is not None and not isinstance(parent, cst.FunctionDef):
+        if isinstance(parent, cst.If | cst.IfExp) and child is not parent.test:
+            test, otherwise = code(parent.test), child is parent.orelse
+            if test == (ask if otherwise else f"not {ask}"):
+                return True
+        if isinstance(parent, cst.IndentedBlock):
+            above = parent.body[: list(parent.body).index(child)]  # type: ignore[arg-type]
+            if any(_is_answer(file, each, ask, name) for each in above):
+                return True
+        child, parent = parent, file.parent(parent)
+    return False
+
+
+def _is_answer(file: File, statement: cst.CSTNode, ask: str, name: str) -> bool:
+    if not isinstance(statement, cst.If):
+        return isinstance(statement, cst.SimpleStatementLine) and _assigns(file, statement, name)
+    if code(statement.test) != ask:
+        return False
+    ends = isinstance(statement.body, cst.IndentedBlock) and any(map(_leaves, statement.body.body))
+    return ends or _assigns(file, statement.body, name)
+
+
+def _leaves(statement: cst.CSTNode) -> bool:
+    words = (cst.Return, cst.Raise, cst.Continue, cst.Break)
+    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[-1], words)
+
+
 def may_be_left_none(file: File, node: cst.CSTNode, attribute: str) -> bool:
     """Return whether the class around a node sets an attribute to None, and nothing before the node excludes that.
 
