@@ -14,6 +14,7 @@ Each file of `benchmarks/libraries/` names a public repository, what its tests n
     script = "forward"                      # true if the script library/forward.py fails the same way
     title = "`Model.forward` on a GPU"      # what found.md calls it
     reported = "https://…"                  # where somebody has reported it, if so
+    unrepaired = "why no change is shown"   # where the change of devfix is none that a reviewer would take
     [[findings]]
     ...
     cause = "why it is no bug"              # written by hand, when a finding has been looked into
@@ -94,7 +95,7 @@ def judged(name: str, library: dict[str, Any], checkout: Checkout, finding: dict
     if "cause" in known:
         return {**told, "verdict": "false", "why": known["cause"]}
     script = LIBRARIES / name / f"{known['script']}.py"
-    told |= {key: known.get(key, "") for key in ("script", "title", "reported")}
+    told |= {key: known.get(key, "") for key in ("script", "title", "reported", "unrepaired")}
     trouble = _trouble(script, checkout, finding)
     return {**told, "verdict": "open" if trouble else "true", "why": trouble}
 

@@ -4,7 +4,8 @@ usage: python benchmarks/find_diffs.py [NAME ...] [--work FOLDER] [--mirror FOLD
 
 For each true finding in `benchmarks/libraries/measured.json` whose script has no change yet, `devfix repair` runs the
 script in the library's clone at the commit that was searched. Where all failures of the script are repaired, the lines
-changed are kept beside it, as `name/script.diff`, from which `find.py --table` shows them in found.md.
+changed are kept beside it, as `name/script.diff`, from which `find.py --table` shows them in found.md. Look at each: a
+change that a reviewer would not take is deleted, and `unrepaired` in the library's file says what is wrong with it.
 """
 
 from __future__ import annotations
@@ -67,14 +68,14 @@ def main() -> int:
     asked = parser.parse_args()
     need("devfix", "torch")
     for name in asked.names or sorted(results):
-        true = [each for each in results[name]["findings"] if each["verdict"] == "true"]
-        scripts = [(LIBRARIES / name / f"{each['script']}.py", each["devices"]) for each in true]
-        wanted = [each for each in scripts if asked.again or not each[0].with_suffix(".diff").exists()]
+        true = [each for each in results[name]["findings"] if each["verdict"] == "true" and not each.get("unrepaired")]
+        scripts = {LIBRARIES / name / f"{each['script']}.py": each["devices"] for each in reversed(true)}
+        wanted = {each: scripts[each] for each in scripts if asked.again or not each.with_suffix(".diff").exists()}
         if not wanted:
             continue
         library, commit = read_library(name), results[name]["commit"]
         checkout = check_out(library["repository"], library["needs"], asked.work, asked.mirror, commit)
-        for script, devices in wanted:
+        for script, devices in wanted.items():
             gpus = 1 if any(each.endswith(":0") for each in devices) else 2
             if diff := change(checkout, script, gpus):
                 script.with_suffix(".diff").write_text(changed_lines(checkout.folder, diff), encoding="utf-8")

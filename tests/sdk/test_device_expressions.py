@@ -130,6 +130,33 @@ def test_what_the_file_places_tensors_by_gains(code: str, expected: list[str]) -
     assert device_expressions(diagnosis, spot, file) == expected
 
 
+def test_what_may_be_of_another_type_in_other_calls_comes_later() -> None:
+    code = "def f(x, mask, y):\n    if isinstance(x, slice) or y:\n        z = x + mask\n    return z\n"
+    diagnosis, source = meeting(code, "x + mask", scope=[tensor("y", "cuda:0")])
+    spot = spot_at(diagnosis, "mask")
+    file = source.file(spot.place)
+    assert file is not None
+    assert device_expressions(diagnosis, spot, file) == ["y.device", "x.device"]
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        ("None", ["x.device", "self.order.device"]),
+        ("make()", ["self.order.device", "x.device"]),
+    ],
+)
+def test_an_attribute_that_other_calls_leave_none_comes_later(first: str, expected: list[str]) -> None:
+    code = (
+        f"class A:\n  def f(self, x=None):\n    self.order = {first}\n    x = prepare(self, x)\n    return x + mask\n"
+    )
+    diagnosis, source = meeting(code, "x + mask", scope=[tensor("self.order", "cuda:0")])
+    spot = spot_at(diagnosis, "mask")
+    file = source.file(spot.place)
+    assert file is not None
+    assert device_expressions(diagnosis, spot, file) == expected
+
+
 def test_a_device_of_the_module_counts_where_the_function_reads_it() -> None:
     code = "device = pick()\ndef f(x, mask, y):\n    y = zeros({})\n    return x + mask\n"
     for inner, expected in (

@@ -6,7 +6,7 @@ import libcst as cst
 import pytest
 
 from devfix.source import File
-from devfix.source.queries.optional import is_optional, may_be_no_tensor
+from devfix.source.queries.optional import is_optional, is_told_apart, may_be_left_none, may_be_no_tensor
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,79 @@ def test_a_test_or_a_new_value_settles_it(body: str) -> None:
 def question(body: str) -> bool:
     file = File("m.py", f"def f(y, x=None, other=None):\n{body}".encode())
     return may_be_no_tensor(file, file.find(file.module, "y * x")[0], "x")
+
+
+@pytest.mark.parametrize(
+    ("before", "around"),
+    [
+        ("self.order = None", "if x:\n      self.order = x\n    return 2 * x"),
+        ("self.order: Tensor | None = None", "return 2 * x"),
+        ("self.register_buffer('order', None)", "if x:\n      self.order = x\n    return 2 * x"),
+        ("self.register_parameter('order', None)", "return 2 * x"),
+        ("pass", "self.order = None\n    return 2 * x"),
+    ],
+)
+def test_an_attribute_may_be_left_none(before: str, around: str) -> None:
+    assert attribute(before, around)
+
+
+@pytest.mark.parametrize(
+    ("before", "around"),
+    [
+        ("self.order = x", "return 2 * x"),
+        ("self.disorder = None", "return 2 * x"),
+        ("order = None", "return 2 * x"),
+        ("self.register_buffer('other', None)", "return 2 * x"),
+        ("self.register_buffer('order', x)", "return 2 * x"),
+        ("self.order = None", "self.order = x\n    return 2 * x"),
+        ("self.order = None", "if self.order is None:\n      self.order = x\n    return 2 * x"),
+        ("self.order = None", "if self.order is None:\n      return x\n    return 2 * x"),
+        ("self.order = None", "return x if self.order is None else 2 * x"),
+    ],
+)
+def test_an_attribute_that_is_set_by_then_is_not_none(before: str, around: str) -> None:
+    assert not attribute(before, around)
+
+
+def attribute(before: str, around: str) -> bool:
+    """Return what is said of `self.order`, where a method multiplies."""
+    file = File("m.py", f"class A:\n  def __init__(self, x):\n    {before}\n  def f(self, x):\n    {around}\n".encode())
+    return may_be_left_none(file, file.find(file.module, "2 * x")[0], "self.order")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    y = 2 * z\n    if isinstance(x, slice):\n        x = make(x)\n",
+        "    if isinstance(z, slice) or isinstance(x, slice):\n        y = 2 * z\n",
+        "    if isinstance(x, (int, slice)):\n        y = 2 * z\n",
+        "    if isinstance(x, int) and z:\n        return z\n    y = 2 * z\n",
+        "    if isinstance(x, int):\n        print(x)\n    y = 2 * z\n",
+        "    if not isinstance(x, int):\n        return z\n    y = 2 * z\n",
+    ],
+)
+def test_a_name_is_told_apart_from_other_types(body: str) -> None:
+    assert asks(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    y = 2 * z\n",
+        "    if isinstance(x, torch.Tensor):\n        y = 2 * z\n",
+        "    if isinstance(w, slice):\n        y = 2 * z\n",
+        "    if not isinstance(x, slice):\n        y = 2 * z\n",
+        "    if isinstance(x, slice):\n        return z\n    else:\n        y = 2 * z\n",
+        "    y = z if isinstance(x, slice) else 2 * z\n",
+        "    if isinstance(x, slice):\n        x = make(x)\n    y = 2 * z\n",
+        "    if z:\n        if isinstance(x, slice):\n            raise TypeError\n        y = 2 * z\n",
+        "    print(isinstance(x, slice))\n    x = make(x)\n    if z:\n        y = 2 * z\n",
+    ],
+)
+def test_a_name_is_a_tensor_where_the_question_is_answered(body: str) -> None:
+    assert not asks(body)
+
+
+def asks(body: str) -> bool:
+    file = File("m.py", f"def f(x, z, w):\n{body}".encode())
+    return is_told_apart(file, file.find(file.module, "2 * z")[0], "x")

@@ -13,14 +13,14 @@ from devfix.sdk.trace.history import frame_of
 from devfix.sdk.trace.operands import DEVICE_KINDS, target_device
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File
-from devfix.source.queries.optional import is_optional
+from devfix.source.queries.optional import is_optional, is_told_apart, may_be_left_none
 from devfix.source.queries.style import attribute_depth, is_ambiguous, is_undeclared_attribute, style_bonus
 
 DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
 BIAS = re.compile(r"bias\w*$")
 STATISTICS = re.compile(r"\.(running_mean|running_var|num_batches_tracked)$")  # None with track_running_stats=False
 PRIVATE = re.compile(r"\._\w*device$")
-OPTIONAL = 2.0  # penalty of a parameter that other calls may omit, or pass something else than a tensor for
+OPTIONAL = 2.0  # penalty of what may be no tensor in other calls: optional parameters, attributes left None, …
 KEY = re.compile(r"""\[(["'])(.+?)\1\]""")
 UNUSED = 5.0  # penalty of a global device in a function that does not read it: a peer nearby is better
 REACH = 3.0  # maximum distance from the best score
@@ -66,7 +66,10 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
     if PRIVATE.search(text) and not re.search(rf"{re.escape(text)}\b", file.text):
         return UNUSED
     if text.endswith(".device"):
-        return OPTIONAL * is_optional(function, root) + UNUSED * is_undeclared_attribute(file, text)
+        attribute = re.match(r"self\.\w+", text)
+        optional = is_optional(function, root) or is_told_apart(file, node, text.removesuffix(".device"))
+        optional |= attribute is not None and may_be_left_none(file, node, attribute[0])
+        return OPTIONAL * optional + UNUSED * is_undeclared_attribute(file, text)
     return UNUSED * (text.isidentifier() and not _is_known(file, function, text))
 
 

@@ -1,4 +1,4 @@
-"""Find parameters that may not be a tensor in other calls: a number, None, a list."""
+"""Find parameters and attributes that may not be a tensor in other calls: a number, None, a list."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import libcst as cst
 
 from devfix.source import File, code
 from devfix.source.queries.loops import assigned_names
+from devfix.source.queries.reading import assigned_values
 
 TENSOR_ALONE = re.compile(r"""["']?(torch\.)?(\w*Tensor|nn\.Parameter|Parameter)["']?""")
 
@@ -28,10 +29,94 @@ def may_be_no_tensor(file: File, node: cst.CSTNode, name: str) -> bool:
     return function is not None and is_optional(function, name) and not _is_settled(file, function, node, name)
 
 
+def is_told_apart(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Return whether the function around a node asks if a name is of another type, and has no answer at the node.
+
+    An answer is a test around the node, or a test above that assigns the name or ends the function.
+
+    >>> file = File("m.py", b"def f(x, i):\\n  y = x + 1\\n  if isinstance(i, int):\\n    i = to(i)\\n  x[i]\\n")
+    >>> [is_told_apart(file, file.find(file.module, text)[0], "i") for text in ("x + 1", "x[i]")]
+    [True, False]
+    """
+    function = file.function_of(node)
+    asked = [each for each in file.within(function or node) if _asks_for_another(each, name)]
+    return bool(asked) and not any(_answers(file, node, code(each), name) for each in asked)
+
+
+def _asks_for_another(node: cst.CSTNode, name: str) -> bool:
+    """Return whether a node is `isinstance(name, …)` of a type that is no tensor."""
+    if not isinstance(node, cst.Call) or code(node.func) != "isinstance" or len(node.args) != 2:
+        return False
+    return code(node.args[0].value) == name and not re.search(r"Tensor|Parameter", code(node.args[1].value))
+
+
+def _answers(file: File, node: cst.CSTNode, ask: str, name: str) -> bool:
+    """Return whether a question has been answered by no where a node runs."""
+    child, parent = node, file.parent(node)
+    while parent is not None and not isinstance(parent, cst.FunctionDef):
+        if isinstance(parent, cst.If | cst.IfExp) and child is not parent.test:
+            test, otherwise = code(parent.test), child is parent.orelse
+            if test == (ask if otherwise else f"not {ask}"):
+                return True
+        if isinstance(parent, cst.IndentedBlock):
+            above = parent.body[: list(parent.body).index(child)]  # type: ignore[arg-type]
+            if any(_is_answer(file, each, ask, name) for each in above):
+                return True
+        child, parent = parent, file.parent(parent)
+    return False
+
+
+def _is_answer(file: File, statement: cst.CSTNode, ask: str, name: str) -> bool:
+    if not isinstance(statement, cst.If):
+        return isinstance(statement, cst.SimpleStatementLine) and _assigns(file, statement, name)
+    if code(statement.test) != ask:
+        return False
+    ends = isinstance(statement.body, cst.IndentedBlock) and any(map(_leaves, statement.body.body))
+    return ends or _assigns(file, statement.body, name)
+
+
+def _leaves(statement: cst.CSTNode) -> bool:
+    words = (cst.Return, cst.Raise, cst.Continue, cst.Break)
+    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[-1], words)
+
+
+def may_be_left_none(file: File, node: cst.CSTNode, attribute: str) -> bool:
+    """Return whether the class around a node sets an attribute to None, and nothing before the node excludes that.
+
+    What excludes it is a test around the node, or a statement above that assigns the attribute in every call.
+
+    >>> file = File("m.py", b"class A:\\n    def f(self, x):\\n        self.y = None\\n        return -x\\n")
+    >>> use = file.find(file.module, "-x")[0]
+    >>> may_be_left_none(file, use, "self.y"), may_be_left_none(file, use, "self.z")
+    (True, False)
+    """
+    holder, function = file.class_of(node), file.function_of(node)
+    if holder is None or function is None or not any(_sets_none(each, attribute) for each in file.within(holder)):
+        return False
+    return not _is_settled(file, function, node, attribute)
+
+
+def _sets_none(node: cst.CSTNode, attribute: str) -> bool:
+    """Return whether a node is `self.name = None`, or `self.register_buffer("name", None)`."""
+    if isinstance(node, cst.Assign):
+        return _is_none(node.value) and any(code(each.target) == attribute for each in node.targets)
+    if isinstance(node, cst.AnnAssign):
+        return _is_none(node.value) and code(node.target) == attribute
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or len(node.args) < 2:
+        return False
+    holder, _, name = attribute.rpartition(".")
+    registers = code(node.func) in (f"{holder}.register_buffer", f"{holder}.register_parameter")
+    return registers and code(node.args[0].value)[1:-1] == name and _is_none(node.args[1].value)
+
+
+def _is_none(node: cst.BaseExpression | None) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
+
+
 def is_optional(function: cst.FunctionDef, name: str) -> bool:
     """Return whether a parameter's default or annotation allows something else than a tensor.
 
-    >>> function = cst.parse_statement("def f(a, b=None, c: Tensor, d: float | Tensor, e: torch.Tensor = ORIGIN): ...")
+    >>> function = cst.parse_statement("def f(a, c: Tensor, d: float | Tensor, b=None, e: torch.Tensor = ORIGIN): ...")
     >>> [each for each in "abcde" if is_optional(function, each)]
     ['b', 'd']
     """
@@ -60,7 +145,7 @@ def _is_settled(file: File, function: cst.FunctionDef, node: cst.CSTNode, name: 
 def _settles(file: File, statement: cst.CSTNode, name: str) -> bool:
     """Return whether the name is a tensor after a statement, which assigns it or ends the function otherwise."""
     if not isinstance(statement, cst.If):
-        return isinstance(statement, cst.SimpleStatementLine | cst.With) and name in assigned_names(file, statement)
+        return isinstance(statement, cst.SimpleStatementLine | cst.With) and _assigns(file, statement, name)
     test = code(statement.test)
     # Operations that need a tensor (`if isinstance(x, Tensor) and x.ndim:`) do not exclude anything after the test.
     tensors = rf"(?<!not )(isinstance|torch\.is_tensor)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
@@ -68,4 +153,11 @@ def _settles(file: File, statement: cst.CSTNode, name: str) -> bool:
         return False
     alone = rf"{re.escape(name)} is None|not (torch\.is_tensor|isinstance)\({re.escape(name)}(, (torch\.)?Tensor)?\)"
     ends = any(isinstance(each, cst.Raise | cst.Return) for each in file.within(statement.body))
-    return name in assigned_names(file, statement.body) or (ends and re.fullmatch(alone, test) is not None)
+    return _assigns(file, statement.body, name) or (ends and re.fullmatch(alone, test) is not None)
+
+
+def _assigns(file: File, root: cst.CSTNode, name: str) -> bool:
+    """Return whether a name, or an attribute as something else than None, is assigned below a node."""
+    if "." in name:
+        return any(not _is_none(each) for each in assigned_values(file, name, root))
+    return name in assigned_names(file, root)
