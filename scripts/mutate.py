@@ -40,7 +40,7 @@ class Part:
 
 RUN_CHECKS = ("computation", "operand_values", "suppression", "stdout")
 CHECKED = ("candidate", "edit_map", *(f"checks/{name}" for name in RUN_CHECKS))
-TESTED = ("candidate", "edit_map", "computation", "operand_values", "suppression")
+TESTED = ("candidate", "edit_map", "joint_fixes", "computation", "operand_values", "stdout", "suppression")
 PARTS = {
     "verdict": Part(
         tuple(f"src/devfix/verification/{name}.py" for name in ("verifier", "classification", *CHECKED)),
