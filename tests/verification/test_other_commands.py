@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from check_cases import DIAGNOSIS, FIX
 from sample_report import report as sample_report
 from verdict_programs import PROGRAM, rejected, rules_that
-from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, failure, make_run, patch
+from verifier_cases import CPU, FIRST, SOURCE, failure, make_run
 
 import devfix
 from devfix.discovery import reaching
-from devfix.model import CountRequest, Edit, OtherRun, Others, Outcome, Patch, Run, World
+from devfix.model import Edit, OtherRun, Others, Outcome, Run
 from devfix.report.render.machine_readable.json import read, write
 from devfix.report.render.pull_request.summary import summary
 from devfix.report.render.terminal.text import text
-from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.compare import compare_runs
-from devfix.verification.verifier import Verifier
 
 from git_repositories import make_repository  # isort: skip
 
@@ -76,39 +72,6 @@ def test_commands_that_reach_a_file(tmp_path: Path) -> None:
         "python deep.py",
         "python -m pytest tests/test_net.py",
     ]
-
-
-def reviewed(objections: Mapping[bytes, list[Objection]]) -> tuple[bytes | None, list[str]]:
-    """Choose between two patches that hold, of which some have objections against them."""
-
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
-        return make_run(world, FIRST if files["m.py"] == SOURCE and world == HOME else None)
-
-    def review(candidate: Patch, files: Mapping[str, bytes]) -> list[Objection]:
-        return objections.get(candidate.edits[0].after[:1], [])
-
-    verifier = Verifier(
-        run,
-        make_run(HOME, FIRST),
-        FILES,
-        [HOME, CPU],
-        lambda world: run(world, FILES, False, CountRequest()),
-        review=review,
-    )
-    kept, rest = verifier.select_best([patch(b"1" + FIX), patch(b"2" + FIX)], [DIAGNOSIS])
-    return kept and kept.patch.edits[0].after[:1], [each.verdict.outcome for each in rest]
-
-
-STRONG, WEAK = Objection("strong", "it breaks"), Objection("weak", "it may break")
-
-
-def test_a_candidate_against_which_nothing_speaks_is_preferred() -> None:
-    assert reviewed({}) == (b"1", [])
-    assert reviewed({b"1": [STRONG]}) == (b"2", ["regressed"])
-    assert reviewed({b"1": [WEAK]})[0] == b"2"
-    assert reviewed({b"1": [WEAK], b"2": [WEAK]})[0] == b"1"
-    assert reviewed({b"1": [WEAK], b"2": [STRONG]}) == (b"1", ["regressed"])
-    assert reviewed({b"1": [STRONG], b"2": [STRONG]}) == (None, ["regressed", "regressed"])
 
 
 LIB = "def total(weight, bias):\n    return (weight * 2 + bias).sum()\n"

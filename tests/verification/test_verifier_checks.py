@@ -6,19 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from check_cases import DIAGNOSIS, FIX, THREE, Asked, make_check, plainly
+from check_cases import DIAGNOSIS, FIX, THREE, Asked, make_check, plainly, verdict
 from verifier_cases import CPU, FIRST, HOME, SOURCE, TWO, failure, make_run, patch
 
 from devfix.model import OperatorCount, OperatorTotals, Outcome, Run, World
 
 LINE = b"a = make()\nb = other()\nuse(a.to(d))\nuse(b)\n"
-
-
-def verdict(given: Asked, after: bytes = FIX) -> tuple[str, str]:
-    kept, rejected = given.verifier.select_best([patch(after)], [DIAGNOSIS])
-    found = kept or rejected[0]
-    assert (kept is None) is (found.verdict.outcome not in ("verified", "progressed"))
-    return found.verdict.outcome, found.verdict.reason
 
 
 def test_which_runs_are_asked_for() -> None:

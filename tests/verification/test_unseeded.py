@@ -1,0 +1,102 @@
+"""Programs that draw random numbers without a seed are compared in runs with one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from check_cases import DIAGNOSIS, FIX
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, make_run, patch
+
+from devfix.model import (
+    NO_COUNTS,
+    Checksum,
+    CountRequest,
+    OperatorCount,
+    OperatorTotals,
+    Outcome,
+    Run,
+    SourceLocation,
+    World,
+)
+from devfix.verification.verifier import Verifier
+
+
+def unseeded(run: Run, total: float) -> Run:
+    """A run whose results are one number, as it was drawn."""
+    return replace(run, unseeded=("torch",), operator_totals=(OperatorTotals("aten::mul", 1, 0, total, total),))
+
+
+@pytest.mark.parametrize("seeded_total", [7.0, 8.0])
+def test_runs_of_a_program_without_a_seed_are_compared_with_one(seeded_total: float) -> None:
+    """All runs before agree by chance, and the run of the patch does not: only what seeded runs say counts."""
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        if files["m.py"] == SOURCE:
+            return unseeded(make_run(world, FIRST if world == HOME else None), 1.0)
+        return unseeded(make_run(world), 2.0)
+
+    def seeded(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        assert world == CPU
+        return unseeded(make_run(world), 7.0 if files["m.py"] == SOURCE else seeded_total)
+
+    verifier = Verifier(
+        run, run(HOME, FILES, False, NO_COUNTS), FILES, [HOME, CPU], lambda world: run(world, FILES, False, NO_COUNTS),
+        seeded=seeded,
+    )  # fmt: skip
+    kept, rejected = verifier.select_best([patch(FIX)], [DIAGNOSIS])
+    assert (kept is not None) == (seeded_total == 7.0)
+    assert kept is not None or "aten::mul has other results" in rejected[0].verdict.reason
+    assert any("torch.manual_seed(0)" in note for note in verifier.flaky)
+
+
+@pytest.mark.parametrize("ended", [Outcome.CLEAN, Outcome.OTHER])
+def test_with_a_seed_the_program_must_end_as_before_if_it_ended_so(ended: Outcome) -> None:
+    """Without the patch the program may end otherwise with the numbers of the seed, which says nothing of the patch."""
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        if files["m.py"] == SOURCE:
+            return unseeded(make_run(world, FIRST if world == HOME else None), 1.0)
+        return unseeded(make_run(world), 2.0)
+
+    def seeded(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        plain = files["m.py"] == SOURCE
+        return replace(make_run(world), outcome=ended if plain else Outcome.OTHER, stderr="ValueError: no")
+
+    verifier = Verifier(
+        run, run(HOME, FILES, False, NO_COUNTS), FILES, [HOME, CPU], lambda world: run(world, FILES, False, NO_COUNTS),
+        seeded=seeded,
+    )  # fmt: skip
+    kept, rejected = verifier.select_best([patch(FIX)], [DIAGNOSIS])
+    assert (kept is None) is (ended is Outcome.CLEAN)
+    said = "cpu ran before, with a seed, now it failed otherwise: ValueError: no"
+    assert [(each.verdict.outcome, each.verdict.reason) for each in rejected] == [("regressed", said)] * (kept is None)
+
+
+@pytest.mark.parametrize(("handed", "outcome"), [(True, "verified"), (False, "behaviour-changed")])
+def test_operands_are_compared_with_a_seed_too(handed: bool, outcome: str) -> None:
+    """The operator that failed is given other numbers each time; with a seed, those of the run that failed."""
+    drawn, fixed = Checksum(3.0, 3.0), Checksum(5.0, 9.0)
+    asked: list[tuple[World, bytes, bool, CountRequest]] = []
+
+    def failing(values: Checksum) -> Run:
+        operands = tuple(replace(each, values=values) for each in FIRST.operands)
+        return replace(make_run(HOME, replace(FIRST, operands=operands)), unseeded=("torch",))
+
+    def counted(saw: bool) -> Run:
+        ran = OperatorCount("aten::add", 1, 0, device=1, saw_expected_values=saw)
+        return replace(make_run(HOME), operator_counts=(ran,), unseeded=("torch",))
+
+    def seeded(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        asked.append((world, files["m.py"], fresh, reach))
+        return failing(fixed) if files["m.py"] == SOURCE else counted(handed)
+
+    verifier = Verifier(
+        lambda *each: counted(False), failing(drawn), FILES, [HOME], lambda world: failing(drawn), seeded=seeded
+    )
+    candidate = verifier.run_on_failing_world(patch(FIX), DIAGNOSIS)
+    assert candidate.verdict.outcome == outcome
+    reach = CountRequest((SourceLocation("m.py", 3, "f", end_line=3, owned=True),), (fixed, fixed))
+    runs = [(HOME, SOURCE, False, NO_COUNTS), (HOME, FIX, False, reach)]
+    assert asked == runs + ([] if handed else [(HOME, SOURCE, False, NO_COUNTS)])
