@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from check_cases import Asked, verdict
-from verifier_cases import CPU, FIRST, HOME, failure, make_run
+from verifier_cases import CPU, FIRST, HOME, SOURCE, failure, make_run
 
 from devfix.model import Failure, OperatorTotals, Outcome, Run, World
 
@@ -37,6 +37,12 @@ def test_a_patch_holds_that_leads_to_where_the_program_ends_without_a_gpu() -> N
     given = asked(ending(HOME), ending(CPU))
     assert verdict(given) == ("verified", "then it fails as it does without a GPU: ValueError: no data")
     assert given.calls.count((CPU, True, False, ())) == 0, "what it prints and computes is the same"
+
+
+def test_the_place_of_an_end_is_that_before_the_patch() -> None:
+    below = ending(HOME, replace(failure(5, 2, 11), kind="other", exception="ValueError", message="no data"))
+    assert verdict(asked(below, replace(below, world=CPU)), b"new\n" + SOURCE)[0] == "verified"
+    assert verdict(asked(below, replace(below, world=CPU)))[0] == "broken"
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,18 @@ def test_what_edited_lines_do_on_the_gpu_alone() -> None:
     assert verdict(one, new) == ("verified", ""), "only the world without a GPU is checked"
 
 
+def test_a_summary_of_the_model_may_tell_of_a_module_that_a_patch_registers() -> None:
+    def fixed(world: World) -> Run:
+        return make_run(world, stdout="| layers | 8 |\n| metrics | 0 |\n| 2 modules |\n")
+
+    def plain(world: World) -> Run:
+        return replace(plainly(world), stdout="| layers | 8 |\n| 1 modules |\n")
+
+    for name, outcome in (("metrics", "verified"), ("others", "behaviour-changed")):
+        after = SOURCE + f"self.{name} = torch.nn.ModuleList([])\n".encode()
+        assert verdict(make_check(fixed, plain), after)[0] == outcome
+
+
 ADD = OperatorTotals("aten::add", 3, 0, 10.0, 12.0)
 
 

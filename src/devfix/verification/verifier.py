@@ -168,14 +168,14 @@ class Verifier:
         return ends_alike(run, self.baseline(CPU), patch.edits)
 
     def _best_progress(self, candidates: Sequence[CandidateResult], pool: ThreadPoolExecutor) -> CandidateResult | None:
-        doubtful: CandidateResult | None = None
+        doubtful = list[CandidateResult]()
         for candidate in candidates:
             judged = self._reviewed(self.verify_on_all_worlds(candidate, pool))
             if judged.verdict.outcome == "progressed" and not judged.verdict.objections:
                 return judged
             if judged.verdict.outcome == "progressed":
-                doubtful = doubtful or judged
-        return doubtful
+                doubtful.append(judged)
+        return next(iter(doubtful), None)
 
     def _reviewed(self, candidate: CandidateResult) -> CandidateResult:
         """Collect the objections to a candidate that did well; strong ones reject it."""
