@@ -75,6 +75,10 @@ def test_without_a_gpu_the_program_must_end_and_compute_as_before(without: Run, 
     assert outcome == expected[0] and reason.startswith(expected[1])
 
 
+def test_a_clean_run_on_a_gpu_says_nothing_of_how_the_program_ends_without_one() -> None:
+    assert verdict(asked(make_run(HOME), ending(CPU, replace(LATER, message="bad")))) == ("verified", "")
+
+
 def test_another_end_than_that_without_a_gpu_is_no_repair() -> None:
     elsewhere = ending(HOME, replace(LATER, message="bad"))
     assert verdict(asked(elsewhere, ending(CPU))) == ("broken", "the program failed otherwise: ValueError: bad")

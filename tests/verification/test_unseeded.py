@@ -38,7 +38,7 @@ def test_runs_of_a_program_without_a_seed_are_compared_with_one(seeded_total: fl
         return unseeded(make_run(world), 2.0)
 
     def seeded(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
-        assert world == CPU
+        assert (world, fresh, reach) == (CPU, False, NO_COUNTS)
         return unseeded(make_run(world), 7.0 if files["m.py"] == SOURCE else seeded_total)
 
     verifier = Verifier(
@@ -72,6 +72,46 @@ def test_with_a_seed_the_program_must_end_as_before_if_it_ended_so(ended: Outcom
     assert (kept is None) is (ended is Outcome.CLEAN)
     said = "cpu ran before, with a seed, now it failed otherwise: ValueError: no"
     assert [(each.verdict.outcome, each.verdict.reason) for each in rejected] == [("regressed", said)] * (kept is None)
+
+
+@pytest.mark.parametrize(("before", "after"), [(True, False), (False, True)])
+def test_it_is_enough_that_either_run_draws_without_a_seed(before: bool, after: bool) -> None:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        if files["m.py"] == SOURCE:
+            made, is_drawn = unseeded(make_run(world, FIRST if world == HOME else None), 1.0), before
+        else:
+            made, is_drawn = unseeded(make_run(world), 2.0), after
+        return made if is_drawn else replace(made, unseeded=())
+
+    def seeded(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        return unseeded(make_run(world), 7.0)
+
+    verifier = Verifier(
+        run, run(HOME, FILES, False, NO_COUNTS), FILES, [HOME, CPU], lambda world: run(world, FILES, False, NO_COUNTS),
+        seeded=seeded,
+    )  # fmt: skip
+    assert verifier.select_best([patch(FIX)], [DIAGNOSIS])[0] is not None
+    assert any("torch.manual_seed(0)" in note for note in verifier.flaky)
+
+
+def test_of_a_program_that_fails_without_a_gpu_too_results_are_compared_with_a_seed() -> None:
+    def ending(world: World, total: float) -> Run:
+        return replace(unseeded(make_run(world), total), outcome=Outcome.OTHER, exit_code=1, stderr="ValueError: no")
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        if files["m.py"] == SOURCE:
+            return unseeded(make_run(world, FIRST), 1.0) if world == HOME else ending(world, 1.0)
+        return ending(world, 2.0)
+
+    def seeded(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        return ending(world, 7.0 if files["m.py"] == SOURCE else 8.0)
+
+    verifier = Verifier(
+        run, run(HOME, FILES, False, NO_COUNTS), FILES, [HOME, CPU], lambda world: run(world, FILES, False, NO_COUNTS),
+        seeded=seeded,
+    )  # fmt: skip
+    kept, rejected = verifier.select_best([patch(FIX)], [DIAGNOSIS])
+    assert kept is None and "aten::mul has other results" in rejected[0].verdict.reason
 
 
 @pytest.mark.parametrize(("handed", "outcome"), [(True, "verified"), (False, "behaviour-changed")])

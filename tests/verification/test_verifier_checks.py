@@ -31,6 +31,13 @@ def test_which_runs_are_asked_for() -> None:
     )
 
 
+def test_with_one_job_the_program_runs_once_more_without_the_patch_too() -> None:
+    given = make_check()
+    given.verifier.jobs = 1
+    assert verdict(given) == ("verified", "")
+    assert [call for call in given.calls if call[1]] == [(HOME, True, False, ())]
+
+
 def test_one_that_fails_is_run_nowhere_else() -> None:
     given = make_check(lambda world: make_run(world, FIRST))
     kept, (rejected,) = given.verifier.select_best([patch(FIX)], [DIAGNOSIS])
