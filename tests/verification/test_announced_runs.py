@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pytest
 from check_cases import DIAGNOSIS, FIX, plainly
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, failure, make_run, patch
 
@@ -80,3 +81,24 @@ def test_patches_that_were_put_behind_others_and_never_run_are_told() -> None:
     assert verifier.untried == patches[7:], "six more are run after one that reaches a failure with another cause"
     verifier.select_best(patches[:1], [DIAGNOSIS])
     assert verifier.untried == []
+
+
+def test_patches_behind_one_that_is_kept_are_not_even_made() -> None:
+    source = iter([patch(FIX), patch(OTHER)])
+    verifier = Verifier(run, make_run(HOME, FIRST), FILES, [HOME], plainly, 1)
+    kept, _ = verifier.select_best(source, [DIAGNOSIS])
+    assert kept is not None and verifier.untried == [] and list(source) == [patch(OTHER)]
+
+
+@pytest.mark.parametrize(("jobs", "announces", "expected"), [(1, False, 0), (2, False, 1), (2, True, 0), (3, False, 1)])
+def test_the_failure_is_repeated_early_where_a_core_is_free(jobs: int, announces: bool, expected: int) -> None:
+    plain: list[World] = []
+
+    def fails(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        plain.extend([world] if files["m.py"] == SOURCE else [])
+        return make_run(world, FIRST)
+
+    expect = (lambda requests: None) if announces else None
+    verifier = Verifier(fails, make_run(HOME, FIRST), FILES, [HOME], plainly, jobs, expect=expect)
+    verifier.select_best([patch(b"%d\n" % number + SOURCE) for number in range(5)], [DIAGNOSIS])
+    assert plain == [HOME] * expected

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from check_cases import DIAGNOSIS, FIX
+from check_cases import DIAGNOSIS, FIX, make_check, verdict
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, make_run, patch
 
 from devfix.model import CountRequest, OperatorTotals, Outcome, Run, World
@@ -60,6 +60,24 @@ def test_a_candidate_with_which_a_gpu_prints_what_the_cpu_does_is_preferred() ->
     assert kept is not None and kept.patch.edits[0].after[:1] == b"2" and not kept.verdict.objections
     kept, _ = verifier.select_best([patch(b"1" + FIX)], [DIAGNOSIS])
     assert kept is not None and kept.verdict.objections == OBJECTION
+
+
+def test_what_is_printed_on_a_gpu_is_told_beside_what_was_known() -> None:
+    def fixed(world: World) -> Run:
+        return make_run(world, stdout="left\n" if world == HOME else "1\n")
+
+    verifier = make_check(fixed).verifier
+    candidate = verifier.run_on_failing_world(patch(FIX), DIAGNOSIS)
+    known = replace(candidate, verdict=replace(candidate.verdict, objections=("why",)))
+    assert verifier.confirm(known).verdict.objections == ("why", *OBJECTION)
+
+
+def test_another_number_on_a_gpu_changes_the_behaviour() -> None:
+    def fixed(world: World) -> Run:
+        return make_run(world, stdout="loss 0.6\n" if world == CPU else "loss 3.9\n")
+
+    given = make_check(fixed, lambda world: make_run(world, FIRST if world == HOME else None, "loss 0.6\n"), stdout="")
+    assert verdict(given) == ("behaviour-changed", "on a GPU the program prints 3.9, and 0.6 without one")
 
 
 @pytest.mark.parametrize(

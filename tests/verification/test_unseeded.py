@@ -114,27 +114,30 @@ def test_of_a_program_that_fails_without_a_gpu_too_results_are_compared_with_a_s
     assert kept is None and "aten::mul has other results" in rejected[0].verdict.reason
 
 
+@pytest.mark.parametrize("drawn_by", [("before", "after"), ("before",), ("after",)])
 @pytest.mark.parametrize(("handed", "outcome"), [(True, "verified"), (False, "behaviour-changed")])
-def test_operands_are_compared_with_a_seed_too(handed: bool, outcome: str) -> None:
-    """The operator that failed is given other numbers each time; with a seed, those of the run that failed."""
+def test_operands_are_compared_with_a_seed_too(handed: bool, outcome: str, drawn_by: tuple[str, ...]) -> None:
+    """The operator that failed in another one is given other numbers each time; with a seed, those of the failure."""
     drawn, fixed = Checksum(3.0, 3.0), Checksum(5.0, 9.0)
     asked: list[tuple[World, bytes, bool, CountRequest]] = []
 
     def failing(values: Checksum) -> Run:
         operands = tuple(replace(each, values=values) for each in FIRST.operands)
-        return replace(make_run(HOME, replace(FIRST, operands=operands)), unseeded=("torch",))
+        run = make_run(HOME, replace(FIRST, operands=operands))
+        return replace(run, unseeded=("torch",) if "before" in drawn_by else ())
 
     def counted(saw: bool) -> Run:
-        ran = OperatorCount("aten::add", 1, 0, device=1, saw_expected_values=saw)
-        return replace(make_run(HOME), operator_counts=(ran,), unseeded=("torch",))
+        part = OperatorCount("aten::add", 1, 0, device=1)
+        whole = OperatorCount("aten::whole", 1, 0, device=1, saw_expected_values=saw)
+        run = replace(make_run(HOME), operator_counts=(part, whole))
+        return replace(run, unseeded=("torch",) if "after" in drawn_by else ())
 
     def seeded(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
         asked.append((world, files["m.py"], fresh, reach))
         return failing(fixed) if files["m.py"] == SOURCE else counted(handed)
 
-    verifier = Verifier(
-        lambda *each: counted(False), failing(drawn), FILES, [HOME], lambda world: failing(drawn), seeded=seeded
-    )
+    before = replace(failing(drawn), operator_counts=(OperatorCount("aten::whole", 0, 1),))
+    verifier = Verifier(lambda *each: counted(False), before, FILES, [HOME], lambda world: before, seeded=seeded)
     candidate = verifier.run_on_failing_world(patch(FIX), DIAGNOSIS)
     assert candidate.verdict.outcome == outcome
     reach = CountRequest((SourceLocation("m.py", 3, "f", end_line=3, owned=True),), (fixed, fixed))

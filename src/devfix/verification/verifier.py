@@ -228,7 +228,7 @@ class Verifier:
             self.flaky.append("the failure is flaky: a later run of the same program was clean; it is skipped")
             self.is_flaky = True
         against = candidate.verdict.objections
-        if outcome in ("verified", "progressed") and CPU in runs:
+        if outcome == "verified" and CPU in runs:
             pair = [candidate.run, runs[home].result()]
             against += gpu_only_lines(self.before, pair, runs[CPU].result())
             if numbers := differing_numbers(self.before, pair, runs[CPU].result()):
