@@ -40,13 +40,14 @@ class Part:
 
 RUN_CHECKS = ("computation", "operand_values", "suppression", "stdout")
 CHECKED = ("candidate", "edit_map", *(f"checks/{name}" for name in RUN_CHECKS))
-TESTED = ("candidate", "edit_map", "computation", "operand_values", "suppression")
+TESTED = ("candidate", "edit_map", "joint_fixes", "computation", "operand_values", "stdout", "suppression")
+ASPECTS = ("announced_runs", "ended", "endings", "reasons", "review", "unseeded")
 PARTS = {
     "verdict": Part(
         tuple(f"src/devfix/verification/{name}.py" for name in ("verifier", "classification", *CHECKED)),
         tuple(
             f"tests/verification/test_{name}.py"
-            for name in ("verifier", "reasons", "verifier_checks", "candidate_choice", *TESTED)
+            for name in ("verifier", "verifier_checks", "candidate_choice", *ASPECTS, *TESTED)
         ),
     ),
     "rules": Part(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, make_run
+from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, make_run, patch
 
 from devfix.model import CountRequest, Diagnosis, Finding, Run, World
 from devfix.verification.verifier import Verifier
@@ -46,3 +46,11 @@ def make_check(
     fixed: Callable[[World], Run] = make_run, plain: Callable[[World], Run] = plainly, **before: Any
 ) -> Asked:
     return Asked(plain, fixed, replace(make_run(HOME, FIRST), **before))
+
+
+def verdict(given: Asked, after: bytes = FIX) -> tuple[str, str]:
+    """Return the outcome of a patch, and the reason."""
+    kept, rejected = given.verifier.select_best([patch(after)], [DIAGNOSIS])
+    found = kept or rejected[0]
+    assert (kept is None) is (found.verdict.outcome not in ("verified", "progressed"))
+    return found.verdict.outcome, found.verdict.reason

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from check_cases import DIAGNOSIS, FIX
 from probe_programs import run_program
-from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, make_run, patch
 
 from devfix.execution.prefork import PreforkServer
-from devfix.model import NO_COUNTS, CountRequest, OperatorTotals, Run, World
-from devfix.verification.verifier import Verifier
 
 DRAWS = {
     "import torch\ntorch.rand(3)": ["torch"],
@@ -68,34 +62,6 @@ def test_runs_with_a_seed_draw_the_same_numbers(tmp_path: Path) -> None:
     first, again = (run_program(tmp_path, program, tally=True, seed=seed).done for seed in (5, 5))
     assert first.exit_code == 0 and first.stdout == again.stdout, first.stderr
     assert run_program(tmp_path, program, tally=True).done.stdout != first.stdout
-
-
-def unseeded(run: Run, total: float) -> Run:
-    """A run whose results are one number, as it was drawn."""
-    return replace(run, unseeded=("torch",), operator_totals=(OperatorTotals("aten::mul", 1, 0, total, total),))
-
-
-@pytest.mark.parametrize("seeded_total", [7.0, 8.0])
-def test_runs_of_a_program_without_a_seed_are_compared_with_one(seeded_total: float) -> None:
-    """All runs before agree by chance, and the run of the patch does not: only what seeded runs say counts."""
-
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
-        if files["m.py"] == SOURCE:
-            return unseeded(make_run(world, FIRST if world == HOME else None), 1.0)
-        return unseeded(make_run(world), 2.0)
-
-    def seeded(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
-        assert world == CPU
-        return unseeded(make_run(world), 7.0 if files["m.py"] == SOURCE else seeded_total)
-
-    verifier = Verifier(
-        run, run(HOME, FILES, False, NO_COUNTS), FILES, [HOME, CPU], lambda world: run(world, FILES, False, NO_COUNTS),
-        seeded=seeded,
-    )  # fmt: skip
-    kept, rejected = verifier.select_best([patch(FIX)], [DIAGNOSIS])
-    assert (kept is not None) == (seeded_total == 7.0)
-    assert kept is not None or "aten::mul has other results" in rejected[0].verdict.reason
-    assert any("torch.manual_seed(0)" in note for note in verifier.flaky)
 
 
 @pytest.mark.slow

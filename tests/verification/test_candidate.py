@@ -41,6 +41,19 @@ def test_worlds_come_before_copies() -> None:
     assert not is_not_better_than(candidate(copies=9, worlds_still_failing=1), candidate(worlds_still_failing=2))
 
 
+def test_objections_come_before_copies_once_they_were_collected() -> None:
+    plain, fewer = candidate(copies=3), candidate(copies=1)
+    doubted = replace(plain, verdict=replace(plain.verdict, objections=("why",)), is_reviewed=True)
+    reviewed = replace(fewer, is_reviewed=True)
+    also_doubted = replace(reviewed, verdict=doubted.verdict)
+    assert not is_not_better_than(candidate(copies=9), doubted), "it may turn out that nothing speaks against it"
+    assert not is_not_better_than(replace(reviewed, run=make_run(HOME, copies=9)), doubted)
+    assert is_not_better_than(also_doubted, plain) and not is_not_better_than(also_doubted, doubted)
+    assert is_not_better_than(doubted, also_doubted)
+    assert not is_not_better_than(reviewed, plain) and is_not_better_than(replace(plain, is_reviewed=True), fewer)
+    assert not is_not_better_than(replace(also_doubted, is_reviewed=False), plain), "they are not yet known"
+
+
 def test_what_is_told_of_a_trial_beside_the_one_that_is_kept() -> None:
     held = mark_superseded(candidate()).verdict
     assert (held.outcome, held.reason) == (

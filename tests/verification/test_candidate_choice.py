@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -40,6 +41,27 @@ def test_no_more_runs_at_once_than_there_are_jobs(jobs: int) -> None:
     most[0], waits[0] = 0, True  # now there is more to run than there are jobs
     verifier.confirm(candidate)
     assert most == [jobs]
+
+
+@pytest.mark.parametrize(("threads", "expected"), [(0, 2), (1, 2), (5, 5)])
+def test_more_runs_at_once_may_be_asked_for_than_there_are_jobs(
+    threads: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pools: list[int | None] = []
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, most: int | None = None) -> None:
+            super().__init__(most)
+            pools.append(most)
+
+    monkeypatch.setattr("devfix.verification.verifier.ThreadPoolExecutor", Pool)
+    verifier = Verifier(
+        lambda world, files, *_: plainly(world) if files["m.py"] == SOURCE else make_run(world),
+        make_run(HOME, FIRST), FILES, [HOME, CPU], plainly, threads=threads,
+    )  # fmt: skip
+    candidate = verifier.select_best([patch(FIX)], [DIAGNOSIS])[0]
+    assert candidate is not None and verifier.confirm(candidate).verdict.outcome == "verified"
+    assert pools == [expected, expected]
 
 
 def test_of_verified_candidates_the_one_with_the_fewest_failing_worlds() -> None:

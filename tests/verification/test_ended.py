@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+from check_cases import make_check, verdict
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, TWO, make_run, patch
 
 from devfix.model import NO_COUNTS, CountRequest, Diagnosis, Finding, OperatorCount, Run, World
@@ -49,3 +50,19 @@ def test_a_world_that_does_not_get_past_the_failing_line_rejects_the_fix(world: 
     outcome, reason, _ = judged({world: NOT_THERE}, {})
     assert outcome == "broken"
     assert reason == f"alive for 60 s in the world {world.name}, but not past m.py:3 (--for gives it longer)"
+
+
+@pytest.mark.parametrize(("before", "after"), [("alive for 60 s", ""), ("", "alive for 60 s"), ("", "")])
+def test_where_either_run_was_ended_nothing_is_compared(before: str, after: str) -> None:
+    def plain(world: World) -> Run:
+        return make_run(world, FIRST) if world == HOME else replace(make_run(world, stdout="1\n"), ended=before)
+
+    def fixed(world: World) -> Run:
+        run = replace(make_run(world, stdout="2\n"), operator_counts=PAST if world == CPU else ())
+        return replace(run, ended=after) if world == CPU else run
+
+    given = make_check(fixed, plain)
+    given.verifier.worlds = [HOME, CPU]
+    compared = not before and not after
+    assert verdict(given)[0] == ("behaviour-changed" if compared else "verified")
+    assert (ENDED_NOTE in given.verifier.flaky) is not compared

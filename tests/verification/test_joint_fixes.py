@@ -43,6 +43,15 @@ def test_a_tensor_that_an_edited_line_moved_is_told_in_the_next_failure(line: in
     assert involves_moved_tensor(moved_at(line), patch(BATCH).edits) is lost
 
 
+def test_each_tensor_of_the_next_failure_counts_and_only_moves_at_known_places() -> None:
+    later = moved_at(1)
+    elsewhere = moved_at(4).operands[0]
+    unknown = replace(elsewhere, history=tuple(replace(each, places=()) for each in elsewhere.history))
+    assert not involves_moved_tensor(replace(later, operands=(unknown,)), patch(BATCH).edits)
+    several = replace(later, operands=(unknown, elsewhere, *later.operands))
+    assert involves_moved_tensor(several, iter(patch(BATCH).edits))
+
+
 def test_one_whose_other_tensors_fail_next_is_dropped() -> None:
     kept, rejected = verifier({BATCH: moved_at(1)}, {}).select_best([joint(BATCH)], [DIAGNOSIS])
     assert kept is None

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from check_cases import DIAGNOSIS, FIX
 from sample_report import report as sample_report
 from verdict_programs import PROGRAM, rejected, rules_that
-from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, failure, make_run, patch
+from verifier_cases import CPU, FIRST, SOURCE, failure, make_run
 
 import devfix
 from devfix.discovery import reaching
-from devfix.model import CountRequest, Edit, OperatorTotals, OtherRun, Others, Outcome, Patch, Run, World
+from devfix.model import Edit, OtherRun, Others, Outcome, Run
 from devfix.report.render.machine_readable.json import read, write
 from devfix.report.render.pull_request.summary import summary
 from devfix.report.render.terminal.text import text
-from devfix.verification.checks.stdout import differing_numbers
-from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.compare import compare_runs
-from devfix.verification.verifier import Verifier
 
 from git_repositories import make_repository  # isort: skip
 
@@ -79,39 +74,6 @@ def test_commands_that_reach_a_file(tmp_path: Path) -> None:
     ]
 
 
-def reviewed(objections: Mapping[bytes, list[Objection]]) -> tuple[bytes | None, list[str]]:
-    """Choose between two patches that hold, of which some have objections against them."""
-
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
-        return make_run(world, FIRST if files["m.py"] == SOURCE and world == HOME else None)
-
-    def review(candidate: Patch, files: Mapping[str, bytes]) -> list[Objection]:
-        return objections.get(candidate.edits[0].after[:1], [])
-
-    verifier = Verifier(
-        run,
-        make_run(HOME, FIRST),
-        FILES,
-        [HOME, CPU],
-        lambda world: run(world, FILES, False, CountRequest()),
-        review=review,
-    )
-    kept, rest = verifier.select_best([patch(b"1" + FIX), patch(b"2" + FIX)], [DIAGNOSIS])
-    return kept and kept.patch.edits[0].after[:1], [each.verdict.outcome for each in rest]
-
-
-STRONG, WEAK = Objection("strong", "it breaks"), Objection("weak", "it may break")
-
-
-def test_a_candidate_against_which_nothing_speaks_is_preferred() -> None:
-    assert reviewed({}) == (b"1", [])
-    assert reviewed({b"1": [STRONG]}) == (b"2", ["regressed"])
-    assert reviewed({b"1": [WEAK]})[0] == b"2"
-    assert reviewed({b"1": [WEAK], b"2": [WEAK]})[0] == b"1"
-    assert reviewed({b"1": [WEAK], b"2": [STRONG]}) == (b"1", ["regressed"])
-    assert reviewed({b"1": [STRONG], b"2": [STRONG]}) == (None, ["regressed", "regressed"])
-
-
 LIB = "def total(weight, bias):\n    return (weight * 2 + bias).sum()\n"
 MAIN = PROGRAM.replace(
     "def total(weight, bias):\n    first = weight * 2\n    return (first + bias).sum()\n", "from lib import total\n"
@@ -150,51 +112,3 @@ def test_what_speaks_against_a_fix_stands_in_the_first_lines() -> None:
     assert "python c.py: skipped, the budget of 120 s was spent" in shown
     assert "python b.py` fails" in "\n".join(page.splitlines()[:4])
     assert "python c.py" in page and "the budget of 120 s was spent" in page
-
-
-def test_a_candidate_with_which_a_gpu_prints_what_the_cpu_does_is_preferred() -> None:
-    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
-        is_apart = files["m.py"][:1] == b"1" and world == HOME
-        return make_run(
-            world, FIRST if files["m.py"] == SOURCE and world == HOME else None, "left\n" if is_apart else "right\n"
-        )
-
-    verifier = Verifier(
-        run,
-        make_run(HOME, FIRST),
-        FILES,
-        [HOME, CPU],
-        lambda world: run(world, FILES, False, CountRequest()),
-        review=lambda *_: [],
-    )
-    kept, _ = verifier.select_best([patch(b"1" + FIX), patch(b"2" + FIX)], [DIAGNOSIS])
-    assert kept is not None and kept.patch.edits[0].after[:1] == b"2" and not kept.verdict.objections
-    kept, _ = verifier.select_best([patch(b"1" + FIX)], [DIAGNOSIS])
-    assert kept is not None and kept.verdict.objections == (
-        "the program prints something else on a GPU than without one",
-    )
-
-
-@pytest.mark.parametrize(
-    ("there", "here", "expected"),
-    [
-        ("loss 3.9", "loss 0.6", "3.9, and 0.6 without one"),
-        ("loss 0.637", "loss 0.638", ""),
-        ("loss 0.6 in 3 s", "loss 0.6 in 2 s", ""),
-        ("2 GPUs", "0 GPUs", ""),
-        ("loss nan", "loss 0.6", "nan, and 0.6 without one"),
-        ("left 1", "right 2", ""),
-        ("tensor([1., 2.], device='cuda:0')", "tensor([1., 1.])", "2., and 1. without one"),
-    ],
-)
-def test_other_numbers_on_a_gpu_drop_a_patch(there: str, here: str, expected: str) -> None:
-    runs = [make_run(HOME, stdout=f"batch 64\n{there}\n")] * 2
-    assert (
-        differing_numbers(make_run(HOME, FIRST, "batch 64\n"), runs, make_run(CPU, stdout=f"batch 32\n{here}\n"))
-        == expected
-    )
-
-
-def test_numbers_that_are_drawn_on_a_gpu_say_nothing() -> None:
-    drawn = replace(make_run(HOME, None, "loss 3.9\n"), operator_totals=(OperatorTotals("aten::dropout", 0, 3),))
-    assert differing_numbers(make_run(HOME, FIRST, ""), [drawn, drawn], make_run(CPU, None, "loss 0.6\n")) == ""

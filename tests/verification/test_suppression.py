@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 from verifier_cases import CPU, HOME, failure, make_run
 
-from devfix.model import Edit, Failure, Operand, OperatorCount, Run, SourceLocation
-from devfix.verification.checks.stdout import last_line, stdout_differs
-from devfix.verification.checks.suppression import detect_suppression, fails_at_same_site, locations_after
+from devfix.model import Edit, Failure, Operand, OperatorCount, Outcome, Run, SourceLocation
+from devfix.verification.checks.suppression import detect_suppression, fails_at_same_site, locations_after, still_fails
 from devfix.verification.edit_map import blocks, has_same_root_cause, is_edited, location_before
 
 BEFORE = b"one\ntwo\nthree\nfour\nfive\n"
@@ -231,20 +230,18 @@ def test_a_way_to_numpy_must_be_gone() -> None:
     assert "does not run any more" in detect_suppression(before, WRONG, run(), HERE)
 
 
-def test_the_last_word_is_short() -> None:
-    long = "x" * 500
-    for ended in (
-        make_run(HOME, replace(FIRST, message=long)),
-        replace(make_run(HOME), stderr=long),
-        replace(make_run(HOME), signal="SIGKILL", internal_errors=(long,)),
-    ):
-        assert len(last_line(ended)) == 200
+def test_a_dtype_that_a_device_lacks_is_cast_and_what_reads_it_runs() -> None:
+    cast = replace(FIRST, kind="dtype-on-device", op="aten::_to_copy")
+    before = run(OperatorCount(cast.op, 0, 1), failed=cast)
+    assert detect_suppression(before, WRONG, run(OperatorCount("aten::mul", 1, 0)), HERE) == ""
+    assert "does not run any more" in detect_suppression(before, WRONG, run(OperatorCount("aten::copy_", 1, 0)), HERE)
+    assert "does not run any more" in detect_suppression(before, WRONG, run(), HERE)
 
 
-def test_lines_that_repeat_are_held_side_by_side() -> None:
-    assert stdout_differs(["a\n1", "a\n2"], ["b\n1", "b\n2"])
-    assert not stdout_differs(["a\n1", "a\n2"], ["a\n3", "a\n4"])
-    assert not stdout_differs(["a\n1", "a\n1"], ["a\n2", "a\n3"]), "what changes with the patch in place is no evidence"
-    assert not stdout_differs(["a", "a"], ["a\nb", "a\nb"])
-    assert not stdout_differs(["1", "2"], ["3", "3"])
-    assert CPU.kind == "cpu"
+def test_another_world_still_fails_at_the_fixed_line_or_by_the_edit() -> None:
+    before, edits = make_run(HOME, FIRST), [edit(b"zero\n" + BEFORE)]
+    assert still_fails(before, make_run(CPU, failure(4, 1, 10)), edits)
+    assert not still_fails(before, make_run(CPU, failure(5, 1, 10)), edits)
+    by_itself = replace(make_run(CPU, failure(1, 1, 10)), outcome=Outcome.OTHER)
+    assert still_fails(before, by_itself, edits) and not still_fails(before, by_itself, [])
+    assert not still_fails(make_run(HOME), make_run(CPU, failure(4, 1, 10)), edits), "nothing failed there before"

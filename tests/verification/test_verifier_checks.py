@@ -6,19 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from check_cases import DIAGNOSIS, FIX, THREE, Asked, make_check, plainly
+from check_cases import DIAGNOSIS, FIX, THREE, Asked, make_check, plainly, verdict
 from verifier_cases import CPU, FIRST, HOME, SOURCE, TWO, failure, make_run, patch
 
 from devfix.model import OperatorCount, OperatorTotals, Outcome, Run, World
 
 LINE = b"a = make()\nb = other()\nuse(a.to(d))\nuse(b)\n"
-
-
-def verdict(given: Asked, after: bytes = FIX) -> tuple[str, str]:
-    kept, rejected = given.verifier.select_best([patch(after)], [DIAGNOSIS])
-    found = kept or rejected[0]
-    assert (kept is None) is (found.verdict.outcome not in ("verified", "progressed"))
-    return found.verdict.outcome, found.verdict.reason
 
 
 def test_which_runs_are_asked_for() -> None:
@@ -36,6 +29,13 @@ def test_which_runs_are_asked_for() -> None:
         ],
         key=repr,
     )
+
+
+def test_with_one_job_the_program_runs_once_more_without_the_patch_too() -> None:
+    given = make_check()
+    given.verifier.jobs = 1
+    assert verdict(given) == ("verified", "")
+    assert [call for call in given.calls if call[1]] == [(HOME, True, False, ())]
 
 
 def test_one_that_fails_is_run_nowhere_else() -> None:
@@ -118,6 +118,18 @@ def test_what_edited_lines_do_on_the_gpu_alone() -> None:
     assert verdict(both, new) == ("verified", "")
     one = make_check(lambda world: both.fixed(world) if world in (HOME, CPU) else make_run(world))
     assert verdict(one, new) == ("verified", ""), "only the world without a GPU is checked"
+
+
+def test_a_summary_of_the_model_may_tell_of_a_module_that_a_patch_registers() -> None:
+    def fixed(world: World) -> Run:
+        return make_run(world, stdout="| layers | 8 |\n| metrics | 0 |\n| 2 modules |\n")
+
+    def plain(world: World) -> Run:
+        return replace(plainly(world), stdout="| layers | 8 |\n| 1 modules |\n")
+
+    for name, outcome in (("metrics", "verified"), ("others", "behaviour-changed")):
+        after = SOURCE + f"self.{name} = torch.nn.ModuleList([])\n".encode()
+        assert verdict(make_check(fixed, plain), after)[0] == outcome
 
 
 ADD = OperatorTotals("aten::add", 3, 0, 10.0, 12.0)

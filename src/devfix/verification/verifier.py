@@ -168,14 +168,14 @@ class Verifier:
         return ends_alike(run, self.baseline(CPU), patch.edits)
 
     def _best_progress(self, candidates: Sequence[CandidateResult], pool: ThreadPoolExecutor) -> CandidateResult | None:
-        doubtful: CandidateResult | None = None
+        doubtful = list[CandidateResult]()
         for candidate in candidates:
             judged = self._reviewed(self.verify_on_all_worlds(candidate, pool))
             if judged.verdict.outcome == "progressed" and not judged.verdict.objections:
                 return judged
             if judged.verdict.outcome == "progressed":
-                doubtful = doubtful or judged
-        return doubtful
+                doubtful.append(judged)
+        return next(iter(doubtful), None)
 
     def _reviewed(self, candidate: CandidateResult) -> CandidateResult:
         """Collect the objections to a candidate that did well; strong ones reject it."""
@@ -228,7 +228,7 @@ class Verifier:
             self.flaky.append("the failure is flaky: a later run of the same program was clean; it is skipped")
             self.is_flaky = True
         against = candidate.verdict.objections
-        if outcome in ("verified", "progressed") and CPU in runs:
+        if outcome == "verified" and CPU in runs:
             pair = [candidate.run, runs[home].result()]
             against += left_gpu(self.before, candidate.run) + gpu_only_lines(self.before, pair, runs[CPU].result())
             if numbers := differing_numbers(self.before, pair, runs[CPU].result()):

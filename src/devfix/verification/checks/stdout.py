@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import isclose, isnan
 
 from devfix.model import Outcome, Run
 
@@ -81,17 +82,26 @@ def differing_numbers(failing: Run, on_gpu: Sequence[Run], without: Run) -> str:
         return ""
     outputs = [without_devices(each.stdout).splitlines() for each in (*on_gpu, without)]
     for *there, here in list(zip(*outputs, strict=True))[len(failing.stdout.splitlines()) :]:
-        if len(set(there)) == 1 and _NUMBER.sub("", there[0]) == _NUMBER.sub("", here) and not _MEASURES.search(here):
-            pairs = zip(_NUMBER.findall(there[0]), _NUMBER.findall(here), strict=True)
-            apart = next((pair for pair in pairs if _differ(*pair)), None)
-            if apart is not None:
-                return f"{apart[0]}, and {apart[1]} without one"
+        if len(set(there)) == 1 and (apart := _first_difference(there[0], here)):
+            return f"{apart[0]}, and {apart[1]} without one"
     return ""
+
+
+def _first_difference(one: str, other: str) -> tuple[str, str] | None:
+    """Return the first numbers in which two lines of the same text differ, unless they are figures of the machine.
+
+    >>> _first_difference("loss 3.9", "loss 0.6"), _first_difference("3 s", "2 s"), _first_difference("1-3", "1")
+    (('3.9', '0.6'), None, None)
+    """
+    if _NUMBER.split(one) != _NUMBER.split(other) or _MEASURES.search(other):
+        return None
+    pairs = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
+    return next((pair for pair in pairs if _differ(*pair)), None)
 
 
 def _runs_alike(failing: Run, on_gpu: Run, without: Run) -> bool:
     """Return whether the operator that failed runs as often on a GPU as without one."""
-    op = failing.failure.op if failing.failure is not None else ""
+    op = failing.failure and failing.failure.op
     there, here = (
         sum(each.host + each.device for each in run.operator_totals if each.op == op) for run in (on_gpu, without)
     )
@@ -101,13 +111,11 @@ def _runs_alike(failing: Run, on_gpu: Run, without: Run) -> bool:
 def _differ(one: str, other: str) -> bool:
     """Return whether two printed numbers differ by more than rounding.
 
-    >>> _differ("0.637", "0.638"), _differ("0.0", "3.0"), _differ("nan", "nan"), _differ("nan", "1")
-    (False, True, False, True)
+    >>> _differ("0.637", "0.638"), _differ("0.0", "3"), _differ("nan", "nan"), _differ("nan", "1"), _differ("inf", "1")
+    (False, True, False, True, True)
     """
     first, second = float(one), float(other)
-    if first != first or second != second:
-        return (first != first) != (second != second)
-    return first != second and not abs(first - second) <= _CLOSE * max(abs(first), abs(second))
+    return not isclose(first, second, rel_tol=_CLOSE) and not (isnan(first) and isnan(second))
 
 
 SEEDS = {
@@ -119,7 +127,7 @@ SEEDS = {
 
 def unseeded_note(names: Sequence[str]) -> str:
     """Return the note on a program that draws from these generators without a seed."""
-    seeds = "; ".join(SEEDS.get(name, f"seed {name}") for name in names)
+    seeds = "; ".join(SEEDS[name] for name in names)
     return (
         f"the program draws random numbers without a seed ({', '.join(names)}): its results were compared in runs "
         f"that devfix seeded; to have them repeat, seed the program: {seeds}"

@@ -105,5 +105,5 @@ def still_fails(before: Run, run: Run, edits: Sequence[Edit]) -> bool:
 def _is_led_to(home: World, run: Run) -> bool:
     """Return whether a run failed on an accelerator, other than CUDA, that the world which failed lacks."""
     world, failed = run.world, run.failure
-    other = world.gpus > 0 and world.device not in (DeviceType.CUDA, home.device)
+    other = world.device not in (DeviceType.CUDA, home.device)
     return other and run.outcome is Outcome.FAILED and failed is not None and failed.kind != "no-device"
