@@ -9,7 +9,7 @@ import pytest
 from check_cases import DIAGNOSIS, FIX, plainly
 from verifier_cases import CPU, FILES, FIRST, HOME, SOURCE, failure, make_run, patch
 
-from devfix.model import CountRequest, Patch, Run, World
+from devfix.model import CountRequest, OperatorCount, Patch, Run, World
 from devfix.verification.candidate import CandidateResult
 from devfix.verification.evidence import Objection
 from devfix.verification.verifier import Verifier
@@ -98,3 +98,22 @@ def test_without_a_review_nothing_speaks_against_a_candidate() -> None:
 
     kept, _ = Verifier(run, make_run(HOME, FIRST), FILES, [HOME, CPU], plainly).select_best([patch(FIX)], [DIAGNOSIS])
     assert kept is not None and kept.is_reviewed and (kept.verdict.objections, kept.numbers) == ((), ())
+
+
+@pytest.mark.parametrize("moves_on", [False, True])
+def test_a_patch_by_which_the_failing_line_leaves_the_gpu_comes_last(moves_on: bool) -> None:
+    """The first patch moves the input of a model that was brought back, the second one moves the model again."""
+
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        if files["m.py"] == SOURCE:
+            return plainly(world)
+        on_gpu = 2 if files["m.py"].startswith(b"1") else 4
+        after = make_run(world, failure(5, 3, 11) if world == HOME and moves_on else None)
+        return replace(after, operator_counts=(OperatorCount("aten::add", 4, 0, device=on_gpu),))
+
+    before = replace(make_run(HOME, FIRST), operator_counts=(OperatorCount("aten::add", 2, 1, device=2),))
+    verifier = Verifier(run, before, FILES, [HOME, CPU], plainly)
+    kept, _ = verifier.select_best([patch(b"1" + FIX), patch(b"2" + FIX)], [DIAGNOSIS])
+    assert kept is not None and kept.patch.edits[0].after.startswith(b"2") and not kept.verdict.objections
+    kept, _ = verifier.select_best([patch(b"1" + FIX)], [DIAGNOSIS])
+    assert kept is not None and "ran on a GPU where it failed" in kept.verdict.objections[0]

@@ -227,10 +227,10 @@ class Verifier:
             outcome, reason = "broken", "the failure is flaky: without the patch the program ran clean as well"
             self.flaky.append("the failure is flaky: a later run of the same program was clean; it is skipped")
             self.is_flaky = True
-        against = candidate.verdict.objections
+        against = candidate.verdict.objections + left_gpu(self.before, candidate.run)
         if outcome == "verified" and CPU in runs:
             pair = [candidate.run, runs[home].result()]
-            against += left_gpu(self.before, candidate.run) + gpu_only_lines(self.before, pair, runs[CPU].result())
+            against += gpu_only_lines(self.before, pair, runs[CPU].result())
             if numbers := differing_numbers(self.before, pair, runs[CPU].result()):
                 outcome, reason = "behaviour-changed", f"on a GPU the program prints {numbers}"
         before = {home.name: self.before.ending}
