@@ -6,6 +6,8 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+import libcst as cst
+
 from devfix.model import Confidence, Event, Finding, Safety, SourceLocation
 from devfix.sdk.changes import Change, with_safety
 from devfix.sdk.fixes.device_source import DeviceSource
@@ -50,13 +52,27 @@ class CreationRule(OperandRule):
         return self.confidence if self.confidence_far is None or ctx.is_in_reach else self.confidence_far
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Yield what `fix` yields where the tensor was created; nothing for loop variables, which are many tensors."""
-        for site in ctx.creation_sites() if ctx.loop_frame is None else ():
-            yield from self.fix(ctx, site)
+        """Yield what `fix` yields where the tensor was created; not for loop variables, which are many tensors.
+
+        Those that one comprehension creates for an attribute are created at one place: `self.slow = [zeros(n) for …]`.
+        """
+        for site in ctx.creation_sites():
+            if ctx.loop_frame is None or _is_kept_comprehension(site):
+                yield from self.fix(ctx, site)
 
     @abstractmethod
     def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
         """Yield the changes at the call that created the tensor, best first."""
+
+
+def _is_kept_comprehension(site: Site) -> bool:
+    """Return whether a site is in a comprehension that is assigned to an attribute of `self`."""
+    is_in_comprehension = False
+    for each in site.file.ancestors(site.node):
+        is_in_comprehension |= isinstance(each, cst.BaseComp)
+        if isinstance(each, cst.Assign):
+            return is_in_comprehension and site.file.code(each.targets[0].target).startswith("self.")
+    return False
 
 
 class ModuleRule(OperandRule):
