@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Change, Context, File, OperandRule, ScopeVariable, classes_called, is_of, rewrite
+from devfix.sdk import Change, Context, File, OperandRule, ScopeVariable, add_method, classes_called, is_of, rewrite
 
 # Each of them calls `to` on the batches of a loader, if they have that method.
 MOVERS = ("lightning.LightningModule", "pytorch_lightning.LightningModule", "accelerate.Accelerator")
@@ -57,13 +57,7 @@ def _batch(ctx: Context) -> tuple[ScopeVariable, list[str]] | None:
 
 def _with_to(file: File, node: cst.ClassDef, fields: list[str]) -> cst.Module | None:
     """Return the module with the method at the end of a class; None if it has one, or is on one line."""
-    body = node.body
-    if not isinstance(body, cst.IndentedBlock):
+    if any(isinstance(each, cst.FunctionDef) and each.name.value == "to" for each in node.body.body):
         return None
-    if any(isinstance(each, cst.FunctionDef) and each.name.value == "to" for each in body.body):
-        return None
-    lines = ["def to(self, device):", *(f"    self.{each} = self.{each}.to(device)" for each in fields)]
-    method = cst.parse_statement("\n".join([*lines, "    return self"]))
-    assert isinstance(method, cst.FunctionDef)
-    method = method.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
-    return file.replaced({body: body.with_changes(body=[*body.body, method])})
+    moves = [f"    self.{each} = self.{each}.to(device)" for each in fields]
+    return add_method(file, node, ["def to(self, device):", *moves, "    return self"])

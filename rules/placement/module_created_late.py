@@ -2,7 +2,16 @@
 
 from collections.abc import Iterator
 
-from devfix.sdk import Change, Context, ModuleRule, Safety, largest_misplaced_module, root_modules, with_safety
+from devfix.sdk import (
+    Change,
+    Context,
+    ModuleRule,
+    Safety,
+    assignments,
+    largest_misplaced_module,
+    root_modules,
+    with_safety,
+)
 
 
 class ModuleCreatedLate(ModuleRule):
@@ -22,6 +31,9 @@ class ModuleCreatedLate(ModuleRule):
     def fix(self, ctx: Context) -> Iterator[Change]:
         """Move what was constructed late, else what was added to a container and is therefore elsewhere."""
         late = largest_misplaced_module(ctx.failure, ctx.operand)
+        if whole := list(_move_whole(ctx)) if late is None and _has_others(ctx) else []:
+            yield from whole
+            return
         made = ctx.construction_sites(late) if late is not None else []
         created = list(ctx.sites("creation", "returned"))
         contained = bool(made and created) and made[0].is_in_constructor and not created[0].is_in_constructor
@@ -34,3 +46,35 @@ class ModuleCreatedLate(ModuleRule):
                 is_sure = site.kind == "creation" and (late is None or contained)
                 changes = changes or list(site.move_result())
                 yield from changes if is_sure else with_safety(changes, Safety.UNSURE)
+        yield from _move_whole(ctx)
+
+
+def _has_others(ctx: Context) -> bool:
+    """Return whether the module of the operand has other parameters of its own that are where the operand is."""
+    owner, device = ctx.operand.owner, ctx.operand.device
+    scope = ctx.failure.frames[owner.frame].scope if owner is not None else ()
+    beside = [each.expression for each in scope if each.device == device and each.type.endswith("Parameter")]
+    own = [each for each in beside if owner is not None and each.rpartition(".")[0] == owner.expression]
+    return len(own) > 1
+
+
+def _move_whole(ctx: Context) -> Iterator[Change]:
+    """Yield changes that move the whole where a statement of a running function has added to it."""
+    for owner, root in root_modules(ctx.failure, ctx.operand):
+        running = ctx.failure.frames[owner.frame].place
+        made = ctx.creation.places if ctx.creation is not None else ()
+        places = [each for each in made if each.owned and each.function == running.function]
+        for place in places if owner.root != "self" else ():
+            site = ctx.site_at(place, "returned")
+            statement = site.statement if site is not None else None
+            if site is None or statement is None or place == running:
+                continue
+            given = [site.file.statement_of(each) for each in assignments(site.file, root.expression)]
+            if any(each is statement for each in given):
+                yield from site.move_result()
+                continue
+            for device in site.device_expressions():
+                if not device.startswith((f"{root.expression}.", f"next({root.expression}.")):
+                    line = f"{root.expression}.to({device})"
+                    title = f"Move the module `{root.expression}` to `{device}`"
+                    yield from site.insert_after([line], title)

@@ -164,3 +164,16 @@ def test_what_edited_lines_compute_apart() -> None:
     assert not extra_gpu_work(
         nothing, replace(home, operator_counts=(OperatorCount("aten::mul", 0, 1),)), make_run(CPU), [new]
     )
+
+
+def test_lines_that_compute_at_each_use_may_run_their_own_operators_oftener() -> None:
+    """A property that builds a distribution checks its parameters at each use, which the constructor did once."""
+    before = computed(ADD, OperatorTotals("aten::gt", 1, 0))
+    own = (OperatorCount("aten::gt", 2, 0),)
+    after = replace(computed(ADD, OperatorTotals("aten::gt", 3, 0)), operator_counts=own)
+    assert diff_totals([before], after) == "aten::gt runs 3 times, before once"
+    assert not diff_totals([before], after, recomputes=True)
+    oftener = replace(computed(ADD, OperatorTotals("aten::gt", 4, 0)), operator_counts=own)
+    assert diff_totals([before], oftener, recomputes=True) == "aten::gt runs 4 times, before once"
+    other = replace(computed(replace(ADD, host=9), OperatorTotals("aten::gt", 3, 0)), operator_counts=own)
+    assert diff_totals([before], other, recomputes=True).startswith("aten::add runs 9 times")

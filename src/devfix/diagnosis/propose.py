@@ -46,7 +46,8 @@ def propose(
             reason = " ".join(filter(None, (diagnosis.finding.reason, change.reason)))
             rank = (int(diagnosis.finding.confidence), number)
             edits = source.paired(change.edits)
-            patch = Patch(diagnosis.rule, change.title, reason, change.safety, edits, rank, change.joint)
+            made = diagnosis.rule, change.title, reason, change.safety, edits, rank
+            patch = Patch(*made, joint=change.joint, recomputes=change.recomputes)
             if number >= CHANGES_A_RULE:
                 rejected.append(Rejected(patch, BEYOND))
             elif any(_is_suppressed(edit, diagnosis.rule, source.notes) for edit in change.edits):

@@ -87,7 +87,8 @@ class Edit:
 class Patch:
     """A candidate: edits that belong together, the reason, and how safe they are.
 
-    `joint`: it also moves other tensors than the one that failed.
+    `joint`: it also moves other tensors than the one that failed. `recomputes`: its lines compute at each use what was
+    computed once.
     """
 
     rule: str
@@ -97,6 +98,7 @@ class Patch:
     edits: tuple[Edit, ...]
     rank: tuple[int, ...] = ()
     joint: bool = False
+    recomputes: bool = False
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ from devfix.source.edits.expressions import (
     remove_move,
 )
 from devfix.source.edits.imports import with_import
-from devfix.source.edits.statements import insert_after, insert_before, remove_statement, replace_statement
+from devfix.source.edits.statements import add_method, insert_after, insert_before, remove_statement, replace_statement
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.naming import calls, imported_name, with_constant
 from devfix.source.queries.reading import assigned_values, assignments, definition, parameters, reads_of
@@ -110,6 +110,7 @@ __all__ = [
     "Sources",
     "StoredAttribute",
     "add_keyword",
+    "add_method",
     "argument",
     "assigned_values",
     "assignments",

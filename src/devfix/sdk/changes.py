@@ -19,8 +19,9 @@ class Change:
     """A candidate edit.
 
     `title` says in the imperative what it does. `reason` is added to the finding's reason if the place of the edit
-    needs one. A `joint` change also moves other tensors than the one that failed, and is rejected if the next failure
-    involves one of those.
+    needs one. A `joint` change also moves other tensors than the one that failed; if the next failure involves one of
+    those, it holds only together with a change that moves what they met. A change that `recomputes` writes lines that
+    compute at each use what was computed once, such as a property; otherwise lines must not compute more than before.
     """
 
     title: str
@@ -28,6 +29,7 @@ class Change:
     edits: tuple[Edit, ...]
     reason: str = ""
     joint: bool = False
+    recomputes: bool = False
 
 
 def change(

@@ -260,7 +260,7 @@ class Verifier:
         if before.ended or run.ended:
             self.flaky.append(ENDED_NOTE)
             return None
-        if before.stdout == run.stdout and not diff_totals([before], run):
+        if before.stdout == run.stdout and not diff_totals([before], run, candidate.patch.recomputes):
             return None
         if not self._draws_unseeded(before, run):
             return self._differs(world, candidate, before, run, self.run)
@@ -274,7 +274,7 @@ class Verifier:
     def _differs(
         self, world: World, candidate: CandidateResult, before: Run, run: Run, runner: Runner
     ) -> tuple[VerdictOutcome, str] | None:
-        if before.stdout == run.stdout and not diff_totals([before], run):
+        if before.stdout == run.stdout and not diff_totals([before], run, candidate.patch.recomputes):
             return None
         again = runner(world, self.files, False, NO_COUNTS)
         new = registered(candidate.patch.edits)  # printed summaries of the model may tell of them
@@ -282,9 +282,9 @@ class Verifier:
         if not alike and self._prints_else(world, candidate, [before, again], run, runner):
             return "behaviour-changed", f"the program prints something else in the world {world.name}"
         plain = [before, again]
-        if diff_totals(plain, run):  # run again to exclude chance
+        if diff_totals(plain, run, candidate.patch.recomputes):  # run again to exclude chance
             plain.append(runner(world, self.files, False, NO_COUNTS))
-        if computes := diff_totals(plain, run):
+        if computes := diff_totals(plain, run, candidate.patch.recomputes):
             return "behaviour-changed", f"the program computes something else in the world {world.name}: {computes}"
         return None
 

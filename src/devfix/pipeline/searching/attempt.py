@@ -19,10 +19,9 @@ from devfix.pipeline.opening.parallel_runs import MOST as MOST_RUNS
 from devfix.pipeline.opening.parallel_runs import parallel_runs
 from devfix.pipeline.opening.session import JOBS, Session
 from devfix.pipeline.regression_tests import begin_regression_test
-from devfix.pipeline.searching.accept_numbers import accept_numbers
-from devfix.pipeline.searching.all_uses import extend_to_all_uses
 from devfix.pipeline.searching.choices import VerifiedCandidates
 from devfix.pipeline.searching.drawn_ahead import DrawnAhead
+from devfix.pipeline.searching.extend import Extension
 from devfix.pipeline.searching.other_commands import OtherCommands
 from devfix.registry import Rule
 from devfix.sdk import Sources
@@ -112,8 +111,10 @@ class AttemptBuilder:
         with session.timed("verify"):
             kept, rest = verifier.select_best(queue, diagnoses)
             patches.end()
-            if kept is None and not verifier.is_flaky:
-                kept = self._extend(verifier, rest, diagnoses) or self._accept_numbers(verifier, rest, diagnoses)
+            if not verifier.is_flaky and (kept is None or kept.verdict.outcome != "verified"):
+                extension = Extension(session, verifier, self.rules, diagnoses)
+                if better := extension.better(kept, rest):
+                    kept, rest = better, [*filter(None, [kept]), *rest]
         with session.timed("list"):
             left = [*verifier.untried, *_within_time(patches)]
             untried = tuple(_never_run(kept, rest, left, rejected))
@@ -159,34 +160,6 @@ class AttemptBuilder:
             return sorted(ran, key=lambda each: each.strength)
 
         return review
-
-    def _extend(
-        self, verifier: Verifier, candidates: Sequence[CandidateResult], diagnoses: Sequence[Diagnosis]
-    ) -> CandidateResult | None:
-        """Return a candidate that fixes every use of the tensor, if those tried only moved the crash to the next."""
-        session, rules = self.session, {rule.id: rule for rule in self.rules}
-        known = {each.rule: each for each in diagnoses}
-
-        def propose_next(candidate: CandidateResult) -> Iterator[Patch]:
-            failure, rule = candidate.verdict.next_failure, rules[candidate.patch.rule]
-            sources = Sources(partial(session.read, candidate.files), session.repository.containing, session.notes)
-            found = diagnose(failure, [rule], sources) if failure is not None else []
-            return propose(found, rules, sources)
-
-        found = extend_to_all_uses(
-            candidates, propose_next, lambda patch: verifier.run_on_failing_world(patch, known[patch.rule])
-        )
-        confirmed = verifier.confirm(found) if found is not None else None
-        return confirmed if confirmed is not None and confirmed.verdict.outcome in ("verified", "progressed") else None
-
-    def _accept_numbers(
-        self, verifier: Verifier, candidates: Sequence[CandidateResult], diagnoses: Sequence[Diagnosis]
-    ) -> CandidateResult | None:
-        """Return a candidate that also takes numbers, if the only objection to one is that some code passes them."""
-        known = {each.rule: each for each in diagnoses}
-        found = accept_numbers(candidates, lambda patch: verifier.run_on_failing_world(patch, known[patch.rule]))
-        confirmed = verifier.confirm(found) if found is not None else None
-        return confirmed if confirmed is not None and confirmed.verdict.outcome in ("verified", "progressed") else None
 
     def _expect_first(self, run: Run, worlds: Sequence[World]) -> None:
         """Begin the runs of the candidate that will probably be the first, if the second look shows nothing else.

@@ -84,7 +84,7 @@ def _together(one: Repair, first: Fix, other: Repair, second: Fix, diff: Differ)
     reason = f"{first.patch.reason} {describe(wrong) if wrong else 'Another'} came with it, and failed next{where}."
     patch = replace(
         first.patch,
-        title=_title(first.patch.title, second.patch.title),
+        title=joined_title(first.patch.title, second.patch.title),
         reason=reason,
         safety=max(first.patch.safety, second.patch.safety, key=lambda each: each.risk),
         edits=edits,
@@ -98,12 +98,12 @@ def _together(one: Repair, first: Fix, other: Repair, second: Fix, diff: Differ)
     )
 
 
-def _title(one: str, other: str) -> str:
-    """Return the title of both in the words of the first: "Move `x` and `y` to `device`"."""
+def joined_title(one: str, other: str, ending: str = WITH) -> str:
+    """Return the title of both in the words of the first: "Move `x` and `y` to `device`", or with an ending."""
     first, second = MOVE.match(one), MOVE.match(other)
     if one == other:
         return one
     if first and second and first["where"] == second["where"]:
         what = first["what"].replace(" and ", ", ")
         return one.replace(first["what"], f"{what} and {second['what']}", 1)
-    return one if one.endswith(WITH) else f"{one}{WITH}"
+    return one if one.endswith(ending) else f"{one}{ending}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -10,6 +10,7 @@ import libcst as cst
 
 from devfix.registry.declarations.schema import Fix, Place, Texts, texts
 from devfix.sdk import Context, File, FixSite, Site, expression, is_of, last_name
+from devfix.sdk.fixes.call_result import is_keyed
 from devfix.sdk.trace.sites import SiteKind
 from devfix.source.templates import Bound, Template, variables
 
@@ -52,7 +53,7 @@ def call_of(site: Site) -> cst.Call | None:
 def names_of(fix: Fix, site: Site) -> list[str]:
     """Return the names of the tensor at a site that have the attribute that a fix is about, or are assigned."""
     found = [each for each in site.expressions if not fix.attribute or _is_attribute(each, fix.attribute)]
-    return [each for each in found if each in _assigned(site)] if fix.assigned else found
+    return _assigned(site, found) if fix.assigned else found
 
 
 def _sites(fix: Fix, at: tuple[Place, ...], ctx: Context) -> Iterator[Site]:
@@ -128,8 +129,16 @@ def _is_attribute(expression: str, patterns: Texts) -> bool:
     return bool(owner) and any(fnmatchcase(expression if "." in each else name, each) for each in texts(patterns))
 
 
-def _assigned(site: Site) -> set[str]:
-    """Return what the function around a site assigns."""
+def _assigned(site: Site, names: Iterable[str]) -> list[str]:
+    """Return the names that the function around a site assigns; an element by a variable key as it is written there.
+
+    What a trace calls `self.sums["loss"]` is `self.sums[name]` in the source.
+    """
     nodes = list(site.file.within(site.function)) if site.function is not None else []
     targets = [each.target for each in nodes if isinstance(each, cst.AssignTarget | cst.AugAssign)]
-    return {site.file.code(each) for each in targets}
+    written = {site.file.code(each): each for each in targets}
+    found = []
+    for name in names:
+        keyed = [text for text, each in written.items() if is_keyed(site.file, each, name)]
+        found += [name] if name in written else keyed if len(keyed) == 1 else []
+    return list(dict.fromkeys(found))

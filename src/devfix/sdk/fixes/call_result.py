@@ -90,20 +90,21 @@ def occurrences(file: File, root: cst.CSTNode, text: str) -> list[cst.BaseExpres
 
 
 def _by_key(file: File, scope: cst.CSTNode, text: str) -> list[cst.BaseExpression]:
-    """Return where an element is read by a variable key: `self.shadow[name]` for `self.shadow["weight"]`."""
-    if not text.endswith("]"):
-        return []
-    whole = normalised(text.rpartition("[")[0])
-    return [
-        node
-        for node in file.within(scope)
-        if isinstance(node, cst.Subscript)
-        and normalised(file.code(node.value)) == whole
+    """Return where an element is read by a variable key."""
+    nodes = (node for node in file.within(scope) if isinstance(node, cst.Subscript))
+    return [node for node in nodes if is_keyed(file, node, text) and is_read(file, node)]
+
+
+def is_keyed(file: File, node: cst.CSTNode, text: str) -> bool:
+    """Return whether a node takes an element by a variable key: `self.shadow[name]` for `self.shadow["weight"]`."""
+    return (
+        text.endswith("]")
+        and isinstance(node, cst.Subscript)
+        and normalised(file.code(node.value)) == normalised(text.rpartition("[")[0])
         and len(node.slice) == 1
         and isinstance(node.slice[0].slice, cst.Index)
         and isinstance(node.slice[0].slice.value, cst.Name)
-        and is_read(file, node)
-    ]
+    )
 
 
 def is_on_device(file: File, node: cst.BaseExpression) -> bool:

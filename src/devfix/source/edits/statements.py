@@ -96,6 +96,29 @@ def remove_statement(file: File, statement: cst.CSTNode) -> cst.Module | None:
     return _with_body(file, parent, body or _parsed(["pass"]))
 
 
+def add_method(file: File, holder: cst.ClassDef, lines: Sequence[str], after: str = "") -> cst.Module | None:
+    """Return the module with a method behind another one of a class, else at its end; None if it is on one line.
+
+    >>> file = File("m.py", b"class A:\\n    x = 1\\n")
+    >>> print(add_method(file, file.module.body[0], ["def f(self):", "    return self.x"]).code)
+    class A:
+        x = 1
+    <BLANKLINE>
+        def f(self):
+            return self.x
+    <BLANKLINE>
+    """
+    body = holder.body
+    if not isinstance(body, cst.IndentedBlock):
+        return None
+    method = cst.parse_statement("\n".join(lines))
+    assert isinstance(method, cst.FunctionDef)
+    method = method.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
+    named = [each.name.value if isinstance(each, cst.FunctionDef) else "" for each in body.body]
+    index = named.index(after) + 1 if after in named and after else len(named)
+    return file.replaced({body: body.with_changes(body=[*body.body[:index], method, *body.body[index:]])})
+
+
 def _block_of(file: File, statement: cst.CSTNode) -> tuple[Block, int, Line] | None:
     parent = file.parent(statement)
     if not isinstance(parent, Block):

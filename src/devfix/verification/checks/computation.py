@@ -10,8 +10,10 @@ from devfix.verification.edit_map import blocks
 _CLOSE = 1e-3  # relative to the sum of magnitudes: backends may add in another order
 
 
-def diff_totals(before: Sequence[Run], after: Run) -> str:
+def diff_totals(before: Sequence[Run], after: Run, recomputes: bool = False) -> str:
     """Return how the totals of a patched program differ from those of all runs before it; "" if they do not.
+
+    If the patch `recomputes`, the operators that its own lines run may run oftener, as often as they do there.
 
     An operator whose count differs between the runs before is ignored. If the values of any operator differ between
     them, the program is random and no values are compared, since one of many may repeat by chance.
@@ -22,6 +24,8 @@ def diff_totals(before: Sequence[Run], after: Run) -> str:
         return ""
     none = OperatorTotals("", 0, 0)
     every = [(op, now.get(op, none), [row.get(op, none) for row in rows]) for op in sorted(now.keys() | rows[0].keys())]
+    own = {visit.op: visit.completed for visit in after.operator_counts} if recomputes else {}
+    every = [(op, new, old) for op, new, old in every if not own.get(op) or _ran(new) > _ran(old[0]) + own[op]]
     for op, new, old in every:
         if _ran(new) != _ran(old[0]) and all(_ran(other) == _ran(old[0]) for other in old):
             return f"{op} runs {_times(_ran(new))}, before {_times(_ran(old[0]))}"

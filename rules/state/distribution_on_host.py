@@ -1,0 +1,184 @@
+"""A module keeps a distribution, whose parameters `.to()` does not move."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import libcst as cst
+
+from devfix.sdk import (
+    Change,
+    Context,
+    File,
+    OperandRule,
+    Safety,
+    add_method,
+    assignments,
+    definition,
+    expression,
+    last_name,
+    parameters,
+    replace_statement,
+    rewrite,
+)
+
+DISTRIBUTIONS = "torch.distributions."
+# What the classes that take more than one tensor call them; others have one, `probs` or a name of their own.
+NAMES = {
+    "MultivariateNormal": ("loc", "covariance_matrix", "precision_matrix", "scale_tril"),
+    "LowRankMultivariateNormal": ("loc", "cov_factor", "cov_diag"),
+    "AffineTransform": ("loc", "scale"),
+    "Beta": ("concentration1", "concentration0"),
+    "Categorical": ("probs", "logits"),
+    "Bernoulli": ("probs", "logits"),
+    "Dirichlet": ("concentration",),
+    "Exponential": ("rate",),
+    "Gamma": ("concentration", "rate"),
+    "Poisson": ("rate",),
+    "StudentT": ("df", "loc", "scale"),
+    "Uniform": ("low", "high"),
+}
+USUAL = ("loc", "scale")
+Assignment = cst.Assign | cst.AnnAssign
+
+
+@dataclass
+class Kept:
+    """A distribution that a constructor assigns to an attribute: the assignment, and its class."""
+
+    file: File
+    holder: cst.ClassDef
+    assigned: Assignment
+    attribute: str
+    call: cst.Call
+
+
+@dataclass
+class Parts:
+    """The expressions of a distribution that are tensors, by the names of their buffers, and all others."""
+
+    tensors: dict[str, cst.BaseExpression] = field(default_factory=dict)
+    others: list[cst.BaseExpression] = field(default_factory=list)
+
+
+class DistributionOnHost(OperandRule):
+    """Registers the parameters as buffers, and builds the distribution of them where it is used, by a property."""
+
+    supersedes = ("placement/factory-without-device",)
+
+    def explain(self, ctx: Context) -> str:
+        """Report a tensor that the constructor of a module created for a distribution."""
+        kept = _find_kept(ctx)
+        if kept is None:
+            return ""
+        return (
+            f"`self.{kept.attribute}` of {kept.holder.name.value} is a distribution, which `.to()` does not move: its"
+            f" parameters stayed on {ctx.operand.device}, while it meets a tensor on {ctx.peer.device}."
+        )
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Rewrite the class, if the distribution needs nothing else that only the constructor knows."""
+        kept = _find_kept(ctx)
+        parts = _parts(ctx, kept) if kept is not None else None
+        module = _rewritten(kept, parts) if kept is not None and parts is not None else None
+        if kept is not None:
+            title = f"Register the parameters of `self.{kept.attribute}` as buffers"
+            for change in rewrite(kept.file, module, title, Safety.LIKELY):
+                yield replace(change, recomputes=True)
+
+
+def _find_kept(ctx: Context) -> Kept | None:
+    """Return the distribution for which a constructor of a module created the operand; None if it did not."""
+    place = ctx.created_at
+    file = ctx.sources.file(place) if place is not None else None
+    owner, _, name = place.function.rpartition(".") if place is not None else ("", "", "")
+    if file is None or place is None or name != "__init__":
+        return None
+    holder, method, made = definition(file, owner), definition(file, place.function), file.root_at(place)
+    is_module = any(each.expression == "self" and each.kind == "module" for each in ctx.scope_at(place))
+    if not is_module or made is None or not isinstance(holder, cst.ClassDef) or method is None:
+        return None
+    for node in file.within(method):
+        if isinstance(node, Assignment) and isinstance(node.value, cst.Call) and _is_distribution(file, node.value):
+            target = file.code(node.targets[0].target if isinstance(node, cst.Assign) else node.target)
+            is_own = target.startswith("self.") and target.removeprefix("self.").isidentifier()
+            if is_own and _holds(file, node, made) and len(assignments(file, target, holder)) == 1:
+                return Kept(file, holder, node, target.removeprefix("self."), node.value)
+    return None
+
+
+def _holds(file: File, assigned: Assignment, made: cst.CSTNode) -> bool:
+    """Return whether an assignment contains a node, or what the node's statement has assigned."""
+    statement = file.statement_of(made)
+    if statement is file.statement_of(assigned):
+        return True
+    lines = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
+    targets = [each.target for line in lines if isinstance(line, cst.Assign) for each in line.targets]
+    return assigned.value is not None and any(file.find(assigned.value, file.code(each)) for each in targets)
+
+
+def _is_distribution(file: File, node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Call) and file.qualified_name(node.func).startswith(DISTRIBUTIONS)
+
+
+def _parts(ctx: Context, kept: Kept) -> Parts | None:
+    """Return the parts of a distribution; None if a property cannot name all of them."""
+    scope = ctx.scope_at(kept.file.place_of(kept.call, f"{kept.holder.name.value}.__init__"))
+    tensors = {each.expression for each in scope if each.kind == "tensor"}
+    parts = Parts()
+    _collect(kept, kept.call, tensors, parts)
+    method = kept.file.function_of(kept.call)
+    local = set(parameters(method)[1:]) if method is not None else set()
+    named = [node.value for each in parts.others for node in kept.file.within(each) if isinstance(node, cst.Name)]
+    bound = [name for name in named if method is not None and (name in local or assignments(kept.file, name, method))]
+    taken = any(kept.file.find(kept.holder, f"self.{name}") for name in parts.tensors)
+    return None if bound or taken else parts
+
+
+def _collect(kept: Kept, call: cst.Call, tensors: set[str], parts: Parts) -> None:
+    """Add the arguments of a distribution, and of those inside it, to its parts."""
+    names = NAMES.get(last_name(call.func), USUAL)
+    for number, each in enumerate(call.args):
+        if _is_distribution(kept.file, each.value):
+            assert isinstance(each.value, cst.Call)
+            _collect(kept, each.value, tensors, parts)
+        elif _is_tensor(kept.file, each.value, tensors):
+            usual = names[number] if number < len(names) else f"parameter{number}"
+            name = f"{kept.attribute}_{each.keyword.value if each.keyword is not None else usual}"
+            parts.tensors[f"{name}{number}" if name in parts.tensors else name] = each.value
+        else:
+            parts.others.append(each.value)
+
+
+def _is_tensor(file: File, value: cst.BaseExpression, tensors: set[str]) -> bool:
+    """Return whether an argument is a local tensor, or computed by a function of PyTorch."""
+    method = file.function_of(value)
+    given = [each.value for each in assignments(file, file.code(value), method)] if isinstance(value, cst.Name) else []
+    nodes = [node for each in (value, *given) if each is not None for node in file.within(each)]
+    is_computed = any(
+        isinstance(each, cst.Call) and file.qualified_name(each.func).startswith("torch.") for each in nodes
+    )
+    return is_computed or (isinstance(value, cst.Name) and value.value in tensors)
+
+
+def _rewritten(kept: Kept, parts: Parts) -> cst.Module | None:
+    """Return the module in which the constructor registers the tensors, and a property builds the distribution."""
+    file, quote = kept.file, kept.file.quote
+    lines = [
+        f"self.register_buffer({quote}{name}{quote}, {file.code(value)}, persistent=False)"
+        for name, value in parts.tensors.items()
+    ]
+    statement = file.statement_of(kept.assigned)
+    registered = replace_statement(file, statement, lines) if statement is not None and lines else None
+    if registered is None:
+        return None
+    named: dict[cst.CSTNode, cst.CSTNode] = {value: expression(f"self.{name}") for name, value in parts.tensors.items()}
+    replaced = file.replaced(named)
+    built = File(file.path, replaced.bytes)
+    again = assignments(built, f"self.{kept.attribute}", definition(built, kept.holder.name.value))
+    changed = File(file.path, registered.bytes)
+    holder = definition(changed, kept.holder.name.value)
+    if not isinstance(holder, cst.ClassDef) or len(again) != 1 or again[0].value is None:
+        return None
+    value = " ".join(built.code(again[0].value).split())
+    method = ["@property", f"def {kept.attribute}(self):", f"    return {value}"]
+    return add_method(changed, holder, method, after="__init__")

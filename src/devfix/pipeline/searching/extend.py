@@ -1,0 +1,90 @@
+"""Extend the candidates of rules: to every use of a tensor, to what it meets, to callers that pass numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from devfix.diagnosis.diagnose import diagnose
+from devfix.diagnosis.propose import propose
+from devfix.model import Diagnosis, Failure, Operand, Patch
+from devfix.pipeline.opening.session import Session
+from devfix.pipeline.searching.accept_numbers import accept_numbers
+from devfix.pipeline.searching.all_uses import extend_to_all_uses
+from devfix.pipeline.searching.companions import extend_to_companions, find_companion
+from devfix.registry import Rule
+from devfix.sdk import Sources
+from devfix.sdk.trace.sites import locations_without_scope
+from devfix.verification.candidate import CandidateResult
+from devfix.verification.verifier import Verifier
+
+HOLDING = ("verified", "progressed")
+
+
+class Extension:
+    """Extends the candidates for one failure; each result is verified in all worlds."""
+
+    def __init__(
+        self, session: Session, verifier: Verifier, rules: Sequence[Rule], diagnoses: Sequence[Diagnosis]
+    ) -> None:
+        self._session, self._verifier = session, verifier
+        self._rules = {rule.id: rule for rule in rules}
+        self._diagnoses = {each.rule: each for each in diagnoses}
+
+    def better(self, kept: CandidateResult | None, candidates: Sequence[CandidateResult]) -> CandidateResult | None:
+        """Return an extended candidate to keep in place of `kept`, which is not verified; None if there is none."""
+        if kept is not None:
+            strong = [each for each in candidates if each.patch.rank[:1] <= kept.patch.rank[:1]]
+            return self._to_companions(strong, ("verified",))
+        return (
+            self._confirmed(extend_to_all_uses(candidates, self._propose_same_rule, self._attempt))
+            or self._to_companions(candidates, HOLDING)
+            or self._confirmed(accept_numbers(candidates, self._attempt))
+        )
+
+    def _to_companions(self, candidates: Sequence[CandidateResult], wanted: Sequence[str]) -> CandidateResult | None:
+        found = extend_to_companions(candidates, self._find_companion, self._propose_for_companion, self._attempt)
+        holding = (self._confirmed(each) for each in found if each.verdict.outcome in wanted)
+        return next((each for each in holding if each is not None and each.verdict.outcome in wanted), None)
+
+    def _attempt(self, patch: Patch) -> CandidateResult:
+        return self._verifier.run_on_failing_world(patch, self._diagnoses[patch.rule])
+
+    def _confirmed(self, candidate: CandidateResult | None) -> CandidateResult | None:
+        confirmed = self._verifier.confirm(candidate) if candidate is not None else None
+        return confirmed if confirmed is not None and confirmed.verdict.outcome in HOLDING else None
+
+    def _propose_same_rule(self, candidate: CandidateResult) -> Iterator[Patch]:
+        """Return patches by the candidate's rule for the failure that it ended with."""
+        failure, rule = candidate.verdict.next_failure, self._rules[candidate.patch.rule]
+        sources = self._sources(candidate)
+        return propose(diagnose(failure, [rule], sources) if failure is not None else [], self._rules, sources)
+
+    def _propose_for_companion(self, candidate: CandidateResult) -> Iterator[Patch]:
+        """Return patches that move what the tensor met, in the failure that the candidate ended with."""
+        failure, met = candidate.verdict.next_failure, self._find_companion(candidate)
+        if failure is None or met is None:
+            return iter(())
+        failure, sources = self._with_scopes(candidate, failure), self._sources(candidate)
+        found = diagnose(failure, self._rules.values(), sources)
+        left = [each for each in found if failure.operands[each.finding.operand].device == met.device]
+        return propose(left, self._rules, sources)
+
+    def _find_companion(self, candidate: CandidateResult) -> Operand | None:
+        diagnosis = self._diagnoses[candidate.patch.rule]
+        operands = diagnosis.failure.operands
+        return find_companion(candidate, operands[diagnosis.finding.operand].device) if operands else None
+
+    def _with_scopes(self, candidate: CandidateResult, failure: Failure) -> Failure:
+        """Return the failure with the scopes of functions that have returned, for which the program runs once more."""
+        watch = list(locations_without_scope(failure))
+        if not watch:
+            return failure
+        world, files = candidate.run.world, dict(candidate.files)
+        again = self._session.observer.run(world, files, watch=watch, fresh=False)
+        return replace(failure, scopes=again.watched)
+
+    def _sources(self, candidate: CandidateResult) -> Sources:
+        session = self._session
+        return Sources(partial(session.read, candidate.files), session.repository.containing, session.notes)
