@@ -117,8 +117,13 @@ def _stays_on_host(file: File, attribute: cst.CSTNode) -> bool:
 
 def _target(site: CallSite) -> str:
     """Return the only name or attribute to which the constructed object is assigned; "" if there is none."""
-    given = site.file.parent(site.node)
-    targets = [each.target for each in given.targets] if isinstance(given, cst.Assign) else []
+    given, number = site.file.parent(site.node), -1
+    values = site.file.parent(given) if isinstance(given, cst.Element) else None
+    if isinstance(values, cst.Tuple):  # `schedule, model = Schedule(), Net()`
+        given, number = site.file.parent(values), [each.value for each in values.elements].index(site.node)
+    targets: list[cst.BaseExpression] = [each.target for each in given.targets] if isinstance(given, cst.Assign) else []
+    if number >= 0 and len(targets) == 1 and isinstance(targets[0], cst.Tuple | cst.List):
+        targets = [each.value for each in targets[0].elements[number : number + 1]]
     is_one = len(targets) == 1 and isinstance(targets[0], cst.Name | cst.Attribute)
     return site.file.code(targets[0]) if is_one else ""
 

@@ -161,8 +161,8 @@ def test_a_device_of_the_module_counts_where_the_function_reads_it() -> None:
     code = "device = pick()\ndef f(x, mask, y):\n    y = zeros({})\n    return x + mask\n"
     for inner, expected in (
         ("device", ["device", "x.device"]),
-        ("3, device=3", ["x.device", "device"]),
-        ("y.device", ["x.device", "device"]),
+        ("3, device=3", ["x.device"]),
+        ("y.device", ["x.device"]),
     ):
         text = code.format(inner)
         diagnosis, source = meeting(text, "x + mask", scope=[DEVICE])

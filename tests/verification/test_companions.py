@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
-from devfix.model import Edit, Failure, Operand, Outcome, Patch, Run, Safety, Verdict, World
+from devfix.model import Edit, Failure, Frame, Operand, Outcome, Patch, Run, Safety, SourceLocation, Verdict, World
 from devfix.pipeline.searching.companions import extend_to_companions, find_companion
+from devfix.pipeline.searching.extend import is_further
 from devfix.verification.candidate import CandidateResult
 
 WORLD = World("simulated", 1)
@@ -96,3 +98,26 @@ def test_only_a_candidate_that_fails_on_the_device_of_the_tensor_has_a_companion
     assert found is not None and found.argument == "b"
     assert find_companion(candidate, "cuda:1") is None
     assert find_companion(tried("a")(patch_of("a")), "cpu") is None
+
+
+def test_a_first_candidate_that_reaches_as_far_is_better_than_the_one_kept() -> None:
+    """The candidate that comes first moves the data where it is made; the one kept moves what is computed of it."""
+    places = [SourceLocation("main.py", line, "main", owned=True) for line in (9, 12)]
+    nearer, later = (
+        Failure("device-mismatch", "RuntimeError", "…", op=op, frames=(Frame(place),), operations=count)
+        for op, place, count in zip(("aten::add", "aten::mul"), places, (20, 30), strict=True)
+    )
+
+    def leads_to(failure: Failure, rank: int, *objections: str) -> CandidateResult:
+        patch = replace(patch_of("a"), rank=(rank, 0))
+        run = Run(WORLD, (), Outcome.FAILED, 0, 0.1, failure=failure)
+        verdict = Verdict("progressed", next_failure=failure, objections=objections)
+        return CandidateResult(patch, {}, run, verdict)
+
+    kept = leads_to(nearer, 3)
+    assert is_further(leads_to(nearer, 2), kept) and is_further(leads_to(later, 3), kept)
+    assert not is_further(leads_to(later, 4), kept)
+    assert not is_further(leads_to(nearer, 2, "code converts it with numpy"), kept)
+    assert not is_further(leads_to(nearer, 2), leads_to(later, 3))
+    verified = replace(leads_to(nearer, 3), verdict=Verdict("verified"))
+    assert is_further(verified, leads_to(later, 3))

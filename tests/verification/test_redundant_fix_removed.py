@@ -13,11 +13,12 @@ from rule_packs import write_rule
 from verifier_cases import FIRST, HOME, SOURCE, make_run, patch
 
 import devfix
-from devfix.model import Edit, Failure, Fix, Repair, Report, Verdict
+from devfix.model import Edit, Failure, Fix, Frame, Repair, Report, SourceLocation, Verdict
 from devfix.pipeline.opening.session import Session
 from devfix.pipeline.searching.attempt import Attempt
 from devfix.pipeline.searching.search import Search
 from devfix.verification.candidate import CandidateResult
+from devfix.verification.edit_map import touches
 
 PROGRAM = """\
 import torch
@@ -107,10 +108,18 @@ def test_a_run_that_ends_in_a_failure_takes_no_fix_back(last: Failure | None, fi
     loop = Search.__new__(Search)
     loop.session = cast(Session, SimpleNamespace(files={}))
     loop.repairs, loop.is_stuck, loop._simplifications_left, loop._baselines = [], False, 6, {}
-    loop.repairs = [Repair(FIRST, (), fix) for fix in every]
+    first = replace(FIRST, frames=(*FIRST.frames, Frame(SourceLocation("n.py", 1, "f", owned=True))))
+    loop.repairs = [Repair(first, (), fix) for fix in every]
     loop._repair_from = lambda run: run  # type: ignore[method-assign]  # as for a failure that does not come again
     candidate = CandidateResult(every[1].patch, {}, make_run(HOME, last), Verdict("progressed"))
     step = Attempt((), lambda chosen: Repair(FIRST, (), every[1]), lambda confirmed: confirmed, lambda again: candidate)
     clean = make_run(HOME)
     assert loop._drop_redundant_fixes(step, 0, {}, clean) is (candidate.run if fixes == 1 else clean)
     assert len(loop.fixes) == fixes
+
+
+def test_only_a_later_fix_that_edits_what_the_first_failure_ran_through_is_tried_in_its_place() -> None:
+    edits = [Edit("n.py", 1, b"a\nb\nc\nd\ne\n", after) for after in (b"a\nB\nc\nd\ne\n", b"a\nb\nc\nd\nE\n")]
+    failed = replace(FIRST, frames=(Frame(SourceLocation("n.py", 1, "f", owned=True)),))
+    assert [touches(failed, [edit]) for edit in edits] == [True, False]
+    assert not touches(FIRST, edits)

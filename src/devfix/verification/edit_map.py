@@ -66,6 +66,22 @@ def is_edited(place: SourceLocation, edits: Iterable[Edit]) -> bool:
     )
 
 
+def touches(failure: Failure, edits: Iterable[Edit]) -> bool:
+    """Return whether edits change a line of the stack of a failure, or of its operands' histories, or one beside it."""
+    places = [frame.place for frame in failure.frames]
+    places += [place for operand in failure.operands for event in operand.history for place in event.places]
+    lines = {
+        (place.path, line) for place in places for line in range(place.line - 1, (place.end_line or place.line) + 2)
+    }
+    return any(
+        (edit.path, line) in lines
+        for edit in edits
+        for tag, start, stop, *_ in blocks(edit)
+        if tag != "equal"
+        for line in range(start + 1, max(stop, start + 1) + 1)
+    )
+
+
 def fails_in_edits(run: Run, edits: Iterable[Edit]) -> bool:
     """Return whether a run fails in an edited line for a reason unrelated to devices: the edit is wrong there."""
     at = run.failure.at if run.failure is not None and run.outcome is Outcome.OTHER else None

@@ -12,7 +12,6 @@ from devfix.verification.rebase import merge_edits
 
 USES = 6  # uses of one tensor that one change fixes
 TRIES = 2  # candidates tried at each use
-FIRST = 3  # candidates for the first failure that are extended
 EVERYWHERE = ", at every use"
 
 
@@ -20,14 +19,16 @@ def extend_to_all_uses(
     candidates: Sequence[CandidateResult],
     propose_next: Callable[[CandidateResult], Iterable[Patch]],
     attempt: Callable[[Patch], CandidateResult],
+    first: int = 3,
 ) -> CandidateResult | None:
     """Return a candidate that fixes every use of the tensor; None if none is verified or reaches another failure.
 
     `candidates` are those that did neither. `propose_next` yields patches for the failure that a candidate ended with,
-    against the files that it leads to. `attempt` runs a patch against the first failure.
+    against the files that it leads to. `attempt` runs a patch against the first failure. At most
+    `first` candidates are extended.
     """
-    for first in [candidate for candidate in candidates if _goes_on(candidate, None)][:FIRST]:
-        candidate = first
+    for begun in [candidate for candidate in candidates if _goes_on(candidate, None)][:first]:
+        candidate = begun
         for _ in range(USES):
             following = _next(candidate, propose_next, attempt)
             if following is None:

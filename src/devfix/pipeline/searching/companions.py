@@ -14,7 +14,6 @@ from devfix.verification.rebase import merge_edits
 
 STEPS = 6  # tensors that one change moves with the first
 TRIES = 2  # candidates tried for each of them
-FIRST = 3  # candidates for the failure that are extended
 WHAT_IT_MEETS = ", and what it meets"
 HOLDING = ("verified", "progressed")
 Find = Callable[[CandidateResult], Operand | None]
@@ -23,18 +22,18 @@ Try = Callable[[Patch], CandidateResult]
 
 
 def extend_to_companions(
-    candidates: Sequence[CandidateResult], find: Find, propose_next: Propose, attempt: Try
+    candidates: Sequence[CandidateResult], find: Find, propose_next: Propose, attempt: Try, first: int = 3
 ) -> list[CandidateResult]:
     """Return the candidates that hold because they also move what the tensor meets, fewest changes first.
 
     `x` and `t` may both be on the host: `torch.cat([x, t])` works before the failure, and fails if only `x` is moved.
     `find` returns what a candidate's tensor met, `propose_next` yields patches that move it, against the files that the
-    candidate leads to, and `attempt` runs a patch against the first failure.
+    candidate leads to, and `attempt` runs a patch against the first failure. At most `first` candidates are extended.
     """
     found: list[tuple[int, CandidateResult]] = []
-    for first in [each for each in candidates if find(each) is not None][:FIRST]:
+    for begun in [each for each in candidates if find(each) is not None][:first]:
         most = min([STEPS, *(steps - 1 for steps, each in found if each.verdict.outcome == "verified")])
-        candidate: CandidateResult | None = first
+        candidate: CandidateResult | None = begun
         for step in range(1, most + 1):
             candidate = _next(candidate, find, propose_next, attempt) if candidate is not None else None
             if candidate is not None and candidate.verdict.outcome in HOLDING:

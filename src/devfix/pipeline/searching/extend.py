@@ -17,9 +17,11 @@ from devfix.registry import Rule
 from devfix.sdk import Sources
 from devfix.sdk.trace.sites import locations_without_scope
 from devfix.verification.candidate import CandidateResult
+from devfix.verification.edit_map import location_before
 from devfix.verification.verifier import Verifier
 
 HOLDING = ("verified", "progressed")
+FIRST, KEPT_FIRST = 3, 2  # candidates that are extended: if none holds, and if one leads to another failure
 
 
 class Extension:
@@ -33,20 +35,34 @@ class Extension:
         self._diagnoses = {each.rule: each for each in diagnoses}
 
     def better(self, kept: CandidateResult | None, candidates: Sequence[CandidateResult]) -> CandidateResult | None:
-        """Return an extended candidate to keep in place of `kept`, which is not verified; None if there is none."""
-        if kept is not None:
-            strong = [each for each in candidates if each.patch.rank[:1] <= kept.patch.rank[:1]]
-            return self._to_companions(strong, ("verified",))
-        return (
-            self._confirmed(extend_to_all_uses(candidates, self._propose_same_rule, self._attempt))
-            or self._to_companions(candidates, HOLDING)
-            or self._confirmed(accept_numbers(candidates, self._attempt))
-        )
+        """Return an extended candidate to keep in place of `kept`, which is not verified; None if there is none.
 
-    def _to_companions(self, candidates: Sequence[CandidateResult], wanted: Sequence[str]) -> CandidateResult | None:
-        found = extend_to_companions(candidates, self._find_companion, self._propose_for_companion, self._attempt)
-        holding = (self._confirmed(each) for each in found if each.verdict.outcome in wanted)
-        return next((each for each in holding if each is not None and each.verdict.outcome in wanted), None)
+        One that `kept` precedes is better only if nothing fails after it.
+        """
+        if kept is None:
+            return (
+                self._confirmed(self._to_all_uses(candidates))
+                or next(filter(None, map(self._confirmed, self._to_companions(candidates))), None)
+                or self._confirmed(accept_numbers(candidates, self._attempt))
+            )
+        strong = [each for each in candidates if each.patch.rank[:1] <= kept.patch.rank[:1]]
+        for found in self._extended(strong):
+            if found.files != kept.files and is_further(found, kept):
+                confirmed = self._confirmed(found)
+                if confirmed is not None and is_further(confirmed, kept):
+                    return confirmed
+        return None
+
+    def _extended(self, candidates: Sequence[CandidateResult]) -> Iterator[CandidateResult]:
+        yield from self._to_companions(candidates, KEPT_FIRST)
+        yield from filter(None, [self._to_all_uses(candidates, KEPT_FIRST)])
+
+    def _to_companions(self, candidates: Sequence[CandidateResult], first: int = FIRST) -> list[CandidateResult]:
+        find = self._find_companion
+        return extend_to_companions(candidates, find, self._propose_for_companion, self._attempt, first)
+
+    def _to_all_uses(self, candidates: Sequence[CandidateResult], first: int = FIRST) -> CandidateResult | None:
+        return extend_to_all_uses(candidates, self._propose_same_rule, self._attempt, first)
 
     def _attempt(self, patch: Patch) -> CandidateResult:
         return self._verifier.run_on_failing_world(patch, self._diagnoses[patch.rule])
@@ -88,3 +104,21 @@ class Extension:
     def _sources(self, candidate: CandidateResult) -> Sources:
         session = self._session
         return Sources(partial(session.read, candidate.files), session.repository.containing, session.notes)
+
+
+def is_further(candidate: CandidateResult, kept: CandidateResult) -> bool:
+    """Return whether a candidate is better than one that leads to another failure.
+
+    Nothing fails after it; or it comes first, nothing more speaks against it, and it reaches that failure or a later
+    one.
+    """
+    if candidate.verdict.outcome == "verified":
+        return True
+    if candidate.patch.rank > kept.patch.rank or len(candidate.verdict.objections) > len(kept.verdict.objections):
+        return False
+    one, other = candidate.verdict.next_failure, kept.verdict.next_failure
+    if candidate.verdict.outcome != "progressed" or one is None or other is None or not one.at or not other.at:
+        return False
+    places = location_before(one.at, candidate.patch.edits), location_before(other.at, kept.patch.edits)
+    is_same = one.op == other.op and len({(each.path, each.line, each.function) for each in places}) == 1
+    return is_same or one.operations > other.operations

@@ -15,6 +15,7 @@ from devfix.pipeline.searching.choices import Choice
 from devfix.pipeline.searching.more_gpus import run_with_enough_gpus
 from devfix.registry import Rule
 from devfix.verification.candidate import CandidateResult
+from devfix.verification.edit_map import touches
 from devfix.verification.rebase import rebase
 
 CPU = World("cpu")
@@ -157,7 +158,7 @@ class Search:
         fixes = [each.fix for each in known if each.fix]
         for number in range(1, len(fixes)):
             patch = rebase(fixes[number].patch, [edit for fix in fixes[:number] for edit in fix.patch.edits])
-            if patch is None or self._simplifications_left == 0:
+            if patch is None or self._simplifications_left == 0 or not touches(known[0].failure, patch.edits):
                 continue
             self._simplifications_left -= 1
             self._restore_files(files)

@@ -23,6 +23,7 @@ PRIVATE = re.compile(r"\._\w*device$")
 OPTIONAL = 2.0  # penalty of what may be no tensor in other calls: optional parameters, attributes left None, …
 KEY = re.compile(r"""\[(["'])(.+?)\1\]""")
 UNUSED = 5.0  # penalty of a global device in a function that does not read it: a peer nearby is better
+SCRIPT = 4.0  # more, if no function of the file reads it: a class or a helper knows nothing of the script around it
 REACH = 3.0  # maximum distance from the best score
 
 
@@ -70,15 +71,37 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
         optional = is_optional(function, root) or is_told_apart(file, node, text.removesuffix(".device"))
         optional |= attribute is not None and may_be_left_none(file, node, attribute[0])
         return OPTIONAL * optional + UNUSED * is_undeclared_attribute(file, text)
-    return UNUSED * (text.isidentifier() and not _is_known(file, function, text))
+    if not text.isidentifier() or _is_known(file, function, text):
+        return 0.0
+    return UNUSED + SCRIPT * is_of_script(file, node, text)
+
+
+def is_of_script(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Return whether a name is a global that no function of the file reads, and a node is in a function.
+
+    >>> file = File("m.py", b"def f(x):\\n    return x + 1\\ndevice = 'cuda'\\ny = f(z.to(device))\\n")
+    >>> is_of_script(file, file.find(file.module, "x + 1")[0], "device")
+    True
+    """
+    function = file.function_of(node)
+    if function is None or not name.isidentifier() or is_local(function, name):
+        return False
+    return all(file.function_of(each) is None for each in _uses(file, file.module, name))
 
 
 def _is_known(file: File, function: cst.FunctionDef, name: str) -> bool:
-    """Return whether a function binds or reads a name, other than as a keyword or attribute."""
-    parents = ((node, file.parent(node)) for node in file.find(function, name))
-    return any(
-        node is not (getattr(parent, "keyword", None) or getattr(parent, "attr", None)) for node, parent in parents
-    )
+    """Return whether a function binds or reads a name."""
+    return bool(_uses(file, function, name))
+
+
+def _uses(file: File, within: cst.CSTNode, name: str) -> list[cst.BaseExpression]:
+    """Return where a name is bound or read, other than as a keyword or attribute."""
+    parents = ((node, file.parent(node)) for node in file.find(within, name))
+    return [
+        node
+        for node, parent in parents
+        if node is not (getattr(parent, "keyword", None) or getattr(parent, "attr", None))
+    ]
 
 
 def device_names(spot: FixSite, file: File) -> list[str]:

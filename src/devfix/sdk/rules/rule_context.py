@@ -25,8 +25,8 @@ from devfix.sdk.fixes.host import host_copies
 from devfix.sdk.fixes.instances import objects_of
 from devfix.sdk.fixes.modules import construction_sites
 from devfix.sdk.fixes.pins import pin_where_assigned
-from devfix.sdk.rules.site import CallSite, Site
-from devfix.sdk.trace.history import frame_of, is_created_in_reach, loop_event
+from devfix.sdk.rules.site import CallSite, Site, is_in_reach
+from devfix.sdk.trace.history import frame_of, loop_event
 from devfix.sdk.trace.holders import files_of
 from devfix.sdk.trace.loop_values import loop_variable_frame
 from devfix.sdk.trace.operands import (
@@ -134,7 +134,7 @@ class Context:
     @property
     def is_in_reach(self) -> bool:
         """True if the function that created the operand still runs, or had something on the peer's device in scope."""
-        return is_created_in_reach(self.failure, self.operand, self.peer.device)
+        return is_in_reach(self.failure, self.operand, self.peer.device, self.site_at(self.created_at))
 
     @property
     def loop_frame(self) -> int | None:

@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from devfix.model import Diagnosis, Safety, ScopeVariable, SourceLocation
+from devfix.model import Diagnosis, Failure, Operand, Safety, ScopeVariable, SourceLocation
 from devfix.sdk.changes import Change, Node, rewrite
 from devfix.sdk.fixes.batches import move_batch
 from devfix.sdk.fixes.call_result import move_added, move_assigned, occurrences
 from devfix.sdk.fixes.container import move_container, move_list
-from devfix.sdk.fixes.device_expressions import device_expressions, device_names
+from devfix.sdk.fixes.device_expressions import device_expressions, device_names, is_of_script
 from devfix.sdk.fixes.factories import add_device_argument, device_parameter
 from devfix.sdk.fixes.modules import move_module_before
 from devfix.sdk.fixes.moves import move_argument, move_result
+from devfix.sdk.trace.history import is_created_in_reach
 from devfix.sdk.trace.sites import FixSite, SiteKind
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.expressions import add_keyword, argument, expression
@@ -209,3 +210,17 @@ class CallSite(Site):
         if given is None:
             return self.add_keyword(keyword, value, title)
         return self.replace({given.value: expression(value)}, title)
+
+
+def is_in_reach(failure: Failure, operand: Operand, device: str, creation: Site | None) -> bool:
+    """Return whether the function that created an operand still runs, or had something on `device` in scope.
+
+    A global of the script around the function is nothing that the function has.
+    """
+    scope = creation.scope if creation is not None else ()
+    names = {
+        each.expression
+        for each in scope
+        if creation is not None and is_of_script(creation.file, creation.node, each.expression)
+    }
+    return is_created_in_reach(failure, operand, device, names)

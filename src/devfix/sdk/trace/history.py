@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from devfix.model import Event, Failure, Operand, SourceLocation
 from devfix.sdk.trace.operands import creation_location
@@ -76,8 +77,10 @@ def _span(place: SourceLocation) -> tuple[tuple[int, int], tuple[int, int]]:
     return (place.line, place.column or 0), (place.end_line or place.line, place.end_column or 0)
 
 
-def is_created_in_reach(failure: Failure, operand: Operand, device: str) -> bool:
+def is_created_in_reach(failure: Failure, operand: Operand, device: str, ignored: Container[str] = ()) -> bool:
     """Return whether the operand's creating function still runs, or had something on `device` in scope.
+
+    The names that are `ignored` do not count.
 
     >>> is_created_in_reach(failure, failure.operands[1], "cuda:0")
     True
@@ -88,7 +91,7 @@ def is_created_in_reach(failure: Failure, operand: Operand, device: str) -> bool
     if place is None or loop_event(failure, operand) is not None:
         return False
     scopes = [scope for seen, scope in failure.scopes if function_at(seen) == function_at(place)]
-    return any(each.device == device for scope in scopes for each in scope)
+    return any(each.device == device and each.expression not in ignored for scope in scopes for each in scope)
 
 
 def is_created_where_used(failure: Failure, operand: Operand) -> bool:
