@@ -26,6 +26,25 @@ def test_what_stands_alone_is_not_moved() -> None:
     assert results("def f(x, mask):\n    mask.normal_()\n    return x + mask\n", "mask.normal_()") == []
 
 
+PLAIN = "class Filter:\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("holder", "is_moved"),
+    [
+        (PLAIN, False),
+        (PLAIN.replace("    pass", "    def to(self, device): return self"), True),
+        (PLAIN.replace("Filter:", "Filter(nn.Module):"), True),
+        (PLAIN.replace("class", "@movable\nclass"), True),
+        (PLAIN.replace("Filter:", "Filter(Base):").replace("class", "class Base:\n    pass\n\nclass", 1), False),
+    ],
+)
+def test_an_object_of_a_plain_class_has_no_method_to_move_it(holder: str, is_moved: bool) -> None:
+    code = f"{holder}\ndef f(x):\n    mask = Filter()\n    return x + mask\n"
+    expected = [code.replace("Filter()", "Filter().to(x.device)")] if is_moved else []
+    assert results(code, "Filter()", "returned") == expected
+
+
 def test_of_two_calls_on_a_line_without_columns_none_is_chosen() -> None:
     code = "def f(x):\n    mask = make(size(3))\n    return x + mask\n"
     diagnosis, source = meeting(code, "make(size(3))")

@@ -20,6 +20,7 @@ from devfix.source.edits.statements import insert_before
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.optional import may_be_no_tensor
 from devfix.source.queries.reading import is_given, is_read, parameters
+from devfix.source.queries.repository import Repository
 from devfix.source.queries.writes import is_written_below
 
 BRANCHES = (cst.If, cst.For, cst.While, cst.Try, cst.Match)
@@ -203,9 +204,22 @@ def move_result(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterato
         return
     if isinstance(file.parent(calls[0]), cst.Expr):  # `noise.normal_()` is a statement: its result is not used
         return
+    if spot.kind == "returned" and _is_unmovable(file, calls[0], source):
+        return
     for anchor in device_expressions(diagnosis, spot, file):
         before = _move_receiver(file, calls[0], anchor) if spot.kind == "derived" else None
         yield from (each for each in (before, move_at(file, calls[0], anchor)) if each)
+
+
+def _is_unmovable(file: File, call: cst.BaseExpression, source: Sources) -> bool:
+    """Return whether a call constructs an object of a plain class of the repository that has no `to`."""
+    repository = Repository(source)
+    found = repository.class_of(file, call) if isinstance(call, cst.Call) else None
+    if found is None or isinstance(found, str):
+        return False
+    classes = [each for each in repository.mro(found) if not isinstance(each, str)]
+    is_plain = len(classes) == len(repository.mro(found)) and not any(each.node.decorators for each in classes)
+    return is_plain and not any(repository.method(found, name) for name in ("to", "__getattr__"))
 
 
 def _move_receiver(file: File, call: cst.BaseExpression, anchor: str) -> Change | None:
