@@ -78,6 +78,17 @@ def test_what_an_attribute_holds_in_a_list_for_all_methods() -> None:
     assert found[0] == code.replace("        y = x", line + "        y = x")
 
 
+def test_an_attribute_is_not_moved_as_a_whole_in_each_step_of_a_loop_over_devices() -> None:
+    """A loop that yields the container moves another one each time."""
+    code = (
+        "class A:\n    def __init__(self):\n        self.tables = [a, b]\n\n    def f(self, rows):\n"
+        "        for x in rows:\n            y = x + self.tables[0]\n        return self.tables[1]\n"
+    )
+    assert moved(code, "x + self.tables[0]", "self.tables[1]", expression="self.tables[0]") == []
+    code = "def f(x, rows):\n    for batch in rows:\n        y = x + batch[0]\n        z = y * batch[1]\n"
+    assert len(moved(code, "x + batch[0]", "batch[1]", expression="batch[0]")) == 1
+
+
 def test_a_container_that_came_as_an_argument_is_left_to_who_made_it() -> None:
     code = "def f(x, batch):\n    y = x + batch[0]\n    return y * batch[1]\n"
     assert moved(code, "x + batch[0]", "batch[1]", expression="batch[0]") == []

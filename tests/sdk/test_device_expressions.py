@@ -35,7 +35,7 @@ def parameter(name: str) -> ScopeVariable:
         ("def f(x, mask, device=None)", [DEVICE], ["device", "x.device"]),
         ("def f(x, mask, self)", [replace(DEVICE, expression="self.device")], ["x.device"]),
         # The weights of a module in reach add nothing where something names the device outright, and little else.
-        ("def f(x, mask, model)", [MODEL, WEIGHT], ["x.device", "model.weight.device"]),
+        ("def f(x, mask, model)", [MODEL, WEIGHT], ["x.device"]),
         ("def f(x, mask, device, model)", [DEVICE, MODEL], ["device", "x.device"]),
         # A bias may be None elsewhere, an element another one, and a parameter with a default no tensor.
         (
@@ -170,6 +170,16 @@ def test_a_device_of_the_module_counts_where_the_function_reads_it() -> None:
         file = source.file(spot.place)
         assert file is not None
         assert device_expressions(diagnosis, spot, file) == expected
+
+
+def test_any_parameter_of_a_module_comes_before_a_weight_that_another_one_may_lack() -> None:
+    diagnosis, source = meeting("def f(model, mask):\n    return model(mask)\n", "model(mask)")
+    deep = replace(WEIGHT, expression="model[0].weight")
+    for weight, expected in ((deep, "next(model.parameters()).device"), (WEIGHT, "next(model.parameters()).device")):
+        spot = replace(spot_at(diagnosis, "mask"), scope=(MODEL, weight))
+        file = source.file(spot.place)
+        assert file is not None
+        assert device_expressions(diagnosis, spot, file)[0] == expected
 
 
 def test_on_the_host_it_is_named_outright() -> None:

@@ -17,7 +17,7 @@ from devfix.sdk.trace.operands import blamed_operand
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources
 from devfix.source.edits.statements import insert_after, insert_before
-from devfix.source.queries.loops import outside_loops
+from devfix.source.queries.loops import assigned_names, outside_loops
 from devfix.source.queries.reading import assigned_values, is_read, parameters
 
 ELEMENT = re.compile(r"(\w+(?:\.\w+)*)\[[^\[\]]+\]")
@@ -120,6 +120,7 @@ def _held(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, wh
             statement is None
             or anchor.startswith((f"{whole}.", f"{whole}["))
             or file.function_of(statement) != function
+            or _is_repeated(file, here[0], whole, anchor)
         ):
             continue
         line = f"{whole} = {_rebuild(file, whole, tensors[0].expression, anchor)}"
@@ -128,6 +129,16 @@ def _held(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, wh
         )
         if found:
             yield replace(found, joint=True)
+
+
+def _is_repeated(file: File, node: cst.CSTNode, whole: str, anchor: str) -> bool:
+    """Return whether a loop around a node gives another device in each step, and not another container."""
+    names = [re.split(r"\W", text.removeprefix("next("))[0] for text in (whole, anchor)]
+    for loop in file.loops_around(node):
+        bound = assigned_names(file, loop)
+        if names[0] in bound or names[1] in bound:
+            return names[0] not in bound
+    return False
 
 
 def _is_read_alone(file: File, whole: cst.CSTNode) -> bool:

@@ -139,7 +139,7 @@ def _texts(diagnosis: Diagnosis, spot: FixSite, wanted: str) -> Iterator[tuple[f
             # A weight nearly always exists; a bias, or the statistics of a normalization, may be None elsewhere.
             is_statistic = STATISTICS.search(text) is not None
             bias = 0.2 * bool(is_statistic or BIAS.search(text))
-            parameter = (is_statistic or binding.type.endswith("Parameter")) * (1.0 + bias)
+            parameter = (is_statistic or binding.type.endswith("Parameter")) * (1.0 + bias + _is_given(spot, text))
             # A name is clearer than an element: `frames` before `packed[2]`. With two GPUs, the peer's device is right
             # in every call, another tensor's only in this one.
             is_peer = two and text in named
@@ -147,6 +147,12 @@ def _texts(diagnosis: Diagnosis, spot: FixSite, wanted: str) -> Iterator[tuple[f
             yield (2.0 if text in named else 3.0) + far, f"{text}.device"
         elif binding.kind == "module" and binding.device == wanted and _has_parameters(spot, text):
             yield 6.0 + 0.5 * attribute_depth(text), f"next({text}.parameters()).device"
+
+
+def _is_given(spot: FixSite, text: str) -> float:
+    """Return the penalty of a weight of a module that is not the function's own: another one has other parts."""
+    root = re.split(r"[.\[]", text)[0]
+    return 1.6 * any(each.kind == "module" and each.expression == root != "self" for each in spot.scope)
 
 
 def _has_parameters(spot: FixSite, module: str) -> bool:
