@@ -3,7 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from devfix.sdk import Change, Confidence, Context, OperandRule, on_device
+import libcst as cst
+
+from devfix.sdk import FACTORIES, Change, Confidence, Context, OperandRule, Safety, last_name, on_device
+
+LEGACY = ("Tensor", "FloatTensor", "LongTensor", "from_numpy", "load")
 
 
 class LibraryFollowsArgument(OperandRule):
@@ -11,15 +15,11 @@ class LibraryFollowsArgument(OperandRule):
 
     confidence, blames_intentional = Confidence.REMOTE, True
 
-    def concerns(self, ctx: Context) -> bool:
-        """Require that a call of the program failed in code that is not owned."""
-        return ctx.failure.at is not None and bool(ctx.failure.frames) and not ctx.failure.frames[-1].place.owned
-
     def explain(self, ctx: Context) -> str:
         """Report a tensor that a library created during the failing call, and that the program has no name for."""
         failure, places = ctx.failure, ctx.creation.places if ctx.creation is not None else ()
         owned = next((place for place in places if place.owned), None)
-        is_library = bool(places) and not places[0].owned and owned == failure.at
+        is_library = bool(places) and owned == failure.at and (not places[0].owned or _is_of_torch(ctx))
         if not is_library or ctx.operand.names or ctx.operand.owner is not None or failure.at is None:
             return ""
         scope = next(frame.scope for frame in failure.frames if frame.place == failure.at)
@@ -35,9 +35,18 @@ class LibraryFollowsArgument(OperandRule):
         site = ctx.failing_call()
         for binding in on_device(site.scope, ctx.operand.device, "tensor") if site is not None else ():
             followed = ctx.follow(binding)
-            if site is not None and site.is_given(binding.expression) and not followed.is_intentional:
-                reason = (
-                    f"The library follows `{binding.expression}`, which is on {binding.device} and was never moved."
-                )
+            if site is not None and site.is_given(binding.expression):
+                moved = "was put there" if followed.is_intentional else "was never moved"
+                reason = f"The library follows `{binding.expression}`, which is on {binding.device} and {moved}."
                 for each in followed.sites("use"):
-                    yield from (replace(made, reason=reason) for made in each.move_argument())
+                    for made in each.move_argument():
+                        safety = Safety.UNSURE if followed.is_intentional else made.safety
+                        yield replace(made, reason=reason, safety=safety)
+
+
+def _is_of_torch(ctx: Context) -> bool:
+    """Return whether a function of PyTorch created the operand inside: `scalar_tensor` in `cosine_similarity(a, b)`."""
+    site = ctx.failing_call()
+    calls = [node for node in site.file.within(site.node) if isinstance(node, cst.Call)] if site is not None else []
+    name = ctx.creation.op.rpartition("::")[2] if ctx.creation is not None else ""
+    return bool(calls) and not any(last_name(each.func) in (name, *FACTORIES, *LEGACY) for each in calls)

@@ -1,15 +1,19 @@
 """An optimizer's state is loaded before the model is moved, and stays where the model was."""
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
 
 from devfix.sdk import CallSite, Change, Context, File, OperandRule, Safety, SourceLocation, last_name, rewrite
 
+OPTIMIZER = re.compile(r"\bopt|optim", re.IGNORECASE)
+
 
 class OptimizerStateBeforeMove(OperandRule):
     """Moves the model before the state is loaded."""
 
+    blames_intentional = True  # loading moves the state to where the parameters are
     message = (
         "the optimizer keeps state on {device} for parameters on {peer}: it was filled before the model was moved."
     )
@@ -20,23 +24,35 @@ class OptimizerStateBeforeMove(OperandRule):
         return any("optim" in path for path in paths) and _last_move(ctx) is not None
 
     def matches(self, ctx: Context) -> bool:
-        """Require a tensor without a name."""
-        return not ctx.operand.names
+        """Require a tensor that is no parameter or gradient; its only name may be that of a loaded dictionary."""
+        names = [each.expression for each in ctx.operand.names]
+        is_state = ctx.operand.owner is None and all(each.endswith("]") for each in names)
+        return is_state and (not ctx.is_intentional or _was_moved_by_loading(ctx))
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Put the statement that moves before the one that loads, if both are in one block."""
+        """Put the statement that moves before the one that loads, in the block that contains both."""
         site = ctx.call_at(_last_move(ctx), "to", "cuda")
-        parent = site.file.parent(site.statement) if site is not None and _is_whole(site) and site.statement else None
-        if site is None or not isinstance(parent, cst.IndentedBlock | cst.Module):
+        if site is None or not _is_whole(site):
             return
-        body = list(parent.body)
-        loaded = next((number for number, each in enumerate(body) if _loads(site.file, each)), len(body))
-        if any(each is site.statement for each in body[loaded:]):
-            body.insert(loaded, body.pop(next(number for number, each in enumerate(body) if each is site.statement)))
-            new = parent.with_changes(body=body)
-            title = "Move the model before the optimizer's state is loaded"
-            module = new if isinstance(new, cst.Module) else site.file.replaced({parent: new})
-            yield from rewrite(site.file, module, title, Safety.LIKELY)
+        for block in site.file.ancestors(site.node):
+            body = list(block.body) if isinstance(block, cst.IndentedBlock | cst.Module) else []
+            loaded = next((number for number, each in enumerate(body) if _loads(site.file, each)), len(body))
+            moved = next((number for number, each in enumerate(body) if _contains(site.file, each, site.node)), 0)
+            if moved > loaded:
+                body.insert(loaded, body.pop(moved))
+                new = block.with_changes(body=body)
+                title = "Move the model before the optimizer's state is loaded"
+                module = new if isinstance(new, cst.Module) else site.file.replaced({block: new})
+                yield from rewrite(site.file, module, title, Safety.LIKELY)
+                return
+            if isinstance(site.file.parent(block), cst.FunctionDef):
+                return
+
+
+def _was_moved_by_loading(ctx: Context) -> bool:
+    place = ctx.operand.transfers[-1].owned_place if ctx.operand.transfers else None
+    site = ctx.call_at(place, "load_state_dict")
+    return site is not None
 
 
 def _last_move(ctx: Context) -> SourceLocation | None:
@@ -54,6 +70,10 @@ def _is_whole(site: CallSite) -> bool:
     return is_line and isinstance(site.receiver, cst.Name)
 
 
+def _contains(file: File, statement: cst.CSTNode, node: cst.CSTNode) -> bool:
+    return statement is node or any(statement is each for each in file.ancestors(node))
+
+
 def _loads(file: File, statement: cst.CSTNode) -> bool:
     calls = [each for each in file.within(statement) if isinstance(each, cst.Call)]
-    return any(last_name(each.func) == "load_state_dict" and "optim" in file.code(each.func).lower() for each in calls)
+    return any(last_name(each.func) == "load_state_dict" and OPTIMIZER.search(file.code(each.func)) for each in calls)

@@ -153,7 +153,7 @@ def test_some_cases_are_run_and_changes_are_shown_without_running_them(
     [
         (["nowhere"], "nowhere: no such rule"),
         (["nowhere.md"], "nowhere.md: no such file"),
-        (["rules", "--python", "/nowhere/python"], "cannot start '/nowhere/python'"),
+        (["rules", "--python", "/nowhere/python"], "--python /nowhere/python: no such interpreter"),
         (["rules", "-k", "elsewhere"], "-k 'elsewhere': no case of these rules has that in its name"),
         (["rules", "--only", "left"], "--only 'left': no case of these rules is called that"),
         (["rules", "--only", "left behnd"], "did you mean 'left behind'?"),

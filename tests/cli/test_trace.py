@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,3 +114,18 @@ def test_what_has_nothing_to_show_is_wrong_usage(
     assert status(["trace", *arguments]) == 2
     _, err = capsys.readouterr()
     assert words in err and err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_an_interpreter_may_be_named_from_the_current_folder(
+    capsys: pytest.CaptureFixture[str], somewhere: Path
+) -> None:
+    """The program runs in a folder of its own."""
+    (somewhere / "env" / "bin").mkdir(parents=True)
+    (somewhere / "env" / "bin" / "python").symlink_to(sys.executable)
+    shutil.copy(Path(sys.prefix) / "pyvenv.cfg", somewhere / "env")
+    (somewhere / "env" / "lib").symlink_to(Path(sys.prefix) / "lib")
+    for named in ("env/bin/python", "env"):
+        assert said(capsys, "train.py", "--python", named).startswith("train.py\ndevice-mismatch")
+    assert status(["trace", "train.py", "--python", "nowhere/python"]) == 2
+    assert "nowhere/python: no such interpreter" in capsys.readouterr().err

@@ -174,12 +174,10 @@ def test_a_device_of_the_module_counts_where_the_function_reads_it() -> None:
 
 def test_any_parameter_of_a_module_comes_before_a_weight_that_another_one_may_lack() -> None:
     diagnosis, source = meeting("def f(model, mask):\n    return model(mask)\n", "model(mask)")
-    deep = replace(WEIGHT, expression="model[0].weight")
-    for weight, expected in ((deep, "next(model.parameters()).device"), (WEIGHT, "next(model.parameters()).device")):
+    for weight in (WEIGHT, replace(WEIGHT, expression="model[0].weight")):
         spot = replace(spot_at(diagnosis, "mask"), scope=(MODEL, weight))
         file = source.file(spot.place)
-        assert file is not None
-        assert device_expressions(diagnosis, spot, file)[0] == expected
+        assert file is not None and device_expressions(diagnosis, spot, file)[0] == "next(model.parameters()).device"
 
 
 def test_on_the_host_it_is_named_outright() -> None:

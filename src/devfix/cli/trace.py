@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from devfix.cli.options.local import Local
+from devfix.cli.options.local import CasePython, Local, case_python
 
 if TYPE_CHECKING:
     from devfix.rule_testing.pages.case import Case
@@ -45,9 +44,7 @@ def trace(
     gpus: Annotated[
         int, typer.Option("--gpus", metavar="N", min=1, max=8, help="Number of simulated GPUs of a program.")
     ] = 1,
-    python: Annotated[
-        Path | None, typer.Option("--python", help="Interpreter that runs the program; it needs torch.")
-    ] = None,
+    python: CasePython = None,
     local: Local = None,
 ) -> int:
     """Show what a rule is given for a failure: operands, their history and sites, and what is in scope.
@@ -65,7 +62,7 @@ def trace(
     from devfix.rule_testing.views.context_view import view_of
 
     cases = _cases(target, part, gpus, local)
-    interpreter = python or Path(sys.executable)
+    interpreter = case_python(python)
     check_torch(interpreter)
     views = []
     with Bench(interpreter) as bench:

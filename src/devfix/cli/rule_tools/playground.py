@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from devfix.cli.options.local import Local
+from devfix.cli.options.local import CasePython, Local, case_python
 
 
 def playground(
@@ -23,9 +21,7 @@ def playground(
         int, typer.Option("--port", metavar="N", min=0, max=65535, help="Port of the page [default: a free one]")
     ] = 0,
     browser: Annotated[bool, typer.Option("--open", help="Open the page in the default browser.")] = False,
-    python: Annotated[
-        Path | None, typer.Option("--python", help="Interpreter that runs the program; it needs torch.")
-    ] = None,
+    python: CasePython = None,
     local: Local = None,
 ) -> int:
     """Serve a local page with a program, a rule, and what the rule makes of the program's failure.
@@ -43,7 +39,7 @@ def playground(
     from devfix.rule_testing.playground.start import example, start_of
 
     start = start_of(chosen([target], rules_for(Config(), local or ())).rules[0]) if target else example()
-    interpreter = python or Path(sys.executable)
+    interpreter = case_python(python)
     check_torch(interpreter)
     with serve(start, interpreter, port) as server:
         print(f"{server.url}\n\nCtrl-C ends it.", flush=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from devfix.cli.options.local import Local
+from devfix.cli.options.local import CasePython, Local, case_python
 from devfix.cli.rule_tools.judge_cases import judge_cases, watch_cases
 
 if TYPE_CHECKING:
@@ -59,9 +59,7 @@ def test(
         bool, typer.Option("--no-cache", help="Make every run: neither replay runs of the cache, nor record any.")
     ] = False,
     clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove all recorded runs first.")] = False,
-    python: Annotated[
-        Path | None, typer.Option("--python", help="Interpreter that runs the cases; it needs torch.")
-    ] = None,
+    python: CasePython = None,
     local: Local = None,
 ) -> int:
     """Run the cases of rules' pages.
@@ -87,7 +85,7 @@ def test(
     if not found.rules and not found.troubles:
         raise UserError("no rule to test: give a folder of rules, or install a pack")
     select = case_filter(part, only or (), found.rules)
-    interpreter = python or Path(sys.executable)
+    interpreter = case_python(python)
     with Bench(interpreter, recorded=_recorded(interpreter, no_cache, clear_cache)) as bench:
         if preview:
             return _preview(found, bench, select)
