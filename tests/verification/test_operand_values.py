@@ -126,6 +126,17 @@ def test_values_may_reach_the_operator_whose_part_failed() -> None:
     )
 
 
+def test_values_of_a_part_are_unknown_where_one_kernel_computes_the_whole() -> None:
+    """Attention adds a mask on the host by itself; with one on the GPU a kernel does, and another `add` runs."""
+    before, reach = make_run(HOME, failing(ONE, TWO)), CountRequest(expected_values=(ONE, TWO))
+    other = visited(False)
+    assert misses_expected(before, reach, other)
+    kernel = OperatorCount("aten::_scaled_dot_product_efficient_attention", 1, 0)
+    both = replace(other, operator_counts=(*other.operator_counts, kernel))
+    assert not misses_expected(before, reach, both)
+    assert misses_expected(replace(before, operator_counts=(kernel,)), reach, both)
+
+
 def test_only_what_repeats_is_held_against_a_patch() -> None:
     other = replace(ONE, total=2.0)
     assert said(visited(False), failing(other, TWO), visited(False)) == SAID

@@ -6,12 +6,18 @@ so that no world without a GPU shows the difference.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from devfix.model import Checksum, CountRequest, Diagnosis, Failure, Operand, Run
 
 _CLOSE = 1e-3  # relative to the sum of magnitudes
+# Operators that compute a whole function, whose parts run instead if an argument is on another device.
+FUSED = re.compile(
+    r"aten::_(scaled_dot_product_\w*attention|flash_attention|efficient_attention|transformer_encoder_layer_fwd"
+    r"|native_multi_head_attention|thnn_fused_\w+_cell|cudnn_rnn)"
+)
 
 
 def expected_checksums(failure: Failure | None, diagnosis: Diagnosis) -> tuple[Checksum, ...]:
@@ -54,12 +60,17 @@ def misses_expected(before: Run, reach: CountRequest, after: Run) -> bool:
     """Return whether a run with `reach` never passed the expected values to the operator that failed in `before`.
 
     An operator may fail in a part of it (`torch.sparse.mm` in addmm), which a clean run does not show, although it may
-    show another call of the part on the same line, as of a linear layer. So the values may be those of the whole.
+    show another call of the part on the same line, as of a linear layer. So the values may be those of the whole. If
+    one that computes the whole at once runs in place of the parts, they are not known: attention with a mask on the
+    host is computed part by part, and with one on a GPU by one kernel.
     """
     failed = before.failure
     if failed is None or not reach.expected_values:
         return False
     names = {failed.op, *(visit.op for visit in before.operator_counts if visit.raised)}
+    whole = {visit.op for visit in after.operator_counts if visit.completed and FUSED.match(visit.op)}
+    if whole - {visit.op for visit in before.operator_counts if visit.completed}:
+        return False
     ran = [visit for visit in after.operator_counts if visit.completed and visit.op in names]
     return any(visit.op == failed.op for visit in ran) and not any(visit.saw_expected_values for visit in ran)
 
