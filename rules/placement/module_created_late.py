@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from devfix.sdk import (
     Change,
     Context,
     ModuleRule,
     Safety,
+    Site,
     assignments,
     largest_misplaced_module,
+    last_name,
+    move_to,
     root_modules,
     with_safety,
 )
@@ -34,6 +39,7 @@ class ModuleCreatedLate(ModuleRule):
         if whole := list(_move_whole(ctx)) if late is None and _has_others(ctx) else []:
             yield from whole
             return
+        yield from _move_computed(ctx) if late is None else ()
         made = ctx.construction_sites(late) if late is not None else []
         created = list(ctx.sites("creation", "returned"))
         contained = bool(made and created) and made[0].is_in_constructor and not created[0].is_in_constructor
@@ -78,3 +84,33 @@ def _move_whole(ctx: Context) -> Iterator[Change]:
                     line = f"{root.expression}.to({device})"
                     title = f"Move the module `{root.expression}` to `{device}`"
                     yield from site.insert_after([line], title)
+
+
+def _move_computed(ctx: Context) -> Iterator[Change]:
+    """Yield a change that moves what a method computes for a buffer of its module to where the parameters are."""
+    owner = ctx.operand.owner
+    scope = ctx.failure.frames[owner.frame].scope if owner is not None and owner.kind == "buffer" else ()
+    beside = [each for each in scope if each.device == ctx.peer.device and each.type.endswith("Parameter")]
+    names = [each.expression.rpartition(".") for each in beside]
+    parameters = [name for whole, _, name in names if owner is not None and whole == owner.expression]
+    for place in ctx.creation.places if ctx.creation is not None and owner is not None and parameters else ():
+        holder, _, method = place.function.rpartition(".")
+        site = ctx.site_at(place) if holder and method != "__init__" else None
+        value = _assigned(site, owner.attribute) if site is not None and owner is not None else None
+        if site is not None and value is not None and owner is not None:
+            device = f"self.{parameters[0]}.device"
+            title = f"Move what `{method}` computes for `self.{owner.attribute}` to `{device}`"
+            yield from site.replace({value: move_to(value, device)}, title)
+            return
+
+
+def _assigned(site: Site, attribute: str) -> cst.BaseExpression | None:
+    """Return the value that the statement at a site gives to an attribute of `self`, or registers as its buffer."""
+    for node in (site.node, *site.file.ancestors(site.node)):
+        if isinstance(node, cst.Assign) and site.file.code(node.targets[0].target) == f"self.{attribute}":
+            return node.value
+        if isinstance(node, cst.Call) and last_name(node.func) == "register_buffer" and len(node.args) > 1:
+            named = node.args[0].value
+            is_it = isinstance(named, cst.SimpleString) and named.evaluated_value == attribute
+            return node.args[1].value if is_it else None
+    return None
