@@ -34,6 +34,15 @@ def test_fewer_copies_are_better_where_the_evidence_is_as_good() -> None:
     assert not is_not_better_than(candidate(copies=2, rank=(1, 9)), candidate(copies=3, rank=(1, 5)))
 
 
+def test_an_unsure_change_is_not_better_than_a_safe_one_for_fewer_copies() -> None:
+    kept = candidate(copies=3)
+    for safety, is_worse in ((Safety.SAFE, False), (Safety.LIKELY, False), (Safety.UNSURE, True)):
+        other = replace(candidate(copies=1), patch=replace(kept.patch, safety=safety))
+        assert is_not_better_than(other, replace(kept, patch=replace(kept.patch, safety=Safety.SAFE))) is is_worse
+        unsure = replace(kept, patch=replace(kept.patch, safety=Safety.UNSURE))
+        assert not is_not_better_than(other, unsure)
+
+
 def test_worlds_come_before_copies() -> None:
     assert not is_not_better_than(candidate(copies=9, rank=(9, 9)), candidate(worlds_still_failing=1))
     assert is_not_better_than(candidate(copies=0, worlds_still_failing=1), candidate(copies=9))

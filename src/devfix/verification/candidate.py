@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from devfix.model import Failure, Patch, Run, Verdict, VerdictOutcome
+from devfix.model import Failure, Patch, Run, Safety, Verdict, VerdictOutcome
 from devfix.verification.edit_map import is_edited
 
 
@@ -32,7 +32,8 @@ class CandidateResult:
 def is_not_better_than(candidate: CandidateResult, held: CandidateResult) -> bool:
     """Return whether a candidate makes no fewer copies than the verified one, or has weaker evidence.
 
-    If there are objections to only one of them, the other one is better.
+    If there are objections to only one of them, the other one is better. An unsure change is not better than a safe one
+    for fewer copies: `net.to(device)` in a loop, in place of the device of what the loop creates.
     """
     if held.verdict.objections and not candidate.is_reviewed:
         return False
@@ -40,7 +41,9 @@ def is_not_better_than(candidate: CandidateResult, held: CandidateResult) -> boo
         return bool(candidate.verdict.objections)
     if held.worlds_still_failing != candidate.worlds_still_failing or held.worlds_still_failing:
         return candidate.worlds_still_failing >= held.worlds_still_failing
-    return candidate.run.copies >= held.run.copies or candidate.patch.rank[:1] > held.patch.rank[:1]
+    is_weaker = candidate.patch.rank[:1] > held.patch.rank[:1]
+    is_doubtful = candidate.patch.safety is Safety.UNSURE and held.patch.safety is Safety.SAFE
+    return candidate.run.copies >= held.run.copies or is_weaker or is_doubtful
 
 
 def reject(candidate: CandidateResult, reason: str, outcome: VerdictOutcome = "superseded") -> CandidateResult:
