@@ -152,7 +152,7 @@ def _texts(diagnosis: Diagnosis, spot: FixSite, wanted: str) -> Iterator[tuple[f
 def _is_given(spot: FixSite, text: str) -> float:
     """Return the penalty of a weight of a module that is not the function's own: another one has other parts."""
     root = re.split(r"[.\[]", text)[0]
-    return 1.6 * any(each.kind == "module" and each.expression == root != "self" for each in spot.scope)
+    return 2.6 * any(each.kind == "module" and each.expression == root != "self" for each in spot.scope)
 
 
 def _has_parameters(spot: FixSite, module: str) -> bool:
