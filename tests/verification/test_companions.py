@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from devfix.model import Edit, Failure, Frame, Operand, Outcome, Patch, Run, Safety, SourceLocation, Verdict, World
+from devfix.model import (
+    Diagnosis,
+    Edit,
+    Failure,
+    Finding,
+    Frame,
+    Operand,
+    Outcome,
+    Patch,
+    Run,
+    Safety,
+    SourceLocation,
+    Verdict,
+    World,
+)
 from devfix.pipeline.searching.companions import extend_to_companions, find_companion
 from devfix.pipeline.searching.extend import is_further
 from devfix.verification.candidate import CandidateResult
@@ -41,8 +55,13 @@ def tried(needed: str) -> Callable[[Patch], CandidateResult]:
     return attempt
 
 
+def blamed(device: str = "cpu", peer: str = "cuda:0") -> Diagnosis:
+    operands = (Operand("self", device, shape=(3,)), Operand("other", peer, shape=(3,)))
+    return Diagnosis("p/r", "", Failure("device-mismatch", "RuntimeError", "…", operands=operands), Finding(0, ""))
+
+
 def on_host(candidate: CandidateResult) -> Operand | None:
-    return find_companion(candidate, "cpu")
+    return find_companion(candidate, blamed())
 
 
 def moved(candidate: CandidateResult) -> str:
@@ -94,10 +113,15 @@ def test_a_patch_that_leaves_it_where_it_is_ends_the_search() -> None:
 
 def test_only_a_candidate_that_fails_on_the_device_of_the_tensor_has_a_companion() -> None:
     candidate = tried("ab")(patch_of("a"))
-    found = find_companion(candidate, "cpu")
+    found = find_companion(candidate, blamed())
     assert found is not None and found.argument == "b"
-    assert find_companion(candidate, "cuda:1") is None
-    assert find_companion(tried("a")(patch_of("a")), "cpu") is None
+    assert find_companion(candidate, blamed("cuda:1")) is None
+    assert find_companion(tried("a")(patch_of("a")), blamed()) is None
+
+
+def test_nothing_follows_a_tensor_to_the_host() -> None:
+    candidate = tried("ab")(patch_of("a"))
+    assert find_companion(candidate, blamed("cuda:0", "cpu")) is None
 
 
 def test_a_first_candidate_that_reaches_as_far_is_better_than_the_one_kept() -> None:

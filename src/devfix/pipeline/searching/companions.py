@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from devfix.model import Failure, Operand, Outcome, Patch
+from devfix.model import Diagnosis, Failure, Operand, Outcome, Patch
 from devfix.pipeline.searching.combine import joined_title
+from devfix.sdk.trace.operands import target_device
 from devfix.verification.candidate import CandidateResult
 from devfix.verification.edit_map import has_same_root_cause
 from devfix.verification.rebase import merge_edits
@@ -43,14 +44,18 @@ def extend_to_companions(
     return [candidate for _, candidate in found]
 
 
-def find_companion(candidate: CandidateResult, device: str) -> Operand | None:
-    """Return what the moved tensor met on `device`, where it was itself; None if the candidate ended otherwise.
+def find_companion(candidate: CandidateResult, diagnosis: Diagnosis) -> Operand | None:
+    """Return what the moved tensor met where it was itself; None if the candidate ended otherwise.
 
-    The operation in which they meet ran before the change, so that both were on this device then.
+    The operation in which they meet ran before the change, so that both were on this device then. Of a tensor that is
+    to be copied to the host, nothing is a companion: the program's work would follow it there.
     """
-    failure = candidate.verdict.next_failure
+    failure, operands = candidate.verdict.next_failure, diagnosis.failure.operands
     if candidate.verdict.outcome != "broken" or candidate.run.outcome is not Outcome.FAILED or failure is None:
         return None
+    if not operands or target_device(diagnosis) in ("cpu", ""):
+        return None
+    device = operands[diagnosis.finding.operand].device
     return next((each for each in failure.operands if each.device == device), None)
 
 

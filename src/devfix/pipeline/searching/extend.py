@@ -88,9 +88,7 @@ class Extension:
         return propose(left, self._rules, sources)
 
     def _find_companion(self, candidate: CandidateResult) -> Operand | None:
-        diagnosis = self._diagnoses[candidate.patch.rule]
-        operands = diagnosis.failure.operands
-        return find_companion(candidate, operands[diagnosis.finding.operand].device) if operands else None
+        return find_companion(candidate, self._diagnoses[candidate.patch.rule])
 
     def _with_scopes(self, candidate: CandidateResult, failure: Failure) -> Failure:
         """Return the failure with the scopes of functions that have returned, for which the program runs once more."""
