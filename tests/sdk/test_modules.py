@@ -137,5 +137,10 @@ def test_nothing_where_the_file_or_its_line_is_not_there(change: dict[str, objec
     assert list(move_module_before(diagnosis, spot, source, "model")) == []
 
 
+def test_the_variable_of_a_comprehension_is_moved_where_it_is_called() -> None:
+    code = "def f(x, models):\n    return [model(x) for model in models]\n"
+    assert moved(code, "model(x)") == [code.replace("model(x)", "model.to(x.device)(x)")]
+
+
 def test_nothing_in_a_suite_on_one_line() -> None:
     assert moved("def f(x, model):\n    if model: model(x)\n", "model(x)") == []

@@ -89,8 +89,7 @@ class Verifier:
         """
         held: CandidateResult | None = None
         candidates, further = list[CandidateResult](), list[CandidateResult]()
-        blamed = {each.rule: each for each in diagnoses}
-        source = iter(patches)
+        blamed, source = {each.rule: each for each in diagnoses}, iter(patches)
         left, queue = CANDIDATES, source
         with ThreadPoolExecutor(self._threads) as pool:
             while left > 0 and (batch := list(islice(queue, min(left, self.jobs) if candidates else 1))):
@@ -120,11 +119,9 @@ class Verifier:
                         held = candidate
                 if self.is_flaky or (held is not None and is_settled(held)):
                     break
-            stronger = [
-                candidate for candidate in further if held is None or candidate.patch.rank[:1] < held.patch.rank[:1]
-            ]
+            stronger = [each for each in further if held is None or each.patch.rank[:1] < held.patch.rank[:1]]
             if stronger and not self.is_flaky:
-                held = self._best_progress(stronger, pool) or held
+                held = self._best_progress(stronger, pool, candidates) or held
         self.expect(())
         if held is not None and held.verdict.outcome == "verified":
             candidates = [mark_superseded(candidate) for candidate in candidates]
@@ -167,10 +164,13 @@ class Verifier:
             return False
         return ends_alike(run, self.baseline(CPU), patch.edits)
 
-    def _best_progress(self, candidates: Sequence[CandidateResult], pool: ThreadPoolExecutor) -> CandidateResult | None:
+    def _best_progress(
+        self, further: Sequence[CandidateResult], pool: ThreadPoolExecutor, candidates: list[CandidateResult]
+    ) -> CandidateResult | None:
         doubtful = list[CandidateResult]()
-        for candidate in candidates:
+        for candidate in further:
             judged = self._reviewed(self.verify_on_all_worlds(candidate, pool))
+            candidates[candidates.index(candidate)] = judged
             if judged.verdict.outcome == "progressed" and not judged.verdict.objections:
                 return judged
             if judged.verdict.outcome == "progressed":

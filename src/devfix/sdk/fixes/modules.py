@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import libcst as cst
+
 from devfix.model import Diagnosis, Failure, ModuleOwner, Operand, ScopeVariable
 from devfix.sdk.changes import Change, change
+from devfix.sdk.fixes.call_result import occurrences
 from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.trace.operands import scope_in
 from devfix.sdk.trace.sites import FixSite, scope_at
 from devfix.source import Sources, last_name
+from devfix.source.edits.expressions import expression
 from devfix.source.edits.statements import insert_before
 from devfix.source.queries.loops import outside_loops
 
@@ -82,6 +86,8 @@ def outside_constructors(spots: list[FixSite]) -> list[FixSite]:
 def move_module_before(diagnosis: Diagnosis, spot: FixSite, source: Sources, text: str) -> Iterator[Change]:
     """Yield changes that insert `text.to(device)` before the statement at a site, outside of all loops.
 
+    The variable of a comprehension is moved where it is called: `[head.to(device)(x) for head in self.heads]`.
+
     >>> [each.title for each in move_module_before(diagnosis, fix_sites(diagnosis)[-1], source, "self")][0]
     'Move the module `self` to `x.device`'
     """
@@ -93,7 +99,10 @@ def move_module_before(diagnosis: Diagnosis, spot: FixSite, source: Sources, tex
         statement = outside_loops(file, root, text, anchor)
         if statement is None or anchor.startswith((f"{text}.", f"next({text}.")):
             continue
+        nodes = occurrences(file, root, text)[:1] if file.is_bound_within(root, re.split(r"\W", text)[0]) else []
         move = f"{text}.cpu()" if anchor == '"cpu"' else f"{text}.to({anchor})"
-        found = change(file, insert_before(file, statement, [move]), f"Move the module `{text}` to `{anchor}`")
+        inline: dict[cst.CSTNode, cst.CSTNode] = {node: expression(move) for node in nodes}
+        module = file.replaced(inline) if inline else insert_before(file, statement, [move])
+        found = change(file, module, f"Move the module `{text}` to `{anchor}`")
         if found:
             yield found
