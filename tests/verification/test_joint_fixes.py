@@ -76,3 +76,18 @@ def test_without_another_that_holds_it_is_kept() -> None:
     ready = verifier({BATCH: None, single: failure(5, 3, 11)}, {BATCH: 5, single: 3})
     kept, _ = ready.select_best([joint(BATCH), patch(single)], [DIAGNOSIS])
     assert kept is not None and kept.patch.joint
+
+
+def test_one_that_gets_further_and_prints_something_else_is_told_as_that() -> None:
+    def run(world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest) -> Run:
+        if files["m.py"] == SOURCE:
+            return plainly(world)
+        return make_run(world, failure(5, 3, 11) if world == HOME else None, stdout="2\n")
+
+    kept, rejected = Verifier(run, make_run(HOME, FIRST), FILES, [HOME, CPU], plainly).select_best(
+        [patch(BATCH)], [DIAGNOSIS]
+    )
+    assert kept is None
+    assert [(each.verdict.outcome, each.verdict.reason) for each in rejected] == [
+        ("behaviour-changed", "the program prints something else in the world cpu")
+    ]
