@@ -99,7 +99,7 @@ def test_the_candidate_with_the_fewest_changes_comes_first() -> None:
     assert [len(each.patch.reason.split()) for each in found] == [2, 3]
 
 
-def test_a_patch_that_leaves_it_where_it_is_ends_the_search() -> None:
+def test_patches_that_leave_it_where_it_is_are_tried_up_to_a_limit() -> None:
     attempt = tried("ab")
     asked = []
 

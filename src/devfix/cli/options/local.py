@@ -23,8 +23,8 @@ CasePython = Annotated[
     typer.Option(
         "--python",
         metavar="INTERPRETER",
-        help="Interpreter that runs the cases, with torch installed: a path, an environment or a name on the PATH"
-        " [default: that of devfix]",
+        help="Interpreter of the program or the cases, with torch installed: a path, an environment or a name on the"
+        " PATH [default: that of devfix]",
         show_default=False,
     ),
 ]

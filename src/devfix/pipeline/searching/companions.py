@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from devfix.model import Diagnosis, Failure, Operand, Outcome, Patch
+from devfix.pipeline.searching.choices import HOLDING
 from devfix.pipeline.searching.combine import joined_title
 from devfix.sdk.trace.operands import target_device
 from devfix.verification.candidate import CandidateResult
@@ -16,7 +17,6 @@ from devfix.verification.rebase import merge_edits
 STEPS = 6  # tensors that one change moves with the first
 TRIES = 2  # candidates tried for each of them
 WHAT_IT_MEETS = ", and what it meets"
-HOLDING = ("verified", "progressed")
 Find = Callable[[CandidateResult], Operand | None]
 Propose = Callable[[CandidateResult], Iterable[Patch]]
 Try = Callable[[Patch], CandidateResult]

@@ -12,6 +12,7 @@ from devfix.model import Diagnosis, Failure, Operand, Patch
 from devfix.pipeline.opening.session import Session
 from devfix.pipeline.searching.accept_numbers import accept_numbers
 from devfix.pipeline.searching.all_uses import extend_to_all_uses
+from devfix.pipeline.searching.choices import HOLDING
 from devfix.pipeline.searching.companions import extend_to_companions, find_companion
 from devfix.registry import Rule
 from devfix.sdk import Sources
@@ -20,7 +21,6 @@ from devfix.verification.candidate import CandidateResult
 from devfix.verification.edit_map import location_before
 from devfix.verification.verifier import Verifier
 
-HOLDING = ("verified", "progressed")
 FIRST, KEPT_FIRST = 3, 2  # candidates that are extended: if none holds, and if one leads to another failure
 
 
