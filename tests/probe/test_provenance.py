@@ -166,6 +166,29 @@ def test_watched_places_are_seen_before_their_line_is_over(trace_program: Any, t
     assert (inner["place"]["line"], outer["place"]["line"]) == (3, 6)
 
 
+def test_a_watched_place_is_told_as_it_was_at_last(trace_program: Any, tmp_path: Path) -> None:
+    path = str(tmp_path / "repository" / "program.py")
+    ran = trace_program(
+        """
+        import torch
+        class Steps:
+            def run(self, y0):
+                for step in range(2):
+                    table = torch.zeros(len(y0))
+                    later = y0 * 2
+                return table
+        steps = Steps()
+        y0 = torch.ones(3)
+        steps.run(y0)
+        print(steps.run(y0.to("cuda:0")) + y0.to("cuda:0"))
+        """,
+        watch=[{"path": path, "line": 5}],
+    )
+    (seen,) = ran.trace["watched"]
+    told = {each["expression"]: each["device"] for each in seen["scope"] if each["kind"] == "tensor"}
+    assert told == {"y0": "cuda:0"}, "what the first round of a loop lacks is not in scope"
+
+
 def test_tensors_carry_no_marks(trace_program: Any) -> None:
     ran = trace_program(
         """

@@ -1,18 +1,36 @@
-"""Record the scope at watched locations, the first time that something runs there."""
+"""Record the scope at watched locations, as it was when something last ran there before the failure."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+import torch
+
 from ..inspection import histories, scope
+from ..inspection.members import instance_dict
 from ..provenance import places
+
+_MOST = 32  # records of one location: each costs some hundred microseconds
 
 _wanted: dict[str, set[int]] = {}
 _files: dict[str, str] = {}
-_seen: list[dict[str, Any]] = []
+_seen: dict[tuple[str, int], _Record] = {}
+
+
+@dataclass
+class _Record:
+    """A watched location: the names that were bound there at first, and where its tensors were at last."""
+
+    names: frozenset[str]
+    devices: dict[str, str]
+    place: dict[str, Any]
+    scope: list[dict[str, Any]]
+    looks: int = 1
 
 
 def want(watched: frozenset[tuple[str, int]]) -> None:
@@ -22,12 +40,12 @@ def want(watched: frozenset[tuple[str, int]]) -> None:
 
 
 def is_active() -> bool:
-    """Return whether any location has not been reached yet."""
+    """Return whether any location is watched."""
     return bool(_wanted)
 
 
 def look() -> None:
-    """Record the scope of each frame on the stack at a watched location that was not reached before."""
+    """Record the scope of each frame at a watched location, again if tensors are on other devices than before."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         filename = frame.f_code.co_filename
@@ -35,26 +53,51 @@ def look() -> None:
         if path is None:
             path = _files[filename] = os.path.realpath(filename)
         if path in _wanted:
-            _see(frame, _wanted[path])
+            _see(frame, path)
         frame = frame.f_back
 
 
-def _see(frame: FrameType, lines: set[int]) -> None:
+def _see(frame: FrameType, path: str) -> None:
     place = places.describe(frame.f_code, frame.f_lasti, frame.f_lineno)
-    found = lines.intersection(range(place["line"], (place["end_line"] or place["line"]) + 1))
-    found.update(lines.intersection((frame.f_lineno,)))
-    if found:
-        lines.difference_update(found)
-        bindings = [histories.binding(held) for held in scope.look(frame)]
-        for line in sorted(found):
-            _seen.append({"place": {**place, "line": line}, "scope": bindings})
+    found = _wanted[path].intersection(range(place["line"], (place["end_line"] or place["line"]) + 1))
+    found.update(_wanted[path].intersection((frame.f_lineno,)))
+    if not found:
+        return
+    variables = frame.f_locals
+    devices = _devices(variables)
+    for line in sorted(found):
+        known = _seen.get((path, line))
+        if known is None:
+            bound = _bindings(frame)
+            _seen[path, line] = _Record(frozenset(variables), devices, {**place, "line": line}, bound)
+        elif known.looks < _MOST and any(devices.get(name, at) != at for name, at in known.devices.items()):
+            later = set(variables).difference(known.names)  # which the first round of a loop lacks
+            known.scope = [each for each in _bindings(frame) if _root(each["expression"]) not in later]
+            known.devices, known.looks = devices, known.looks + 1
+
+
+def _bindings(frame: FrameType) -> list[dict[str, Any]]:
+    return [histories.binding(held) for held in scope.look(frame)]
+
+
+def _root(expression: str) -> str:
+    """Return the name with which an expression starts: `batch` of `batch["x"].device`."""
+    return re.split(r"[.\[]", expression, maxsplit=1)[0]
+
+
+def _devices(variables: dict[str, Any]) -> dict[str, str]:
+    """Return the devices of local tensors, and of those of the object whose method runs, unless it is a module."""
+    own = variables.get("self")
+    inside = {} if own is None or isinstance(own, torch.nn.Module) else instance_dict(own)
+    held = [*variables.items(), *((f"self.{name}", value) for name, value in inside.items())]
+    return {name: str(value.device) for name, value in held if torch.Tensor in type(value).__mro__}
 
 
 def export() -> list[dict[str, Any]]:
     """Write what was recorded."""
-    return _seen
+    return [{"place": each.place, "scope": each.scope} for each in _seen.values()]
 
 
 def reset() -> None:
-    """Forget what was recorded, for a forked child; locations that were reached are not recorded again."""
+    """Forget what was recorded, for a forked child."""
     _seen.clear()
