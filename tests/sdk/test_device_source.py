@@ -59,6 +59,23 @@ def test_a_parameter_leads_to_the_caller(caller: str, call: str, expected: list[
     assert summarize(find_sources(files, ("main.py", "make", ZEROS), ("main.py", "f", call))) == expected
 
 
+@pytest.mark.parametrize(
+    ("made", "call"),
+    [
+        ("torch.ones(n).to(device)", "torch.ones(n).to(device)"),
+        ("torch.triu(torch.ones(n)).to(device).float()", "torch.triu(torch.ones(n)).to(device)"),
+        ("net(torch.ones(n)).to(device)", "torch.ones(n)"),
+        ("x.to(torch.ones(n), device)", "torch.ones(n)"),
+    ],
+)
+def test_a_move_that_moves_nothing_chose_the_device(made: str, call: str) -> None:
+    files = {"main.py": f"import torch\ndef make(n, device='cpu'):\n    return {made}\ndef f(x):\n    mask = make(3)\n"}
+    every = find_sources(files, ("main.py", "make", "torch.ones(n)"), ("main.py", "f", "make(3)"))
+    is_chosen = call != "torch.ones(n)"
+    expected = [("make(3)", None, "device"), (call, "device", "")] if is_chosen else [(call, None, "")]
+    assert summarize(every) == expected
+
+
 def test_the_first_parameter_may_be_the_device() -> None:
     files = {"main.py": "def make(device=None):\n    return torch.zeros(3, device=device)\ndef f(x):\n    make(d)\n"}
     zeros = ("main.py", "make", "torch.zeros(3, device=device)")

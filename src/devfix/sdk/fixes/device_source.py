@@ -12,7 +12,7 @@ from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.trace.sites import FixSite, scope_at
 from devfix.source import File, Sources, last_name
-from devfix.source.edits.device_arguments import device_argument, replace_device
+from devfix.source.edits.device_arguments import applied_move, device_argument, replace_device
 from devfix.source.edits.expressions import add_keyword, argument, expression
 from devfix.source.queries.reading import assignments, parameters
 
@@ -46,6 +46,8 @@ def device_sources(failure: Failure, places: Sequence[SourceLocation], source: S
     found: list[DeviceSource] = []
     for number, (place, file, call) in enumerate(calls):
         if not number:
+            if device_argument(call) is None:
+                call = applied_move(file, call) or call  # which moves nothing where it names the host
             given = device_argument(call)
             found = [DeviceSource(file, call, _spot(failure, place), given.value if given is not None else None)]
             continue

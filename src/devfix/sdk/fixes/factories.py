@@ -12,6 +12,7 @@ from devfix.sdk.fixes.device_expressions import device_expressions, means
 from devfix.sdk.trace.operands import DEVICE_KINDS
 from devfix.sdk.trace.sites import FixSite, scope_at
 from devfix.source import File, Sources, last_name
+from devfix.source.edits.device_arguments import applied_move
 from devfix.source.edits.expressions import add_keyword, argument
 from devfix.source.queries.reading import definition, parameters
 
@@ -59,11 +60,11 @@ FACTORIES = frozenset(
 def add_device_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
     """Yield changes that add `device=` to the factory call at a creation, one for each device expression.
 
-    Yields nothing if the call is not a factory that takes a device.
+    Yields nothing if the call is not a factory that takes a device, or if its result is moved to one that is named.
     """
     file = source.file(spot.place)
     call = file.call_at(spot.place, tuple(FACTORIES)) if file else None
-    if file is None or call is None:
+    if file is None or call is None or applied_move(file, call) is not None:
         return
     for anchor in device_expressions(diagnosis, spot, file):
         for group in dict.fromkeys([(call, *_sibling_factories(file, call)), (call,)]):

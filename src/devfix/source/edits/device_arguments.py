@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 import libcst as cst
 
 from devfix.model import is_on_gpu
 from devfix.source import File, code, last_name
-from devfix.source.edits.expressions import DTYPE, add_keyword, argument, expression
+from devfix.source.edits.expressions import DTYPE, add_keyword, argument, expression, is_move
 from devfix.source.queries.reading import assignments
 
 LITERAL = re.compile(r"(cuda|mps|xpu|cpu)(:\d+)?")
@@ -65,6 +66,25 @@ def device_argument(call: cst.Call) -> cst.Arg | None:
     if found is None or found.keyword is not None or name != "to":
         return found
     return None if DTYPE.search(code(found.value)) else found
+
+
+def applied_move(file: File, node: cst.CSTNode) -> cst.Call | None:
+    """Return the last call that moves what a call returns, in its expression, to a named device; None if none does.
+
+    What a function of PyTorch computes of it is followed, what another function does is not.
+
+    >>> file = File("m.py", b"import torch\\nmask = torch.triu(torch.ones(3)).to(device).float()\\n")
+    >>> file.code(applied_move(file, file.find(file.module, "torch.ones(3)")[0]))
+    'torch.triu(torch.ones(3)).to(device)'
+    """
+    found, before = None, node
+    for each in takewhile(lambda around: isinstance(around, cst.BaseExpression | cst.Arg), file.ancestors(node)):
+        if isinstance(each, cst.Call) and before is each.func:
+            found = each if is_move(each) and device_text(each) else found
+        elif isinstance(each, cst.Call) and not file.qualified_name(each.func).startswith("torch."):
+            break
+        before = each
+    return found
 
 
 def literal_device(file: File, node: cst.BaseExpression, steps: int = STEPS) -> str:
