@@ -1,6 +1,7 @@
-"""A function creates two tensors, moves one of them, and returns both."""
+"""A function moves one of its tensors, and not another one that it has beside it."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import libcst as cst
 
@@ -13,16 +14,29 @@ from devfix.sdk import (
     SourceLocation,
     assignments,
     expression,
+    is_move,
+    last_name,
     move_to,
     named_at,
+    parameters,
+    remove_move,
 )
+
+Function = cst.FunctionDef | cst.Module
 
 
 class SiblingNotMoved(OperandRule):
     """Moves it as its sibling: where the statement that moves the sibling reads it, else by a copy of it."""
 
+    # The statement that moves the sibling says where the tensor was meant to be.
+    supersedes = ("placement/input-not-moved", "state/accumulator-on-host")
+
     def explain(self, ctx: Context) -> str:
-        """Report an operand that was in scope, and not moved, when a function that has returned moved its peer."""
+        """Report an operand that was in scope, and not moved, where a function moved its peer or another tensor."""
+        beside = next(_moved_beside(ctx), None)
+        if beside is not None:
+            where = f"{beside.file.path}:{beside.file.place_of(beside.moved, '').line}"
+            return f"{ctx.name} stayed on {ctx.operand.device} in {where}, where `{beside.sibling}` was moved."
         other = ctx.view_peer()
         place = _sibling_moved(ctx, other)
         if place is None or ctx.operand.owner is not None or ctx.is_loop_item:
@@ -38,6 +52,10 @@ class SiblingNotMoved(OperandRule):
 
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Try each name of the operand that is not a name of its sibling."""
+        for beside in _moved_beside(ctx):
+            moving = ctx.call_of(beside.file, beside.moved)
+            if moving is not None:
+                yield from _repeat(moving, beside.sibling, beside.name)
         other = ctx.view_peer()
         site = ctx.site_at(_sibling_moved(ctx, other), "derived")
         if site is None or site.statement is None:
@@ -51,6 +69,78 @@ class SiblingNotMoved(OperandRule):
                     )
             for sibling in siblings:
                 yield from _repeat(site, sibling, name)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A name of the operand, and the last statement of its function that moves a sibling: `moved` in `x = x.cuda()`."""
+
+    file: File
+    name: str
+    sibling: str
+    moved: cst.Call
+
+
+def _moved_beside(ctx: Context) -> Iterator[Beside]:
+    """Yield what a function that has a name for the operand moves of what it has beside it, the deepest first."""
+    if ctx.operand.owner is not None or ctx.is_loop_item:
+        return
+    named = [(site, name) for site in ctx.uses() for name in site.expressions]
+    named += [(site, target) for site in ctx.creation_sites() for target in _targets(site)]
+    for site, name in reversed(named):
+        around = site.function or site.file.module
+        bound = _bound_at(site.file, around, name)
+        moves = [each for each in _moves(site.file, around) if bound is not None and bound < _line(site.file, each[1])]
+        alike = [each for each in moves if each[0] != name and each[0].startswith("self.") == name.startswith("self.")]
+        moved_too = any(own == name for own, _ in moves)
+        if alike and not moved_too and _is_there(ctx, name, alike[-1][0]):
+            yield Beside(site.file, name, *alike[-1])
+
+
+def _targets(site: Site) -> list[str]:
+    """Return the attributes that a statement assigns: `self.rows` of `self.rows = torch.zeros(3)`."""
+    statement = site.statement
+    parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
+    found = [each.targets[0].target for each in parts if isinstance(each, cst.Assign)]
+    return [site.file.code(each) for each in found if isinstance(each, cst.Attribute)]
+
+
+def _moves(file: File, around: Function) -> Iterator[tuple[str, cst.Call]]:
+    """Yield what a function assigns to itself, moved, and the call that moves it: `x = x.cuda()`."""
+    for each in file.within(around):
+        if (
+            not isinstance(each, cst.Assign)
+            or len(each.targets) != 1
+            or (file.function_of(each) or file.module) != around
+        ):
+            continue
+        target, value = file.code(each.targets[0].target), each.value
+        is_own = is_move(value) and file.code(remove_move(value)) == target
+        if isinstance(value, cst.Call) and is_own and last_name(value.func) != "cpu":
+            yield target, value
+
+
+def _bound_at(file: File, around: Function, name: str) -> int | None:
+    """Return the line from which on a function has a name: that of its last assignment; None if it has none."""
+    given = [_line(file, each) for each in assignments(file, name, around)]
+    if isinstance(around, cst.FunctionDef) and name in parameters(around):
+        given.append(_line(file, around))
+    return max(given, default=None)
+
+
+def _line(file: File, node: cst.CSTNode) -> int:
+    return file.place_of(node, "").line
+
+
+def _is_there(ctx: Context, name: str, sibling: str) -> bool:
+    """Return whether a sibling is on the target device now, as far as the running functions know it."""
+    for each in ctx.operand.names:
+        holder = each.expression.rpartition(".")[0]
+        beside = f"{holder}.{sibling.rpartition('.')[2]}" if name.startswith("self.") else sibling
+        scope = ctx.failure.frames[each.frame].scope
+        if any(var.kind == "tensor" and var.expression == beside and var.device != ctx.target_device for var in scope):
+            return False
+    return True
 
 
 def _sibling_moved(ctx: Context, other: Context) -> SourceLocation | None:
