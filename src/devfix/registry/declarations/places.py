@@ -130,15 +130,26 @@ def _is_attribute(expression: str, patterns: Texts) -> bool:
 
 
 def _assigned(site: Site, names: Iterable[str]) -> list[str]:
-    """Return the names that the function around a site assigns; an element by a variable key as it is written there.
+    """Return the names that the function around a site assigns or updates in place.
+
+    An element by a variable key is named as it is written there.
 
     What a trace calls `self.sums["loss"]` is `self.sums[name]` in the source.
     """
     nodes = list(site.file.within(site.function)) if site.function is not None else []
-    targets = [each.target for each in nodes if isinstance(each, cst.AssignTarget | cst.AugAssign)]
+    targets: list[cst.BaseExpression] = [
+        each.target for each in nodes if isinstance(each, cst.AssignTarget | cst.AugAssign)
+    ]
+    targets += [each.value for each in nodes if isinstance(each, cst.Attribute) and _is_in_place(site.file, each)]
     written = {site.file.code(each): each for each in targets}
     found = []
     for name in names:
         keyed = [text for text, each in written.items() if is_keyed(site.file, each, name)]
         found += [name] if name in written else keyed if len(keyed) == 1 else []
     return list(dict.fromkeys(found))
+
+
+def _is_in_place(file: File, node: cst.Attribute) -> bool:
+    """Return whether a method is called that writes to its tensor: `x.add_` of `x.add_(y)`."""
+    name, call = node.attr.value, file.parent(node)
+    return name.endswith("_") and not name.endswith("__") and isinstance(call, cst.Call) and call.func is node
