@@ -90,6 +90,7 @@ def test_objects_dataclasses_dicts_and_lists(scope: Any) -> None:
         "optimizer": ("optimizer", "cpu"),
         **dict.fromkeys(("self", "self.config", "args"), ("object", "")),  # they say where they are
         "self.slotted": ("instance", ""),
+        "self.batch": ("container", ""),  # it holds something else beside tensors
     }
 
 

@@ -61,6 +61,21 @@ def test_what_a_dictionary_holds() -> None:
     assert found[0] == code.replace("    y = x", line + "    y = x")
 
 
+@pytest.mark.parametrize(
+    ("imports", "test"),
+    [
+        ("import torch\n", "isinstance(value, torch.Tensor)"),
+        ("from torch import Tensor\n", "isinstance(value, Tensor)"),
+        ("", 'hasattr(value, "to")'),
+    ],
+)
+def test_what_else_a_dictionary_holds_stays(imports: str, test: str) -> None:
+    code = f"{imports}def f(x, make):\n    batch = make()\n    y = x + batch['mask']\n    return y * batch['other']\n"
+    mixed = ScopeVariable("batch", "container", "")
+    found = moved(code, "x + batch['mask']", 'batch["other"]', expression='batch["mask"]', objects=(mixed,))
+    assert f"{{key: value.to(x.device) if {test} else value for key, value in batch.items()}}" in found[0]
+
+
 @pytest.mark.parametrize("use", ["batch['other'].to(x.device)", "batch['other'].tolist()"])
 def test_a_dictionary_of_which_one_is_moved_alone_is_left_alone(use: str) -> None:
     code = f"def f(x, make):\n    batch = make()\n    y = x + batch['mask']\n    return y, {use}\n"

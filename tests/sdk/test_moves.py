@@ -34,6 +34,20 @@ def test_a_name_that_is_read_again_is_moved_in_front(below: str) -> None:
     ]
 
 
+def test_a_parameter_that_may_be_none_is_not_moved_in_front_of_its_test() -> None:
+    code = "def f(x, mask=None):\n    y = x + mask if mask is not None else x\n    return y, mask\n"
+    assert moved(code, "x + mask") == [code.replace("x + mask", "x + mask.to(x.device)")]
+
+
+def test_an_attribute_that_may_be_none_is_not_moved_in_front_of_its_test() -> None:
+    code = (
+        "class A:\n    mask = None\n    def f(self, x):\n        y = x + self.mask if self.mask is not None else x\n"
+        "        return y if self.mask is None else y * self.mask\n    def reset(self):\n        self.mask = None\n"
+    )
+    found = moved(code, "x + self.mask", "self.mask")
+    assert found == [code.replace("x + self.mask", "x + self.mask.to(x.device)")]
+
+
 def test_what_stands_above_or_is_given_a_value_below_is_no_reading_again() -> None:
     code = "def f(x, mask):\n    show(mask)\n    y = x + mask\n    mask = None\n    return y\n"
     assert moved(code, "x + mask")[0] == code.replace("x + mask", "x + mask.to(x.device)")

@@ -10,7 +10,7 @@ from devfix.model.world import SourceLocation
 EventKind = Literal[
     "factory", "constant", "random", "load", "numpy", "parameter", "made", "move", "view", "op", "class", "unknown"
 ]
-VariableKind = Literal["tensor", "module", "device", "string", "index", "optimizer", "object", "instance"]
+VariableKind = Literal["tensor", "module", "device", "string", "index", "optimizer", "object", "instance", "container"]
 Relation = Literal["same", "source", "storage"]
 OwnerKind = Literal["parameter", "buffer", "attribute"]
 
@@ -43,7 +43,8 @@ class ScopeVariable:
 
     `kind` is "tensor", "module", "device" (a torch.device), "string" (one that names a device), "index" (an integer
     named `device`, `gpu`, `rank` or similar), "optimizer", "object" (a plain object that holds one of these; its
-    history has the definition of its class), or "instance" (another object, of a class that is not Python's own).
+    history has the definition of its class), "instance" (another object, of a class that is not Python's own), or
+    "container" (a dictionary, list or tuple that holds tensors and something else).
     `device` is "mixed" for a module on several devices, "" if it holds nothing. `type` is the class name, or "Property"
     for a device that a property returns, `qualified_type` the full name ("torch.nn.parameter.Parameter"). `tensors`
     counts, in a device map, a module's parameters and buffers on each device. `classes` has, for a module or object,

@@ -85,6 +85,8 @@ def look(frame: FrameType, most: int = _MOST) -> list[Held]:
             if steps:
                 seen.add(id(value))
                 queue.extend(steps)
+                if type(value) in (dict, list, tuple) and _holds_others(steps):
+                    found.append((expression, "container", value))
                 if not kind and is_open(type(value)):
                     plain[expression] = value
         elif not kind and expression.count("[") in (1, 2) and id(value) not in seen and is_container(value):
@@ -93,6 +95,11 @@ def look(frame: FrameType, most: int = _MOST) -> list[Held]:
     objects: list[Held] = [(text, "object", value) for text, value in plain.items() if _declares(text, found)]
     named = {text for text, _, _ in objects}
     return (found + objects + [each for each in instances if each[0] not in named])[:most]
+
+
+def _holds_others(steps: list[tuple[str, Any, int]]) -> bool:
+    """Return whether a container holds tensors and something else: texts beside the tensors of a batch."""
+    return len({kind_of(item) == "tensor" for _, item, _ in steps}) > 1
 
 
 def _declares(text: str, found: list[Held]) -> bool:
@@ -138,7 +145,7 @@ def device_of(kind: str, value: Any) -> str:
         return f"{kinds.now().name}:{value}"
     if kind == "tensor":
         return str(value.device)
-    if kind in ("object", "instance"):
+    if kind in ("object", "instance", "container"):
         return ""
     found: set[str] = set()
     for tensor in module_tensors(value) if kind == "module" else optimizer_tensors(value):

@@ -10,6 +10,7 @@ from devfix.sdk.changes import Change, change
 from devfix.source import File
 from devfix.source.edits.statements import insert_before
 from devfix.source.queries.loops import outside_loops
+from devfix.source.queries.optional import may_be_left_none
 from devfix.source.queries.reading import assignments, is_given
 
 ATTRIBUTE = re.compile(r"\w+(\.\w+)+")
@@ -18,8 +19,8 @@ ATTRIBUTE = re.compile(r"\w+(\.\w+)+")
 def assign_locally(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Change | None:
     """Return a change that moves an attribute into a local variable, before a statement and the loops around it.
 
-    Returns None if only one statement reads the attribute and no loop does, if the function assigns the attribute, or
-    if the local name is taken.
+    Returns None if only one statement reads the attribute and no loop does, if the function assigns the attribute, if
+    it may be None there, or if the local name is taken.
 
     >>> lines = b"def f(self, x):\\n    y = x @ self.table\\n    return self.table @ y\\n"
     >>> file = File("m.py", lines)
@@ -36,6 +37,8 @@ def assign_locally(file: File, node: cst.BaseExpression, text: str, anchor: str)
         return None
     roots = [each.partition(".")[0].removeprefix("next(") for each in (text, anchor)]
     if any(file.is_bound_within(node, each) for each in roots):  # no statement in front of it can read the name
+        return None
+    if may_be_left_none(file, statement, text):
         return None
     name, block = text.rpartition(".")[2], file.parent(statement)
     if _is_name_taken(file, function, name) or _is_written(file, function, text) or block is None:

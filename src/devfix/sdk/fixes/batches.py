@@ -18,6 +18,7 @@ from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources
 from devfix.source.edits.statements import insert_after, insert_before
 from devfix.source.queries.loops import assigned_names, outside_loops
+from devfix.source.queries.naming import imported_name
 from devfix.source.queries.reading import assigned_values, is_read, parameters
 
 ELEMENT = re.compile(r"(\w+(?:\.\w+)*)\[[^\[\]]+\]")
@@ -107,10 +108,10 @@ def _held(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, wh
     function = file.function_of(root)
     if len(tensors) < 2 or len(tensors) < len(elements) or not _are_on(tensors, blamed_operand(diagnosis).device):
         return
-    if function is None or whole in parameters(function):  # the caller knows what else it holds
+    if function is not None and whole in parameters(function):  # the caller knows what else it holds
         return
-    scope = file.class_of(function) if whole.startswith("self.") else function
-    reads = [each for each in file.find(scope or function, whole) if is_read(file, each)]
+    scope = file.class_of(root) if whole.startswith("self.") else function
+    reads = [each for each in file.find(scope or file.module, whole) if is_read(file, each)]
     here = [each for each in file.find(file.statement_of(root) or root, whole) if is_read(file, each)]
     if len(reads) < 2 or not here or any(_is_read_alone(file, each) for each in reads):
         return
@@ -123,7 +124,8 @@ def _held(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, wh
             or _is_repeated(file, here[0], whole, anchor)
         ):
             continue
-        line = f"{whole} = {_rebuild(file, whole, tensors[0].expression, anchor)}"
+        is_mixed = any(each.expression == whole and each.kind == "container" for each in spot.scope)
+        line = f"{whole} = {_rebuild(file, whole, tensors[0].expression, anchor, is_mixed)}"
         found = change(
             file, insert_before(file, statement, [line]), f"Move what `{whole}` holds to `{anchor}`", Safety.LIKELY
         )
@@ -148,12 +150,18 @@ def _is_read_alone(file: File, whole: cst.CSTNode) -> bool:
     return isinstance(parent, cst.Attribute) and parent.attr.value in ALONE
 
 
-def _rebuild(file: File, whole: str, element: str, anchor: str) -> str:
-    """Return the expression of a container of the same kind with each tensor moved."""
+def _rebuild(file: File, whole: str, element: str, anchor: str, is_mixed: bool) -> str:
+    """Return the expression of a container of the same kind with each tensor moved, and what else it holds kept."""
+    tensor = imported_name(file, "torch.Tensor")
+
+    def moved(name: str) -> str:
+        asked = f"isinstance({name}, {tensor})" if tensor else f'hasattr({name}, "to")'
+        return f"{name}.to({anchor}) if {asked} else {name}" if is_mixed else f"{name}.to({anchor})"
+
     if element.endswith(("']", '"]')):
-        return f"{{key: value.to({anchor}) for key, value in {whole}.items()}}"
+        return f"{{key: {moved('value')} for key, value in {whole}.items()}}"
     given = assigned_values(file, whole)
-    listed = f"each.to({anchor}) for each in {whole}"
+    listed = f"{moved('each')} for each in {whole}"
     return f"tuple({listed})" if given and all(isinstance(each, cst.Tuple) for each in given) else f"[{listed}]"
 
 

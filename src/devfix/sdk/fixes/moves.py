@@ -162,6 +162,8 @@ def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Ch
         return None
     if not text.isidentifier() or file.is_bound_within(node, text) or not is_bound(file, statement, anchor):
         return None
+    if may_be_no_tensor(file, statement, text):  # a test in the statement itself: `x if mask is None else x * mask`
+        return None
     # Binding a module's name in a function would create a new, unbound variable.
     if function is not None and not is_local(function, text):
         return None
