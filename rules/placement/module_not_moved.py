@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
-from devfix.sdk import Change, Context, ModuleOwner, ModuleRule, root_modules
+import libcst as cst
+
+from devfix.sdk import Change, Context, ModuleOwner, ModuleRule, Site, assignments, is_move, last_name, root_modules
 
 
 class ModuleNotMoved(ModuleRule):
-    """Moves the module where it is created, else by a statement before it is used."""
+    """Moves the module as another one is moved below it, or where it is created, else before it is used."""
 
     def explain(self, ctx: Context) -> str:
         """Report a parameter or buffer of a module that is entirely on another device than its input."""
@@ -17,9 +19,39 @@ class ModuleNotMoved(ModuleRule):
         return ""
 
     def fix(self, ctx: Context) -> Iterator[Change]:
-        """Move it where it is constructed."""
-        for _, root in root_modules(ctx.failure, ctx.operand)[:1]:
+        """Move it where another module is moved to the current GPU, else where it is constructed."""
+        for owner, root in root_modules(ctx.failure, ctx.operand)[:1]:
+            yield from _move_beside(ctx, owner)
             yield from ctx.move_constructed(root)
+
+
+def _move_beside(ctx: Context, owner: ModuleOwner) -> Iterator[Change]:
+    """Yield `criterion = criterion.cuda()` below the last `model = model.cuda()`, in the same branch."""
+    site = ctx.site_of(owner.frame)
+    made = assignments(site.file, owner.root, site.function) if site is not None else []
+    for statement, call in reversed(list(_module_moves(ctx, site, owner.frame)) if site is not None and made else []):
+        assert site is not None
+        where = ctx.call_of(site.file, call)
+        if where is None or site.file.line_of(statement) <= site.file.line_of(made[-1]):
+            continue
+        given = ", ".join(site.file.code(each) for each in call.args)
+        move = f"{owner.root}.{last_name(call.func)}({given})"
+        line = f"{owner.root} = {move}" if isinstance(statement, cst.Assign) else move
+        yield from where.insert_after([line], f"Move the module `{owner.root}` as the one above it is moved")
+        return
+
+
+def _module_moves(ctx: Context, site: Site, frame: int) -> Iterator[tuple[cst.CSTNode, cst.Call]]:
+    """Yield the statements of a running function that move a module to the current GPU, and the calls that do."""
+    scope = ctx.failure.frames[frame].scope
+    there = {each.expression for each in scope if each.kind == "module" and each.device == ctx.target_device}
+    for each in site.file.within(site.function or site.file.module):
+        value = each.value if isinstance(each, cst.Assign | cst.Expr) else None
+        if not isinstance(value, cst.Call) or not isinstance(value.func, cst.Attribute) or not is_move(value):
+            continue
+        moved = site.file.code(each.targets[0].target if isinstance(each, cst.Assign) else value.func.value)
+        if last_name(value.func) == "cuda" and moved in there and site.file.function_of(each) is site.function:
+            yield each, value
 
 
 def _is_inside(ctx: Context, owner: ModuleOwner) -> bool:

@@ -13,6 +13,7 @@ from devfix.sdk.trace.history import frame_of
 from devfix.sdk.trace.operands import DEVICE_KINDS, target_device
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File
+from devfix.source.edits.device_arguments import is_moved_below
 from devfix.source.queries.optional import is_optional, is_told_apart, may_be_left_none
 from devfix.source.queries.style import attribute_depth, is_ambiguous, is_undeclared_attribute, style_bonus
 
@@ -37,12 +38,14 @@ def device_expressions(diagnosis: Diagnosis, spot: FixSite, file: File, limit: i
     node = file.root_at(spot.place)
     if node is None:
         return []
-    wanted = target_device(diagnosis)
+    wanted, frame = target_device(diagnosis), frame_of(diagnosis.failure, spot.place)
+    line = diagnosis.failure.frames[frame].place.line if frame is not None else 0  # what is in scope is of that line
     given = {each.expression for each in spot.scope if each.type == "Property"}
     scored = [
         (score - style_bonus(file, text) + _penalty(file, node, text, text in given), len(text), text)
         for score, text in _texts(diagnosis, spot, wanted)
         if is_bound(file, node, text) and not is_ambiguous(file, text)
+        if not any(is_moved_below(file, node, line, name) for name in (_root(text), text.removesuffix(".device")))
     ]
     if not scored:
         return []
@@ -169,6 +172,11 @@ def means(binding: ScopeVariable, device: str) -> bool:
     return binding.device == device or (is_on_gpu(binding.device) and binding.device == device.partition(":")[0])
 
 
+def _root(text: str) -> str:
+    """Return the name with which an expression starts: `model` of `next(model.parameters()).device`."""
+    return re.split(r"\W", text.removeprefix("next("))[0]
+
+
 def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:
     """Return whether the name that an expression starts with is bound before `node` runs.
 
@@ -181,8 +189,7 @@ def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:
     """
     if text.startswith(("'", '"')):
         return True
-    name = re.split(r"\W", text.removeprefix("next("))[0]
-    function = file.function_of(node)
+    name, function = _root(text), file.function_of(node)
     if file.is_bound_within(node, name) or (function is not None and name in _parameters(function)):
         return True
     lines = [file.line_of(each) for each in _bindings(function or file.module, name)]

@@ -31,15 +31,32 @@ def variable_in_frame(failure: Failure, frame: int, expression: str) -> ScopeVar
 def root_modules(failure: Failure, operand: Operand) -> list[tuple[ModuleOwner, ScopeVariable]]:
     """Return the module that registers an operand, as each frame sees it, outermost frame first.
 
+    An operand that was computed from one parameter alone, such as `torch.pow(self.centers, 2).sum(1)`, counts as that.
+
     >>> root_modules(failure, failure.operands[0])
     []
     """
     found = []
-    for owner in sorted(operand.holders, key=lambda each: each.frame):
+    for owner in sorted(operand.holders or _source_holders(failure, operand), key=lambda each: each.frame):
         binding = variable_in_frame(failure, owner.frame, owner.root)
         if binding is not None and owner.kind in ("parameter", "buffer"):
             found.append((owner, binding))
     return found
+
+
+def _source_holders(failure: Failure, operand: Operand) -> Iterator[ModuleOwner]:
+    """Yield the modules that register the only parameter from which an operand was computed, one for each frame."""
+    for frame in dict.fromkeys(each.frame for each in operand.sources):
+        named = [variable_in_frame(failure, frame, each.expression) for each in operand.sources if each.frame == frame]
+        only = named[0] if len(named) == 1 else None
+        if only is None or not only.type.endswith("Parameter") or only.device != operand.device:
+            continue
+        parts = [only.expression[: dot.start()] for dot in re.finditer(r"[.\[]", only.expression)]
+        holders = [variable_in_frame(failure, frame, each) for each in parts]
+        modules = [each for each in holders if each is not None and each.kind == "module"]
+        if modules:
+            holder, name = modules[-1], only.expression.rpartition(".")[2]
+            yield ModuleOwner(holder.expression, frame, holder.type, name, "parameter", modules[0].expression)
 
 
 def largest_misplaced_module(failure: Failure, operand: Operand, frame: int | None = None) -> ScopeVariable | None:

@@ -87,6 +87,28 @@ def applied_move(file: File, node: cst.CSTNode) -> cst.Call | None:
     return found
 
 
+def is_moved_below(file: File, node: cst.CSTNode, line: int, name: str) -> bool:
+    """Return whether a name is moved below a node, and above a line of the same function: `model = model.cuda()`.
+
+    In a loop around both, which does not bind the name itself, it was moved in the round before.
+
+    >>> file = File("m.py", b"y = zeros(3)\\nx = x.cuda()\\nx + y\\n")
+    >>> [is_moved_below(file, file.find(file.module, "zeros(3)")[0], line, "x") for line in (1, 3)]
+    [False, True]
+    """
+    function = file.function_of(node)
+    around = [each for each in file.loops_around(node) if not (isinstance(each, cst.For) and _binds(each, name))]
+    return any(
+        file.line_of(node) < file.line_of(each) < line and not any(loop in around for loop in file.loops_around(each))
+        for each in assignments(file, name, function)
+        if each.value is not None and is_move(each.value) and file.function_of(each) is function
+    )
+
+
+def _binds(loop: cst.For, name: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", code(loop.target)) is not None
+
+
 def literal_device(file: File, node: cst.BaseExpression, steps: int = STEPS) -> str:
     """Return the GPU, else the host, that an expression names: "cuda", "cuda:1", "cpu"; "" if it names none.
 
