@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import secrets
 import sys
 import time
 from collections.abc import Iterator
@@ -108,7 +109,7 @@ def store_resolution(key: str, resolution: Resolution, resolver: Resolver) -> No
     )
     path = _path(key)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    new = path.with_name(f"{key}.{os.getpid()}")
+    new = path.with_name(f"{key}.{secrets.token_hex(4)}")  # two threads may write the same
     new.write_bytes(msgspec.json.encode(stored))
     new.replace(path)
     _remove_old(path.parent)

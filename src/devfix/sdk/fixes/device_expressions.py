@@ -13,7 +13,7 @@ from devfix.sdk.trace.history import frame_of
 from devfix.sdk.trace.operands import DEVICE_KINDS, target_device
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File
-from devfix.source.edits.device_arguments import is_moved_below
+from devfix.source.edits.device_arguments import is_moved_below, is_moved_late
 from devfix.source.queries.optional import is_optional, is_told_apart, may_be_left_none
 from devfix.source.queries.style import attribute_depth, is_ambiguous, is_undeclared_attribute, style_bonus
 
@@ -62,7 +62,7 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
     for that class to read. A key that the file does not write is one of this run: another run may have others.
     """
     function = file.function_of(node)
-    root = text.partition(".")[0]
+    root = _root(text)
     if function is None or is_property:
         return 0.0
     if any(not re.search(rf"[\"']{re.escape(key)}[\"']", file.text) for _, key in KEY.findall(text)):
@@ -73,7 +73,9 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
         attribute = re.match(r"self\.\w+", text)
         optional = is_optional(function, root) or is_told_apart(file, node, text.removesuffix(".device"))
         optional |= attribute is not None and may_be_left_none(file, node, attribute[0])
-        return OPTIONAL * optional + UNUSED * is_undeclared_attribute(file, text)
+        is_unread = file.binds_anywhere(root) and not is_local(function, root) and not _is_known(file, function, root)
+        is_weak = is_undeclared_attribute(file, text) or (attribute is not None and is_moved_late(file, attribute[0]))
+        return OPTIONAL * optional + UNUSED * is_weak + (UNUSED + SCRIPT) * is_unread  # `x` where `self.x` is read
     if not text.isidentifier() or _is_known(file, function, text):
         return 0.0
     return UNUSED + SCRIPT * is_of_script(file, node, text)

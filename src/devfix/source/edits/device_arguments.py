@@ -109,6 +109,18 @@ def _binds(loop: cst.For, name: str) -> bool:
     return re.search(rf"\b{re.escape(name)}\b", code(loop.target)) is not None
 
 
+def is_moved_late(file: File, attribute: str) -> bool:
+    """Return whether a method moves an attribute, which is elsewhere before: `self.total = self.total.to(x.device)`.
+
+    >>> file = File("m.py", b"class A:\\n    def f(self, x):\\n        self.total = self.total.to(x.device)\\n")
+    >>> is_moved_late(file, "self.total"), is_moved_late(file, "self.rows")
+    (True, False)
+    """
+    given = [each for each in assignments(file, attribute) if each.value is not None and is_move(each.value)]
+    around = [file.function_of(each) for each in given]
+    return any(each is not None and each.name.value != "__init__" for each in around)
+
+
 def literal_device(file: File, node: cst.BaseExpression, steps: int = STEPS) -> str:
     """Return the GPU, else the host, that an expression names: "cuda", "cuda:1", "cpu"; "" if it names none.
 
