@@ -89,8 +89,26 @@ def test_a_buffer_that_is_written_by_replicas(written: str) -> None:
     train = "import torch\nfrom net import Net\nnet = torch.nn.DataParallel(Net())\n"
     processes = train.replace("DataParallel", "parallel.DistributedDataParallel")
     assert strengths(text, BUFFER, {"train.py": train}) == ["strong"]
-    assert strengths(text, BUFFER, {"train.py": processes}) == strengths(text, BUFFER) == []
+    assert strengths(text, BUFFER, {"train.py": processes}) == ["weak"]
+    apart = processes.replace("Net())", "Net(), broadcast_buffers=False)")
+    assert strengths(text, BUFFER, {"train.py": apart}) == strengths(text, BUFFER) == []
     assert strengths(NET, BUFFER, {"train.py": train}) == []
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "text"),
+    [
+        ("offset", "torch.ones(4) * offset", "net = DistributedDataParallel(Net(int(os.environ['RANK']) + rank))\n"),
+        ("rank", "torch.ones(4) * rank", "def work(number):\n    return DDP(Net(number))\n"),
+        ("offset", "torch.ones(4) * dist.get_rank()", "net = DDP(Net(0))\n"),
+    ],
+)
+def test_a_buffer_of_the_rank_of_its_process(parameter: str, value: str, text: str) -> None:
+    net = NET.replace("__init__(self)", f"__init__(self, {parameter})", 1).replace("torch.ones(4)", value)
+    change = (f"self.scale = {value}", f'self.register_buffer("scale", {value}, persistent=False)')
+    assert strengths(net, change, {"train.py": f"from net import Net\n{text}"}) == ["strong"]
+    alone = text.replace("DDP(", "(").replace("DistributedDataParallel(", "(")
+    assert strengths(net, change, {"train.py": f"from net import Net\n{alone}"}) == []
 
 
 def test_modules_that_join_the_state_dict() -> None:

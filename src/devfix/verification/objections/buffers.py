@@ -19,7 +19,7 @@ from devfix.verification.objections.value_kinds import is_of_numbers, kind_of
 NO_TENSOR = "and a buffer takes tensors alone"
 _CASTS = {"half": "float16", "bfloat16": "bfloat16", "double": "float64"}
 _DTYPE = re.compile(r"\b(float16|half|bfloat16|float64|double|float8\w*|\w*dtype)\b")
-_MODULE_NAMES = frozenset({"model", "module", "net", "network", "backbone", "encoder", "decoder", "unet", "vae"})
+MODULE_NAMES = frozenset({"model", "module", "net", "network", "backbone", "encoder", "decoder", "unet", "vae"})
 _KEEPS = frozenset({"copy_", "to", "cpu", "cuda", "detach", "clone", "requires_grad_", "numel", "element_size"})
 
 
@@ -52,7 +52,7 @@ def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Ob
     owner, stem = class_of(holder, what, failure) if what.kind == "call" and holder else ("", "")
     if not owner or not name.isidentifier():
         return
-    for each in _assignments(name, code.family(owner), code):
+    for each in _assignments(name, code.family(owner), code, constructed=True):
         if each.strength == "strong":
             numbers = each.numbers and what.root
             yield Objection("strong", each.reason.replace(NO_TENSOR, f"which has no `.{what.name}`"), numbers)
@@ -63,14 +63,18 @@ def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Ob
             yield Objection("strong", f"{problem}, which has no `.{what.name}`", numbers)
 
 
-def _assignments(name: str, family: frozenset[str], code: Code) -> Iterator[Objection]:
-    """Yield assignments of values that are not tensors, directly or passed by callers: a buffer rejects them."""
+def _assignments(name: str, family: frozenset[str], code: Code, constructed: bool = False) -> Iterator[Objection]:
+    """Yield assignments of values that are not tensors, directly or passed by callers: a buffer rejects them.
+
+    The constructor's are left out unless asked for: there a buffer is registered instead.
+    """
     for path, tree in code.trees(name):
         made = instances(tree, family)
         for owner, function, node in functions(tree):
             for target, value in _attribute_assignments(node, name):
                 receiver = ast.unparse(target)
-                if receiver == "self" and (owner not in family or (function and function.name == "__init__")):
+                is_first = function is not None and function.name == "__init__"
+                if receiver == "self" and (owner not in family or (is_first and not constructed)):
                     continue
                 value = with_passed_values(value, path, owner, function, code)
                 kind = kind_of(value, function)
@@ -125,7 +129,7 @@ def _casts(what: Introduced, failure: Failure, code: Code, holding: frozenset[st
     """
     modules = {each.expression for frame in failure.frames for each in frame.scope if each.kind == "module"}
     for path, tree in code.trees(*(f".{name}(" for name in _CASTS), ".to("):
-        made = _new_modules(tree, holding)
+        made = new_modules(tree, holding)
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
@@ -136,12 +140,12 @@ def _casts(what: Introduced, failure: Failure, code: Code, holding: frozenset[st
                 continue
             last = receiver.rpartition(".")[2]
             is_new = _is_new_module(node.func.value) and mentions(node.func.value, holding)
-            if receiver in modules or receiver in made or last in _MODULE_NAMES or is_new:
+            if receiver in modules or receiver in made or last in MODULE_NAMES or is_new:
                 problem = f"{path}:{node.lineno}: `{ast.unparse(node)}` casts the buffers of a module"
                 yield Objection("strong", f"{problem}, including `{what.name}`, which was not cast as an attribute")
 
 
-def _new_modules(tree: ast.Module, holding: frozenset[str]) -> dict[str, bool]:
+def new_modules(tree: ast.Module, holding: frozenset[str]) -> dict[str, bool]:
     """Return the names to which a file assigns a new module, moved or not, and whether that may hold the buffer."""
     made: dict[str, bool] = {}
     for node in ast.walk(tree):
@@ -151,6 +155,11 @@ def _new_modules(tree: ast.Module, holding: frozenset[str]) -> dict[str, bool]:
                 name = ast.unparse(target)
                 made[name] = made.get(name, False) or mentions(node.value, known)
     return made
+
+
+def may_hold(receiver: ast.expr, made: dict[str, bool], holding: frozenset[str]) -> bool:
+    """Return whether an expression may be a module that holds one of some classes; `made` has a file's new modules."""
+    return mentions(receiver, holding) if _is_new_module(receiver) else made.get(ast.unparse(receiver), True)
 
 
 def _is_new_module(value: ast.expr) -> bool:
