@@ -116,3 +116,10 @@ def test_a_name_that_is_assigned_more_than_once(lines: list[str], expected: list
     text = "".join(f"    {line}\n" for line in lines)
     text = f"def weighted(x, options):\n{text}    return x * weights\n"
     assert strengths(text, ("x * weights", "x * weights.to(x.device)")) == expected
+
+
+@pytest.mark.parametrize(("given", "expected"), [("0.5", ["strong"]), ("torch.ones(3)", []), ("weights", [])])
+def test_what_the_enclosing_function_is_given(given: str, expected: list[str]) -> None:
+    text = "def weighted(weights):\n    def loss(x):\n        return x * weights\n    return loss\n"
+    other = {"other.py": f"{IMPORT}loss = weighted({given})\n"}
+    assert strengths(text, ("x * weights", "x * weights.to(x.device)"), other) == expected

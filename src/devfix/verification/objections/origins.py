@@ -15,7 +15,7 @@ from devfix.verification.evidence import Objection
 from devfix.verification.objections.callers import passed_values
 from devfix.verification.objections.code import Code, Function, functions
 from devfix.verification.objections.introduced import MOVES, Introduced
-from devfix.verification.objections.value_kinds import is_of_numbers, kind_of, parameters
+from devfix.verification.objections.value_kinds import compares, is_of_numbers, kind_of, parameters
 
 DEPTH = 4  # of names, calls and containers that are followed
 MOST = 40  # values of one expression
@@ -51,7 +51,9 @@ def of_origins(what: Introduced, failure: Failure, code: Code) -> Iterator[Objec
     found = _values(Value(what.path, root, what.function, what.owner, at), code, DEPTH)
     for _, each in zip(range(MOST), found, strict=False):
         kind = kind_of(each.node, each.function)
-        if kind == "other" or (kind == "none" and what.kind != "buffer" and not _is_compared(what.function, root)):
+        if kind == "other" or (
+            kind == "none" and what.kind != "buffer" and not compares(what.function, ast.unparse(root))
+        ):
             problem = f"{each.path}:{each.node.lineno} gives `{ast.unparse(each.node)}` for `{ast.unparse(root)}`"
             numbers = what.root if what.kind == "call" and is_of_numbers(each.node, each.function) else ""
             is_moved = what.kind in ("call", "read")
@@ -78,13 +80,6 @@ def _is_told(function: Function, root: ast.expr) -> bool:
     return any(each.endswith(known[2:]) or each.startswith(known[:2]) for each in calls)
 
 
-def _is_compared(function: Function, root: ast.expr) -> bool:
-    """Return whether a condition of a function mentions an expression: `if weights is not None`."""
-    asked = ast.unparse(root)
-    tests = (each.test for each in ast.walk(function) if isinstance(each, ast.If | ast.IfExp | ast.While | ast.Assert))
-    return any(ast.unparse(each) == asked for test in tests for each in ast.walk(test))
-
-
 def _values(of: Value, code: Code, depth: int) -> Iterator[Value]:
     """Yield what an expression may be, as far as the source says, without the expression itself."""
     node, function = of.node, of.function
@@ -93,10 +88,12 @@ def _values(of: Value, code: Code, depth: int) -> Iterator[Value]:
     if isinstance(node, ast.Name):
         if node.id in _parameters(function):
             yield from _passed(of, node.id, code, depth)
-        for value in _assigned(node.id, function, of.line):
-            yield from _ends(replace(of, node=value), code, depth)
+        for value in (known := _assigned(node.id, function, of.line)):
+            yield from _ends(replace(of, node=value, at=0), code, depth)
         for iterable, at in _loops(node.id, function):
-            yield from _elements(replace(of, node=iterable), at, code, depth - 1)
+            yield from _elements(replace(of, node=iterable, at=0), at, code, depth - 1)
+        if not known and node.id not in _parameters(function):
+            yield from _of_enclosing(of, node, function, code, depth)
     elif isinstance(node, ast.Subscript):
         key = node.slice.value if isinstance(node.slice, ast.Constant) else None
         if isinstance(key, str):
@@ -105,6 +102,15 @@ def _values(of: Value, code: Code, depth: int) -> Iterator[Value]:
             yield from _elements(replace(of, node=node.value), None, code, depth - 1)
     elif isinstance(node, ast.Call):
         yield from _results(of, node, code, depth)
+
+
+def _of_enclosing(of: Value, name: ast.Name, function: Function, code: Code, depth: int) -> Iterator[Value]:
+    """Yield what a name may be that the function takes from the one in which it is defined."""
+    for path, tree in code.trees(f"def {function.name}("):
+        for owner, outer, each in functions(tree) if path == of.path else ():
+            is_it = isinstance(each, ast.FunctionDef) and each.name == function.name and each.lineno == function.lineno
+            if is_it and outer is not None:
+                yield from _values(Value(path, name, outer, owner, function.lineno), code, depth - 1)
 
 
 def _ends(of: Value, code: Code, depth: int) -> Iterator[Value]:
