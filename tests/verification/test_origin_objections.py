@@ -123,3 +123,10 @@ def test_what_the_enclosing_function_is_given(given: str, expected: list[str]) -
     text = "def weighted(weights):\n    def loss(x):\n        return x * weights\n    return loss\n"
     other = {"other.py": f"{IMPORT}loss = weighted({given})\n"}
     assert strengths(text, ("x * weights", "x * weights.to(x.device)"), other) == expected
+
+
+@pytest.mark.parametrize(("given", "expected"), [("lambda n: float(n)", ["strong"]), ("lambda n: torch.ones(n)", [])])
+def test_the_result_of_a_function_that_a_parameter_holds(given: str, expected: list[str]) -> None:
+    text = "def shifted(x, make):\n    return x + make(3)\n"
+    other = {"other.py": f"{IMPORT}shifted(torch.ones(3), {given})\n"}
+    assert strengths(text, ("make(3)", "make(3).to(x.device)"), other) == expected

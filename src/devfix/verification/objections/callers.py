@@ -232,6 +232,21 @@ def as_function(tree: ast.Module) -> Function:
     return ast.FunctionDef(name="<module>", args=arguments, body=plain or [ast.Pass()], decorator_list=[])
 
 
+def of_overrides(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield methods of derived classes that do not take the device which is now passed to them."""
+    holder, _, name = what.name.rpartition(".")
+    if what.kind != "device" or holder != "self" or not what.owner:
+        return
+    family = code.family(what.owner)
+    for path, tree in code.trees(f"def {name}("):
+        for owner, _, node in functions(tree):
+            if owner in family and isinstance(node, ast.FunctionDef) and node.name == name:
+                taken = [each.arg for each in (*node.args.args, *node.args.kwonlyargs)]
+                if "device" not in taken and node.args.kwarg is None:
+                    problem = f"{path}:{node.lineno}: {owner}.{name} has no parameter `device`"
+                    yield Objection("strong", f"{problem}, which is now passed to it")
+
+
 def of_reads(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
     """Yield layers of the repository without the weight or bias that is now read."""
     if what.kind != "read" or what.name not in ("weight", "bias"):

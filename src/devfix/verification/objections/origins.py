@@ -140,7 +140,7 @@ def _results(of: Value, call: ast.Call, code: Code, depth: int) -> Iterator[Valu
             yield from _items(replace(of, node=call.func.value), key.value, code, depth - 1)
     elif isinstance(call.func, ast.Name) and of.function is not None:
         if call.func.id in _parameters(of.function):
-            yield from _of_functions(_passed(of, call.func.id, code, depth - 1), code, depth)
+            yield from _of_functions(_callables(of, call.func.id, code), code, depth)
         else:
             yield from _returned(call.func.id, frozenset({""}), code, depth)
     elif isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "self" and of.owner:
